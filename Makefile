@@ -1,0 +1,42 @@
+# The commands of the README. Everything is made by npm scripts of Node 24, which package.json brings.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+NPM := npm --no-update-notifier
+
+.PHONY: help build check test test-unit test-integration test-e2e demo bench gen format clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: build/.installed ## npm dependencies and everything that bin/ needs
+	@$(NPM) run --silent build
+
+check: build/.installed ## types, lint, format, import rules, dead code, generated files, unit tests
+	@$(NPM) run --silent check
+
+test: build ## all test lanes: unit, integration, e2e
+	@$(NPM) run --silent test
+
+test-unit: build/.installed ## unit and property tests
+	@$(NPM) run --silent test:unit
+
+test-integration: build ## tests against real daemons and a real kernel
+	@$(NPM) run --silent test:integration
+
+test-e2e: build ## scenarios with packets in the sandbox
+	@$(NPM) run --silent test:e2e
+
+gen: build/.installed ## write the generated files
+	@$(NPM) run --silent gen
+
+format: build/.installed ## format and apply safe fixes
+	@$(NPM) run --silent format
+
+clean: ## remove what was built here (not the cache)
+	rm -rf dist build node_modules .demo .bench
+
+build/.installed: package.json package-lock.json tools/bootstrap.sh
+	@tools/bootstrap.sh
+# Not `npm ci`: it refuses a lock file that lacks optional packages of platforms which a mirror does not carry.
+	@$(NPM) install --no-save --silent
+	@mkdir -p build && touch $@

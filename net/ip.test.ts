@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { Address6 } from 'ip-address';
+import { describe, expect, it } from 'vitest';
+import { compareIps, type Family, ipFamily, ipFromBigInt, ipToBigInt, ipToBytes, isLinkLocal6, parseIp } from './ip.ts';
+
+const anyIp = fc.oneof(
+  fc.bigInt({ min: 0n, max: 2n ** 32n - 1n }).map((value) => ({ family: 4 as Family, value })),
+  fc
+    .bigInt({ min: 0n, max: 2n ** 128n - 1n })
+    .filter((value) => value >> 32n !== 0xffffn)
+    .map((value) => ({ family: 6 as Family, value })),
+);
+
+describe('parseIp', () => {
+  it.each(['0.0.0.0', '10.0.0.1', '255.255.255.255', '::', '::1', 'fd00::1', 'fe80::858:6dff:fe6d:c150'])(
+    'takes %s as it is',
+    (text) => expect(parseIp(text)).toBe(text),
+  );
+
+  it.each([
+    ['FD00:0:0:0::1', 'fd00::1'],
+    ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+    ['64:ff9b::1.2.3.4', '64:ff9b::102:304'],
+    ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
+  ])('writes %s as %s', (text, canonical) => expect(parseIp(text)).toBe(canonical));
+
+  it.each([
+    '',
+    '10.0.0.256',
+    '010.0.0.1',
+    '10.1',
+    '0x0a.0.0.1',
+    '10.0.0.1 ',
+    '10.0.0.1/24',
+    'fd00:::1',
+    '1::2::3',
+    'fe80::1%eth0',
+    '::ffff:10.0.0.1',
+    '１0.0.0.1',
+  ])('refuses "%s"', (text) => expect(() => parseIp(text)).toThrow(expect.objectContaining({ code: 'ERR_NET_IP' })));
+
+  it('agrees with an independent library on the canonical form of IPv6', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), (value) => {
+        expect(ipFromBigInt(6, value)).toBe(Address6.fromBigInt(value).correctForm());
+      }),
+    );
+  });
+});
+
+describe('arithmetic', () => {
+  it('goes through bigint and text without a loss', () => {
+    fc.assert(
+      fc.property(anyIp, ({ family, value }) => {
+        const ip = ipFromBigInt(family, value);
+        expect(ipFamily(ip)).toBe(family);
+        expect(ipToBigInt(parseIp(ip))).toBe(value);
+        expect(BigInt(`0x${Buffer.from(ipToBytes(ip)).toString('hex')}`)).toBe(value);
+      }),
+    );
+  });
+
+  it('refuses what does not fit the family', () => {
+    expect(() => ipFromBigInt(4, 2n ** 32n)).toThrow(expect.objectContaining({ code: 'ERR_NET_RANGE' }));
+    expect(() => ipFromBigInt(6, -1n)).toThrow(expect.objectContaining({ code: 'ERR_NET_RANGE' }));
+  });
+
+  it('orders IPv4 before IPv6 and by value', () => {
+    const sorted = ['fd00::2', '10.0.0.10', 'fd00::1', '10.0.0.9'].map(parseIp).sort(compareIps);
+    expect(sorted).toEqual(['10.0.0.9', '10.0.0.10', 'fd00::1', 'fd00::2']);
+  });
+
+  it('knows link-local addresses', () => {
+    expect(isLinkLocal6(parseIp('febf::1'))).toBe(true);
+    expect(isLinkLocal6(parseIp('fec0::1'))).toBe(false);
+  });
+});

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { NetError } from './errors.ts';
+import { type Ip, ipFamily, ipFromBigInt, ipToBytes } from './ip.ts';
+
+declare const macBrand: unique symbol;
+
+/** An Ethernet address, six lower-case octets with colons. */
+export type Mac = string & { readonly [macBrand]: true };
+
+/** @throws NetError ERR_NET_MAC for anything but six octets of two hex digits with colons */
+export const parseMac = (text: string): Mac => {
+  if (!/^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$/.test(text)) {
+    throw new NetError('ERR_NET_MAC', `"${text}" is not a MAC address`, text);
+  }
+  return text.toLowerCase() as Mac;
+};
+
+export const macToBytes = (mac: Mac): Uint8Array =>
+  Uint8Array.from(mac.split(':'), (octet) => Number.parseInt(octet, 16));
+
+/** @throws NetError ERR_NET_MAC unless there are six bytes */
+export const macFromBytes = (bytes: Uint8Array): Mac =>
+  parseMac(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':'));
+
+/**
+ * The MAC that belongs to an address: `0a:58` and the four IPv4 octets, or the first four bytes of the SHA-256 of the
+ * IPv6 address' canonical text. Every node derives the same one, so nothing has to be announced.
+ */
+export const macFromIp = (ip: Ip): Mac => {
+  const suffix = ipFamily(ip) === 4 ? ipToBytes(ip) : createHash('sha256').update(ip).digest().subarray(0, 4);
+  return macFromBytes(Uint8Array.of(0x0a, 0x58, ...suffix));
+};
+
+/** The link-local address of an interface: modified EUI-64, RFC 4291 appendix A. */
+export const linkLocalFromMac = (mac: Mac): Ip => {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = macToBytes(mac);
+  let value = 0xfe80n << 48n;
+  for (const byte of [a ^ 2, b, c, 0xff, 0xfe, d, e, f]) value = (value << 8n) | BigInt(byte);
+  return ipFromBigInt(6, value);
+};

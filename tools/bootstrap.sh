@@ -1,0 +1,26 @@
+#!/bin/sh
+# Installs what a base Debian or Ubuntu lacks for building and testing. Says what is missing where it may not install.
+set -eu
+
+missing=
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+
+need gcc gcc
+need musl-gcc musl-tools
+need make make
+need npm npm
+need ip iproute2
+need mmdebstrap mmdebstrap
+
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+  echo "please install:$missing" >&2
+  exit 1
+fi
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086 # a list of package names
+apt-get install -qq -y --no-install-recommends $missing >/dev/null 2>&1 || {
+  apt-get update -qq
+  apt-get install -qq -y --no-install-recommends $missing >/dev/null
+}

@@ -1,0 +1,45 @@
+/** Compiles the C parts. Each target is made again only when its source is newer than it. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+interface NativeTarget {
+  readonly output: string;
+  readonly sources: readonly string[];
+  /** `addon`: a Node-API shared object; `static`: a program without shared libraries, musl where there is musl-gcc. */
+  readonly kind: 'addon' | 'static';
+}
+
+const TARGETS: readonly NativeTarget[] = [];
+
+const WARNINGS = ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror'];
+
+export const buildNative = (): void => {
+  for (const target of TARGETS) if (isStale(target)) compile(target);
+};
+
+const isStale = ({ output, sources }: NativeTarget): boolean => {
+  const made = modified(output);
+  return made === undefined || sources.some((source) => (modified(source) ?? 0) > made);
+};
+
+const modified = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+
+const compile = ({ output, sources, kind }: NativeTarget): void => {
+  mkdirSync(dirname(output), { recursive: true });
+  const [compiler, flags] =
+    kind === 'addon'
+      ? ['gcc', ['-shared', '-fPIC', '-I', 'node_modules/node-api-headers/include']]
+      : [isOnPath('musl-gcc') ? 'musl-gcc' : 'gcc', ['-static', '-s']];
+  execFileSync(compiler, [...WARNINGS, ...flags, '-o', output, ...sources], { stdio: 'inherit' });
+};
+
+const isOnPath = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });

@@ -1,0 +1,36 @@
+/**
+ * Builds what `bin/` needs: one bundle per program in `dist/` (esbuild keeps the resident size and the start time of a
+ * daemon low), and the C programs and the addon in `build/`.
+ */
+import { mkdirSync } from 'node:fs';
+import { build } from 'esbuild';
+import { buildNative } from './build-native.ts';
+import { PROGRAMS } from './programs.ts';
+
+const main = async (): Promise<void> => {
+  mkdirSync('dist', { recursive: true });
+  mkdirSync('build', { recursive: true });
+  await Promise.all([bundle(), buildNative()]);
+};
+
+const bundle = async (): Promise<void> => {
+  await build({
+    entryPoints: PROGRAMS.map(({ name, entry }) => ({ out: name, in: entry })),
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    minifySyntax: true,
+    sourcemap: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    // CommonJS dependencies call require() for Node's own modules.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  });
+};
+
+await main();

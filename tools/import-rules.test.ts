@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { importsOf, violations } from './import-rules.ts';
+
+const edge = (from: string, to: string, isPackage = false) => ({ from, to, isPackage });
+
+it('lets a folder import itself and the layers below', () => {
+  expect(
+    violations([
+      edge('net/cidr.ts', 'net/ip.ts'),
+      edge('agent/main.ts', 'ovsdb/session.ts'),
+      edge('agent/features/pods/index.ts', 'agent/model/view.ts'),
+      edge('agent/features/pods/index.ts', 'ovsdb/models/northbound.gen.ts'),
+      edge('cli/main.ts', 'agent/render.ts'),
+    ]),
+  ).toEqual([]);
+});
+
+it.each([
+  [edge('net/ip.ts', 'api/nad.ts'), /net may import only net$/],
+  [edge('agent/features/pods/index.ts', 'ovsdb/session.ts'), /agent\/features may import only/],
+  [edge('agent/features/pods/index.ts', 'agent/cni/server.ts'), /agent\/features may import only/],
+  [edge('cluster-manager/main.ts', 'agent/model/view.ts'), /cluster-manager may import only/],
+  [edge('kube/client.ts', 'execa', true), /only datapath\/exec may use/],
+  [edge('agent/main.ts', '@kubernetes/client-node', true), /only kube may use/],
+  [edge('net/ip.ts', 'vitest', true), /for tests only/],
+  [edge('unknown/a.ts', 'net/ip.ts'), /no layer is declared/],
+])('refuses %o', (bad, message) => {
+  expect(violations([bad])).toEqual([expect.stringMatching(message)]);
+});
+
+it('finds imports of every form', () => {
+  const source = [
+    "import 'node:fs';",
+    "import { type A, b } from './a.ts';",
+    "import type { C } from '../c.ts';",
+    "import {\n  d,\n  e,\n} from './d.ts';",
+    "export * from './f.ts';",
+    "export const text = 'from nowhere';",
+    "const g = await import('./g.ts');",
+    "export type { H } from 'pkg/h';",
+  ].join('\n');
+  expect(importsOf(source)).toEqual(['node:fs', './a.ts', '../c.ts', './d.ts', './f.ts', './g.ts', 'pkg/h']);
+});

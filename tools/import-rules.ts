@@ -1,0 +1,75 @@
+/** The layers of docs/architecture.md: which folder may import which, and which package only one folder may use. */
+
+/** Each folder may import itself and the folders named here. A longer path wins over a shorter one. */
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  net: [],
+  api: ['net'],
+  kube: ['net', 'api'],
+  ovsdb: ['net', 'api'],
+  datapath: ['net', 'api'],
+  agent: ['net', 'api', 'kube', 'ovsdb', 'datapath'],
+  'agent/model': ['net', 'api', 'ovsdb/models', 'ovsdb/desired/types.ts'],
+  'agent/features': ['net', 'api', 'agent/model', 'ovsdb/models', 'ovsdb/desired/types.ts'],
+  'agent/desired': ['net', 'api', 'agent/model', 'ovsdb/models', 'ovsdb/desired/types.ts'],
+  'cluster-manager': ['net', 'api', 'kube'],
+  'cni-shim': [],
+  cli: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager'],
+  sandbox: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager'],
+  tools: ['net', 'api', 'ovsdb', 'agent', 'cluster-manager', 'cli', 'sandbox'],
+  bench: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox'],
+  test: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox', 'tools', 'bench'],
+};
+
+/** Packages that one folder wraps for all others. */
+export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
+  execa: 'datapath/exec',
+  '@kubernetes/client-node': 'kube',
+  netlink: 'datapath/netlink',
+};
+
+/** Packages that only tests, benchmarks and tools may use. */
+export const TEST_ONLY_PACKAGES: readonly string[] = ['vitest', 'fast-check', 'ip-address'];
+
+export interface Import {
+  readonly from: string;
+  /** A path from the repository's root, or a package's name. */
+  readonly to: string;
+  readonly isPackage: boolean;
+}
+
+/** The specifiers that a formatted source file imports or re-exports, type-only ones included. */
+export const importsOf = (source: string): string[] =>
+  [...source.matchAll(/^(?:import|export)\b(?:[^'"`;]*?\sfrom)?\s+'([^'\n]+)';|\bimport\('([^'\n]+)'\)/gm)].map(
+    ([, fromClause, dynamic]) => fromClause ?? dynamic ?? '',
+  );
+
+/** One sentence per import that breaks a rule. */
+export const violations = (imports: readonly Import[]): string[] => imports.flatMap((edge) => violationOf(edge) ?? []);
+
+const violationOf = (edge: Import): string | undefined =>
+  edge.isPackage ? packageViolation(edge) : layerViolation(edge);
+
+const layerViolation = ({ from, to }: Import): string | undefined => {
+  if (isTest(from) && to.startsWith('test/')) return undefined;
+  const layer = layerOf(from);
+  if (layer === undefined) return `${from}: no layer is declared for this folder`;
+  const allowed = [layer, ...(LAYERS[layer] ?? [])];
+  if (allowed.some((folder) => isIn(to, folder))) return undefined;
+  return `${from} imports ${to}, but ${layer} may import only ${allowed.join(', ')}`;
+};
+
+const packageViolation = ({ from, to }: Import): string | undefined => {
+  const owner = PACKAGE_OWNERS[to];
+  if (owner !== undefined && !isIn(from, owner)) return `${from} imports ${to}, which only ${owner} may use`;
+  if (TEST_ONLY_PACKAGES.includes(to) && !isTest(from)) return `${from} imports ${to}, which is for tests only`;
+  return undefined;
+};
+
+const layerOf = (file: string): string | undefined =>
+  Object.keys(LAYERS)
+    .filter((layer) => isIn(file, layer))
+    .sort((a, b) => b.length - a.length)[0];
+
+const isIn = (file: string, folder: string): boolean => file === folder || file.startsWith(`${folder}/`);
+
+const isTest = (file: string): boolean => /\.(test|suite)\.ts$/.test(file) || isIn(file, 'test') || isIn(file, 'bench');

@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config';
+
+const source = '{api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
+
+/** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: [`${source}/**/*.test.ts`, 'test/unit/**/*.test.ts'],
+          exclude: ['**/*.integration.test.ts', 'node_modules/**', 'dist/**', 'build/**'],
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: [`${source}/**/*.integration.test.ts`, 'test/integration/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: true,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
