@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const source = '{api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
+const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
 
 /** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
 export default defineConfig({

@@ -1,16 +1,28 @@
 /** Compiles the C parts. Each target is made again only when its source is newer than it. */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, globSync, mkdirSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 interface NativeTarget {
   readonly output: string;
   readonly sources: readonly string[];
+  /** What the sources include. */
+  readonly headers?: readonly string[];
   /** `addon`: a Node-API shared object; `static`: a program without shared libraries, musl where there is musl-gcc. */
   readonly kind: 'addon' | 'static';
 }
 
-const TARGETS: readonly NativeTarget[] = [];
+const TARGETS: readonly NativeTarget[] = [
+  { output: 'build/nlsock.node', sources: ['datapath/netlink/native/nlsock.c'], kind: 'addon' },
+  { output: 'build/peercred.node', sources: ['datapath/unix-socket/native/peercred.c'], kind: 'addon' },
+  { output: 'build/udn-cni', sources: ['cni-shim/udn-cni.c'], kind: 'static' },
+  {
+    output: 'build/toolbox',
+    sources: globSync('sandbox/toolbox/*.c').sort(),
+    headers: globSync('sandbox/toolbox/*.h'),
+    kind: 'static',
+  },
+];
 
 const WARNINGS = ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror'];
 
@@ -18,9 +30,9 @@ export const buildNative = (): void => {
   for (const target of TARGETS) if (isStale(target)) compile(target);
 };
 
-const isStale = ({ output, sources }: NativeTarget): boolean => {
+const isStale = ({ output, sources, headers = [] }: NativeTarget): boolean => {
   const made = modified(output);
-  return made === undefined || sources.some((source) => (modified(source) ?? 0) > made);
+  return made === undefined || [...sources, ...headers].some((source) => (modified(source) ?? 0) > made);
 };
 
 const modified = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;

@@ -11,6 +11,8 @@ it('lets a folder import itself and the layers below', () => {
       edge('agent/features/pods/index.ts', 'agent/model/view.ts'),
       edge('agent/features/pods/index.ts', 'ovsdb/models/northbound.gen.ts'),
       edge('cli/main.ts', 'agent/render.ts'),
+      edge('agent/features/pods/pods.test.ts', 'agent/testing/cluster.ts'),
+      edge('ovsdb/testing/server.ts', 'sandbox/tree/tree.ts'),
     ]),
   ).toEqual([]);
 });
@@ -23,6 +25,7 @@ it.each([
   [edge('kube/client.ts', 'execa', true), /only datapath\/exec may use/],
   [edge('agent/main.ts', '@kubernetes/client-node', true), /only kube may use/],
   [edge('net/ip.ts', 'vitest', true), /for tests only/],
+  [edge('agent/main.ts', 'agent/testing/cluster.ts'), /for tests only/],
   [edge('unknown/a.ts', 'net/ip.ts'), /no layer is declared/],
 ])('refuses %o', (bad, message) => {
   expect(violations([bad])).toEqual([expect.stringMatching(message)]);

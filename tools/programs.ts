@@ -4,4 +4,12 @@ export interface Program {
   readonly entry: string;
 }
 
-export const PROGRAMS: readonly Program[] = [];
+export const PROGRAMS: readonly Program[] = [
+  { name: 'udn-agent', entry: 'agent/main.ts' },
+  { name: 'udnctl', entry: 'cli/main.ts' },
+  { name: 'udn-cluster-manager', entry: 'cluster-manager/main.ts' },
+  // A worker thread of the agent, loaded from beside it.
+  { name: 'netlink-worker', entry: 'datapath/netlink/worker/netlink-worker.ts' },
+  { name: 'sandbox', entry: 'sandbox/cli/main.ts' },
+  { name: 'sandbox-kubelet', entry: 'sandbox/kubelet/main.ts' },
+];

@@ -1,0 +1,67 @@
+/**
+ * `make check`: what can be said about the sources without starting anything. The tests use one core, the other steps run
+ * one after the other beside them. A step that passes prints one line, one that fails everything that it wrote.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { REPORT_FOLDER, reportFile } from './reports.ts';
+
+interface Step {
+  readonly step: string;
+  readonly command: readonly string[];
+}
+
+interface Outcome {
+  readonly step: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+}
+
+const STATIC: readonly Step[] = [
+  { step: 'types', command: ['npm', 'run', '--silent', 'types'] },
+  { step: 'lint and format', command: ['npm', 'run', '--silent', 'lint'] },
+  { step: 'import rules', command: ['npm', 'run', '--silent', 'imports'] },
+  { step: 'dead code', command: ['npm', 'run', '--silent', 'dead'] },
+  { step: 'generated files', command: ['npm', 'run', '--silent', 'gen:check'] },
+];
+const TESTS: Step = { step: 'unit tests', command: ['npm', 'run', '--silent', 'test:unit', '--', '--reporter=dot'] };
+
+const main = async (): Promise<void> => {
+  const report = reportFile('check');
+  mkdirSync(REPORT_FOLDER, { recursive: true });
+  rmSync(report, { force: true });
+  const [statics, tests] = await Promise.all([oneAfterTheOther(STATIC), run(TESTS)]);
+  const outcomes = [...statics, tests];
+  writeFileSync(report, JSON.stringify(outcomes));
+  if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
+};
+
+const oneAfterTheOther = async (steps: readonly Step[]): Promise<Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  for (const step of steps) outcomes.push(await run(step));
+  return outcomes;
+};
+
+const run = async ({ step, command }: Step): Promise<Outcome> => {
+  const start = performance.now();
+  const { status, output } = await captured(command);
+  const seconds = (performance.now() - start) / 1000;
+  const ok = status === 0;
+  if (!ok) console.log(output.trimEnd());
+  console.log(`${ok ? 'ok    ' : 'FAILED'} ${step} (${seconds.toFixed(1)} s)`);
+  return { step, ok, seconds };
+};
+
+/** Both of its streams, in the order in which it wrote. */
+const captured = async ([file = '', ...args]: readonly string[]): Promise<{ status: number; output: string }> => {
+  const env = { ...process.env, NO_COLOR: '1' };
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ status: code ?? 1, output: Buffer.concat(chunks).toString('utf8') }));
+  });
+};
+
+await main();

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { countsOfCheck, countsOfLane, formatCounts, sumOf } from './reports.ts';
+
+const lane = (success: boolean, passed: number, failed: number, skipped = 0): string =>
+  JSON.stringify({
+    success,
+    numPassedTests: passed,
+    numFailedTests: failed,
+    numPendingTests: skipped,
+    numTodoTests: 0,
+    testResults: [],
+  });
+
+describe('a lane', () => {
+  it('is counted by tests', () => {
+    expect(countsOfLane(lane(true, 5, 0))).toEqual({ passed: 5, failed: 0, skipped: 0 });
+    expect(countsOfLane(lane(false, 5, 2, 1))).toEqual({ passed: 5, failed: 2, skipped: 1 });
+  });
+
+  it('has failed when a file did not load, though no test failed', () => {
+    expect(countsOfLane(lane(false, 5, 0))).toEqual({ passed: 5, failed: 1, skipped: 0 });
+  });
+
+  it.each([undefined, '', '{}', 'half a re'])('without a report (%j) has failed', (report) => {
+    expect(countsOfLane(report)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+});
+
+it('a check is counted by steps', () => {
+  const steps = [
+    { step: 'types', ok: true, seconds: 1 },
+    { step: 'lint', ok: false, seconds: 1 },
+  ];
+  expect(countsOfCheck(JSON.stringify(steps))).toEqual({ passed: 1, failed: 1, skipped: 0 });
+  expect(countsOfCheck('[]').failed).toBe(1);
+  expect(countsOfCheck(undefined).failed).toBe(1);
+});
+
+it('the closing line has all of it, and mentions skipped tests only when there are some', () => {
+  const sum = sumOf([
+    { passed: 1, failed: 2, skipped: 0 },
+    { passed: 10, failed: 0, skipped: 0 },
+  ]);
+  expect(formatCounts(sum)).toBe('11 passed, 2 failed');
+  expect(formatCounts({ ...sum, skipped: 3 })).toBe('11 passed, 2 failed, 3 skipped');
+});

@@ -1,0 +1,26 @@
+/** Adds up the reports of `make check` and `make test`; the arguments are their exit statuses. Prints the closing line. */
+import { readFileSync } from 'node:fs';
+import { type Counts, countsOfCheck, countsOfLane, formatCounts, LANES, reportFile, sumOf } from './reports.ts';
+
+const main = (statuses: readonly string[]): void => {
+  const counted = sumOf([countsOfCheck(read('check')), ...LANES.map((lane) => countsOfLane(read(lane)))]);
+  const total = withStatuses(counted, statuses);
+  console.log(formatCounts(total));
+  if (total.failed > 0) process.exitCode = 1;
+};
+
+/** A command that failed without a failed test has failed all the same. */
+const withStatuses = (counts: Counts, statuses: readonly string[]): Counts => {
+  const broken = statuses.filter((status) => status !== '0').length;
+  return { ...counts, failed: Math.max(counts.failed, broken) };
+};
+
+const read = (name: string): string | undefined => {
+  try {
+    return readFileSync(reportFile(name), 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+main(process.argv.slice(2));

@@ -1,0 +1,59 @@
+/**
+ * `make test`: the test lanes of docs/testing.md, one after the other: they share the machine. Every lane runs, also after
+ * one that failed. Names of lanes as arguments run only those.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { ensureTree } from '../sandbox/tree/tree.ts';
+import { countsOfLane, formatCounts, LANES, REPORT_FOLDER, reportFile } from './reports.ts';
+
+interface Outcome {
+  readonly lane: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+}
+
+const main = async (wanted: readonly string[]): Promise<void> => {
+  const unknown = wanted.find((name) => !LANES.some((lane) => lane === name));
+  if (unknown !== undefined) throw new Error(`"${unknown}" is no test lane: ${LANES.join(', ')}`);
+  const lanes = LANES.filter((lane) => wanted.length === 0 || wanted.includes(lane));
+  mkdirSync(REPORT_FOLDER, { recursive: true });
+  for (const lane of lanes) rmSync(reportFile(lane), { force: true });
+  // Here and not in the first test that needs it: it takes longer than a test may.
+  await ensureTree((message) => console.log(message));
+  const outcomes: Outcome[] = [];
+  for (const lane of lanes) outcomes.push(await run(lane));
+  console.log('');
+  for (const outcome of outcomes) console.log(summary(outcome));
+  if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
+};
+
+const run = async (lane: string): Promise<Outcome> => {
+  const start = performance.now();
+  const status = await vitest(lane);
+  return { lane, ok: status === 0, seconds: (performance.now() - start) / 1000 };
+};
+
+const vitest = async (lane: string): Promise<number> => {
+  const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
+  const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+};
+
+const summary = ({ lane, ok, seconds }: Outcome): string =>
+  `${ok ? 'ok    ' : 'FAILED'} ${lane}: ${formatCounts(countsOfLane(read(reportFile(lane))))} (${seconds.toFixed(0)} s)`;
+
+const read = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+await main(process.argv.slice(2));
