@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CLUSTER_FLAGS,
+  type Flag,
+  formatHelp,
+  readClusterConfig,
+  readFlags,
+  readListenAddress,
+  readLogLevel,
+} from './flags.ts';
+
+const FLAGS: readonly Flag[] = [
+  { flag: 'node', help: 'name of the node' },
+  { flag: 'log-level', help: 'how much' },
+  { flag: 'metrics-address', help: 'where' },
+  ...CLUSTER_FLAGS,
+];
+const read = (args: string[], env = {}) => readFlags(FLAGS, args, env);
+
+describe('a flag', () => {
+  it('comes from the command line before the environment, and empty is absent', () => {
+    expect(read(['--node', 'n1'], { UDN_NODE: 'n2' }).text('node')).toBe('n1');
+    expect(read(['--node=n1']).text('node')).toBe('n1');
+    expect(read([], { UDN_NODE: 'n2' }).text('node')).toBe('n2');
+    expect(read([], { UDN_NODE: '' }).text('node')).toBeUndefined();
+  });
+
+  it('that is unknown or has no value is an error', () => {
+    expect(() => read(['--nodes', 'n1'])).toThrow(/Unknown option '--nodes'/);
+    expect(() => read(['--node'])).toThrow(/--node.*argument missing/);
+  });
+});
+
+it('the cluster is described by flags with defaults', () => {
+  expect(readClusterConfig(read(['--mtu', '1300'])).mtu).toBe(1300);
+  expect(readClusterConfig(read([], { UDN_CLUSTER_SUBNETS: '10.0.0.0/16/24' })).clusterSubnets).toEqual([
+    { cidr: '10.0.0.0/16', hostPrefix: 24 },
+  ]);
+  expect(() => readClusterConfig(read(['--mtu', 'big']))).toThrow(/mtu: "big" is not an MTU/);
+});
+
+it('log levels and addresses are checked', () => {
+  expect(readLogLevel(read([]))).toBe('info');
+  expect(() => readLogLevel(read(['--log-level', 'loud']))).toThrow(/"loud" is not one of/);
+  expect(readListenAddress(read(['--metrics-address', '[::1]:9100']), 'metrics-address')).toEqual({
+    host: '::1',
+    port: 9100,
+  });
+  expect(readListenAddress(read(['--metrics-address', ':9100']), 'metrics-address')).toEqual({
+    host: '::',
+    port: 9100,
+  });
+  expect(() => readListenAddress(read(['--metrics-address', '9100']), 'metrics-address')).toThrow(/is not host:port/);
+});
+
+it('the help names every flag and its default', () => {
+  const text = formatHelp({ usage: 'udn-x', about: ['Does things.'], flags: FLAGS });
+  expect(text).toContain('  --node                  name of the node\n');
+  expect(text).toContain('default: 1400');
+});
