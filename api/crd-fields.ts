@@ -1,0 +1,91 @@
+/** Fields that the configurations of several topologies share. */
+import { z } from 'zod';
+import { type Cidr, cidrFamily } from '../net/cidr.ts';
+import { type Ip, ipFamily } from '../net/ip.ts';
+import { type Rule, withRules } from './rules.ts';
+import { cidrSchema, ipSchema } from './scalars.ts';
+
+/** A list is one value: nobody merges into it. */
+export const ATOMIC = { 'x-kubernetes-list-type': 'atomic' } as const;
+
+/** The longest texts: an IPv6 address in full, and with a prefix length. */
+const MAX_IP_LENGTH = 39;
+const MAX_CIDR_LENGTH = 43;
+
+export const cidrField = cidrSchema.meta({
+  maxLength: MAX_CIDR_LENGTH,
+  'x-kubernetes-validations': [{ rule: 'isCIDR(self)', message: 'CIDR is invalid' }],
+});
+
+const ipField = ipSchema.meta({
+  maxLength: MAX_IP_LENGTH,
+  'x-kubernetes-validations': [{ rule: 'isIP(self)', message: 'IP is invalid' }],
+});
+
+const dualCidrRule: Rule<readonly Cidr[]> = {
+  cel: 'size(self) != 2 || !isCIDR(self[0]) || !isCIDR(self[1]) || cidr(self[0]).ip().family() != cidr(self[1]).ip().family()',
+  message: 'When 2 CIDRs are set, they must be from different IP families',
+  holds: (cidrs) => new Set(cidrs.map(cidrFamily)).size === cidrs.length,
+};
+
+const dualIpRule: Rule<readonly Ip[]> = {
+  cel: 'size(self) != 2 || !isIP(self[0]) || !isIP(self[1]) || ip(self[0]).family() != ip(self[1]).family()',
+  message: 'When 2 IPs are set, they must be from different IP families',
+  holds: (ips) => new Set(ips.map(ipFamily)).size === ips.length,
+};
+
+/** One or two networks, of different families. */
+export const dualCidrs = (description: string, rules: readonly Rule<readonly Cidr[]>[] = []) =>
+  withRules(z.array(cidrField).min(1).max(2), [dualCidrRule, ...rules], { description, ...ATOMIC });
+
+/** One or two addresses, of different families. */
+export const dualIps = (description: string) =>
+  withRules(z.array(ipField).min(1).max(2), [dualIpRule], { description, ...ATOMIC });
+
+export const cidrList = (maxItems: number, description: string) =>
+  z
+    .array(cidrField)
+    .min(1)
+    .max(maxItems)
+    .meta({ description, ...ATOMIC });
+
+export const mtuField = z
+  .int()
+  .min(576)
+  .max(65_536)
+  .meta({ description: 'MTU of the network. Absent: that of the cluster.', format: 'int32' });
+
+export const roleField = z.enum(['Primary', 'Secondary']);
+
+export const joinSubnetsField = dualCidrs(
+  'Subnets of the links between the network and the gateways of its nodes. They may not overlap anything that the pods of the network talk to. Absent: 100.65.0.0/16 and fd99::/64.',
+);
+
+export const ipamField = withRules(
+  z.object({
+    mode: z
+      .enum(['Enabled', 'Disabled'])
+      .optional()
+      .meta({ description: 'Enabled (default): pods get addresses of the subnets. Disabled: pods get a MAC only.' }),
+    lifecycle: z
+      .enum(['Persistent'])
+      .optional()
+      .meta({ description: 'Persistent: addresses outlive the pods that have them, by way of an IPAMClaim.' }),
+  }),
+  [
+    {
+      cel: "!has(self.lifecycle) || self.lifecycle != 'Persistent' || !has(self.mode) || self.mode == 'Enabled'",
+      message: 'lifecycle Persistent is only supported when ipam.mode is Enabled',
+      holds: ({ lifecycle, mode }) => lifecycle !== 'Persistent' || mode !== 'Disabled',
+      at: ['lifecycle'],
+    },
+  ],
+  { description: 'How addresses are managed.', minProperties: 1 },
+);
+
+/** CEL: some of the CIDR texts of `list` is IPv6. */
+export const celHasIpv6 = (list: string, item = 'i'): string =>
+  `${list}.exists(i, isCIDR(${item}) && cidr(${item}).ip().family() == 6)`;
+
+export const IPV6_MTU_MESSAGE = 'MTU should be greater than or equal to 1280 when IPv6 subnet is used';
+export const IPV6_MIN_MTU = 1280;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { crdFiles } from './crds.ts';
+import { toStructural } from './structural.ts';
+
+interface Node {
+  readonly type?: string;
+  readonly properties?: Record<string, Node>;
+  readonly items?: Node;
+  readonly additionalProperties?: Node;
+  readonly 'x-kubernetes-validations'?: { rule: string; message: string }[];
+  readonly [key: string]: unknown;
+}
+
+const definitions = Object.values(crdFiles()).map((text) => parse(text));
+const schemas: [string, Node][] = definitions.map((crd) => [
+  crd.spec.names.kind,
+  crd.spec.versions[0].schema.openAPIV3Schema,
+]);
+
+const nodes = (node: Node): Node[] => [
+  node,
+  ...Object.values(node.properties ?? {}).flatMap(nodes),
+  ...(node.items === undefined ? [] : nodes(node.items)),
+  ...(node.additionalProperties === undefined ? [] : nodes(node.additionalProperties)),
+];
+
+const rules = (schema: Node): string[] =>
+  nodes(schema).flatMap((node) => (node['x-kubernetes-validations'] ?? []).map(({ message }) => message));
+
+describe('CRDs', () => {
+  it('are named as their kinds are', () => {
+    expect(definitions.map((crd) => crd.metadata.name)).toEqual([
+      'userdefinednetworks.k8s.ovn.org',
+      'clusteruserdefinednetworks.k8s.ovn.org',
+      'network-attachment-definitions.k8s.cni.cncf.io',
+    ]);
+    expect(definitions.map((crd) => crd.spec.names.shortNames[0])).toEqual(['udn', 'cudn', 'net-attach-def']);
+  });
+
+  it.each(schemas)('%s is structural', (_kind, schema) => {
+    for (const node of nodes(schema)) {
+      expect(node.type).toMatch(/^(object|array|string|integer|boolean)$/);
+      for (const word of ['oneOf', 'anyOf', 'allOf', 'not', '$ref', 'nullable']) expect(node).not.toHaveProperty(word);
+      if (node.properties !== undefined) expect(node).not.toHaveProperty('additionalProperties');
+      if (node.type === 'array') expect(node).toHaveProperty('x-kubernetes-list-type');
+    }
+  });
+
+  it('have the rules of the reference, with its messages', () => {
+    expect(rules(schemas[0]![1])).toEqual(
+      expect.arrayContaining([
+        'Topology is immutable',
+        'Layer2 is immutable',
+        'Subnets is immutable for Secondary role',
+        'Removing existing subnets is not allowed',
+        'hostSubnet is immutable',
+        'CIDR is invalid',
+        'reservedSubnets must be a masked network address (no host bits set)',
+      ]),
+    );
+    expect(rules(schemas[1]![1])).toEqual(
+      expect.arrayContaining([
+        'uplinks is immutable',
+        'Transport is immutable',
+        'NoOverlay is immutable',
+        'Localnet is immutable',
+        'macVRF and ipVRF must use different VNIs',
+        'RT must contain exactly one colon',
+      ]),
+    );
+  });
+
+  it('are refused while they are generated when no API server would take them', () => {
+    expect(() => toStructural(z.object({ a: z.union([z.string(), z.number()]) }))).toThrow('.a: ');
+    expect(() => toStructural(z.object({ a: z.string().meta({ examples: ['x'] }) }))).toThrow(
+      '.a: unexpected examples',
+    );
+  });
+});

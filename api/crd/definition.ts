@@ -1,0 +1,73 @@
+/** CustomResourceDefinition objects (apiextensions.k8s.io/v1) and the files that they are written to. */
+import { stringify } from 'yaml';
+import type { StructuralSchema } from './structural.ts';
+
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** Above 0: only in the wide output. */
+  readonly priority?: number;
+}
+
+export interface CrdDescription {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly description: string;
+  readonly columns: readonly PrinterColumn[];
+  readonly spec: StructuralSchema;
+  /** Absent: the kind has no status subresource. */
+  readonly status?: StructuralSchema;
+  readonly specRequired: boolean;
+}
+
+export const toCrd = (crd: CrdDescription): Readonly<Record<string, unknown>> => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${crd.plural}.${crd.group}` },
+  spec: {
+    group: crd.group,
+    names: {
+      kind: crd.kind,
+      listKind: `${crd.kind}List`,
+      plural: crd.plural,
+      singular: crd.singular,
+      shortNames: crd.shortNames,
+      categories: crd.categories,
+    },
+    scope: crd.scope,
+    versions: [
+      {
+        name: crd.version,
+        served: true,
+        storage: true,
+        additionalPrinterColumns: crd.columns,
+        schema: { openAPIV3Schema: rootSchema(crd) },
+        ...(crd.status === undefined ? {} : { subresources: { status: {} } }),
+      },
+    ],
+  },
+});
+
+export const crdYaml = (crd: CrdDescription): string =>
+  `# Generated from the schemas of api/ by \`make gen\`. Do not edit.\n${stringify(toCrd(crd), { lineWidth: 0, aliasDuplicateObjects: false })}`;
+
+const rootSchema = (crd: CrdDescription): Readonly<Record<string, unknown>> => ({
+  description: crd.description,
+  type: 'object',
+  ...(crd.specRequired ? { required: ['spec'] } : {}),
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: crd.spec,
+    ...(crd.status === undefined ? {} : { status: crd.status }),
+  },
+});

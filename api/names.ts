@@ -1,0 +1,84 @@
+/** Names that users, other tools and our own programs agree on. */
+
+export const UDN_API_VERSION = 'k8s.ovn.org/v1';
+export const NAD_API_VERSION = 'k8s.cni.cncf.io/v1';
+
+/** `type` of the CNI plugin: NADs with another one are not ours. */
+export const CNI_PLUGIN_TYPE = 'ovn-k8s-cni-overlay';
+/** Name of the cluster's default network, and its key in annotations. */
+export const DEFAULT_NETWORK_NAME = 'default';
+/** Names that a NAD may not give to a network. */
+export const RESERVED_NETWORK_NAMES: readonly string[] = ['', 'default', 'ovn-kubernetes'];
+
+/** On a namespace, from its creation on: its pods use the namespace's primary network. */
+export const PRIMARY_NETWORK_LABEL = 'k8s.ovn.org/primary-user-defined-network';
+/** On a NAD that was rendered from a UserDefinedNetwork or ClusterUserDefinedNetwork. */
+export const UDN_LABEL = 'k8s.ovn.org/user-defined-network';
+export const UDN_FINALIZER = 'k8s.ovn.org/user-defined-network-protection';
+
+/** Interface of a pod's primary user-defined network; eth0 stays on the default network. */
+export const PRIMARY_INTERFACE = 'ovn-udn1';
+export const DEFAULT_INTERFACE = 'eth0';
+
+export const POD_ANNOTATIONS = {
+  networks: 'k8s.ovn.org/pod-networks',
+  openDefaultPorts: 'k8s.ovn.org/open-default-ports',
+  selection: 'k8s.v1.cni.cncf.io/networks',
+  defaultNetwork: 'v1.multus-cni.io/default-network',
+  ingressBandwidth: 'kubernetes.io/ingress-bandwidth',
+  egressBandwidth: 'kubernetes.io/egress-bandwidth',
+} as const;
+
+export const NAD_ANNOTATIONS = {
+  networkId: 'k8s.ovn.org/network-id',
+  networkName: 'k8s.ovn.org/network-name',
+  tunnelKeys: 'k8s.ovn.org/tunnel-keys',
+} as const;
+
+export const NODE_ANNOTATIONS = {
+  subnets: 'k8s.ovn.org/node-subnets',
+  id: 'k8s.ovn.org/node-id',
+  transitAddresses: 'k8s.ovn.org/node-transit-switch-port-ifaddr',
+  chassisId: 'k8s.ovn.org/node-chassis-id',
+  encapIps: 'k8s.ovn.org/node-encap-ips',
+  primaryAddresses: 'k8s.ovn.org/node-primary-ifaddr',
+  hostCidrs: 'k8s.ovn.org/host-cidrs',
+  gatewayConfig: 'k8s.ovn.org/l3-gateway-config',
+  masqueradeSubnets: 'k8s.ovn.org/node-masquerade-subnet',
+  gatewayMtuSupport: 'k8s.ovn.org/gateway-mtu-support',
+  layer2TopologyVersion: 'k8s.ovn.org/layer2-topology-version',
+  zoneName: 'k8s.ovn.org/zone-name',
+} as const;
+
+/** Network name of a UserDefinedNetwork: `<namespace>_<name>`. */
+export const udnNetworkName = (namespace: string, name: string): string => `${namespace}_${name}`;
+
+/** Network name of a ClusterUserDefinedNetwork: `cluster_udn_<name>`. */
+export const cudnNetworkName = (name: string): string => `${CUDN_PREFIX}${name}`;
+
+/** The name of the ClusterUserDefinedNetwork behind a network; undefined when it is none. */
+export const cudnOfNetworkName = (network: string): string | undefined =>
+  network.startsWith(CUDN_PREFIX) ? network.slice(CUDN_PREFIX.length) : undefined;
+
+/** Prefix of the names of a network's OVN rows: `ns-a_my-net` → `ns.a_my.net_`; empty for the default network. */
+export const networkPrefix = (network: string): string =>
+  network === DEFAULT_NETWORK_NAME ? '' : `${dotted(network)}_`;
+
+/** Prefix of the names of a NAD's pod ports: `namespace1/blue-net` → `namespace1.blue.net_`. */
+export const nadPrefix = (key: string): string => (key === DEFAULT_NETWORK_NAME ? '' : `${dotted(key)}_`);
+
+/** Key of a NAD in annotations; the second and later attachments of a pod to the same NAD have their index behind it. */
+export const nadKey = (namespace: string, name: string, attachment = 0): string =>
+  attachment === 0 ? `${namespace}/${name}` : `${namespace}/${name}/${attachment}`;
+
+/** The inverse of `nadKey`; undefined for `default` and for what is no key. */
+export const parseNadKey = (key: string): { namespace: string; name: string; attachment: number } | undefined => {
+  const match = /^([^/]+)\/([^/]+)(?:\/([1-9][0-9]*))?$/.exec(key);
+  const [, namespace, name, attachment = '0'] = match ?? [];
+  if (namespace === undefined || name === undefined) return undefined;
+  return { namespace, name, attachment: Number(attachment) };
+};
+
+const CUDN_PREFIX = 'cluster_udn_';
+
+const dotted = (name: string): string => name.replaceAll('-', '.').replaceAll('/', '.');

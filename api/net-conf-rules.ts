@@ -1,0 +1,169 @@
+/** What has to hold between the fields of a network's configuration, whoever wrote it. */
+import {
+  addressOf,
+  type Cidr,
+  cidrContains,
+  cidrContainsIp,
+  cidrFamily,
+  cidrsOverlap,
+  prefixLength,
+} from '../net/cidr.ts';
+import { addressBits, ipFamily } from '../net/ip.ts';
+import { DEFAULT_HOST_PREFIX } from './cluster-config.ts';
+import type { NetConf } from './net-conf.ts';
+import type { NetworkSubnet } from './network.ts';
+
+export interface BrokenRule {
+  readonly message: string;
+  readonly field: string;
+}
+
+/** The first rule that the configuration breaks. */
+export const brokenNetConfRule = (conf: NetConf): BrokenRule | undefined =>
+  RULES.map((rule) => rule(conf)).find((broken) => broken !== undefined);
+
+type NetConfRule = (conf: NetConf) => BrokenRule | undefined;
+
+const broken = (field: string, message: string): BrokenRule => ({ field, message });
+
+const localnet: NetConfRule = ({ topology, role, joinSubnets }) => {
+  if (topology !== 'localnet') return undefined;
+  if (role === 'primary') {
+    return broken(
+      'role',
+      'unexpected network field "role" primary for "localnet" topology, localnet topology does not allow network roles to be set since its always a secondary network',
+    );
+  }
+  if (joinSubnets.length === 0) return undefined;
+  return broken('joinSubnet', 'localnet topology does not allow specifying join-subnet as services are not supported');
+};
+
+const persistentIps: NetConfRule = ({ topology, allowPersistentIps }) =>
+  topology === 'layer3' && allowPersistentIps
+    ? broken('allowPersistentIPs', 'layer3 topology does not allow persistent IPs')
+    : undefined;
+
+const subnetsPresent: NetConfRule = ({ topology, role, subnets }) => {
+  if (subnets.length > 0 || topology === 'localnet') return undefined;
+  if (topology === 'layer3') return broken('subnets', 'the subnet attribute must be defined for layer3 networks');
+  return role === 'primary'
+    ? broken('subnets', 'the subnet attribute must be defined for layer2 primary user defined networks')
+    : undefined;
+};
+
+const hostSubnets: NetConfRule = ({ topology, subnets }) => {
+  for (const { cidr, hostPrefix } of subnets) {
+    if (hostPrefix === undefined) continue;
+    if (topology !== 'layer3') {
+      return broken('subnets', `a host subnet length is for layer3 networks only, "${cidr}/${hostPrefix}" has one`);
+    }
+    const message = hostPrefixProblem(cidr, hostPrefix);
+    if (message !== undefined) return broken('subnets', message);
+  }
+  if (topology !== 'layer3') return undefined;
+  const tooLong = subnets.find(
+    ({ cidr, hostPrefix }) => hostPrefix === undefined && prefixLength(cidr) >= defaultHostPrefix(cidr),
+  );
+  if (tooLong === undefined) return undefined;
+  return broken('subnets', hostPrefixProblem(tooLong.cidr, defaultHostPrefix(tooLong.cidr)) ?? '');
+};
+
+const defaultHostPrefix = (cidr: Cidr): number => DEFAULT_HOST_PREFIX[cidrFamily(cidr)];
+
+const hostPrefixProblem = (cidr: Cidr, hostPrefix: number): string | undefined => {
+  const bits = addressBits(cidrFamily(cidr));
+  if (hostPrefix >= bits) return `invalid host subnet, IPv${cidrFamily(cidr)} subnet must be < ${bits}`;
+  if (cidrFamily(cidr) === 6 && hostPrefix !== 64) return 'IPv6 only supports /64 host subnets';
+  if (hostPrefix > prefixLength(cidr)) return undefined;
+  return `cannot use a host subnet length mask shorter than or equal to the cluster subnet mask. host subnet length: ${hostPrefix}, cluster subnet length: ${prefixLength(cidr)}`;
+};
+
+/** Layer 2 has one subnet per family: every pod has one address of each. */
+const oneSubnetPerFamily: NetConfRule = ({ topology, subnets }) => {
+  if (topology === 'layer3') return undefined;
+  const families = subnets.map(({ cidr }) => cidrFamily(cidr));
+  if (new Set(families).size === families.length) return undefined;
+  return broken('subnets', `${topology} networks have at most one subnet of a family`);
+};
+
+const ownSubnetsOverlap: NetConfRule = ({ subnets }) => {
+  for (const [position, a] of subnets.entries()) {
+    const b = subnets.slice(position + 1).find(({ cidr }) => cidrsOverlap(a.cidr, cidr));
+    if (b === undefined) continue;
+    return broken('subnets', `user defined subnet "${a.cidr}" overlaps user defined subnet "${b.cidr}"`);
+  }
+  return undefined;
+};
+
+const partsAreContained: NetConfRule = (conf) =>
+  outside('excludeSubnets', 'excluded', conf.excludeSubnets, conf.subnets) ??
+  outside('reservedSubnets', 'reserved', conf.reservedSubnets, conf.subnets) ??
+  outside('infrastructureSubnets', 'infrastructure', conf.infrastructureSubnets, conf.subnets);
+
+const outside = (
+  field: string,
+  what: string,
+  parts: readonly Cidr[],
+  subnets: readonly NetworkSubnet[],
+): BrokenRule | undefined => {
+  const part = parts.find((one) => !subnets.some(({ cidr }) => cidrContains(cidr, one)));
+  if (part === undefined) return undefined;
+  return broken(field, `the provided network subnets do not contain ${what} subnets ${part}`);
+};
+
+const joinSubnets: NetConfRule = ({ role, joinSubnets: join }) => {
+  if (join.length === 0) return undefined;
+  if (role !== 'primary') return broken('joinSubnet', 'JoinSubnets is only supported for Primary network');
+  if (new Set(join.map(cidrFamily)).size === join.length) return undefined;
+  return broken('joinSubnet', 'at most one join subnet of a family is possible');
+};
+
+const gateways: NetConfRule = ({ role, subnets, defaultGatewayIps }) => {
+  if (defaultGatewayIps.length === 0) return undefined;
+  if (role !== 'primary') return broken('defaultGatewayIPs', 'defaultGatewayIPs is only supported for Primary network');
+  if (new Set(defaultGatewayIps.map(ipFamily)).size !== defaultGatewayIps.length) {
+    return broken('defaultGatewayIPs', 'When 2 IPs are set, they must be from different IP families');
+  }
+  for (const ip of defaultGatewayIps) {
+    const subnet = subnets.find(({ cidr }) => cidrContainsIp(cidr, ip));
+    if (subnet === undefined) {
+      return broken(
+        'defaultGatewayIPs',
+        'defaultGatewayIPs must belong to one of the subnets specified in the subnets field',
+      );
+    }
+    if (addressOf(subnet.cidr) === ip)
+      return broken('defaultGatewayIPs', `${ip} is the network address of ${subnet.cidr}`);
+  }
+  return undefined;
+};
+
+/** A gateway, a management port and one pod need two host bits. */
+const roomForPods: NetConfRule = ({ role, subnets }) => {
+  const small = subnets.find(
+    ({ cidr, hostPrefix }) =>
+      role === 'primary' && addressBits(cidrFamily(cidr)) - (hostPrefix ?? prefixLength(cidr)) < 2,
+  );
+  if (small === undefined) return undefined;
+  const length = small.hostPrefix ?? prefixLength(small.cidr);
+  return broken('subnets', `a /${length} of "${small.cidr}" has no address left for pods after the gateway's`);
+};
+
+const ipv6Mtu: NetConfRule = ({ mtu, subnets }) =>
+  mtu !== undefined && mtu < 1280 && subnets.some(({ cidr }) => cidrFamily(cidr) === 6)
+    ? broken('mtu', 'MTU should be greater than or equal to 1280 when IPv6 subnet is used')
+    : undefined;
+
+const RULES: readonly NetConfRule[] = [
+  localnet,
+  persistentIps,
+  subnetsPresent,
+  hostSubnets,
+  oneSubnetPerFamily,
+  ownSubnetsOverlap,
+  partsAreContained,
+  joinSubnets,
+  gateways,
+  roomForPods,
+  ipv6Mtu,
+];

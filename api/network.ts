@@ -1,0 +1,114 @@
+/**
+ * A network as every program of ours sees it: the cluster's default network or a user-defined one, with all defaults
+ * filled in. It is derived from a NAD's configuration and the cluster's, nothing else.
+ */
+import {
+  addressAt,
+  type Cidr,
+  cidrFamily,
+  type InterfaceAddress,
+  interfaceAddress,
+  prefixLength,
+} from '../net/cidr.ts';
+import { FAMILIES, type Family, type Ip, ipFamily } from '../net/ip.ts';
+import { type Mac, macFromIp } from '../net/mac.ts';
+import { type ClusterConfig, DEFAULT_HOST_PREFIX } from './cluster-config.ts';
+import { DEFAULT_NETWORK_NAME } from './names.ts';
+import type { NetConf } from './net-conf.ts';
+
+export type Topology = 'layer2' | 'layer3' | 'localnet';
+/** `default` is the cluster's default network; a namespace has at most one `primary` one. */
+export type NetworkRole = 'default' | 'primary' | 'secondary';
+
+export interface NetworkSubnet {
+  readonly cidr: Cidr;
+  /** Prefix length of the part that each node gets; only on layer-3 networks, and always there. */
+  readonly hostPrefix?: number;
+}
+
+export interface Network {
+  readonly name: string;
+  readonly topology: Topology;
+  readonly role: NetworkRole;
+  /** In the order of the configuration; empty for a secondary layer-2 network without IPAM. */
+  readonly subnets: readonly NetworkSubnet[];
+  /** One per family; empty on secondary networks. */
+  readonly joinSubnets: readonly Cidr[];
+  /** Of the transit router of a primary layer-2 network (families of `subnets`), or of the transit switch otherwise. */
+  readonly transitSubnets: readonly Cidr[];
+  readonly mtu: number;
+  /** Parts of the subnets that are never given to pods by themselves. */
+  readonly reservedSubnets: readonly Cidr[];
+  /** Parts of the subnets that are for gateways and other infrastructure. */
+  readonly infrastructureSubnets: readonly Cidr[];
+  /** Instead of each subnet's first address; at most one per family. */
+  readonly defaultGatewayIps: readonly Ip[];
+}
+
+export const defaultNetwork = (config: ClusterConfig): Network => ({
+  name: DEFAULT_NETWORK_NAME,
+  topology: 'layer3',
+  role: 'default',
+  subnets: config.clusterSubnets,
+  joinSubnets: config.joinSubnets,
+  transitSubnets: config.transitSubnets,
+  mtu: config.mtu,
+  reservedSubnets: [],
+  infrastructureSubnets: [],
+  defaultGatewayIps: [],
+});
+
+export const networkOfNetConf = (conf: NetConf, config: ClusterConfig): Network => ({
+  name: conf.name,
+  topology: conf.topology,
+  role: conf.role,
+  subnets: conf.topology === 'layer3' ? conf.subnets.map(withHostPrefix) : conf.subnets.map(({ cidr }) => ({ cidr })),
+  joinSubnets: conf.role === 'primary' ? onePerFamily(conf.joinSubnets, config.udnJoinSubnets) : [],
+  transitSubnets: transitSubnetsOf(conf, config),
+  mtu: conf.mtu ?? config.mtu,
+  reservedSubnets: [...conf.excludeSubnets, ...conf.reservedSubnets],
+  infrastructureSubnets: conf.infrastructureSubnets,
+  defaultGatewayIps: conf.defaultGatewayIps,
+});
+
+/** The families of a network's pods, IPv4 first; empty without IPAM. */
+export const networkFamilies = ({ subnets }: Pick<Network, 'subnets'>): Family[] =>
+  FAMILIES.filter((family) => subnets.some(({ cidr }) => cidrFamily(cidr) === family));
+
+/** The gateway of pods in `subnet`, which is a node's part on layer 3 and the network's on layer 2. */
+export const gatewayIp = (network: Pick<Network, 'defaultGatewayIps'>, subnet: Cidr): Ip =>
+  network.defaultGatewayIps.find((ip) => ipFamily(ip) === cidrFamily(subnet)) ?? addressAt(subnet, 1);
+
+/** The management port's address in `subnet`: the second, or the first where the gateway has the second. */
+export const managementIp = (network: Pick<Network, 'defaultGatewayIps'>, subnet: Cidr): Ip => {
+  const second = addressAt(subnet, 2);
+  return gatewayIp(network, subnet) === second ? addressAt(subnet, 1) : second;
+};
+
+/** MAC of the router port that is the gateway of all `subnets`: it derives from the IPv4 gateway where there is one. */
+export const gatewayMac = (network: Pick<Network, 'defaultGatewayIps'>, subnets: readonly Cidr[]): Mac | undefined => {
+  const first = [...subnets].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];
+  return first === undefined ? undefined : macFromIp(gatewayIp(network, first));
+};
+
+/** The addresses of `gatewayIp` with the subnet's prefix length, as router ports have them. */
+export const gatewayAddress = (network: Pick<Network, 'defaultGatewayIps'>, subnet: Cidr): InterfaceAddress =>
+  interfaceAddress(gatewayIp(network, subnet), prefixLength(subnet));
+
+const withHostPrefix = ({ cidr, hostPrefix }: NetworkSubnet): NetworkSubnet => ({
+  cidr,
+  hostPrefix: hostPrefix ?? DEFAULT_HOST_PREFIX[cidrFamily(cidr)],
+});
+
+const transitSubnetsOf = (conf: NetConf, config: ClusterConfig): readonly Cidr[] => {
+  if (conf.topology === 'layer3') return config.transitSubnets;
+  if (conf.role !== 'primary') return [];
+  const families = networkFamilies(conf);
+  return onePerFamily(conf.transitSubnets, config.transitSubnets).filter((cidr) => families.includes(cidrFamily(cidr)));
+};
+
+const onePerFamily = (wanted: readonly Cidr[], fallback: readonly Cidr[]): Cidr[] =>
+  FAMILIES.flatMap((family) => {
+    const isFamily = (cidr: Cidr): boolean => cidrFamily(cidr) === family;
+    return wanted.find(isFamily) ?? fallback.find(isFamily) ?? [];
+  });

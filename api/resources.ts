@@ -1,0 +1,17 @@
+/** Where the kinds of this project's CRDs are served, as `kube` wants to know it. */
+const described = <Kind extends string>(group: string, plural: string, kind: Kind, namespaced: boolean) =>
+  ({ group, version: 'v1', plural, kind, namespaced }) as const;
+
+export const USER_DEFINED_NETWORKS = described('k8s.ovn.org', 'userdefinednetworks', 'UserDefinedNetwork', true);
+export const CLUSTER_USER_DEFINED_NETWORKS = described(
+  'k8s.ovn.org',
+  'clusteruserdefinednetworks',
+  'ClusterUserDefinedNetwork',
+  false,
+);
+export const NETWORK_ATTACHMENT_DEFINITIONS = described(
+  'k8s.cni.cncf.io',
+  'network-attachment-definitions',
+  'NetworkAttachmentDefinition',
+  true,
+);

@@ -1,0 +1,51 @@
+/** Schemas of the value types of `net`. Their messages are those of `net`, which name the text that is wrong. */
+import { z } from 'zod';
+import { type Cidr, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../net/cidr.ts';
+import {
+  type NetworkId,
+  type NodeId,
+  type Port,
+  type PortKey,
+  parseNetworkId,
+  parseNodeId,
+  parsePort,
+  parsePortKey,
+} from '../net/ids.ts';
+import { type Ip, isLinkLocal6, parseIp } from '../net/ip.ts';
+import { type Mac, parseMac } from '../net/mac.ts';
+
+/** Turns a parser that throws into a schema whose issue has the parser's message. */
+const readWith =
+  <In, Out>(read: (input: In) => Out) =>
+  (input: In, context: z.RefinementCtx): Out => {
+    try {
+      return read(input);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  };
+
+export const ipSchema: z.ZodType<Ip, string> = z.string().transform(readWith(parseIp));
+export const cidrSchema: z.ZodType<Cidr, string> = z.string().transform(readWith(parseCidr));
+export const interfaceAddressSchema: z.ZodType<InterfaceAddress, string> = z
+  .string()
+  .transform(readWith(parseInterfaceAddress));
+export const macSchema: z.ZodType<Mac, string> = z.string().transform(readWith(parseMac));
+export const linkLocalSchema: z.ZodType<Ip, string> = ipSchema.refine(isLinkLocal6, {
+  error: (issue) => `"${String(issue.input)}" is not an IPv6 link-local address`,
+});
+
+const numberOrText = z.union([z.number(), z.string()]);
+
+export const networkIdSchema: z.ZodType<NetworkId, number | string> = numberOrText.transform(readWith(parseNetworkId));
+export const nodeIdSchema: z.ZodType<NodeId, number | string> = numberOrText.transform(readWith(parseNodeId));
+export const portSchema: z.ZodType<Port, number | string> = numberOrText.transform(readWith(parsePort));
+export const portKeySchema: z.ZodType<PortKey, number> = z.number().transform(readWith(parsePortKey));
+
+/** The items of a comma list, blanks around them dropped; an empty text has none. */
+export const commaList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
