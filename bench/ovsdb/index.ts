@@ -1,0 +1,93 @@
+/** Compares the replica of `ovsdb` with the Python IDL of Open vSwitch: the same server, the same rows, the same run. */
+import { join } from 'node:path';
+import { formatRemote, OvsdbSession } from '../../ovsdb/index.ts';
+import { TestServer } from '../../ovsdb/testing/server.ts';
+import { type ClientRun, type Measured, runIdl, runReplica } from './clients.ts';
+import { lastEvent, podEvents, SENTINEL, switches } from './dataset.ts';
+import { Player, record } from './recording.ts';
+
+export interface BenchResult {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What the same run measured for the thing compared with. */
+  readonly reference: number;
+  /** `value / reference`: less is better. */
+  readonly ratio: number;
+  readonly runs: number;
+}
+
+const RUNS = 3;
+const UPDATES = 20_000;
+
+export const benchOvsdb = async (): Promise<BenchResult[]> => [await benchSync(), await benchUpdates()];
+
+/** From nothing to a replica of 100,000 ports on 100 switches. */
+const benchSync = async (): Promise<BenchResult> => {
+  await using server = await fill(100, 1000);
+  const run: ClientRun = { mode: 'sync', remote: formatRemote(server.remote), rows: 100_000, sentinel: SENTINEL };
+  return await compare(
+    'ovsdb/sync-100k',
+    ({ sync }) => sync,
+    () => runReplica(run),
+    () => runIdl(run),
+  );
+};
+
+/** The time in which 20,000 transactions of pods that come and change are seen, with 10,000 ports there before. */
+const benchUpdates = async (): Promise<BenchResult> => {
+  await using server = await fill(20, 500);
+  const path = server.remote.transport === 'unix' ? server.remote.path : '';
+  const recording = await record(
+    path,
+    ['Logical_Switch', 'Logical_Switch_Port'],
+    [...podEvents(UPDATES, 20), lastEvent],
+  );
+  const socket = join(server.folder, 'player.sock');
+  await using player = new Player(socket, recording);
+  await player.listening();
+  const run: ClientRun = {
+    mode: 'updates',
+    remote: `unix:${socket}`,
+    rows: 10_000,
+    sentinel: SENTINEL,
+    onReady: () => player.play(),
+  };
+  return await compare(
+    'ovsdb/updates',
+    ({ updates = 0 }) => updates,
+    () => runReplica(run),
+    () => runIdl(run),
+  );
+};
+
+const fill = async (count: number, portsOfEach: number): Promise<TestServer> => {
+  const server = await TestServer.create(['ovn-northbound']);
+  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [server.remote] });
+  session.start();
+  await session.whenConnected();
+  for (const operations of switches(count, portsOfEach)) await session.transact(operations);
+  await session.close();
+  return server;
+};
+
+const compare = async (
+  name: string,
+  pick: (measured: Measured) => number,
+  ours: () => Promise<Measured>,
+  theirs: () => Promise<Measured>,
+): Promise<BenchResult> => {
+  const values: number[] = [];
+  const references: number[] = [];
+  // Alternating, so that whatever else the machine does meets both.
+  for (let round = 0; round < RUNS; round++) {
+    values.push(pick(await ours()));
+    references.push(pick(await theirs()));
+  }
+  const value = median(values);
+  const reference = median(references);
+  return { name, value, unit: 'ms', reference, ratio: value / reference, runs: RUNS };
+};
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

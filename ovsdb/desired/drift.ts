@@ -1,0 +1,178 @@
+/** Finds what a change of the database may have brought out of order. The cost is that of the change. */
+import type { Scalar } from '../codec/value.ts';
+import { elementChange, elementsOf } from '../replica/element-change.ts';
+import { parentColumns } from '../replica/parents.ts';
+import type { AnyRow, RowChange } from '../replica/row.ts';
+import { columnModel, type DatabaseModel, tableModel } from '../schema/model.ts';
+import type { Uuid } from '../uuid.ts';
+import type { DesiredRows } from './desired-rows.ts';
+import { isWantedBy, strayElements, strayParents } from './garbage.ts';
+import { type ElementId, onlyRowId, type TargetId, uuidId } from './identity.ts';
+import type { ActualRows } from './plan/actual-rows.ts';
+import { uniqueTargets } from './plan/tokens.ts';
+import { memberAddress } from './store/member-sets.ts';
+import type { Unit } from './unit.ts';
+
+export interface DriftInput {
+  readonly desired: DesiredRows;
+  readonly actual: ActualRows;
+  /** Whether what nobody wants may be removed, too. */
+  readonly mayPrune: boolean;
+}
+
+export const driftUnits = (input: DriftInput, change: RowChange): Unit[] => {
+  const { actual } = input;
+  const { table, before, after } = change;
+  const oldKey = before === undefined ? undefined : actual.keyOf(table, before);
+  const newKey = after === undefined ? undefined : actual.keyOf(table, after);
+  return [
+    ...(oldKey === newKey && before !== undefined && after !== undefined
+      ? modifiedUnits(input, change, newKey)
+      : replacedUnits(input, table, oldKey, newKey)),
+    ...(newKey !== undefined && newKey !== oldKey && after !== undefined
+      ? strayUnits(input, table, newKey, after)
+      : []),
+    ...(newKey === undefined ? takenUnits(input, change, oldKey !== undefined) : []),
+    ...(oldKey !== undefined && oldKey !== newKey && after !== undefined ? lostUnits(input, oldKey, after._uuid) : []),
+    ...targetUnits(input, change),
+  ];
+};
+
+/** A row has lost its key and is still in the sets where the row with the key belongs. */
+const lostUnits = ({ desired }: DriftInput, key: string, uuid: Uuid): Unit[] =>
+  [...desired.referrers(key)].flatMap((referrer): Unit[] => {
+    if ('columns' in referrer) return [{ kind: 'row', table: referrer.table, key: referrer.key }];
+    const unit = { kind: 'member', ...memberAddress(referrer) } as const;
+    const row = desired.row(unit.target);
+    const isExact = row?.table === unit.table && Object.hasOwn(row.columns, unit.column);
+    return isExact ? [unit, { ...unit, element: uuidId(uuid) }] : [unit];
+  });
+
+/** A row of ours came, went or got another key. */
+const replacedUnits = (
+  { desired, mayPrune }: DriftInput,
+  table: string,
+  oldKey: string | undefined,
+  newKey: string | undefined,
+): Unit[] =>
+  [...new Set([oldKey, newKey])].flatMap((key) => {
+    if (key === undefined) return [];
+    const isWanted = desired.row(key)?.table === table;
+    return isWanted || (key === newKey && mayPrune) ? [{ kind: 'row', table, key }] : [];
+  });
+
+/** A row that is taken for ours from now on may be where it does not belong. */
+const strayUnits = ({ desired, actual, mayPrune }: DriftInput, table: string, key: string, row: AnyRow): Unit[] => {
+  const wanted = desired.row(key);
+  if (!mayPrune || wanted?.table !== table) return [];
+  return [...strayElements(desired, actual, wanted, row), ...strayParents(desired, actual, wanted, row)];
+};
+
+/** A row that is not ours keeps rows of ours alive. @param wasOurs all of its elements are to be looked at, not only new ones */
+const takenUnits = ({ desired, actual, mayPrune }: DriftInput, change: RowChange, wasOurs: boolean): Unit[] => {
+  const { table, uuid, after } = change;
+  if (!mayPrune || after === undefined) return [];
+  return strongColumns(actual.model, table).flatMap((column) =>
+    (wasOurs ? elementsOf(after, column) : elementChange(change, column).added).flatMap((element): Unit[] => {
+      const key = actual.keyOfReferred(table, column, element as Uuid);
+      if (key === undefined || desired.row(key) === undefined) return [];
+      if (isWantedBy(desired, actual, { table, column, row: after }, key)) return [];
+      return [{ kind: 'member', table, target: uuidId(uuid), column, element: key }];
+    }),
+  );
+};
+
+/** The columns that keep rows of other than root tables alive. */
+const strongColumns = (model: DatabaseModel, table: string): string[] =>
+  parentColumns(model).flatMap(({ table: parent, column, child }) =>
+    parent === table && !tableModel(model, child)?.isRoot ? [column] : [],
+  );
+
+const modifiedUnits = (input: DriftInput, change: RowChange, key: string | undefined): Unit[] => {
+  const wanted = key === undefined ? undefined : input.desired.row(key);
+  if (key === undefined || wanted?.table !== change.table) return [];
+  return change.columns.flatMap((column): Unit[] => {
+    const isGiven = Object.hasOwn(wanted.columns, column);
+    if (input.desired.members.hasColumn(key, column)) return elementUnits(input, change, key, column, isGiven);
+    if (isGiven) return [{ kind: 'row', table: change.table, key }];
+    return elementUnits(input, change, key, column, false);
+  });
+};
+
+/** Rows of whatever owner, to which members and patches are addressed by their values. */
+const targetUnits = (input: DriftInput, change: RowChange): Unit[] => {
+  const { desired } = input;
+  const before = targetsOf(input, change.table, change.before);
+  const after = targetsOf(input, change.table, change.after);
+  return [...new Set([...before, ...after])].flatMap((target): Unit[] => {
+    const units: Unit[] = desired.hasPatches(target) ? [{ kind: 'patch', table: change.table, target }] : [];
+    if (!desired.members.hasTarget(target)) return units;
+    const stayed = before.includes(target) && after.includes(target);
+    for (const column of desired.members.columns(target)) {
+      if (stayed) {
+        if (change.columns.includes(column)) units.push(...elementUnits(input, change, target, column, false));
+      } else {
+        for (const member of desired.members.of(target, column))
+          units.push({ kind: 'member', ...memberAddress(member) });
+      }
+    }
+    return units;
+  });
+};
+
+const targetsOf = ({ desired, actual }: DriftInput, table: string, row: AnyRow | undefined): TargetId[] =>
+  row === undefined || !desired.hasForeignTargets(table)
+    ? []
+    : [onlyRowId(table), ...uniqueTargets(actual, table, row)];
+
+/** @param isExact whether elements that nobody wants are to go, whatever they are */
+const elementUnits = (
+  input: DriftInput,
+  change: RowChange,
+  target: TargetId,
+  column: string,
+  isExact: boolean,
+): Unit[] => {
+  const { table } = change;
+  if (columnModel(input.actual.model, table, column)?.kind !== 'set') return [];
+  const { added, removed } = elementChange(change, column);
+  const unit = (element: ElementId): Unit => ({ kind: 'member', table, target, column, element });
+  return [
+    ...removed.flatMap((element) => wantedIds(input, table, target, column, element)).map(unit),
+    ...added.flatMap((element) => addedIds(input, table, column, element, isExact)).map(unit),
+  ];
+};
+
+/** The ids, of all that can mean this element, of which the element is wanted. */
+const wantedIds = (
+  input: DriftInput,
+  table: string,
+  target: TargetId,
+  column: string,
+  element: Scalar,
+): ElementId[] => {
+  const { desired } = input;
+  const row = desired.row(target);
+  const given = row?.table === table ? row.columns[column] : undefined;
+  return elementIds(input, table, column, element).filter(
+    (id) => Array.isArray(given) || desired.members.get(target, column, id) !== undefined,
+  );
+};
+
+const addedIds = (input: DriftInput, table: string, column: string, element: Scalar, isExact: boolean): ElementId[] => {
+  const base = columnModel(input.actual.model, table, column)?.key;
+  if (base?.refTable === undefined) return isExact ? [String(element)] : [];
+  const key = input.actual.keyOfReferred(table, column, element as Uuid);
+  if (key !== undefined) return isExact || input.mayPrune ? [key] : [];
+  return isExact ? [uuidId(String(element))] : [];
+};
+
+const elementIds = ({ actual }: DriftInput, table: string, column: string, element: Scalar): ElementId[] => {
+  const refTable = columnModel(actual.model, table, column)?.key.refTable;
+  if (refTable === undefined) return [String(element)];
+  if (!actual.store.hasTable(refTable)) return [];
+  const row = actual.store.get(refTable, element as Uuid);
+  if (row === undefined) return [];
+  const key = actual.keyOf(refTable, row);
+  return [...(key === undefined ? [] : [key]), ...uniqueTargets(actual, refTable, row)];
+};

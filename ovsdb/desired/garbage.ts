@@ -1,0 +1,100 @@
+/**
+ * Finds what is ours and wanted by nobody, as an earlier run may have left it: rows, and references to rows of ours in
+ * places where they do not belong.
+ */
+import { elementsOf } from '../replica/element-change.ts';
+import type { AnyRow } from '../replica/row.ts';
+import { tableModel } from '../schema/model.ts';
+import type { Uuid } from '../uuid.ts';
+import type { DesiredRows } from './desired-rows.ts';
+import { isRowRef, uuidId } from './identity.ts';
+import { type ActualRows, canHaveMark, OWNER_INDEX } from './plan/actual-rows.ts';
+import { Lookup } from './plan/lookup.ts';
+import { type StrongParent, strongParents } from './plan/removal.ts';
+import { uniqueTargets } from './plan/tokens.ts';
+import { referencesIn } from './store/references.ts';
+import type { AnyDesiredRow } from './types.ts';
+import type { Unit } from './unit.ts';
+
+/** Table without `external_ids` → which of its rows are ours. Rows of tables that are not there are never pruned. */
+export type ClaimedRows = Readonly<Record<string, (row: AnyRow) => boolean>>;
+
+export function* garbageUnits(desired: DesiredRows, actual: ActualRows, claimed: ClaimedRows = {}): Iterable<Unit> {
+  const lookup = new Lookup(desired, actual);
+  for (const table of actual.store.tableNames) {
+    if (canHaveMark(actual.store, table)) yield* markedGarbage(desired, actual, table);
+    else if (claimed[table] !== undefined) yield* claimedGarbage(lookup, table, claimed[table]);
+  }
+  for (const wanted of desired.rows()) {
+    const row = actual.store.hasTable(wanted.table) ? lookup.existing(wanted) : undefined;
+    if (row === undefined) continue;
+    yield* strayElements(desired, actual, wanted, row);
+    yield* strayParents(desired, actual, wanted, row);
+  }
+}
+
+function* markedGarbage(desired: DesiredRows, actual: ActualRows, table: string): Iterable<Unit> {
+  for (const key of actual.store.indexKeys(table, OWNER_INDEX)) {
+    if (desired.row(key)?.table !== table) yield { kind: 'row', table, key };
+  }
+}
+
+function* claimedGarbage(lookup: Lookup, table: string, isClaimed: (row: AnyRow) => boolean): Iterable<Unit> {
+  const { desired, actual } = lookup;
+  const wanted = new Set<Uuid>();
+  for (const row of desired.rows()) {
+    const existing = row.table === table ? lookup.existing(row) : undefined;
+    if (existing !== undefined) wanted.add(existing._uuid);
+  }
+  for (const row of actual.store.rows(table)) {
+    if (wanted.has(row._uuid) || !isClaimed(row)) continue;
+    const key = actual.adoptions.keyOf(row._uuid) ?? uuidId(row._uuid);
+    actual.adoptions.add(table, key, row._uuid);
+    yield { kind: 'row', table, key };
+  }
+}
+
+/** References to rows of ours in sets of a row where nobody wants them. */
+export function* strayElements(
+  desired: DesiredRows,
+  actual: ActualRows,
+  wanted: AnyDesiredRow,
+  row: AnyRow,
+): Iterable<Unit> {
+  const { table, key: target } = wanted;
+  for (const [column, { kind, key: base }] of Object.entries(tableModel(actual.model, table)?.columns ?? {})) {
+    if (kind !== 'set' || base.refTable === undefined || !actual.store.hasColumn(table, column)) continue;
+    for (const element of elementsOf(row, column)) {
+      const key = actual.keyOfReferred(table, column, element as Uuid);
+      if (key === undefined || isWantedBy(desired, actual, { table, column, row }, key)) continue;
+      yield { kind: 'member', table, target, column, element: key };
+    }
+  }
+}
+
+/** Rows that keep a row of ours alive although it does not belong to them, for example the switch that a port has left. */
+export function* strayParents(
+  desired: DesiredRows,
+  actual: ActualRows,
+  wanted: AnyDesiredRow,
+  row: AnyRow,
+): Iterable<Unit> {
+  // What refers to a root row does not keep it alive: that is nobody's business but its own.
+  if (tableModel(actual.model, wanted.table)?.isRoot) return;
+  for (const parent of strongParents(actual, wanted.table, row)) {
+    if (!isWantedBy(desired, actual, parent, wanted.key)) {
+      const { table, column } = parent;
+      yield { kind: 'member', table, target: uuidId(parent.row._uuid), column, element: wanted.key };
+    }
+  }
+}
+
+/** True when the place where a row of ours is, is one where somebody wants it. */
+export const isWantedBy = (desired: DesiredRows, actual: ActualRows, parent: StrongParent, key: string): boolean => {
+  const owner = actual.keyOf(parent.table, parent.row);
+  const row = owner === undefined ? undefined : desired.row(owner);
+  const given = row?.table === parent.table ? row.columns[parent.column] : undefined;
+  if (referencesIn(given).some((reference) => isRowRef(reference) && reference.ref === key)) return true;
+  const targets = [...(owner === undefined ? [] : [owner]), ...uniqueTargets(actual, parent.table, parent.row)];
+  return targets.some((target) => desired.members.get(target, parent.column, key) !== undefined);
+};

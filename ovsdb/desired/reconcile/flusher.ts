@@ -1,0 +1,326 @@
+/** Turns the list of work into transactions, one at a time. */
+import type { Clock } from '../../clock.ts';
+import { OvsdbError, ReconcileError } from '../../errors.ts';
+import { Listeners } from '../../listeners.ts';
+import type { RowStore } from '../../replica/row-store.ts';
+import type { Backoff } from '../../session/backoff.ts';
+import type { OperationResult } from '../../transact/outcome.ts';
+import type { Uuid } from '../../uuid.ts';
+import type { DesiredRows } from '../desired-rows.ts';
+import { type ActualRows, isMarked } from '../plan/actual-rows.ts';
+import { type Held, isProblem } from '../plan/outcome.ts';
+import { type Plan, plan } from '../plan/plan.ts';
+import { type Unit, unitId } from '../unit.ts';
+import { halves, isReady, nextOwners } from './batch.ts';
+import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
+import type { Failures } from './failures.ts';
+import { judge } from './judge.ts';
+import type { ReconcilerSession } from './needs.ts';
+import { Repairs } from './repairs.ts';
+import type { StatusBoard } from './status.ts';
+import type { Work, WorkList } from './work-list.ts';
+
+export interface FlusherOptions {
+  readonly desired: DesiredRows;
+  readonly actual: ActualRows;
+  readonly works: WorkList;
+  readonly failures: Failures;
+  readonly board: StatusBoard;
+  readonly session: ReconcilerSession;
+  readonly counts: ReconcilerCounts;
+  readonly maxOperations: number;
+  readonly maxRepairs: number;
+  /** For failures that nobody is to blame for. */
+  readonly trouble: Backoff;
+  readonly clock: Clock;
+  readonly schedule: (run: () => void) => void;
+  readonly onEvent: (event: ReconcilerEvent) => void;
+  /** Whether the replica can be compared with. */
+  readonly isCurrent: () => boolean;
+}
+
+const REPAIR_WINDOW_MS = 60_000;
+/** How long the replica may take to show what a transaction has inserted, where the server does not tell that first. */
+const MAX_DELAY_MS = 1_000;
+
+export class Flusher {
+  readonly #options: FlusherOptions;
+  readonly #idle = new Listeners<void>();
+  /** Owners among whom the one is who made a transaction fail; each group is tried by itself. */
+  #suspects: string[][] = [];
+  /** Keys of rows whose insert has an unknown outcome. */
+  readonly #guarded = new Set<string>();
+  readonly #repairs: Repairs;
+  #isRunning = false;
+  #isScheduled = false;
+  #flight: Promise<void> | undefined;
+  #cancelPause: (() => void) | undefined;
+
+  constructor(options: FlusherOptions) {
+    this.#options = options;
+    this.#repairs = new Repairs(options.maxRepairs, REPAIR_WINDOW_MS);
+  }
+
+  /** A unit is wanted otherwise than before: to write it is no repair. */
+  forgive(unit: Unit): void {
+    this.#repairs.forgive(unitId(unit));
+  }
+
+  setRunning(running: boolean): void {
+    this.#isRunning = running;
+    this.request();
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#cancelPause?.();
+    await this.#flight;
+  }
+
+  /** Has the list looked at soon. Repeating it does nothing. */
+  request(): void {
+    if (this.#isScheduled || !this.#isRunning || this.#flight !== undefined || this.#cancelPause !== undefined) return;
+    this.#isScheduled = true;
+    this.#options.schedule(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  whenIdle(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      if (this.#isIdle()) {
+        resolve();
+        return;
+      }
+      const abort = (): void => {
+        stop();
+        reject(signal?.reason);
+      };
+      const stop = this.#idle.add(() => {
+        stop();
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      });
+      signal?.addEventListener('abort', abort);
+    });
+  }
+
+  #isIdle(): boolean {
+    return !this.#isScheduled && this.#flight === undefined && this.#nextOwners().length === 0;
+  }
+
+  #flush(): void {
+    if (!this.#isRunning || this.#flight !== undefined || this.#cancelPause !== undefined) return;
+    if (!this.#options.isCurrent()) {
+      this.#options.board.publish();
+      return;
+    }
+    const owners = this.#nextOwners();
+    if (owners.length === 0) {
+      this.#options.board.publish();
+      this.#idle.emit();
+      return;
+    }
+    this.#start(this.#worksOf(owners), owners);
+  }
+
+  #nextOwners(): string[] {
+    const { works, failures, maxOperations } = this.#options;
+    while (this.#suspects.length > 0) {
+      const owners = nextOwners(works, failures.isBlocked, maxOperations, new Set(this.#suspects[0]));
+      if (owners.length > 0) return owners;
+      this.#suspects.shift();
+    }
+    return nextOwners(works, failures.isBlocked, maxOperations, undefined);
+  }
+
+  #worksOf(owners: readonly string[]): Work[] {
+    const { works, failures } = this.#options;
+    const candidates = works.dirtyOf(owners);
+    for (const work of candidates) this.#checkRepairs(work);
+    return candidates.filter((work) => isReady(work, failures.isBlocked));
+  }
+
+  #checkRepairs(work: Work): void {
+    const { failures, board, clock } = this.#options;
+    if (!this.#repairs.isTooMany(work.id, clock.now())) return;
+    this.#repairs.forgive(work.id);
+    for (const owner of work.owners) {
+      const what = work.id.replaceAll('\n', ' ');
+      failures.add(owner, new ReconcileError('ERR_OVSDB_UNSETTLED', owner, `what is written does not stay: ${what}`));
+      board.touch(owner);
+    }
+  }
+
+  /** Plans for these owners, or for fewer when that is too much for one transaction, and sends it. */
+  #start(works: readonly Work[], owners: readonly string[]): void {
+    const next = this.#tryPlan(works, owners);
+    if (next === undefined) return;
+    if (next.operations.length > this.#options.maxOperations && owners.length > 1) {
+      const [some] = halves(owners);
+      this.#start(this.#worksOf(some), some);
+      return;
+    }
+    const flying = this.#settle(next, works);
+    if (next.operations.length === 0) {
+      this.request();
+      this.#options.board.publish();
+      return;
+    }
+    this.#reportDrift(flying);
+    for (const work of flying) this.#options.works.fly(work);
+    this.#options.board.publish();
+    this.#flight = this.#send(next, flying).finally(() => {
+      this.#flight = undefined;
+      this.request();
+    });
+  }
+
+  /** Undefined when planning itself fails, which is dealt with as if the server had refused the transaction. */
+  #tryPlan(works: readonly Work[], owners: readonly string[]): Plan | undefined {
+    try {
+      return this.#plan(works);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      this.#blame(new OvsdbError('ERR_OVSDB_PLAN', `planning failed: ${message}`, { cause }), owners);
+      this.#options.board.publish();
+      this.request();
+      return undefined;
+    }
+  }
+
+  #plan(works: readonly Work[]): Plan {
+    const { desired, actual, failures } = this.#options;
+    const byId = new Map(works.map((work) => [work.id, work]));
+    return plan({
+      desired,
+      actual,
+      units: works.map(({ unit }) => unit),
+      ownersOf: (unit) => [...(byId.get(unitId(unit))?.owners ?? [])],
+      isBlocked: failures.isBlocked,
+      guarded: this.#guarded,
+    });
+  }
+
+  /** Files everything that needs no operation; the rest is what the transaction is about. */
+  #settle({ outcomes, operations, found }: Plan, works: readonly Work[]): Work[] {
+    for (const { table, key, uuid } of found) this.#options.actual.adoptions.add(table, key, uuid);
+    return works.filter((work) => {
+      const outcome = outcomes.get(work.id);
+      if (outcome?.kind === 'planned' && operations.length > 0) return true;
+      if (outcome?.kind === 'held') this.#hold(work, outcome);
+      else this.#close(work);
+      return false;
+    });
+  }
+
+  #hold(work: Work, held: Held): void {
+    const { works, counts, board, onEvent } = this.#options;
+    works.hold(work, held);
+    for (const owner of work.owners) board.touch(owner);
+    if (!isProblem(held) || work.reported === held.message) return;
+    work.reported = held.message;
+    counts.conflicts++;
+    onEvent({ kind: 'conflict', unit: work.unit, owners: [...work.owners], message: held.message });
+  }
+
+  #close(work: Work): void {
+    const { works, failures, board } = this.#options;
+    works.close(work);
+    for (const owner of work.owners) {
+      if (!works.isOpen(owner)) failures.forget(owner);
+      board.touch(owner);
+    }
+  }
+
+  async #send(next: Plan, flying: readonly Work[]): Promise<void> {
+    const { session, counts, clock, trouble, onEvent, works } = this.#options;
+    const startedAt = clock.now();
+    try {
+      const results = await session.transact(next.operations);
+      counts.transactions++;
+      counts.operations += next.operations.length;
+      const owners = new Set(next.owners.flat()).size;
+      onEvent({ kind: 'committed', operations: next.operations.length, owners, durationMs: clock.now() - startedAt });
+      trouble.reset();
+      for (const work of flying) this.#repairs.add(work.id, clock.now());
+      await this.#committed(next, results);
+    } catch (error) {
+      this.#failed(next, error);
+    }
+    for (const work of flying) works.land(work);
+  }
+
+  #reportDrift(flying: readonly Work[]): void {
+    const { counts, onEvent } = this.#options;
+    for (const { unit, owners, isDrift } of flying) {
+      if (!isDrift) continue;
+      counts.driftRepairs++;
+      onEvent({ kind: 'drift', unit, owners: [...owners] });
+    }
+  }
+
+  async #committed({ inserts }: Plan, results: readonly OperationResult[]): Promise<void> {
+    const { actual, clock } = this.#options;
+    const rows = inserts.flatMap(({ index, table, key }) => {
+      const uuid = results[index]?.uuid;
+      this.#guarded.delete(key);
+      return uuid === undefined ? [] : [{ table, key, uuid }];
+    });
+    for (const { table, key, uuid } of rows) if (!isMarked(actual.model, table)) actual.adoptions.add(table, key, uuid);
+    await allSeen(actual.store, rows, clock);
+  }
+
+  #failed(next: Plan, cause: unknown): void {
+    const { session, isCurrent } = this.#options;
+    const error = cause instanceof OvsdbError ? cause : new OvsdbError('ERR_OVSDB', String(cause), { cause });
+    const verdict = judge(error, next.owners, this.#suspects[0]);
+    this.#blame(error, verdict.kind === 'blame' ? verdict.owners : []);
+    // Without a connection there is nothing to wait for but the next one.
+    if (verdict.kind === 'trouble' && isCurrent()) this.#pause();
+    if (verdict.kind !== 'unknown') return;
+    for (const { key } of next.inserts) this.#guarded.add(key);
+    // The connection may be there still, and the reply may never come: only a new one tells what became of it.
+    if (isCurrent()) session.reconnect(error);
+  }
+
+  /** @param owners one of whom is to blame */
+  #blame(error: OvsdbError, owners: readonly string[]): void {
+    const { counts, failures, board, onEvent } = this.#options;
+    counts.failures++;
+    onEvent({ kind: 'failed', error, blamed: owners });
+    const [owner, another] = owners;
+    if (another !== undefined) this.#suspects = [...halves(owners), ...this.#suspects.slice(1)];
+    else if (owner !== undefined) {
+      failures.add(owner, error);
+      board.touch(owner);
+    }
+  }
+
+  #pause(): void {
+    const { clock, trouble } = this.#options;
+    this.#cancelPause = clock.after(trouble.nextMs(), () => {
+      this.#cancelPause = undefined;
+      this.request();
+    });
+  }
+}
+
+/** ovsdb-server tells of changes before it replies to the transaction that made them; a relay does not (ovsdb(7)). */
+const allSeen = async (
+  store: RowStore,
+  rows: readonly { readonly table: string; readonly uuid: Uuid }[],
+  clock: Clock,
+): Promise<void> => {
+  const missing = rows.filter(({ table, uuid }) => store.get(table, uuid) === undefined);
+  if (missing.length === 0) return;
+  const timeout = new AbortController();
+  const cancel = clock.after(MAX_DELAY_MS, () => timeout.abort());
+  const waits = missing.map(({ table, uuid }) =>
+    store.waiters.wait(table, { uuid }, () => store.get(table, uuid), timeout.signal),
+  );
+  await Promise.allSettled(waits);
+  cancel();
+};

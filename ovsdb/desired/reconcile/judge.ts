@@ -1,0 +1,31 @@
+/** Finds out what a failed transaction means for whom. */
+import { isServerTrouble, OperationError, OutcomeUnknownError, WaitTimedOutError } from '../../errors.ts';
+
+export type Verdict =
+  /** One of these owners made it fail. */
+  | { readonly kind: 'blame'; readonly owners: readonly string[] }
+  /** It may have been committed. */
+  | { readonly kind: 'unknown' }
+  /** Nobody's wish is the reason: the same is to be tried again after a while. */
+  | { readonly kind: 'trouble' };
+
+/**
+ * @param owners for each operation
+ * @param group when the transaction was a try to find the one to blame among these
+ */
+export const judge = (
+  error: unknown,
+  owners: readonly (readonly string[])[],
+  group: readonly string[] | undefined,
+): Verdict => {
+  if (error instanceof OutcomeUnknownError) return { kind: 'unknown' };
+  if (!(error instanceof OperationError) || isServerTrouble(error) || error instanceof WaitTimedOutError) {
+    return { kind: 'trouble' };
+  }
+  const named = error.suspects.flatMap((index) => owners[index] ?? []);
+  const possible = new Set(named.length > 0 ? named : owners.flat());
+  const inGroup = group?.filter((owner) => possible.has(owner)) ?? [];
+  // What a group needs of others goes with it: when it fails, the group is to blame, which is why groups get smaller.
+  const blamed = inGroup.length > 0 ? inGroup : [...possible];
+  return blamed.length > 0 ? { kind: 'blame', owners: blamed } : { kind: 'trouble' };
+};

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type OvnNorthbound, ovnNorthbound } from '../../models/ovn-northbound.gen.ts';
+import { Replica } from '../../replica/replica.ts';
+import { OvsdbSession } from '../../session/session.ts';
+import { TestCluster } from '../../testing/cluster.ts';
+import { wholeReplica } from '../../testing/memory/client.ts';
+import { TestServer } from '../../testing/server.ts';
+import type { Operation } from '../../transact/operation.ts';
+import type { Remote } from '../../wire/remote.ts';
+import { disturb, disturbances, FOREIGN_ROWS, fragments, OWNER_KEY, type SeenRow } from '../convergence.suite.ts';
+import { DesiredRows } from '../desired-rows.ts';
+import { garbageUnits } from '../garbage.ts';
+import { ActualRows } from '../plan/actual-rows.ts';
+import { plan } from '../plan/plan.ts';
+import { type DesiredFragment, rowRef } from '../types.ts';
+import { OvsdbReconciler, type ReconcilerOptions } from './reconciler.ts';
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const openSession = (remotes: readonly Remote[]): OvsdbSession => {
+  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes, backoff: { minMs: 10, maxMs: 200 } });
+  ends.push(() => session.close());
+  session.start();
+  return session;
+};
+
+const startReconciler = async (remotes: readonly Remote[], options: Partial<ReconcilerOptions<OvnNorthbound>> = {}) => {
+  const session = openSession(remotes);
+  const replica = wholeReplica(ovnNorthbound, OWNER_KEY);
+  const desired = new DesiredRows<OvnNorthbound>();
+  const reconciler = new OvsdbReconciler<OvnNorthbound>({ desired, replica, session, ownerKey: OWNER_KEY, ...options });
+  ends.push(() => reconciler.stop());
+  session.mirror(replica);
+  await replica.whenSynced(AbortSignal.timeout(20_000));
+  reconciler.start();
+  return { session, replica, desired, reconciler };
+};
+
+/** Another client, which sees the same. */
+const openObserver = async (remotes: readonly Remote[]) => {
+  const session = openSession(remotes);
+  const tables = {
+    Logical_Switch: ['name', 'ports'],
+    Logical_Switch_Port: ['name'],
+    Port_Group: ['name', 'ports'],
+  } as const;
+  const replica = new Replica({ model: ovnNorthbound, tables });
+  session.mirror(replica);
+  await replica.whenSynced(AbortSignal.timeout(20_000));
+  return { session, replica };
+};
+
+const network: DesiredFragment<OvnNorthbound> = {
+  rows: [
+    { table: 'Logical_Switch', key: 's', columns: { name: 's', ports: [] } },
+    { table: 'Port_Group', key: 'pg', columns: { name: 'pg' } },
+  ],
+};
+const pod = (name: string): DesiredFragment<OvnNorthbound> => ({
+  rows: [{ table: 'Logical_Switch_Port', key: name, columns: { name, addresses: [name] } }],
+  members: [
+    { table: 'Logical_Switch', row: 's', column: 'ports', value: rowRef(name) },
+    { table: 'Port_Group', row: 'pg', column: 'ports', value: rowRef(name) },
+  ],
+});
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
+
+describe('OvsdbReconciler with ovsdb-server', () => {
+  it('reaches random wishes from random contents, and repairs what somebody else does', async () => {
+    await using server = await TestServer.create(['ovn-northbound']);
+    const { session, replica, desired, reconciler } = await startReconciler([server.remote], {
+      maxOperations: 5,
+      maxRepairs: Number.POSITIVE_INFINITY,
+    });
+    await session.transact(FOREIGN_ROWS);
+    reconciler.allowPrune();
+    const other = openSession([server.remote]);
+    await other.whenConnected();
+    const rows = (): SeenRow[] =>
+      Object.keys(ovnNorthbound.tables).flatMap((table) =>
+        [...replica.store.rows(table)].map(({ _uuid: uuid, ...columns }) => ({ table, uuid, columns })),
+      );
+    await fc.assert(
+      fc.asyncProperty(fragments, disturbances, fc.boolean(), async (wishes, harm, kill) => {
+        for (const owner of [...desired.owners()]) if (!wishes.has(owner)) desired.delete(owner);
+        for (const [owner, fragment] of wishes) desired.set(owner, fragment);
+        if (kill && harm.length > 3) await server.restart();
+        await other.whenConnected();
+        for (const it of harm) {
+          await other.transact(disturb(it, rows())).catch(() => {});
+          await other.whenConnected();
+        }
+        await replica.whenSynced();
+        // The replica has seen all that the other client did.
+        await session.transact([]).catch(() => {});
+        await replica.whenSynced();
+        await reconciler.whenIdle(AbortSignal.timeout(20_000));
+        const untyped = desired as unknown as DesiredRows;
+        const actual = new ActualRows({ store: replica.store, ownerKey: OWNER_KEY });
+        const left = plan({ desired: untyped, actual, units: [...untyped.units(), ...garbageUnits(untyped, actual)] });
+        expect(left.operations).toEqual([]);
+        const failed = [...reconciler.unfinished()].filter(([, { kind }]) => kind === 'error');
+        const codes = new Set(failed.map(([, status]) => (status.kind === 'error' ? status.code : '')));
+        expect([...codes].filter((code) => !EXPECTED_CODES.includes(code))).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('loses nothing and does nothing twice while the server is killed again and again', async () => {
+    await using server = await TestServer.create(['ovn-northbound']);
+    const { desired, reconciler } = await startReconciler([server.remote], { maxOperations: 20 });
+    desired.set('net', network);
+    const names = numbered(600);
+    for (const [index, name] of names.entries()) {
+      desired.set(`pod/${name}`, pod(name));
+      if (index % 100 === 50) await server.restart();
+      else if (index % 10 === 0) await new Promise(setImmediate);
+    }
+    await Promise.all(names.map((name) => reconciler.whenDone(`pod/${name}`, AbortSignal.timeout(30_000))));
+    const { replica } = await openObserver([server.remote]);
+    expect([...replica.rows('Logical_Switch_Port')].map(({ name }) => name).sort()).toEqual([...names].sort());
+    expect([...replica.rows('Logical_Switch')].map(({ ports }) => ports.length)).toEqual([600]);
+    expect([...replica.rows('Port_Group')].map(({ ports }) => ports.length)).toEqual([600]);
+    expect(reconciler.unfinished().size).toBe(0);
+  });
+
+  it('loses nothing and does nothing twice while the leader of a cluster is killed', async () => {
+    await using cluster = await TestCluster.create('ovn-northbound', 'OVN_Northbound', 3);
+    const { desired, reconciler } = await startReconciler(cluster.remotes, { maxOperations: 10 });
+    desired.set('net', network);
+    const names = numbered(150);
+    for (const [index, name] of names.entries()) {
+      desired.set(`pod/${name}`, pod(name));
+      if (index % 5 === 0) await new Promise(setImmediate);
+      if (index === 75) {
+        const leader = await cluster.leader();
+        await leader?.kill();
+        await leader?.start();
+      }
+    }
+    await Promise.all(names.map((name) => reconciler.whenDone(`pod/${name}`, AbortSignal.timeout(30_000))));
+    const { replica } = await openObserver(cluster.remotes);
+    await replica.waitFor('Port_Group', { index: 'name', key: 'pg' }, ({ ports }) => ports.length === 150);
+    expect(replica.size('Logical_Switch')).toBe(1);
+    expect(replica.size('Logical_Switch_Port')).toBe(150);
+  });
+
+  it('agrees with another instance that wants the same at the same time', async () => {
+    await using server = await TestServer.create(['ovn-northbound']);
+    const one = await startReconciler([server.remote]);
+    const two = await startReconciler([server.remote]);
+    for (const { desired, reconciler } of [one, two]) {
+      reconciler.allowPrune();
+      desired.set('net', network);
+      for (const name of numbered(20)) desired.set(name, pod(name));
+    }
+    const { session, replica } = await openObserver([server.remote]);
+    for (let round = 0; round < 10; round++) {
+      await Promise.all([one, two].map(({ reconciler }) => reconciler.whenIdle(AbortSignal.timeout(20_000))));
+      await session.transact([]);
+      await one.session.transact([]);
+      await two.session.transact([]);
+    }
+    expect([...replica.rows('Logical_Switch')].map(({ name, ports }) => [name, ports.length])).toEqual([['s', 20]]);
+    expect(replica.size('Logical_Switch_Port')).toBe(20);
+  });
+
+  it('writes nothing when it starts again with the same wishes', async () => {
+    await using server = await TestServer.create(['ovn-northbound']);
+    const first = await startReconciler([server.remote]);
+    const want = (desired: DesiredRows<OvnNorthbound>): void => {
+      desired.set('net', network);
+      for (const name of numbered(50)) desired.set(name, pod(name));
+    };
+    want(first.desired);
+    await first.reconciler.whenIdle();
+    await first.reconciler.stop();
+    const second = await startReconciler([server.remote]);
+    const changes: unknown[] = [];
+    second.replica.onUpdate((update) => changes.push(update));
+    want(second.desired);
+    second.reconciler.allowPrune();
+    await second.reconciler.whenIdle();
+    expect(second.reconciler.counts).toMatchObject({ transactions: 0, failures: 0 });
+    expect(changes).toEqual([]);
+    const row: Operation = { op: 'delete', table: 'Logical_Switch', where: [] };
+    await first.session.transact([row]);
+    await second.session.transact([]);
+    await second.reconciler.whenIdle();
+    expect(second.reconciler.unfinished().size).toBe(0);
+    expect(second.replica.size('Logical_Switch_Port')).toBe(50);
+  });
+});
+
+/** What random wishes can lead to: two want the same row otherwise, or a row is in the way, or one is refused for a while. */
+const EXPECTED_CODES = ['ERR_OVSDB_SHADOWED', 'ERR_OVSDB_CONFLICT'];

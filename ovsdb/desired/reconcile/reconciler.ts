@@ -1,0 +1,254 @@
+/**
+ * Keeps a database as it is wanted.
+ *
+ * 1. What may differ is a list of units, filled by changes of the wishes and by changes of the database. Nothing is
+ *    walked through as a whole but at the start, when pruning is allowed, and when `resync` is called.
+ * 2. One transaction is under way at a time. When its reply is here the replica has seen what it did, and everything that
+ *    was in it is compared once more: only what is found to be right is done.
+ * 3. A transaction that fails is divided until the owner is found who made it fail; that one waits, all others go on.
+ */
+import { type Clock, systemClock } from '../../clock.ts';
+import { Listeners } from '../../listeners.ts';
+import type { RowChange } from '../../replica/row.ts';
+import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
+import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
+import { driftUnits } from '../drift.ts';
+import { type ClaimedRows, garbageUnits } from '../garbage.ts';
+import { ActualRows } from '../plan/actual-rows.ts';
+import { isProblem } from '../plan/outcome.ts';
+import { targetToken, tokensOf } from '../plan/tokens.ts';
+import { type Unit, unitId } from '../unit.ts';
+import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
+import { Failures } from './failures.ts';
+import { Flusher } from './flusher.ts';
+import type { ReconcilerReplica, ReconcilerSession } from './needs.ts';
+import { type Condition, type OwnerStatus, StatusBoard, type StatusEvent } from './status.ts';
+import { WorkList } from './work-list.ts';
+
+export interface ReconcilerOptions<DB> {
+  readonly desired: DesiredRows<DB>;
+  readonly replica: ReconcilerReplica;
+  readonly session: ReconcilerSession;
+  /** The key in `external_ids` that marks rows of ours, for example `ovn-udn/key`. */
+  readonly ownerKey: string;
+  /** Which rows of tables without `external_ids` are ours, for pruning. */
+  readonly claimed?: ClaimedRows;
+  /** Of one transaction; what one owner wants is never split. Default 1,000. */
+  readonly maxOperations?: number;
+  /**
+   * A unit that has to be written more often than that, always within a minute, is somebody else's, too: its owners are
+   * in error and wait as if their transaction had failed. Default 5.
+   */
+  readonly maxRepairs?: number;
+  /** For an owner whose transaction failed. Default: from one second to one minute. */
+  readonly retry?: BackoffOptions;
+  readonly onEvent?: (event: ReconcilerEvent) => void;
+  readonly clock?: Clock;
+  /** Milliseconds since 1970, for statuses. */
+  readonly now?: () => number;
+  readonly random?: () => number;
+  /** Calls back once, soon: whatever else happens until then goes into the same transaction. */
+  readonly schedule?: (run: () => void) => void;
+}
+
+const DEFAULT_MAX_OPERATIONS = 1_000;
+const DEFAULT_MAX_REPAIRS = 5;
+const DEFAULT_RETRY: BackoffOptions = { minMs: 1_000, maxMs: 60_000 };
+
+export class OvsdbReconciler<DB> {
+  readonly counts: ReconcilerCounts = { transactions: 0, operations: 0, failures: 0, driftRepairs: 0, conflicts: 0 };
+  readonly #desired: DesiredRows;
+  readonly #replica: ReconcilerReplica;
+  readonly #actual: ActualRows;
+  readonly #claimed: ClaimedRows;
+  readonly #works = new WorkList();
+  readonly #failures: Failures;
+  readonly #board: StatusBoard;
+  readonly #flusher: Flusher;
+  readonly #events = new Listeners<ReconcilerEvent>();
+  readonly #stops: (() => void)[] = [];
+  #mayPrune = false;
+  #hasPruned = false;
+  #support = 0;
+
+  constructor(options: ReconcilerOptions<DB>) {
+    const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY, now = Date.now } = options;
+    if (options.onEvent !== undefined) this.#events.add(options.onEvent);
+    this.#desired = options.desired as unknown as DesiredRows;
+    this.#replica = options.replica;
+    this.#claimed = options.claimed ?? {};
+    this.#actual = new ActualRows({ store: options.replica.store, ownerKey: options.ownerKey });
+    this.#board = new StatusBoard((owner) => this.#condition(owner), now);
+    this.#failures = new Failures({ clock, random, backoff: retry, onRetry: () => this.#flusher.request() });
+    this.#flusher = new Flusher({
+      desired: this.#desired,
+      actual: this.#actual,
+      works: this.#works,
+      failures: this.#failures,
+      board: this.#board,
+      session: options.session,
+      counts: this.counts,
+      maxOperations: options.maxOperations ?? DEFAULT_MAX_OPERATIONS,
+      maxRepairs: options.maxRepairs ?? DEFAULT_MAX_REPAIRS,
+      trouble: new Backoff(retry, random),
+      clock,
+      schedule: options.schedule ?? setImmediate,
+      onEvent: (event) => this.#events.emit(event),
+      isCurrent: () => this.#replica.synced,
+    });
+  }
+
+  /** Compares everything that is wanted, and goes on from there. Repeating it does nothing. */
+  start(): void {
+    if (this.#stops.length > 0) return;
+    this.#support = this.#actual.store.supportGeneration;
+    this.#stops.push(
+      this.#desired.onChange((change) => this.#desiredChanged(change)),
+      this.#desired.onRelease((key) => this.#wake(targetToken(key))),
+      this.#desired.onShadow((owner) => this.#shadowed(owner)),
+      this.#replica.onUpdate(({ changes }) => this.#replicaChanged(changes)),
+      this.#replica.onSynced((synced) => this.#syncedChanged(synced)),
+    );
+    this.#flusher.setRunning(true);
+    this.resync();
+  }
+
+  /** Resolves when nothing is under way any more. What is wanted stays as it is in the database. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#failures.stop();
+    await this.#flusher.stop();
+  }
+
+  /** While it is paused nothing is written; what is to be done is collected. */
+  setPaused(paused: boolean): void {
+    this.#flusher.setRunning(!paused);
+  }
+
+  /**
+   * From now on rows of ours that nobody wants are removed, those of earlier runs too. To be called when everything that
+   * is wanted is known. Until then only what was withdrawn since the start is removed.
+   */
+  allowPrune(): void {
+    if (this.#mayPrune) return;
+    this.#mayPrune = true;
+    this.#markGarbage();
+  }
+
+  /** Compares everything, in case something was overlooked. Costs a walk through everything that is wanted. */
+  resync(): void {
+    for (const unit of this.#desired.units()) this.#works.mark(unit, this.#desired.ownersOf(unit), false);
+    this.#markGarbage();
+    this.#flusher.request();
+  }
+
+  status(owner: string): OwnerStatus {
+    return this.#board.get(owner);
+  }
+
+  /** Everybody who is not done; what nobody wants and could not be removed is there by the name of its unit. */
+  unfinished(): ReadonlyMap<string, OwnerStatus> {
+    for (const owner of this.#works.openOwners()) this.#board.touch(owner);
+    return this.#board.unfinished();
+  }
+
+  /** Told after each round of planning of all owners whose status has changed. */
+  onStatus(listener: (event: StatusEvent) => void): () => void {
+    return this.#board.onStatus(listener);
+  }
+
+  /**
+   * Resolves when everything that the owner wants is in the database, and nothing that it wanted before. An owner that
+   * wants nothing is done.
+   * @throws ReconcileError as soon as that is not just a matter of time; the signal's reason; both from the result
+   */
+  whenDone(owner: string, signal?: AbortSignal): Promise<void> {
+    return this.#board.whenDone(owner, signal);
+  }
+
+  /** Resolves when nothing is to be done: everything is as it is wanted, held or waiting for its next try. */
+  whenIdle(signal?: AbortSignal): Promise<void> {
+    return this.#flusher.whenIdle(signal);
+  }
+
+  #desiredChanged({ unit, owner }: DesiredChange): void {
+    // Other wishes deserve another try, and not to be judged by the old ones.
+    this.#failures.forget(owner);
+    this.#flusher.forgive(unit);
+    this.#works.mark(unit, [owner, ...this.#desired.ownersOf(unit)], false);
+    if (unit.kind === 'row') this.#works.wake(targetToken(unit.key));
+    this.#board.touch(owner);
+    this.#flusher.request();
+  }
+
+  #shadowed(owner: string): void {
+    this.#board.touch(owner);
+    this.#flusher.request();
+  }
+
+  #replicaChanged(changes: readonly RowChange[]): void {
+    const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
+    for (const change of changes) {
+      for (const unit of driftUnits(input, change)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
+      if (this.#works.hasWaiting) this.#wakeWaiting(change);
+    }
+    for (const { table, uuid, after } of changes) {
+      if (after === undefined) this.#actual.adoptions.remove(table, uuid);
+    }
+    this.#flusher.request();
+  }
+
+  #wakeWaiting({ table, before, after }: RowChange): void {
+    for (const row of [before, after]) {
+      for (const token of row === undefined ? [] : tokensOf(this.#actual, table, row)) this.#works.wake(token);
+    }
+  }
+
+  #wake(token: string): void {
+    this.#works.wake(token);
+    this.#flusher.request();
+  }
+
+  #syncedChanged(synced: boolean): void {
+    if (!synced) return;
+    const { supportGeneration } = this.#actual.store;
+    if (supportGeneration !== this.#support) {
+      // Another server has other columns: what was left out before may be possible now.
+      this.#support = supportGeneration;
+      this.resync();
+    } else if (!this.#hasPruned) this.#markGarbage();
+    this.#flusher.request();
+  }
+
+  #markGarbage(): void {
+    if (!this.#mayPrune || !this.#replica.synced) return;
+    this.#hasPruned = true;
+    for (const unit of garbageUnits(this.#desired, this.#actual, this.#claimed)) {
+      this.#works.mark(unit, this.#ownersOrUnit(unit), false);
+    }
+    this.#flusher.request();
+  }
+
+  /** What nobody wants goes by the name of the unit, so that it fails alone. */
+  #ownersOrUnit(unit: Unit): readonly string[] {
+    const owners = this.#desired.ownersOf(unit);
+    return owners.length > 0 ? owners : [`(nobody) ${unitId(unit).replaceAll('\n', ' ')}`];
+  }
+
+  #condition(owner: string): Condition {
+    const error = this.#failures.error(owner);
+    if (error !== undefined) return { kind: 'error', code: error.code, message: error.message };
+    const [shadowed] = this.#desired.shadowedKeys(owner);
+    if (shadowed !== undefined) {
+      const message = `"${shadowed}" is written as ${this.#desired.rowOwners(shadowed)[0]} wants it`;
+      return { kind: 'error', code: 'ERR_OVSDB_SHADOWED', message };
+    }
+    let pending: Condition | undefined;
+    for (const { held } of this.#works.open(owner)) {
+      if (held !== undefined && isProblem(held)) return { kind: 'error', code: held.code, message: held.message };
+      if (pending === undefined || held !== undefined)
+        pending = { kind: 'pending', ...(held && { message: held.message }) };
+    }
+    return pending ?? { kind: 'done' };
+  }
+}

@@ -1,0 +1,147 @@
+/** What is to be looked at: units that may differ from what is wanted, by owner, first come first served. */
+import type { Held } from '../plan/outcome.ts';
+import { type Unit, unitId } from '../unit.ts';
+
+export interface Work {
+  readonly id: string;
+  readonly unit: Unit;
+  readonly owners: Set<string>;
+  /** `flying`: in the transaction that is under way. `held`: waits for one of the tokens. */
+  state: 'dirty' | 'flying' | 'held';
+  held: Held | undefined;
+  /** The problem that was reported last. */
+  reported: string | undefined;
+  /** The database changed; else the wishes did. */
+  isDrift: boolean;
+}
+
+export class WorkList {
+  readonly #works = new Map<string, Work>();
+  readonly #open = new Map<string, Set<Work>>();
+  readonly #dirty = new Map<string, Set<Work>>();
+  readonly #waiting = new Map<string, Set<Work>>();
+
+  get size(): number {
+    return this.#works.size;
+  }
+
+  get hasDirty(): boolean {
+    return this.#dirty.size > 0;
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** The owners of whom anything is not put right. */
+  openOwners(): Iterable<string> {
+    return this.#open.keys();
+  }
+
+  isOpen(owner: string): boolean {
+    return this.#open.has(owner);
+  }
+
+  open(owner: string): Iterable<Work> {
+    return this.#open.get(owner) ?? [];
+  }
+
+  /** Has a unit looked at. @param owners at least one */
+  mark(unit: Unit, owners: readonly string[], isDrift: boolean): void {
+    const id = unitId(unit);
+    const known = this.#works.get(id);
+    const work = known ?? {
+      id,
+      unit,
+      owners: new Set(),
+      state: 'dirty',
+      held: undefined,
+      reported: undefined,
+      isDrift,
+    };
+    if (known === undefined) this.#works.set(id, work);
+    for (const owner of owners) this.#addOwner(work, owner);
+    if (!isDrift) work.isDrift = false;
+    // What is under way is looked at again anyway.
+    if (work.state !== 'flying') this.#setDirty(work);
+  }
+
+  /** Has everything looked at again that waits for a token. */
+  wake(token: string): void {
+    for (const work of [...(this.#waiting.get(token) ?? [])]) this.#setDirty(work);
+  }
+
+  /** The owners with something to do, those first who have waited longest. */
+  dirtyOwners(): Iterable<string> {
+    return this.#dirty.keys();
+  }
+
+  dirtyCount(owner: string): number {
+    return this.#dirty.get(owner)?.size ?? 0;
+  }
+
+  /** Everything that is to be looked at for these owners, each once. */
+  dirtyOf(owners: Iterable<string>): Work[] {
+    const works = new Set<Work>();
+    for (const owner of owners) for (const work of this.#dirty.get(owner) ?? []) works.add(work);
+    return [...works];
+  }
+
+  fly(work: Work): void {
+    this.#leaveDirty(work);
+    work.state = 'flying';
+    // From here on the database is expected to change.
+    work.isDrift = false;
+  }
+
+  /** It has to be looked at again. */
+  land(work: Work): void {
+    this.#setDirty(work);
+  }
+
+  hold(work: Work, held: Held): void {
+    this.#leaveDirty(work);
+    work.state = 'held';
+    work.held = held;
+    for (const token of held.tokens) addTo(this.#waiting, token, work);
+  }
+
+  /** It is as it is wanted. */
+  close(work: Work): void {
+    this.#leaveDirty(work);
+    this.#leaveTokens(work);
+    this.#works.delete(work.id);
+    for (const owner of work.owners) removeFrom(this.#open, owner, work);
+  }
+
+  #addOwner(work: Work, owner: string): void {
+    work.owners.add(owner);
+    addTo(this.#open, owner, work);
+  }
+
+  #setDirty(work: Work): void {
+    this.#leaveTokens(work);
+    work.state = 'dirty';
+    work.held = undefined;
+    for (const owner of work.owners) addTo(this.#dirty, owner, work);
+  }
+
+  #leaveDirty(work: Work): void {
+    for (const owner of work.owners) removeFrom(this.#dirty, owner, work);
+  }
+
+  #leaveTokens(work: Work): void {
+    for (const token of work.held?.tokens ?? []) removeFrom(this.#waiting, token, work);
+  }
+}
+
+const addTo = (map: Map<string, Set<Work>>, key: string, work: Work): void => {
+  const works = map.get(key);
+  if (works === undefined) map.set(key, new Set([work]));
+  else works.add(work);
+};
+
+const removeFrom = (map: Map<string, Set<Work>>, key: string, work: Work): void => {
+  const works = map.get(key);
+  if (works?.delete(work) && works.size === 0) map.delete(key);
+};

@@ -1,0 +1,66 @@
+/** A reconciler with an in-memory server, for tests. */
+import { onTestFinished } from 'vitest';
+import type { OvnNorthbound } from '../../models/ovn-northbound.gen.ts';
+import type { DatabaseModel } from '../../schema/model.ts';
+import { ManualClock } from '../../testing/manual-clock.ts';
+import { memorySession, wholeReplica } from '../../testing/memory/client.ts';
+import { MemoryDatabase } from '../../testing/memory/database.ts';
+import { MemoryServer } from '../../testing/memory/server.ts';
+import { DesiredRows } from '../desired-rows.ts';
+import { type DesiredFragment, rowRef } from '../types.ts';
+import type { ReconcilerEvent } from './events.ts';
+import type { ReconcilerSession } from './needs.ts';
+import { OvsdbReconciler, type ReconcilerOptions } from './reconciler.ts';
+
+export const KEY = 'ovn-udn/key';
+
+export interface WorldOptions<DB> extends Partial<ReconcilerOptions<DB>> {
+  /** Of the server, when it is not that of the model. */
+  readonly schema?: unknown;
+  readonly wrap?: (session: ReconcilerSession) => ReconcilerSession;
+}
+
+/** Ends with the test. */
+export const startWorld = async <DB>(model: DatabaseModel<DB>, options: WorldOptions<DB> = {}) => {
+  const database = new MemoryDatabase(options.schema ?? model);
+  const server = new MemoryServer([database]);
+  const session = memorySession(server, model.name);
+  const replica = wholeReplica(model, KEY);
+  const desired = new DesiredRows<DB>();
+  const events: ReconcilerEvent[] = [];
+  const clock = new ManualClock();
+  const reconciler = new OvsdbReconciler<DB>({
+    desired,
+    replica,
+    session: options.wrap?.(session) ?? session,
+    ownerKey: KEY,
+    clock,
+    random: () => 0,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  onTestFinished(async () => {
+    await reconciler.stop();
+    await session.close();
+  });
+  session.mirror(replica);
+  session.start();
+  await replica.whenSynced();
+  reconciler.start();
+  return { database, server, session, replica, desired, reconciler, events, clock };
+};
+
+export type Fragment = DesiredFragment<OvnNorthbound>;
+
+export const SWITCH: Fragment = { rows: [{ table: 'Logical_Switch', key: 's', columns: { name: 's' } }] };
+
+export const pod = (name: string): Fragment => ({
+  rows: [{ table: 'Logical_Switch_Port', key: name, columns: { name, addresses: [name] } }],
+  members: [{ table: 'Logical_Switch', row: 's', column: 'ports', value: rowRef(name) }],
+});
+
+export const names = (database: MemoryDatabase, table: string): unknown[] =>
+  database
+    .rows(table)
+    .map(({ name }) => name)
+    .sort();

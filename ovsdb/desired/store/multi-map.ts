@@ -1,0 +1,41 @@
+/**
+ * A map with several values for a key. Most keys have one value, which then costs nothing but its place in the map; some
+ * have a few, and a list is smaller than a set; and some have so many that finding one in a list would take long.
+ */
+export class MultiMap<V extends object> {
+  readonly #values = new Map<string, V | V[] | Set<V>>();
+
+  /** The caller does not change anything while it walks through the values. */
+  get(key: string): Iterable<V> {
+    const found = this.#values.get(key);
+    if (found === undefined) return [];
+    return isMany(found) ? found : [found];
+  }
+
+  add(key: string, value: V): void {
+    const found = this.#values.get(key);
+    if (found === undefined) this.#values.set(key, value);
+    else if (found instanceof Set) found.add(value);
+    else if (!Array.isArray(found)) {
+      if (found !== value) this.#values.set(key, [found, value]);
+    } else if (!found.includes(value)) {
+      if (found.length < MAX_LIST) found.push(value);
+      else this.#values.set(key, new Set([...found, value]));
+    }
+  }
+
+  delete(key: string, value: V): void {
+    const found = this.#values.get(key);
+    if (found === value) this.#values.delete(key);
+    if (found === undefined || !isMany(found)) return;
+    if (found instanceof Set) found.delete(value);
+    else if (found.includes(value)) found.splice(found.indexOf(value), 1);
+    const [first, second] = found;
+    if (second === undefined && first !== undefined) this.#values.set(key, first);
+  }
+}
+
+const MAX_LIST = 16;
+
+const isMany = <V extends object>(found: V | V[] | Set<V>): found is V[] | Set<V> =>
+  found instanceof Set || Array.isArray(found);

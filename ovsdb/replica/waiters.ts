@@ -1,0 +1,77 @@
+/** Promises for a condition on a row. A change costs one look-up per index of its table, however many wait. */
+import type { Uuid } from '../uuid.ts';
+import type { AnyRow, RowChange } from './row.ts';
+import type { RowIndex } from './row-index.ts';
+
+/** Which row is waited for: by `_uuid`, or by its key in an index. */
+export type RowAddress = { readonly uuid: Uuid } | { readonly index: string; readonly key: string };
+
+type Check = () => void;
+
+export class Waiters {
+  readonly #waiting = new Map<string, Set<Check>>();
+
+  /**
+   * Resolves with what `test` gives, as soon as that is not undefined. It is called now and then whenever a row that
+   * has, or had, this address changes.
+   */
+  wait<T>(table: string, address: RowAddress, test: () => T | undefined, signal?: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const now = test();
+      if (now !== undefined) {
+        resolve(now);
+        return;
+      }
+      const place = placeOf(table, address);
+      const stop = (): void => {
+        this.#remove(place, check);
+        signal?.removeEventListener('abort', abort);
+      };
+      const abort = (): void => {
+        stop();
+        reject(signal?.reason);
+      };
+      const check = (): void => {
+        const result = test();
+        if (result === undefined) return;
+        stop();
+        resolve(result);
+      };
+      this.#add(place, check);
+      signal?.addEventListener('abort', abort);
+    });
+  }
+
+  notify(change: RowChange, indexes: ReadonlyMap<string, RowIndex>): void {
+    if (this.#waiting.size === 0) return;
+    this.#check(placeOf(change.table, change));
+    for (const [index, { keyOf }] of indexes) {
+      for (const key of keys(keyOf, change)) this.#check(placeOf(change.table, { index, key }));
+    }
+  }
+
+  #check(place: string): void {
+    for (const check of [...(this.#waiting.get(place) ?? [])]) check();
+  }
+
+  #add(place: string, check: Check): void {
+    const checks = this.#waiting.get(place);
+    if (checks === undefined) this.#waiting.set(place, new Set([check]));
+    else checks.add(check);
+  }
+
+  #remove(place: string, check: Check): void {
+    const checks = this.#waiting.get(place);
+    checks?.delete(check);
+    if (checks?.size === 0) this.#waiting.delete(place);
+  }
+}
+
+const placeOf = (table: string, address: RowAddress): string =>
+  'uuid' in address ? `${table}\0${address.uuid}` : `${table}\0${address.index}\0${address.key}`;
+
+const keys = (keyOf: (row: AnyRow) => string | undefined, { before, after }: RowChange): Set<string> => {
+  const found = [before, after].map((row) => (row === undefined ? undefined : keyOf(row)));
+  return new Set(found.filter((key) => key !== undefined));
+};

@@ -1,0 +1,137 @@
+/** One connection to one server, from the dialling to its end. */
+import type { Clock } from '../clock.ts';
+import { NotConnectedError, OvsdbError, TimeoutError } from '../errors.ts';
+import type { DatabaseModel } from '../schema/model.ts';
+import { RpcConnection } from '../wire/connection.ts';
+import type { Dial } from '../wire/dial.ts';
+import type { Remote } from '../wire/remote.ts';
+import { type Demands, databaseOf, fetchSchema, type ServerReplica, unfitness, watchServer } from './handshake.ts';
+import type { MonitorSink } from './monitor-sink.ts';
+import { Monitors } from './monitors.ts';
+
+export interface LinkOptions {
+  readonly database: string;
+  readonly dial: Dial;
+  readonly connectTimeoutMs: number;
+  readonly probeIntervalMs: number | undefined;
+  readonly maxMessageBytes: number | undefined;
+  readonly clock: Clock;
+  readonly leaderOnly: boolean;
+  /** Cluster id → the newest log index that any of its members has shown; kept over connections. */
+  readonly newestIndex: Map<string, number>;
+}
+
+export class Link {
+  readonly connection: RpcConnection;
+  /** The server's, when it was connected. A conversion ends the connection. */
+  readonly schema: DatabaseModel;
+  readonly #monitors: Monitors;
+
+  private constructor(connection: RpcConnection, monitors: Monitors, schema: DatabaseModel) {
+    this.connection = connection;
+    this.#monitors = monitors;
+    this.schema = schema;
+  }
+
+  /**
+   * Connects, and makes sure that the server is fit.
+   * @param onEnd called once when the link is open and then ends
+   * @throws OvsdbError, from the result
+   */
+  static async open(
+    remote: Remote,
+    options: LinkOptions,
+    onEnd: (error: OvsdbError) => void,
+    signal: AbortSignal,
+  ): Promise<Link> {
+    const { clock, connectTimeoutMs: ms } = options;
+    const aborting = new AbortController();
+    const stop = (): void => aborting.abort(signal.reason);
+    signal.addEventListener('abort', stop);
+    const cancel = clock.after(ms, () => aborting.abort(new TimeoutError(`not connected within ${ms} ms`)));
+    try {
+      return await openLink(remote, options, onEnd, aborting.signal);
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  static async prepare(connection: RpcConnection, monitors: Monitors, options: LinkOptions): Promise<Link> {
+    const server = await watchServer(connection, monitors);
+    if (server !== undefined) keepFit(server, connection, options);
+    return new Link(connection, monitors, await fetchSchema(connection, options.database));
+  }
+
+  mirror(sink: MonitorSink): void {
+    this.#monitors.start(sink, this.schema).catch((error: unknown) => this.connection.close(asOvsdbError(error)));
+  }
+
+  unmirror(sink: MonitorSink): void {
+    this.#monitors.stop(sink);
+  }
+}
+
+export const asOvsdbError = (error: unknown): OvsdbError =>
+  error instanceof OvsdbError ? error : new NotConnectedError(String(error), { cause: error });
+
+const openLink = async (
+  remote: Remote,
+  options: LinkOptions,
+  onEnd: (error: OvsdbError) => void,
+  signal: AbortSignal,
+): Promise<Link> => {
+  const { clock, probeIntervalMs, maxMessageBytes } = options;
+  const stream = await options.dial(remote, signal);
+  let onClose: (error: OvsdbError) => void = () => {};
+  const connection: RpcConnection = new RpcConnection(stream, {
+    clock,
+    ...(probeIntervalMs !== undefined && { probeIntervalMs }),
+    ...(maxMessageBytes !== undefined && { maxMessageBytes }),
+    onNotification: (method, params) => {
+      // The schema was converted, or the database is gone (ovsdb-server(7), "Monitor_canceled"): begin anew.
+      if (method === 'monitor_canceled') connection.close(new NotConnectedError('the server canceled a monitor'));
+      else monitors.receive(method, params);
+    },
+    onClose: (error) => {
+      monitors.end();
+      onClose(error ?? new NotConnectedError('the connection was closed by this side'));
+    },
+  });
+  const monitors = new Monitors(connection);
+  const abort = (): void => connection.close(asOvsdbError(signal.reason));
+  signal.addEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    const link = await Link.prepare(connection, monitors, options);
+    if (connection.closed) throw new NotConnectedError('the connection ended while it was being prepared');
+    onClose = onEnd;
+    return link;
+  } catch (error) {
+    connection.close(asOvsdbError(error));
+    throw asOvsdbError(error);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+};
+
+/** @throws OvsdbError when the server is not fit now; when it is no longer, the connection ends */
+const keepFit = (server: ServerReplica, connection: RpcConnection, options: LinkOptions): void => {
+  const now = unfitnessOf(server, options);
+  if (now !== undefined) throw now;
+  server.onUpdate(() => {
+    const error = unfitnessOf(server, options);
+    if (error !== undefined) connection.close(error);
+  });
+};
+
+const unfitnessOf = (
+  server: ServerReplica,
+  { database, leaderOnly, newestIndex }: LinkOptions,
+): OvsdbError | undefined => {
+  const row = databaseOf(server, database);
+  const demands: Demands = { leaderOnly, newestIndex };
+  const error = unfitness(database, row, demands);
+  if (error === undefined && row?.cid !== undefined && row.index !== undefined) newestIndex.set(row.cid, row.index);
+  return error;
+};

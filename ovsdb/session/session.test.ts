@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { OvsdbError } from '../errors.ts';
+import { ovnNorthbound } from '../models/ovn-northbound.gen.ts';
+import { ovsdbServer } from '../models/server.gen.ts';
+import { Replica } from '../replica/replica.ts';
+import { ManualClock } from '../testing/manual-clock.ts';
+import { memorySession } from '../testing/memory/client.ts';
+import { MemoryDatabase } from '../testing/memory/database.ts';
+import { MemoryServer, type MemoryServerOptions } from '../testing/memory/server.ts';
+import type { Operation } from '../transact/operation.ts';
+import { type Dial, dialer } from '../wire/dial.ts';
+import { OvsdbSession, type SessionOptions, type SessionState } from './session.ts';
+
+const open: OvsdbSession[] = [];
+afterEach(async () => {
+  for (const session of open.splice(0)) await session.close();
+});
+
+const NAME = 'OVN_Northbound';
+const insert = (name: string): Operation => ({ op: 'insert', table: 'Logical_Switch', row: { name } });
+
+const start = (server: MemoryServer, options: Partial<SessionOptions> = {}) => {
+  const session = memorySession(server, NAME, options);
+  open.push(session);
+  const replica = new Replica({ model: ovnNorthbound, tables: { Logical_Switch: ['name'] } });
+  const states: SessionState[] = [];
+  session.onState((state) => states.push(state));
+  session.mirror(replica);
+  session.start();
+  return { session, replica, states };
+};
+
+const newServer = (options: MemoryServerOptions = {}) => {
+  const database = new MemoryDatabase(ovnNorthbound);
+  return { database, server: new MemoryServer([database], options) };
+};
+
+/** What `_Server` says of the database. */
+const serverDatabase = (row: Record<string, unknown>): MemoryDatabase => {
+  const database = new MemoryDatabase(ovsdbServer);
+  database.transact([
+    { op: 'insert', table: 'Database', row: { name: NAME, model: 'clustered', connected: true, ...row } as never },
+  ]);
+  return database;
+};
+
+const untilState = (session: OvsdbSession, test: (state: SessionState) => boolean): Promise<SessionState> =>
+  new Promise((resolve) => {
+    const stop = session.onState((state) => {
+      if (!test(state)) return;
+      stop();
+      resolve(state);
+    });
+  });
+
+describe('OvsdbSession', () => {
+  it.each([
+    [['monitor', 'monitor_cond', 'monitor_cond_since'], 'monitor_cond_since'],
+    [['monitor', 'monitor_cond'], 'monitor_cond'],
+    [['monitor'], 'monitor'],
+  ])('uses the best monitor of a server that knows %j', async (known, used) => {
+    const { database, server } = newServer({ methods: ['get_schema', 'transact', ...known] });
+    const { session, replica } = start(server);
+    database.transact([insert('before')]);
+    await replica.whenSynced();
+    database.transact([insert('after')]);
+    await session.transact([insert('own')]);
+    expect([...replica.rows('Logical_Switch')].map(({ name }) => name).sort()).toEqual(['after', 'before', 'own']);
+    expect(server.requests.filter((method) => method.startsWith('monitor')).at(-1)).toBe(used);
+  });
+
+  it('gives results, and errors with the operation that failed', async () => {
+    const { session } = start(newServer().server);
+    await session.whenConnected();
+    const [result] = await session.transact([insert('a')]);
+    expect(result?.uuid).toMatch(/^[0-9a-f-]{36}$/);
+    const bad: Operation = { op: 'insert', table: 'Logical_Switch', row: { nope: 1 } };
+    await expect(session.transact([insert('b'), bad, insert('c')])).rejects.toMatchObject({
+      code: 'ERR_OVSDB_SYNTAX',
+      error: 'unknown column',
+      index: 1,
+      operation: bad,
+      suspects: [1],
+    });
+  });
+
+  it('sends nothing while it is not connected', async () => {
+    const { server } = newServer();
+    const session = memorySession(server, NAME);
+    open.push(session);
+    await expect(session.transact([])).rejects.toMatchObject({ code: 'ERR_OVSDB_NOT_CONNECTED' });
+  });
+
+  it('does not know the outcome of a transaction when the connection ends', async () => {
+    const { database, server } = newServer({ dieAfter: (method) => method === 'transact' });
+    const { session, replica } = start(server);
+    await replica.whenSynced();
+    await expect(session.transact([insert('a')])).rejects.toMatchObject({
+      code: 'ERR_OVSDB_OUTCOME_UNKNOWN',
+      cause: { code: 'ERR_OVSDB_CONNECTION_LOST' },
+    });
+    expect(database.rows('Logical_Switch')).toHaveLength(1);
+    await replica.waitFor('Logical_Switch', { uuid: database.rows('Logical_Switch')[0]?._uuid as never }, () => true);
+    expect(replica.size('Logical_Switch')).toBe(1);
+  });
+
+  it('cancels a transaction when its signal says so, or when it takes too long', async () => {
+    const clock = new ManualClock();
+    const cancelled: unknown[] = [];
+    const { server } = newServer({
+      swallow: (method, params) => {
+        if (method === 'cancel') cancelled.push(params);
+        return method === 'transact';
+      },
+    });
+    const { session } = start(server, { clock, transactTimeoutMs: 1000, probeIntervalMs: 0 });
+    await session.whenConnected();
+    const controller = new AbortController();
+    const aborted = session.transact([insert('a')], controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(aborted).rejects.toMatchObject({ code: 'ERR_OVSDB_OUTCOME_UNKNOWN', cause: new Error('enough') });
+    const late = session.transact([insert('a')]);
+    clock.advance(1000);
+    await expect(late).rejects.toMatchObject({
+      code: 'ERR_OVSDB_OUTCOME_UNKNOWN',
+      cause: { code: 'ERR_OVSDB_TIMEOUT' },
+    });
+    await new Promise(setImmediate);
+    expect(cancelled).toHaveLength(2);
+  });
+
+  it('comes back after a server has gone, with everything that has changed', async () => {
+    const { database, server } = newServer();
+    const { session, replica, states } = start(server);
+    await replica.whenSynced();
+    const lost = untilState(session, ({ kind }) => kind === 'waiting');
+    server.listening = false;
+    server.disconnect();
+    await lost;
+    expect(replica.synced).toBe(false);
+    database.transact([insert('a')]);
+    server.listening = true;
+    await replica.whenSynced();
+    expect(replica.size('Logical_Switch')).toBe(1);
+    expect(states.map(({ kind }) => kind)).toContain('waiting');
+  });
+
+  it('waits longer and longer while nobody answers, and less by chance', async () => {
+    const clock = new ManualClock();
+    const waits: number[] = [];
+    const dial: Dial = () => Promise.reject(new Error('refused'));
+    const session = new OvsdbSession({
+      database: NAME,
+      remotes: [
+        { transport: 'unix', path: 'a' },
+        { transport: 'unix', path: 'b' },
+      ],
+      dial,
+      clock,
+      random: () => 0.5,
+      backoff: { minMs: 100, maxMs: 1000 },
+    });
+    open.push(session);
+    session.start();
+    while (waits.length < 10) {
+      const state = await untilState(session, ({ kind }) => kind === 'waiting');
+      if (state.kind === 'waiting') waits.push(state.retryInMs);
+      await new Promise(setImmediate);
+      clock.advance(waits.at(-1) ?? 0);
+    }
+    expect(waits).toEqual([0, 75, 0, 150, 0, 300, 0, 600, 0, 750]);
+  });
+
+  it('uses only the leader when it is told to, and leaves it when it is one no longer', async () => {
+    const follower = serverDatabase({ leader: false });
+    const leader = serverDatabase({ leader: true });
+    const data = new MemoryDatabase(ovnNorthbound);
+    const servers = { follower: new MemoryServer([data, follower]), leader: new MemoryServer([data, leader]) };
+    const used: string[] = [];
+    const dial: Dial = (remote, signal) => {
+      const name = remote.transport === 'unix' && remote.path === 'leader' ? 'leader' : 'follower';
+      used.push(name);
+      return servers[name].dial(remote, signal);
+    };
+    const { session, replica } = start(servers.follower, {
+      dial,
+      leaderOnly: true,
+      remotes: [
+        { transport: 'unix', path: 'follower' },
+        { transport: 'unix', path: 'leader' },
+      ],
+      random: () => 0.99,
+    });
+    await replica.whenSynced();
+    expect(used).toEqual(['follower', 'leader']);
+    const again = untilState(session, ({ kind }) => kind === 'connected');
+    follower.transact([{ op: 'update', table: 'Database', where: [], row: { leader: true } }]);
+    leader.transact([{ op: 'update', table: 'Database', where: [], row: { leader: false } }]);
+    await again;
+    expect(used.at(-1)).toBe('follower');
+  });
+
+  it.each([
+    ['is not connected to its cluster', { connected: false }],
+    ['has no database', { name: 'Other' }],
+  ])('does not use a server that %s', async (reason, row) => {
+    const server = new MemoryServer([new MemoryDatabase(ovnNorthbound), serverDatabase(row)]);
+    const { session } = start(server);
+    const state = await untilState(session, ({ kind }) => kind === 'waiting');
+    expect(state).toMatchObject({
+      error: { code: 'ERR_OVSDB_NOT_CONNECTED', message: expect.stringContaining(reason) },
+    });
+  });
+
+  it('does not go back to a member of the cluster that has seen less', async () => {
+    const cid = ['uuid', '36bef046-7da7-43a5-905a-c17899216fcb'];
+    const state = serverDatabase({ cid, index: 10 });
+    const server = new MemoryServer([new MemoryDatabase(ovnNorthbound), state]);
+    const { session, replica } = start(server);
+    await replica.whenSynced();
+    const behind = untilState(session, (it) => it.kind === 'waiting' && it.error.message.includes('lags behind'));
+    server.disconnect();
+    state.transact([{ op: 'update', table: 'Database', where: [], row: { index: 9 } }]);
+    await behind;
+    state.transact([{ op: 'update', table: 'Database', where: [], row: { index: 10 } }]);
+    await session.whenConnected();
+  });
+
+  it('begins anew when the server cancels a monitor', async () => {
+    const { server } = newServer();
+    const { session, replica } = start(server);
+    await replica.whenSynced();
+    const again = untilState(session, ({ kind }) => kind === 'connected');
+    server.notify('monitor_canceled', ['x']);
+    await again;
+    await replica.whenSynced();
+  });
+
+  it('ends what waits for it when it is closed', async () => {
+    const { server } = newServer();
+    server.listening = false;
+    const { session } = start(server);
+    const waiting = expect(session.whenConnected()).rejects.toMatchObject({ code: 'ERR_OVSDB_NOT_CONNECTED' });
+    await session.close();
+    await waiting;
+    expect(session.state.kind).toBe('closed');
+    await session.close();
+  });
+
+  it('gives up a server that takes the connection and says nothing', async () => {
+    const clock = new ManualClock();
+    const { server } = newServer({ swallow: () => true });
+    const { session } = start(server, { clock, connectTimeoutMs: 500, probeIntervalMs: 0 });
+    const state = untilState(session, ({ kind }) => kind === 'waiting');
+    await new Promise(setImmediate);
+    clock.advance(500);
+    await expect(state).resolves.toMatchObject({ error: { code: 'ERR_OVSDB_TIMEOUT' } });
+  });
+
+  it('needs a remote', () => {
+    expect(() => new OvsdbSession({ database: NAME, remotes: [] })).toThrow(OvsdbError);
+  });
+});
+
+describe('dialer', () => {
+  it('says which server could not be reached', async () => {
+    const { signal } = new AbortController();
+    await expect(dialer({})({ transport: 'unix', path: '/nowhere/x.sock' }, signal)).rejects.toMatchObject({
+      code: 'ERR_OVSDB_NOT_CONNECTED',
+      message: expect.stringContaining('unix:/nowhere/x.sock: '),
+    });
+    await expect(dialer({})({ transport: 'ssl', host: 'x', port: 1 }, signal)).rejects.toThrow('no certificates');
+  });
+});

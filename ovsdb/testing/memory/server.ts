@@ -1,0 +1,185 @@
+/** Speaks the protocol for in-memory databases, and can be made to misbehave as real servers do. */
+import { type Duplex, duplexPair } from 'node:stream';
+import type { DatabaseModel } from '../../schema/model.ts';
+import type { Operation } from '../../transact/operation.ts';
+import type { Dial } from '../../wire/dial.ts';
+import { MessageFramer } from '../../wire/framer.ts';
+import type { MemoryDatabase } from './database.ts';
+import type { Columns } from './difference.ts';
+
+export interface MemoryServerOptions {
+  /** What the server knows; old ones know less. */
+  readonly methods?: readonly string[];
+  /** Called before each request is answered; true swallows it: the client never gets a reply. */
+  readonly swallow?: (method: string, params: readonly unknown[]) => boolean;
+  /** Called after each request is executed; true ends the connection instead of answering. */
+  readonly dieAfter?: (method: string, params: readonly unknown[]) => boolean;
+  /** What `get_schema` gives; the schema of the database when it is not given. */
+  readonly schema?: (database: string) => unknown;
+}
+
+interface Message {
+  readonly id: unknown;
+  readonly method?: string;
+  readonly params?: unknown[];
+}
+
+const ALL_METHODS = [
+  'echo',
+  'get_schema',
+  'monitor',
+  'monitor_cond',
+  'monitor_cond_since',
+  'monitor_cancel',
+  'transact',
+  'set_db_change_aware',
+];
+
+export class MemoryServer {
+  readonly databases: ReadonlyMap<string, MemoryDatabase>;
+  readonly #streams = new Set<Duplex>();
+  options: MemoryServerOptions;
+  /** Methods in the order in which they were asked for. */
+  readonly requests: string[] = [];
+  /** False: connections are refused. */
+  listening = true;
+
+  constructor(databases: readonly MemoryDatabase[], options: MemoryServerOptions = {}) {
+    this.databases = new Map(databases.map((database) => [database.model.name, database]));
+    this.options = options;
+  }
+
+  /** To be given to a session. */
+  readonly dial: Dial = async () => {
+    await Promise.resolve();
+    if (!this.listening) throw new Error('connection refused');
+    const [ours, theirs] = duplexPair();
+    this.#serve(ours);
+    return theirs;
+  };
+
+  /** Ends all connections, as a server that dies does. */
+  disconnect(): void {
+    for (const stream of this.#streams) stream.destroy();
+    this.#streams.clear();
+  }
+
+  /** Sends a notification to all clients. */
+  notify(method: string, params: readonly unknown[]): void {
+    for (const stream of this.#streams) send(stream, { id: null, method, params });
+  }
+
+  #serve(stream: Duplex): void {
+    this.#streams.add(stream);
+    const framer = new MessageFramer(1 << 30);
+    const stops: (() => void)[] = [];
+    stream.on('error', () => {});
+    stream.on('close', () => {
+      this.#streams.delete(stream);
+      for (const stop of stops) stop();
+    });
+    stream.on('end', () => stream.destroy());
+    stream.on('data', (chunk: Buffer) => {
+      for (const text of framer.push(chunk)) this.#receive(stream, stops, JSON.parse(text) as Message);
+    });
+  }
+
+  #receive(stream: Duplex, stops: (() => void)[], { id, method, params = [] }: Message): void {
+    if (method === undefined) return;
+    this.requests.push(method);
+    if (this.options.swallow?.(method, params)) return;
+    if (id === null) return;
+    try {
+      const result = this.#answer(stream, stops, method, params);
+      if (this.options.dieAfter?.(method, params)) this.disconnect();
+      else send(stream, { id, result, error: null });
+    } catch (error) {
+      send(stream, { id, result: null, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #answer(stream: Duplex, stops: (() => void)[], method: string, params: unknown[]): unknown {
+    if (!(this.options.methods ?? ALL_METHODS).includes(method)) throw new Error('unknown method');
+    if (method === 'echo') return params;
+    if (method === 'set_db_change_aware' || method === 'monitor_cancel') return {};
+    const database = this.databases.get(String(params[0]));
+    if (database === undefined) throw new Error('unknown database');
+    if (method === 'get_schema') return this.options.schema?.(database.model.name) ?? schemaJson(database.model);
+    if (method === 'transact') return database.transact(params.slice(1) as Operation[]);
+    return this.#monitor(stream, stops, database, method, params);
+  }
+
+  #monitor(
+    stream: Duplex,
+    stops: (() => void)[],
+    database: MemoryDatabase,
+    method: string,
+    params: unknown[],
+  ): unknown {
+    const format = method === 'monitor' ? 1 : 2;
+    const columns: Columns = new Map(
+      Object.entries(params[2] as Record<string, [{ columns: string[] }]>).map(([table, [request]]) => [
+        table,
+        request.columns,
+      ]),
+    );
+    const since = method === 'monitor_cond_since';
+    stops.push(
+      database.watch((before, after) => {
+        const changes = database.changes(format, columns, before, after);
+        if (Object.keys(changes).length === 0) return;
+        const notification =
+          { monitor: 'update', monitor_cond: 'update2', monitor_cond_since: 'update3' }[method] ?? '';
+        send(stream, {
+          id: null,
+          method: notification,
+          params: since ? [params[1], ZERO, changes] : [params[1], changes],
+        });
+      }),
+    );
+    const initial = database.initial(format, columns);
+    return since ? [false, ZERO, initial] : initial;
+  }
+}
+
+const ZERO = '00000000-0000-0000-0000-000000000000';
+
+const send = (stream: Duplex, message: object): void => {
+  if (!stream.destroyed) stream.write(JSON.stringify(message));
+};
+
+/** A model as `<database-schema>`: RFC 7047 §3.2. */
+export const schemaJson = (model: DatabaseModel): object => ({
+  name: model.name,
+  version: model.version,
+  tables: Object.fromEntries(
+    Object.entries(model.tables).map(([table, { columns, indexes, isRoot, maxRows }]) => [
+      table,
+      {
+        indexes,
+        isRoot,
+        ...(maxRows !== undefined && { maxRows }),
+        columns: Object.fromEntries(
+          Object.entries(columns).map(([name, { key, value, min, max, ephemeral, immutable }]) => [
+            name,
+            {
+              type: {
+                key: base(key),
+                ...(value && { value: base(value) }),
+                min,
+                max: Number.isFinite(max) ? max : 'unlimited',
+              },
+              ...(ephemeral && { ephemeral }),
+              ...(immutable && { mutable: false }),
+            },
+          ]),
+        ),
+      },
+    ]),
+  ),
+});
+
+const base = ({ type, refTable, weak }: { type: string; refTable?: string; weak?: true }): object => ({
+  type,
+  ...(refTable !== undefined && { refTable, refType: weak ? 'weak' : 'strong' }),
+});
