@@ -1,0 +1,61 @@
+/** Finds out how to reach the API server. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../clock.ts';
+import { KubeError } from '../errors.ts';
+import { inClusterConnection, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
+import { connectionOf, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
+import type { ClusterConnection } from './types.ts';
+
+export interface LoadOptions {
+  /** A file to use whatever the environment says. */
+  readonly kubeconfig?: string | undefined;
+  /** Instead of the file's current context. */
+  readonly context?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where a pod's service account is mounted. */
+  readonly serviceAccountFolder?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * The first of: `kubeconfig`, the files of `KUBECONFIG`, the service account of the pod, `~/.kube/config`.
+ * @throws KubeError ERR_KUBE_CONFIG
+ */
+export const loadConnection = async (options: LoadOptions): Promise<ClusterConnection> => {
+  const { env, context, clock = systemClock, serviceAccountFolder = SERVICE_ACCOUNT_FOLDER } = options;
+  const files = options.kubeconfig === undefined ? filesOf(env) : [options.kubeconfig];
+  if (files.length > 0) return await fromFiles(files, context, clock);
+  if (env['KUBERNETES_SERVICE_HOST'] !== undefined && existsSync(join(serviceAccountFolder, 'token'))) {
+    return await inClusterConnection({ env, folder: serviceAccountFolder, clock });
+  }
+  const home = join(env['HOME'] ?? '/', '.kube', 'config');
+  if (existsSync(home)) return await fromFiles([home], context, clock);
+  throw new KubeError(
+    'ERR_KUBE_CONFIG',
+    `no API server is known: give --kubeconfig, set KUBECONFIG, or run in a pod (${home} does not exist either)`,
+  );
+};
+
+const filesOf = (env: NodeJS.ProcessEnv): string[] =>
+  (env['KUBECONFIG'] ?? '').split(':').filter((file) => file !== '');
+
+/** Of several files those that don't exist are left out, as kubectl does. */
+const fromFiles = async (
+  files: readonly string[],
+  context: string | undefined,
+  clock: Clock,
+): Promise<ClusterConnection> => {
+  const present = files.length === 1 ? files : files.filter((file) => existsSync(file));
+  const parsed = await Promise.all(present.map(async (file) => parseKubeconfig(await read(file), file)));
+  return connectionOf(mergeKubeconfigs(parsed), { context, clock });
+};
+
+const read = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new KubeError('ERR_KUBE_CONFIG', `can't read the kubeconfig ${file}: ${String(cause)}`, { cause });
+  }
+};

@@ -1,0 +1,124 @@
+/** PUT, and the second half of every PATCH. */
+import type { JsonRecord } from '../../is-record.ts';
+import { recordOr } from '../../is-record.ts';
+import { jsonEqual } from '../../json-equal.ts';
+import type { ServerContext } from '../context.ts';
+import type { ResourceDefinition } from '../definitions/types.ts';
+import type { WriteRequest } from '../requests/write-options.ts';
+import { conflict, invalid, invalidValue, MODIFIED_MESSAGE, notFound } from '../status-error.ts';
+import type { Stored } from '../store/store.ts';
+import { checkIdentity, prepare, readCustom, validate, withKindDefaults } from './admit.ts';
+import { orderedObject, servedForm, storedForm } from './form.ts';
+import { recordFields } from './managed.ts';
+import { finalizersOf, keptMetadata, metadataOf, specChanged, validateDeletionTime, withMetadata } from './metadata.ts';
+
+export interface UpdateInput {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string | undefined;
+  readonly options: WriteRequest;
+  /** The object as the client wants it, from the object as it is. Throws StatusError. */
+  readonly change: (old: JsonRecord) => JsonRecord;
+  /** The change recorded its own field owners. */
+  readonly isApply?: boolean;
+  /** A PUT of a custom resource must say which version it was made from. */
+  readonly needsVersion?: boolean;
+  readonly warn?: (message: string) => void;
+}
+
+/**
+ * @returns what is stored now; the last state when the update took the last finalizer of a deleted object away
+ * @throws StatusError
+ */
+export const updateObject = (context: ServerContext, input: UpdateInput): Stored => {
+  const { definition, namespace, name } = input;
+  const key = namespace === '' ? name : `${namespace}/${name}`;
+  const stored = context.store.collection(definition.collection).get(key);
+  if (stored === undefined) throw notFound(definition, name);
+  const old = servedForm(definition, stored.object);
+  const wanted = input.change(old);
+  checkIdentity(wanted, definition, { namespace, name });
+  checkPreconditions(wanted, old, input);
+  const next = admitted(context, input, wanted, old);
+  if (jsonEqual(next, old)) return stored;
+  return store(context, input, stored, next);
+};
+
+const checkPreconditions = (
+  wanted: JsonRecord,
+  old: JsonRecord,
+  { definition, name, needsVersion }: UpdateInput,
+): void => {
+  const [given, before] = [metadataOf(wanted), metadataOf(old)];
+  if (needsVersion && definition.custom && !given['resourceVersion']) {
+    const error = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalid(definition, name, [error]);
+  }
+  if (given['uid'] && given['uid'] !== before['uid']) {
+    const message = `Precondition failed: UID in precondition: ${given['uid']}, UID in object meta: ${before['uid']}`;
+    throw conflict(definition, name, message);
+  }
+  if (given['resourceVersion'] && given['resourceVersion'] !== before['resourceVersion']) {
+    throw conflict(definition, name, MODIFIED_MESSAGE);
+  }
+};
+
+/** The object that will be stored, complete but for its version. */
+const admitted = (context: ServerContext, input: UpdateInput, wanted: JsonRecord, old: JsonRecord): JsonRecord => {
+  const { definition, subresource, options, isApply = false, warn = () => {} } = input;
+  const isStatus = subresource === 'status';
+  const immutable = validateDeletionTime(wanted, old);
+  if (immutable.length > 0) throw invalid(definition, input.name, immutable);
+  const isolated = isStatus ? withNewStatus(definition, wanted, old) : withOldStatus(definition, wanted, old);
+  const kept = { ...isolated, metadata: keptMetadata(isolated, old) };
+  const { fieldValidation } = options;
+  const read = readCustom(kept, definition, { fieldValidation, isApply, warn });
+  const defaulted = withKindDefaults(read, definition);
+  const owned = isApply ? defaulted : recordFields(context, input, old, defaulted);
+  const prepared = isStatus ? owned : prepare(owned, old, definition, context);
+  validate(prepared, old, definition, context);
+  return orderedObject(definition, countGeneration(definition, prepared, old));
+};
+
+/** A write to the object itself can't change its status. */
+const withOldStatus = ({ hasStatus }: ResourceDefinition, wanted: JsonRecord, old: JsonRecord): JsonRecord => {
+  if (!hasStatus) return wanted;
+  const { status: _, ...rest } = wanted;
+  return old['status'] === undefined ? rest : { ...rest, status: old['status'] };
+};
+
+/** A write to the status changes nothing else; of built-in kinds it may change labels and annotations too. */
+const withNewStatus = ({ custom }: ResourceDefinition, wanted: JsonRecord, old: JsonRecord): JsonRecord => {
+  const { status: _, ...rest } = old;
+  const status = wanted['status'] === undefined ? {} : { status: wanted['status'] };
+  const { managedFields } = metadataOf(wanted);
+  if (custom) return { ...withMetadata(rest, { managedFields }), ...status };
+  const { ownerReferences, finalizers } = metadataOf(old);
+  return { ...rest, ...withMetadata({ metadata: wanted['metadata'] }, { ownerReferences, finalizers }), ...status };
+};
+
+const countGeneration = (definition: ResourceDefinition, next: JsonRecord, old: JsonRecord): JsonRecord => {
+  if (!definition.hasGeneration || !specChanged(next, old, definition.hasStatus)) return next;
+  return withMetadata(next, { generation: Number(metadataOf(old)['generation'] ?? 0) + 1 });
+};
+
+const store = (context: ServerContext, input: UpdateInput, stored: Stored, next: JsonRecord): Stored => {
+  const { definition, options } = input;
+  const form = storedForm(definition, next);
+  if (options.dryRun) return { ...stored, object: form };
+  if (isFinished(definition, next)) {
+    return context.store.remove(definition.collection, stored.key, form) ?? stored;
+  }
+  return context.store.put(definition.collection, form);
+};
+
+/** A deleted object goes with its last finalizer, unless somebody has been given time to stop it. */
+const isFinished = (definition: ResourceDefinition, next: JsonRecord): boolean => {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(next);
+  if (deletionTimestamp === undefined || finalizersOf(next).length > 0) return false;
+  // A namespace has a finalizer of its own kind in its spec.
+  const inSpec = definition.kind === 'Namespace' && recordOr(next['spec'])['finalizers'];
+  if (Array.isArray(inSpec) && inSpec.length > 0) return false;
+  return Number(deletionGracePeriodSeconds ?? 0) === 0;
+};

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import {
+  isAlreadyExists,
+  isConflict,
+  isFieldManagerConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isTransient,
+  isUnauthorized,
+  KubeError,
+} from './errors.ts';
+
+const predicates = {
+  isAlreadyExists,
+  isConflict,
+  isFieldManagerConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isTransient,
+  isUnauthorized,
+};
+
+const status = (code: number, reason?: string, causes?: { reason: string }[]) =>
+  new KubeError('ERR_KUBE_STATUS', 'message', { status: code, reason, causes });
+
+it.each<[string, unknown, (keyof typeof predicates)[]]>([
+  ['401', status(401), ['isUnauthorized']],
+  ['403', status(403), ['isForbidden']],
+  ['404', status(404), ['isNotFound']],
+  ['409 Conflict', status(409, 'Conflict'), ['isConflict']],
+  ['409 AlreadyExists', status(409, 'AlreadyExists'), ['isAlreadyExists']],
+  [
+    '409 of apply',
+    status(409, 'Conflict', [{ reason: 'FieldManagerConflict' }]),
+    ['isConflict', 'isFieldManagerConflict'],
+  ],
+  ['410', status(410, 'Expired'), ['isGone']],
+  ['422', status(422, 'Invalid'), ['isInvalid']],
+  ['429', status(429), ['isTooManyRequests', 'isTransient']],
+  ['500', status(500), ['isTransient']],
+  ['503', status(503), ['isTransient']],
+  ['a lost connection', new KubeError('ERR_KUBE_NETWORK', 'reset'), ['isTransient']],
+  ['a timeout', new KubeError('ERR_KUBE_TIMEOUT', 'late'), ['isTransient']],
+  ['garbage', new KubeError('ERR_KUBE_PROTOCOL', 'garbage'), []],
+  ['another error', new Error('404'), []],
+  ['nothing', undefined, []],
+])('%s', (_, error, wanted) => {
+  const names = Object.entries(predicates).filter(([, predicate]) => predicate(error));
+  expect(names.map(([name]) => name).sort()).toEqual([...wanted].sort());
+});

@@ -1,0 +1,92 @@
+/**
+ * Decides what becomes of an event: a new one, a repetition, a part of a combined one, or nothing because there are too
+ * many (the numbers are client-go's EventCorrelator's). Knows time only as a number.
+ */
+
+import { aboutKey, sameEventKey, shortMessage, similarEventKey } from './event-key.ts';
+import { createRecentMap } from './recent-map.ts';
+import type { EventInput } from './types.ts';
+
+export type Verdict =
+  | { readonly kind: 'drop' }
+  | {
+      readonly kind: 'write';
+      /** Repetitions with the same key are the same Event. */
+      readonly key: string;
+      readonly message: string;
+      readonly count: number;
+      readonly firstSeen: number;
+    };
+
+export interface Correlator {
+  /** @param now milliseconds since the epoch */
+  judge(event: EventInput, now: number): Verdict;
+}
+
+/** Events about one object: so many at once, then one in a while. */
+const BURST = 25;
+const REFILL_MS = 300_000;
+/** From so many different messages within the time on they are combined. */
+const MAX_SIMILAR = 10;
+const SIMILAR_WINDOW_MS = 600_000;
+/** What is remembered of each sort. */
+const MEMORY = 4096;
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+interface Similar {
+  messages: Set<string>;
+  since: number;
+}
+
+interface Seen {
+  count: number;
+  readonly firstSeen: number;
+}
+
+export const createCorrelator = (): Correlator => {
+  const buckets = createRecentMap<Bucket>(MEMORY);
+  const similar = createRecentMap<Similar>(MEMORY);
+  const seen = createRecentMap<Seen>(MEMORY);
+  return {
+    judge: (event, now) => {
+      const combined = isCombined(
+        similar.ensure(similarEventKey(event), () => ({ messages: new Set(), since: now })),
+        event,
+        now,
+      );
+      const key = combined ? similarEventKey(event) : sameEventKey(event);
+      const entry = seen.ensure(key, () => ({ count: 0, firstSeen: now }));
+      entry.count += 1;
+      if (
+        !takeToken(
+          buckets.ensure(aboutKey(event), () => ({ tokens: BURST, at: now })),
+          now,
+        )
+      )
+        return { kind: 'drop' };
+      const message = combined ? `(combined from similar events): ${event.message}` : event.message;
+      return { kind: 'write', key, message: shortMessage(message), count: entry.count, firstSeen: entry.firstSeen };
+    },
+  };
+};
+
+const isCombined = (group: Similar, { message }: EventInput, now: number): boolean => {
+  if (now - group.since > SIMILAR_WINDOW_MS) {
+    group.messages.clear();
+    group.since = now;
+  }
+  if (group.messages.size < MAX_SIMILAR) group.messages.add(message);
+  return group.messages.size >= MAX_SIMILAR;
+};
+
+const takeToken = (bucket: Bucket, now: number): boolean => {
+  bucket.tokens = Math.min(BURST, bucket.tokens + Math.max(0, now - bucket.at) / REFILL_MS);
+  bucket.at = now;
+  if (bucket.tokens < 1) return false;
+  bucket.tokens -= 1;
+  return true;
+};

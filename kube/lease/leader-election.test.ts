@@ -1,0 +1,177 @@
+import { afterEach, expect, it } from 'vitest';
+import { createEmbeddedCluster } from '../embedded/cluster.ts';
+import { KubeError } from '../errors.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { LEASES } from '../resources.ts';
+import type { KubeClient } from '../types.ts';
+import { runLeaderElection } from './leader-election.ts';
+
+const ref = { namespace: 'kube-system', name: 'udn-cluster-manager' };
+const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+const bench = () => {
+  const clock = createFakeClock();
+  const client = createEmbeddedCluster({ clock }).client();
+  const log: string[] = [];
+  const leading = new Set<string>();
+  let most = 0;
+  const candidate = (identity: string, options: { lead?: (signal: AbortSignal) => Promise<void> } = {}) => {
+    const stop = new AbortController();
+    const cut = { off: false };
+    const guarded =
+      <P extends unknown[], R>(call: (...parameters: P) => Promise<R>) =>
+      async (...parameters: P): Promise<R> => {
+        if (cut.off) throw new KubeError('ERR_KUBE_NETWORK', 'unreachable');
+        return await call(...parameters);
+      };
+    const own: Pick<KubeClient, 'get' | 'create' | 'update'> = {
+      get: guarded(client.get),
+      create: guarded(client.create),
+      update: guarded(client.update),
+    };
+    const lead = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        leading.add(identity);
+        most = Math.max(most, leading.size);
+        signal.addEventListener('abort', () => {
+          leading.delete(identity);
+          resolve();
+        });
+      });
+    const running = runLeaderElection(
+      {
+        client: own,
+        ...ref,
+        identity,
+        lead: options.lead ?? lead,
+        clock,
+        random: () => 0.5,
+        observe: (seen) => {
+          if (seen.kind !== 'failed')
+            log.push(`${identity} ${seen.kind}${seen.kind === 'leader' ? ` ${seen.identity}` : ''}`);
+        },
+      },
+      stop.signal,
+    );
+    const end = async () => {
+      stop.abort();
+      await running.catch(() => {});
+    };
+    stops.push(end);
+    return { end, cut, running };
+  };
+  const holder = async () => (await client.get(LEASES, ref))['spec'];
+  return { clock, client, candidate, leading, log, holder, most: () => most };
+};
+
+it('the first candidate leads and says so in the Lease', async () => {
+  const { candidate, clock, leading, holder } = bench();
+  candidate('a');
+  await clock.advance(100);
+  expect([...leading]).toEqual(['a']);
+  expect(await holder()).toEqual({
+    holderIdentity: 'a',
+    leaseDurationSeconds: 15,
+    acquireTime: '2026-01-01T00:00:00.000000Z',
+    renewTime: '2026-01-01T00:00:00.000000Z',
+    leaseTransitions: 0,
+  });
+});
+
+it('it goes on leading as long as it renews', async () => {
+  const { candidate, clock, leading, holder, log } = bench();
+  candidate('a');
+  candidate('b');
+  await clock.advance(120_000);
+  expect([...leading]).toEqual(['a']);
+  expect(await holder()).toMatchObject({ leaseTransitions: 0, renewTime: expect.stringMatching(/T00:01:5/) });
+  expect(log).toEqual(['a leader a', 'a leading', 'b leader a']);
+});
+
+it('a leader that stops hands over at once', async () => {
+  const { candidate, clock, leading, holder } = bench();
+  const first = candidate('a');
+  await clock.advance(100);
+  candidate('b');
+  await clock.advance(100);
+  await first.end();
+  expect(await holder()).toMatchObject({ holderIdentity: '' });
+  await clock.advance(3000);
+  expect([...leading]).toEqual(['b']);
+  expect(await holder()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+});
+
+it('a leader that is cut off stops before another begins', async () => {
+  const { candidate, clock, leading, most, log } = bench();
+  const first = candidate('a');
+  await clock.advance(100);
+  candidate('b');
+  await clock.advance(5000);
+  first.cut.off = true;
+  await clock.advance(13_000);
+  expect(leading.has('a')).toBe(false);
+  await clock.advance(10_000);
+  expect([...leading]).toEqual(['b']);
+  expect(most()).toBe(1);
+  expect(log).toContain('a lost');
+  first.cut.off = false;
+  await clock.advance(10_000);
+  expect([...leading]).toEqual(['b']);
+});
+
+it('a leader whose lease was taken stops', async () => {
+  const { candidate, clock, client, leading, log } = bench();
+  candidate('a');
+  await clock.advance(100);
+  const body = {
+    spec: { holderIdentity: 'thief', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:01.000000Z' },
+  };
+  await client.patch(LEASES, ref, { type: 'merge', body });
+  await clock.advance(3000);
+  expect([...leading]).toEqual([]);
+  expect(log.slice(2)).toEqual(['a leader thief', 'a lost']);
+  // The thief does not renew.
+  await clock.advance(20_000);
+  expect([...leading]).toEqual(['a']);
+});
+
+it('a lease of another clock is judged by ours', async () => {
+  const { candidate, clock, client, leading } = bench();
+  const spec = { holderIdentity: 'old', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' };
+  await client.create(LEASES, { metadata: ref, spec });
+  candidate('a');
+  await clock.advance(14_000);
+  expect([...leading]).toEqual([]);
+  await clock.advance(4000);
+  expect([...leading]).toEqual(['a']);
+});
+
+it('two that begin together are one leader', async () => {
+  const { candidate, clock, leading, most } = bench();
+  for (const identity of ['a', 'b', 'c']) candidate(identity);
+  await clock.advance(60_000);
+  expect([leading.size, most()]).toEqual([1, 1]);
+});
+
+it('a failure of what is led is handed on, and the lease released', async () => {
+  const { candidate, clock, holder } = bench();
+  const { running } = candidate('a', { lead: () => Promise.reject(new Error('broken')) });
+  const outcome = expect(running).rejects.toThrow('broken');
+  await clock.advance(100);
+  await outcome;
+  expect(await holder()).toMatchObject({ holderIdentity: '' });
+});
+
+it('a candidate that never led leaves the lease alone', async () => {
+  const { candidate, clock, holder } = bench();
+  candidate('a');
+  await clock.advance(100);
+  const second = candidate('b');
+  await clock.advance(5000);
+  await second.end();
+  expect(await holder()).toMatchObject({ holderIdentity: 'a' });
+});

@@ -1,0 +1,205 @@
+/**
+ * Leader election over a Lease, with client-go's rules: every write is guarded by the version that was read, and whether
+ * another's lease has run out is told by our own clock since we saw it change, so that clocks need not agree.
+ */
+import { type Clock, delay, systemClock } from '../clock.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../errors.ts';
+import { LEASES } from '../resources.ts';
+import type { KubeObject } from '../types.ts';
+import { claimedLease, readLease, releasedLease } from './lease-record.ts';
+import type { LeaderElectionOptions } from './types.ts';
+
+/**
+ * Waits for leadership, leads, and waits again when it is lost, until `signal` aborts. Then `lead` is told, awaited, and
+ * the lease released. Rejects with what `lead` rejects with.
+ */
+export const runLeaderElection = async (options: LeaderElectionOptions, signal: AbortSignal): Promise<void> => {
+  const candidate = createCandidate(options);
+  while (!signal.aborted) {
+    if (await candidate.acquire(signal)) await leadUntilLost(options, candidate, signal);
+  }
+};
+
+const leadUntilLost = async (
+  options: LeaderElectionOptions,
+  candidate: Candidate,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { observe = () => {}, lead } = options;
+  const leading = new AbortController();
+  const onStop = (): void => leading.abort(signal.reason);
+  signal.addEventListener('abort', onStop, { once: true });
+  if (signal.aborted) onStop();
+  observe({ kind: 'leading' });
+  const renewing = candidate.renewUntilLost(leading.signal).then((reason) => {
+    if (reason === undefined) return;
+    observe({ kind: 'lost', reason });
+    leading.abort(new Error(`leadership is lost: ${reason}`));
+  });
+  try {
+    await lead(leading.signal);
+  } finally {
+    leading.abort();
+    await renewing;
+    signal.removeEventListener('abort', onStop);
+    await candidate.release();
+  }
+};
+
+interface Candidate {
+  /** Resolves true when we lead, false when the signal aborted. */
+  acquire(signal: AbortSignal): Promise<boolean>;
+  /** Resolves with the reason why leadership is lost; undefined when the signal aborted. */
+  renewUntilLost(signal: AbortSignal): Promise<string | undefined>;
+  /** Best effort, when the lease is ours. */
+  release(): Promise<void>;
+}
+
+interface Memory {
+  /** The Lease as it was seen last. */
+  lease: KubeObject | undefined;
+  /** When it was seen to change, by our monotonic clock. */
+  changedAt: number;
+  renewedAt: number;
+  leader: string | undefined;
+}
+
+const createCandidate = (options: LeaderElectionOptions): Candidate => {
+  const { clock = systemClock, random = Math.random, retryMs = 2000, renewDeadlineMs = 10_000 } = options;
+  const memory: Memory = { lease: undefined, changedAt: 0, renewedAt: 0, leader: undefined };
+  const pause = (signal: AbortSignal): Promise<void> =>
+    // Candidates that started together must not stay in step.
+    delay(clock, retryMs * (1 + 0.2 * random()), signal).catch(() => {});
+  const attempt = (signal: AbortSignal): Promise<boolean> => tryToHold(options, clock, memory, signal);
+  return {
+    acquire: async (signal) => {
+      while (!signal.aborted) {
+        if (await attempt(signal)) return true;
+        await pause(signal);
+      }
+      return false;
+    },
+    renewUntilLost: async (signal) => {
+      while (!signal.aborted) {
+        await pause(signal);
+        if (signal.aborted || (await renewInTime(attempt, clock, memory.renewedAt + renewDeadlineMs, signal))) continue;
+        if (signal.aborted) return undefined;
+        if (memory.leader !== options.identity) return `${memory.leader || 'nobody'} leads now`;
+        if (clock.monotonic() - memory.renewedAt >= renewDeadlineMs) return `not renewed for ${renewDeadlineMs} ms`;
+      }
+      return undefined;
+    },
+    release: () => release(options, clock, memory),
+  };
+};
+
+/** A request that hangs must not keep us leading past the deadline. */
+const renewInTime = async (
+  attempt: (signal: AbortSignal) => Promise<boolean>,
+  clock: Clock,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const late = new AbortController();
+  const onAbort = (): void => late.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const cancel = clock.schedule(Math.max(0, deadline - clock.monotonic()), onAbort);
+  try {
+    return await attempt(late.signal);
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+};
+
+/** One try to get or to renew the lease. */
+const tryToHold = async (
+  options: LeaderElectionOptions,
+  clock: Clock,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const { client, namespace, name, identity, leaseMs = 15_000, observe = () => {} } = options;
+  try {
+    const current = await readCurrent(options, clock, memory, signal);
+    if (current !== undefined && isHeldByAnother(options, clock, memory, current)) return false;
+    const startedAt = clock.monotonic();
+    const claim = claimedLease({ namespace, name, identity, leaseMs, now: clock.wall() }, current);
+    const written = await (current === undefined
+      ? client.create(LEASES, claim, {}, signal)
+      : client.update(LEASES, claim, {}, signal));
+    remember(options, clock, memory, written);
+    // From before the request: the others count from when the server wrote it, which is later.
+    memory.renewedAt = startedAt;
+    return true;
+  } catch (error) {
+    if (!signal.aborted && !isConflict(error) && !isAlreadyExists(error)) observe({ kind: 'failed', error });
+    return false;
+  }
+};
+
+const readCurrent = async (
+  { client, namespace, name, ...options }: LeaderElectionOptions,
+  clock: Clock,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> => {
+  try {
+    const lease = await client.get(LEASES, { namespace, name }, signal);
+    remember({ client, namespace, name, ...options }, clock, memory, lease);
+    return lease;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+
+const remember = (
+  { observe = () => {} }: LeaderElectionOptions,
+  clock: Clock,
+  memory: Memory,
+  lease: KubeObject,
+): void => {
+  const [before, now] = [memory.lease === undefined ? undefined : readLease(memory.lease), readLease(lease)];
+  if (before?.renewTime !== now.renewTime || before?.holder !== now.holder) memory.changedAt = clock.monotonic();
+  memory.lease = lease;
+  if (memory.leader === now.holder) return;
+  memory.leader = now.holder;
+  if (now.holder !== '') observe({ kind: 'leader', identity: now.holder });
+};
+
+const isHeldByAnother = (
+  { identity, leaseMs = 15_000 }: LeaderElectionOptions,
+  clock: Clock,
+  memory: Memory,
+  lease: KubeObject,
+): boolean => {
+  const { holder, durationMs } = readLease(lease);
+  if (holder === '' || holder === identity) return false;
+  return clock.monotonic() - memory.changedAt < Math.max(durationMs, leaseMs);
+};
+
+/** How long a shutdown waits for this courtesy. */
+const RELEASE_TIMEOUT_MS = 3000;
+
+const release = async (
+  { client, identity, observe = () => {} }: LeaderElectionOptions,
+  clock: Clock,
+  memory: Memory,
+): Promise<void> => {
+  const { lease } = memory;
+  if (lease === undefined || readLease(lease).holder !== identity) return;
+  const timeout = new AbortController();
+  const cancel = clock.schedule(RELEASE_TIMEOUT_MS, () =>
+    timeout.abort(new Error('releasing the lease took too long')),
+  );
+  try {
+    const written = await client.update(LEASES, releasedLease(lease, clock.wall()), {}, timeout.signal);
+    memory.lease = written;
+    memory.leader = '';
+  } catch (error) {
+    if (!isConflict(error)) observe({ kind: 'failed', error });
+  } finally {
+    cancel();
+  }
+};

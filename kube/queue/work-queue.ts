@@ -1,0 +1,159 @@
+/** Keys to work on: each once, one worker per key, failures again later. */
+import { backoffMs } from '../backoff.ts';
+import { systemClock } from '../clock.ts';
+import type { WorkQueue, WorkQueueOptions, WorkResult } from './types.ts';
+
+interface State {
+  /** Keys that wait for a worker, oldest first, and since when. */
+  readonly queued: Map<string, number>;
+  /** Keys in work; true when the key was added meanwhile. */
+  readonly working: Map<string, boolean>;
+  /** Keys that wait for a time: what cancels that. */
+  readonly waiting: Map<string, { readonly due: number; readonly cancel: () => void }>;
+  readonly failures: Map<string, number>;
+  readonly idleWaiters: Set<() => void>;
+  /** Undefined before `run` and after its end. */
+  start: (() => void) | undefined;
+}
+
+export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
+  const { clock = systemClock } = options;
+  const state: State = {
+    queued: new Map(),
+    working: new Map(),
+    waiting: new Map(),
+    failures: new Map(),
+    idleWaiters: new Set(),
+    start: undefined,
+  };
+  const add = (key: string): void => {
+    cancelWait(state, key);
+    if (state.working.has(key)) state.working.set(key, true);
+    else if (!state.queued.has(key)) state.queued.set(key, clock.monotonic());
+    state.start?.();
+  };
+  const addAfter = (key: string, milliseconds: number): void => {
+    if (state.queued.has(key) || state.working.get(key) === true) return;
+    const due = clock.monotonic() + milliseconds;
+    if ((state.waiting.get(key)?.due ?? Number.POSITIVE_INFINITY) <= due) return;
+    cancelWait(state, key);
+    state.waiting.set(key, { due, cancel: clock.schedule(milliseconds, () => add(key)) });
+  };
+  return {
+    add,
+    addAfter,
+    run: (signal) => run(options, state, addAfter, signal),
+    counts: () => ({ queued: state.queued.size, working: state.working.size, waiting: state.waiting.size }),
+    failures: (key) => state.failures.get(key) ?? 0,
+    idle: (signal) => whenIdle(state, signal),
+  };
+};
+
+const run = (
+  options: WorkQueueOptions,
+  state: State,
+  addAfter: (key: string, milliseconds: number) => void,
+  signal: AbortSignal,
+): Promise<void> =>
+  new Promise((resolve) => {
+    const { concurrency = 1 } = options;
+    const start = (): void => {
+      while (!signal.aborted && state.working.size < concurrency) {
+        const next = state.queued.entries().next().value;
+        if (next === undefined) break;
+        void work(options, state, next, addAfter, signal).then(onEnd);
+      }
+      settleIdle(state);
+    };
+    const onEnd = (): void => {
+      start();
+      if (signal.aborted && state.working.size === 0) stop();
+    };
+    const stop = (): void => {
+      state.start = undefined;
+      for (const key of [...state.waiting.keys()]) cancelWait(state, key);
+      resolve();
+    };
+    const onAbort = (): void => {
+      if (state.working.size === 0) stop();
+    };
+    state.start = start;
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    start();
+  });
+
+const work = async (
+  options: WorkQueueOptions,
+  state: State,
+  [key, queuedAt]: readonly [string, number],
+  addAfter: (key: string, milliseconds: number) => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { clock = systemClock, observe = () => {} } = options;
+  const started = clock.monotonic();
+  state.queued.delete(key);
+  state.working.set(key, false);
+  const outcome = await attempt(options, key, signal);
+  const again = state.working.get(key) === true;
+  state.working.delete(key);
+  if (again) state.queued.set(key, clock.monotonic());
+  if (outcome.ok) {
+    state.failures.delete(key);
+    observe({ kind: 'done', key, milliseconds: clock.monotonic() - started, waitedMs: started - queuedAt });
+    if (outcome.result !== undefined) addAfter(key, outcome.result.requeueAfterMs);
+    return;
+  }
+  if (signal.aborted) return;
+  const retryInMs = nextBackoff(options, state, key);
+  observe({ kind: 'failed', key, error: outcome.error, retryInMs });
+  addAfter(key, retryInMs);
+};
+
+type Outcome =
+  | { readonly ok: true; readonly result: WorkResult | undefined }
+  | { readonly ok: false; readonly error: unknown };
+
+const attempt = async ({ handle }: WorkQueueOptions, key: string, signal: AbortSignal): Promise<Outcome> => {
+  try {
+    return { ok: true, result: (await handle(key, signal)) ?? undefined };
+  } catch (error) {
+    return { ok: false, error };
+  }
+};
+
+const nextBackoff = (options: WorkQueueOptions, state: State, key: string): number => {
+  const { backoffMinMs = 50, backoffMaxMs = 60_000, random = Math.random } = options;
+  const failures = (state.failures.get(key) ?? 0) + 1;
+  state.failures.set(key, failures);
+  return backoffMs({ minMs: backoffMinMs, maxMs: backoffMaxMs, random }, failures);
+};
+
+const cancelWait = (state: State, key: string): void => {
+  state.waiting.get(key)?.cancel();
+  state.waiting.delete(key);
+};
+
+const whenIdle = (state: State, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = (): void => {
+      state.idleWaiters.delete(onIdle);
+      reject(signal?.reason);
+    };
+    const onIdle = (): void => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    state.idleWaiters.add(onIdle);
+    settleIdle(state);
+  });
+
+const settleIdle = (state: State): void => {
+  if (state.queued.size > 0 || state.working.size > 0) return;
+  for (const onIdle of [...state.idleWaiters]) {
+    state.idleWaiters.delete(onIdle);
+    onIdle();
+  }
+};

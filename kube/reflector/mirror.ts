@@ -1,0 +1,182 @@
+/** The loop of a reflector: list, watch, watch again, and list again when the server has forgotten where we were. */
+import { backoffMs } from '../backoff.ts';
+import { type Clock, delay } from '../clock.ts';
+import { isNotFound, isTransient, KubeError } from '../errors.ts';
+import { keyOf } from '../object-key.ts';
+import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
+import { listAll } from './list-all.ts';
+import type { ReflectorObservation, ReflectorTimings } from './types.ts';
+import { type WatchEnd, watchSession } from './watch-session.ts';
+
+export interface MirrorOptions {
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly resource: ResourceType;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly optional?: boolean | undefined;
+  readonly timings: ReflectorTimings;
+  readonly store: MirrorStore;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (observation: ReflectorObservation) => void;
+  readonly onSynced: () => void;
+  readonly onContact: () => void;
+}
+
+interface MirrorStore {
+  put(object: KubeObject): void;
+  remove(key: ObjectKey): void;
+  retain(keys: ReadonlySet<ObjectKey>): void;
+}
+
+interface State {
+  /** Where the next watch starts. Undefined: the list must be read. */
+  resourceVersion: string | undefined;
+  /** Lists that failed in a row. */
+  listFailures: number;
+  /** Watches that ended badly in a row, without an event in between; a list in between does not count as one. */
+  watchFailures: number;
+}
+
+/** Failures of a watch in a row after which the list is read again, in case the version itself is the reason. */
+const FAILURES_BEFORE_RELIST = 5;
+
+/** @returns runs until the signal aborts */
+export const createMirror = (options: MirrorOptions): ((signal: AbortSignal) => Promise<void>) => {
+  const state: State = { resourceVersion: undefined, listFailures: 0, watchFailures: 0 };
+  return async (signal) => {
+    while (!signal.aborted) {
+      const waitMs = await (state.resourceVersion === undefined ? list : watch)(options, state, signal);
+      if (waitMs > 0) await delay(options.clock, waitMs, signal).catch(() => {});
+    }
+  };
+};
+
+/** @returns how long to wait before the next step */
+const list = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<number> => {
+  const { client, resource, store, clock, observe, timings } = options;
+  const started = clock.monotonic();
+  const seen = new Set<ObjectKey>();
+  const each = (object: KubeObject): void => {
+    seen.add(keyOf(object));
+    store.put(object);
+  };
+  try {
+    const selection = { ...selectionOf(options), pageSize: timings.pageSize };
+    const summary = await listAll(client, resource, selection, each, () => seen.clear(), signal);
+    store.retain(seen);
+    options.onContact();
+    observe({ kind: 'listed', items: summary.items, pages: summary.pages, milliseconds: clock.monotonic() - started });
+    state.resourceVersion = summary.resourceVersion;
+    state.listFailures = 0;
+    options.onSynced();
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    return listFailed(options, state, error);
+  }
+};
+
+const listFailed = (options: MirrorOptions, state: State, error: unknown): number => {
+  if (options.optional && isNotFound(error)) {
+    options.store.retain(new Set());
+    options.onContact();
+    options.observe({ kind: 'absent' });
+    options.onSynced();
+    return options.timings.backoffMaxMs;
+  }
+  state.listFailures += 1;
+  return failed(options, 'list', error, state.listFailures);
+};
+
+const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<number> => {
+  const { timings, random, observe, clock } = options;
+  const started = clock.monotonic();
+  const seconds = timings.watchMinSeconds + random() * (timings.watchMaxSeconds - timings.watchMinSeconds);
+  const end = await watchSession(
+    {
+      ...options,
+      idleMs: timings.idleMs,
+      watch: {
+        ...selectionOf(options),
+        resourceVersion: state.resourceVersion,
+        allowWatchBookmarks: true,
+        timeoutSeconds: Math.round(seconds),
+      },
+      onStarted: () => observe({ kind: 'watch-started', resourceVersion: state.resourceVersion ?? '' }),
+      onEvent: (type, object) => take(options, state, type, object),
+    },
+    signal,
+  );
+  return watchEnded(options, state, end, clock.monotonic() - started);
+};
+
+const take = (
+  { store, observe }: MirrorOptions,
+  state: State,
+  type: 'added' | 'modified' | 'deleted' | 'bookmark',
+  object: KubeObject,
+): void => {
+  const version = object.metadata?.resourceVersion;
+  if (typeof version !== 'string' || version === '') {
+    throw new KubeError('ERR_KUBE_PROTOCOL', `a ${type} event has no metadata.resourceVersion`);
+  }
+  if (type === 'deleted') store.remove(keyOf(object));
+  else if (type !== 'bookmark') store.put(object);
+  state.resourceVersion = version;
+  state.watchFailures = 0;
+  observe({ kind: 'event', type });
+};
+
+/** A server that accepts watches and ends them at once must not be asked in a tight loop. */
+const SHORTEST_WATCH_MS = 1000;
+
+const watchEnded = (options: MirrorOptions, state: State, end: WatchEnd, lastedMs: number): number => {
+  if (end.reason === 'aborted') return 0;
+  if (end.reason === 'failed') return watchFailed(options, state, end.error);
+  options.observe({ kind: 'watch-ended', reason: end.reason });
+  if (lastedMs >= SHORTEST_WATCH_MS) {
+    state.watchFailures = 0;
+    return 0;
+  }
+  state.watchFailures += 1;
+  return state.watchFailures === 1 ? 0 : wait(options, undefined, state.watchFailures);
+};
+
+const watchFailed = (options: MirrorOptions, state: State, error: unknown): number => {
+  state.watchFailures += 1;
+  const retryInMs = failed(options, 'watch', error, state.watchFailures);
+  if (!mustRelist(error, state)) return retryInMs;
+  state.resourceVersion = undefined;
+  options.observe({ kind: 'relist', reason: error instanceof Error ? error.message : String(error) });
+  // The first time at once: that a version has expired is nothing to wait for.
+  return state.watchFailures === 1 ? 0 : retryInMs;
+};
+
+/**
+ * A lost connection, overload and a line of garbage leave the version good: the watch goes on from there and nothing is
+ * missed. Any other refusal, above all 410, is about the version.
+ */
+const mustRelist = (error: unknown, { watchFailures }: State): boolean => {
+  if (watchFailures >= FAILURES_BEFORE_RELIST) return true;
+  return error instanceof KubeError && error.code === 'ERR_KUBE_STATUS' && !isTransient(error);
+};
+
+const failed = (options: MirrorOptions, phase: 'list' | 'watch', error: unknown, failures: number): number => {
+  const retryInMs = wait(options, error, failures);
+  options.observe({ kind: 'failed', phase, error, retryInMs });
+  return retryInMs;
+};
+
+const wait = ({ timings, random }: MirrorOptions, error: unknown, failures: number): number => {
+  const backoff = backoffMs({ minMs: timings.backoffMinMs, maxMs: timings.backoffMaxMs, random }, failures);
+  const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(asked, backoff);
+};
+
+const selectionOf = ({ namespace, labelSelector, fieldSelector }: MirrorOptions) => ({
+  namespace,
+  labelSelector,
+  fieldSelector,
+});

@@ -1,0 +1,134 @@
+/** Projections by key, their indexes, and who wants to hear of changes. Synchronous: no clock, no I/O. */
+import { jsonEqual } from '../json-equal.ts';
+import { keyOf } from '../object-key.ts';
+import type { KubeObject, ObjectKey } from '../types.ts';
+import { createIndexes, type IndexFunctions, type IndexKeys } from './indexes.ts';
+import { createSubscribers } from './subscribers.ts';
+import type { BadObject, ObjectCache, ReflectorObservation } from './types.ts';
+
+export interface ProjectionStoreOptions<T, I extends string> {
+  readonly project: (object: KubeObject) => T | undefined;
+  readonly equal?: ((a: T, b: T) => boolean) | undefined;
+  readonly indexes?: IndexFunctions<T, I> | undefined;
+  readonly observe: (observation: ReflectorObservation) => void;
+}
+
+export interface ProjectionStore<T, I extends string> extends Omit<ObjectCache<T, I>, 'synced' | 'whenSynced'> {
+  /** An object as the server has it now. */
+  put(object: KubeObject): void;
+  /** Absent is success. */
+  remove(key: ObjectKey): void;
+  /** Removes all that is not in `keys`. */
+  retain(keys: ReadonlySet<ObjectKey>): void;
+  readonly bad: ReadonlyMap<ObjectKey, BadObject>;
+}
+
+interface Entry<T> {
+  readonly value: T;
+  /** Of the object when it was projected: the same version again needs no work. */
+  readonly resourceVersion: string;
+  readonly indexKeys: IndexKeys;
+}
+
+export const createProjectionStore = <T, I extends string>(
+  options: ProjectionStoreOptions<T, I>,
+): ProjectionStore<T, I> => {
+  const { project, equal = jsonEqual, observe } = options;
+  const entries = new Map<ObjectKey, Entry<T>>();
+  const bad = new Map<ObjectKey, BadObject>();
+  const indexes = createIndexes(options.indexes);
+  const subscribers = createSubscribers<T>((key, error) => observe({ kind: 'handler-failed', key, error }));
+  const drop = (key: ObjectKey): void => {
+    const before = entries.get(key);
+    if (before === undefined) return;
+    entries.delete(key);
+    indexes.replace(key, before.indexKeys, undefined);
+    subscribers.emit({ type: 'deleted', key, before: before.value });
+  };
+  const store = (key: ObjectKey, next: Entry<T>): void => {
+    const before = entries.get(key);
+    const same = before !== undefined && equal(before.value, next.value);
+    entries.set(key, same ? { ...before, resourceVersion: next.resourceVersion } : next);
+    if (same) return;
+    indexes.replace(key, before?.indexKeys, next.indexKeys);
+    if (before === undefined) subscribers.emit({ type: 'added', key, after: next.value });
+    else subscribers.emit({ type: 'updated', key, before: before.value, after: next.value });
+  };
+  const markBad = (entry: BadObject): void => {
+    bad.set(entry.key, entry);
+    observe({ kind: 'bad', ...entry });
+    drop(entry.key);
+  };
+  const markGood = (key: ObjectKey): void => {
+    if (bad.delete(key)) observe({ kind: 'recovered', key });
+  };
+
+  const read = (key: ObjectKey, object: KubeObject): { value: T; indexKeys: IndexKeys } | undefined => {
+    const value = project(object);
+    return value === undefined ? undefined : { value, indexKeys: indexes.keysOf(value, key) };
+  };
+  const put = (object: KubeObject): void => {
+    const key = keyOf(object);
+    const { resourceVersion } = object.metadata;
+    if (resourceVersion !== undefined && knownVersion(entries, bad, key) === resourceVersion) return;
+    let next: { value: T; indexKeys: IndexKeys } | undefined;
+    try {
+      next = read(key, object);
+    } catch (thrown) {
+      markBad({ key, resourceVersion, reason: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+      return;
+    }
+    markGood(key);
+    if (next === undefined) drop(key);
+    else store(key, { ...next, resourceVersion });
+  };
+  const remove = (key: ObjectKey): void => {
+    markGood(key);
+    drop(key);
+  };
+
+  return {
+    put,
+    remove,
+    retain: (keys) => {
+      for (const key of [...entries.keys(), ...bad.keys()]) if (!keys.has(key)) remove(key);
+    },
+    bad,
+    ...readers(entries, indexes),
+    get size() {
+      return entries.size;
+    },
+    subscribe: (handler) => subscribers.add(handler, pairsOf(entries)),
+  };
+};
+
+const knownVersion = <T>(
+  entries: ReadonlyMap<ObjectKey, Entry<T>>,
+  bad: ReadonlyMap<ObjectKey, BadObject>,
+  key: ObjectKey,
+): string | undefined => entries.get(key)?.resourceVersion ?? bad.get(key)?.resourceVersion;
+
+const readers = <T, I extends string>(
+  entries: ReadonlyMap<ObjectKey, Entry<T>>,
+  indexes: ReturnType<typeof createIndexes<T, I>>,
+): Pick<ObjectCache<T, I>, 'get' | 'has' | 'keys' | 'values' | 'entries' | 'byIndex' | 'keysByIndex'> => ({
+  get: (key) => entries.get(key)?.value,
+  has: (key) => entries.has(key),
+  keys: () => entries.keys(),
+  values: () => valuesOf(entries),
+  entries: () => pairsOf(entries),
+  keysByIndex: (index, indexKey) => indexes.find(index, indexKey),
+  byIndex: (index, indexKey) =>
+    indexes.find(index, indexKey).flatMap((key) => {
+      const entry = entries.get(key);
+      return entry === undefined ? [] : [entry.value];
+    }),
+});
+
+function* valuesOf<T>(entries: ReadonlyMap<ObjectKey, Entry<T>>): Generator<T, undefined> {
+  for (const { value } of entries.values()) yield value;
+}
+
+function* pairsOf<T>(entries: ReadonlyMap<ObjectKey, Entry<T>>): Generator<[ObjectKey, T], undefined> {
+  for (const [key, { value }] of entries) yield [key, value];
+}

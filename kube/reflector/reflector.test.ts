@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../resources.ts';
+import { arrive, bench, kinds, namespace, remove, reset, start, useBench, write } from './bench.suite.ts';
+
+useBench();
+
+describe('what is mirrored', () => {
+  it('is what was there, then every change', async () => {
+    await write('a', '1');
+    const reflector = await start();
+    expect(reflector.synced).toBe(true);
+    await write('b', '2');
+    await write('a', '3');
+    await remove('b');
+    await arrive();
+    expect(bench.changes).toEqual([
+      'added default/a  1',
+      'added default/b  2',
+      'updated default/a 1 3',
+      'deleted default/b 2',
+    ]);
+    expect([...reflector.entries()]).toEqual([['default/a', '3']]);
+    expect([reflector.size, reflector.get('default/a'), reflector.has('default/b')]).toEqual([1, '3', false]);
+  });
+
+  it('changes only with the projection', async () => {
+    await write('a', '1');
+    await start();
+    await write('a', '1', { labels: { other: 'label' } });
+    await arrive();
+    expect(bench.changes).toEqual(['added default/a  1']);
+  });
+
+  it('has its own idea of equality when it is given one', async () => {
+    await write('a', '1');
+    const reflector = await start({ equal: (a, b) => a.length === b.length });
+    await write('a', '2');
+    await write('a', '22');
+    await arrive();
+    expect(bench.changes).toEqual(['added default/a  1', 'updated default/a 1 22']);
+    expect(reflector.get('default/a')).toBe('22');
+  });
+
+  it('leaves out what is of no interest', async () => {
+    await write('a', 'skip');
+    const reflector = await start();
+    await write('a', '1');
+    await write('a', 'skip');
+    await arrive();
+    expect(bench.changes).toEqual(['added default/a  1', 'deleted default/a 1']);
+    expect(reflector.size).toBe(0);
+  });
+
+  it('leaves out what can not be read, and says so', async () => {
+    await write('a', '1');
+    await write('b', 'bad');
+    const reflector = await start();
+    await write('a', 'bad');
+    await write('c', '3');
+    await arrive();
+    expect([...reflector.keys()]).toEqual(['default/c']);
+    expect([...reflector.bad.keys()].sort()).toEqual(['default/a', 'default/b']);
+    expect(reflector.bad.get('default/a')?.reason.message).toBe('not readable');
+    await write('a', '4');
+    await remove('b');
+    await arrive();
+    expect(reflector.bad.size).toBe(0);
+    expect(bench.observed.filter(({ kind }) => kind === 'bad' || kind === 'recovered').map(({ kind }) => kind)).toEqual(
+      ['bad', 'bad', 'recovered', 'recovered'],
+    );
+    expect(bench.changes.slice(-1)).toEqual(['added default/a  4']);
+  });
+
+  it('is found by indexes', async () => {
+    await write('a', '1');
+    await write('b', '2');
+    const reflector = await start<'value'>({
+      indexes: { value: (value) => (value === '2' ? ['2', 'even'] : [value]) },
+    });
+    expect(reflector.byIndex('value', '1')).toEqual(['1']);
+    expect(reflector.keysByIndex('value', 'even')).toEqual(['default/b']);
+    await write('b', '1');
+    await remove('a');
+    await arrive();
+    expect(reflector.keysByIndex('value', '1')).toEqual(['default/b']);
+    expect(reflector.keysByIndex('value', 'even')).toEqual([]);
+  });
+
+  it('is a bad object when an index can not be made', async () => {
+    await write('a', '1');
+    const fail = () => {
+      throw new Error('no index');
+    };
+    const reflector = await start<'value'>({ indexes: { value: fail } });
+    expect([...reflector.bad.keys()]).toEqual(['default/a']);
+    expect(reflector.size).toBe(0);
+  });
+
+  it('is replayed to late subscribers, and a handler that throws harms nobody', async () => {
+    await write('a', '1');
+    const reflector = await start();
+    const late: string[] = [];
+    reflector.subscribe(() => {
+      throw new Error('mine');
+    });
+    const leave = reflector.subscribe(({ type, key }) => late.push(`${type} ${key}`));
+    expect(late).toEqual(['added default/a']);
+    await write('b', '2');
+    await arrive();
+    leave();
+    await write('c', '3');
+    await arrive();
+    expect(late).toEqual(['added default/a', 'added default/b']);
+    expect(kinds().filter((kind) => kind === 'handler-failed')).toHaveLength(3);
+    expect(reflector.size).toBe(3);
+  });
+
+  it('is selected', async () => {
+    await write('a', '1', { labels: { mine: 'yes' } });
+    await write('b', '2');
+    const reflector = await start({ labelSelector: 'mine', namespace });
+    await write('a', '1', { labels: {} });
+    await arrive();
+    expect(bench.changes).toEqual(['added default/a  1', 'deleted default/a 1']);
+    expect(reflector.size).toBe(0);
+  });
+
+  it('is listed in pages', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await write(name, '1');
+    const reflector = await start({ timings: { pageSize: 2 } });
+    expect(bench.faulty.calls.filter((call) => call.startsWith('list'))).toEqual(['list', 'list more', 'list more']);
+    expect(reflector.size).toBe(5);
+    expect(bench.observed.find(({ kind }) => kind === 'listed')).toMatchObject({ items: 5, pages: 3 });
+  });
+});
+
+describe('waiting for the first list', () => {
+  it('ends when it has been read', async () => {
+    bench.faulty.lists.push({ throw: reset() });
+    const reflector = await start();
+    let synced = false;
+    const waiting = reflector.whenSynced().then(() => {
+      synced = true;
+    });
+    await arrive();
+    expect([synced, reflector.synced]).toEqual([false, false]);
+    await bench.clock.advance(1000);
+    await waiting;
+    expect(reflector.synced).toBe(true);
+  });
+
+  it('can be given up', async () => {
+    bench.faulty.lists.push({ throw: reset() });
+    const reflector = await start();
+    const impatient = new AbortController();
+    const waiting = reflector.whenSynced(impatient.signal);
+    impatient.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+});
+
+describe('a resource that is not served', () => {
+  const things = { group: 'example.org', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const crd = {
+    metadata: { name: 'things.example.org' },
+    spec: {
+      group: 'example.org',
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+
+  it('is waited for', async () => {
+    const reflector = await start({ resource: things });
+    await bench.clock.advance(60_000);
+    expect(reflector.synced).toBe(false);
+  });
+
+  it('is empty when it is optional, and mirrored when it comes and goes', async () => {
+    const reflector = await start({ resource: things, optional: true });
+    expect([reflector.synced, reflector.size]).toEqual([true, 0]);
+    await bench.client.create(CUSTOM_RESOURCE_DEFINITIONS, crd);
+    await bench.client.create(things, { metadata: { namespace, name: 'a' }, data: { n: '1' } });
+    await bench.clock.advance(31_000);
+    expect(bench.changes).toEqual(['added default/a  1']);
+    await bench.client.delete(CUSTOM_RESOURCE_DEFINITIONS, { name: crd.metadata.name });
+    await bench.clock.advance(31_000);
+    expect(reflector.size).toBe(0);
+    expect(kinds()).toContain('absent');
+  });
+});
+
+it('stops when it is told to, whatever it is doing', async () => {
+  const reflector = await start();
+  bench.stop.abort();
+  await Promise.all(bench.running);
+  await write('a', '1');
+  await bench.clock.advance(1000);
+  expect(bench.changes).toEqual([]);
+  expect(reflector.synced).toBe(true);
+});
+
+it('stops while it waits', async () => {
+  bench.faulty.lists.push({ throw: reset() });
+  await start();
+  bench.stop.abort();
+  await Promise.all(bench.running);
+});

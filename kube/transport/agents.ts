@@ -1,0 +1,91 @@
+/** Connection pools: one per set of TLS material, so that rotated certificates are used by new connections. */
+import http, { type ClientRequest, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import type { ClusterConnection, TlsMaterial } from '../config/types.ts';
+import { KubeError } from '../errors.ts';
+
+/**
+ * How long an unused connection is kept: less than API servers do (90 s and more), so that it is us who close it and a
+ * request rarely meets a connection that is being closed.
+ */
+const IDLE_MS = 30_000;
+
+/** Requests at once; more wait. Watches are not counted: each holds its connection for minutes. */
+const MAX_SOCKETS = 32;
+
+interface Pool {
+  readonly agent: http.Agent;
+  start(options: RequestOptions): ClientRequest;
+}
+
+interface Pools {
+  readonly requests: Pool;
+  readonly streams: Pool;
+}
+
+export interface Agents {
+  for(tls: TlsMaterial, streaming: boolean): Pool;
+  close(): void;
+}
+
+/** @throws KubeError ERR_KUBE_CONFIG when the server's address is not one */
+export const createAgents = (connection: ClusterConnection): Agents => {
+  const target = targetOf(connection.server);
+  let current: { readonly tls: TlsMaterial; readonly pools: Pools } | undefined;
+  // Requests under way keep their sockets; only idle ones are closed.
+  const closeIdle = (): void => {
+    current?.pools.requests.agent.destroy();
+    current?.pools.streams.agent.destroy();
+  };
+  return {
+    for: (tls, streaming) => {
+      if (current?.tls !== tls) {
+        closeIdle();
+        current = { tls, pools: createPools(target, tls, connection.proxyUrl) };
+      }
+      return streaming ? current.pools.streams : current.pools.requests;
+    },
+    close: () => {
+      closeIdle();
+      current = undefined;
+    },
+  };
+};
+
+interface Target {
+  readonly secure: boolean;
+  readonly prefix: string;
+  readonly options: RequestOptions;
+}
+
+const targetOf = (server: string): Target => {
+  if (server.startsWith('unix:')) {
+    return { secure: false, prefix: '', options: { socketPath: server.slice('unix:'.length), host: 'localhost' } };
+  }
+  const url = URL.parse(server);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new KubeError('ERR_KUBE_CONFIG', `"${server}" is not the address of an API server (http:, https: or unix:)`);
+  }
+  const secure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  return { secure, prefix: url.pathname.replace(/\/+$/, ''), options: { host, port } };
+};
+
+const createPools = (target: Target, tls: TlsMaterial, proxyUrl: string | undefined): Pools => ({
+  requests: createPool(target, tls, { keepAlive: true, timeout: IDLE_MS, maxSockets: MAX_SOCKETS, ...proxy(proxyUrl) }),
+  // A connection is of no use to others after a watch. TCP keep-alive finds out that the server is gone.
+  streams: createPool(target, tls, { keepAlive: false, ...proxy(proxyUrl) }),
+});
+
+const proxy = (proxyUrl: string | undefined): http.AgentOptions =>
+  proxyUrl === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } };
+
+const createPool = ({ secure, prefix, options }: Target, tls: TlsMaterial, pooling: http.AgentOptions): Pool => {
+  const agent = secure ? new https.Agent({ ...pooling, ...withoutUndefined(tls) }) : new http.Agent(pooling);
+  const request = secure ? https.request : http.request;
+  return { agent, start: (own) => request({ ...options, ...own, path: `${prefix}${own.path ?? ''}` }) };
+};
+
+const withoutUndefined = (tls: TlsMaterial): https.AgentOptions =>
+  Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));

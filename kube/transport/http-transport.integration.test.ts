@@ -1,0 +1,397 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createKubeClient } from '../client/client.ts';
+import { systemClock } from '../clock.ts';
+import { type CredentialSources, createCredentials } from '../config/credentials.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { CONFIG_MAPS } from '../resources.ts';
+import { createHttpTransport } from './http-transport.ts';
+import type { Transport, TransportResponse } from './types.ts';
+
+let folder: string;
+const cleanups: (() => void | Promise<void>)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'transport-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const listen = async (server: Server): Promise<number> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(() => void server.close());
+  return (server.address() as AddressInfo).port;
+};
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener);
+  cleanups.push(() => server.closeAllConnections());
+  return `http://127.0.0.1:${await listen(server)}`;
+};
+
+const transportTo = (
+  server: string,
+  sources: CredentialSources = {},
+  timeoutMs?: number,
+  clock = systemClock,
+): Transport => {
+  const credentials = createCredentials(sources, { clock });
+  const transport = createHttpTransport({ connection: { server, namespace: 'default', credentials }, timeoutMs });
+  cleanups.push(() => transport.close());
+  return transport;
+};
+
+const get = (transport: Transport, path = '/', signal?: AbortSignal) =>
+  transport.send({ method: 'GET', path, headers: {} }, signal);
+
+const text = async ({ body }: TransportResponse): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+describe('a request', () => {
+  it('carries method, path, headers and body, and reuses its connection', async () => {
+    const ports = new Set<unknown>();
+    const server = await serve((incoming, outgoing) => {
+      ports.add(incoming.socket.remotePort);
+      outgoing.setHeader('x-method', incoming.method ?? '');
+      outgoing.setHeader('x-path', incoming.url ?? '');
+      outgoing.setHeader('x-agent', incoming.headers['user-agent'] ?? '');
+      incoming.pipe(outgoing);
+    });
+    const transport = transportTo(server);
+    for (const body of ['ü', 'second']) {
+      const headers = { 'user-agent': 'test' };
+      const response = await transport.send({ method: 'PUT', path: '/a?b=c', headers, body });
+      expect(response.headers).toMatchObject({ 'x-method': 'PUT', 'x-path': '/a?b=c', 'x-agent': 'test' });
+      expect(await text(response)).toBe(body);
+    }
+    expect(ports.size).toBe(1);
+  });
+
+  it('keeps the path of the server', async () => {
+    const server = await serve((incoming, outgoing) => outgoing.end(incoming.url));
+    expect(await text(await get(transportTo(`${server}/k8s/cluster/`), '/version'))).toBe('/k8s/cluster/version');
+  });
+
+  it('goes over a unix socket', async () => {
+    const path = join(folder, 'api.sock');
+    const server = createServer((_, outgoing) => outgoing.end('local')).listen(path);
+    await once(server, 'listening');
+    cleanups.push(() => void server.close());
+    expect(await text(await get(transportTo(`unix:${path}`)))).toBe('local');
+  });
+
+  it('is an error without a server', async () => {
+    await expect(get(transportTo('http://127.0.0.1:1'))).rejects.toMatchObject({
+      code: 'ERR_KUBE_NETWORK',
+      message: expect.stringContaining('GET http://127.0.0.1:1/'),
+    });
+    expect(() => transportTo('ftp://nowhere')).toThrow(/not the address of an API server/);
+  });
+
+  it('is given up in time', async () => {
+    const transport = transportTo(await serve(() => {}), {}, 50);
+    await expect(get(transport)).rejects.toMatchObject({ code: 'ERR_KUBE_TIMEOUT' });
+    const slow = await serve((_, outgoing) => void outgoing.write('begin'));
+    const response = await get(transportTo(slow, {}, 50));
+    await expect(text(response)).rejects.toMatchObject({ code: 'ERR_KUBE_TIMEOUT' });
+  });
+
+  it('can be aborted before, while and after the response has begun', async () => {
+    const server = await serve((incoming, outgoing) => {
+      if (incoming.url === '/begin') outgoing.write('begin');
+    });
+    const transport = transportTo(server);
+    const reason = new Error('enough');
+    await expect(get(transport, '/', AbortSignal.abort(reason))).rejects.toBe(reason);
+    const waiting = new AbortController();
+    const request = get(transport, '/', waiting.signal);
+    setImmediate(() => waiting.abort(reason));
+    await expect(request).rejects.toBe(reason);
+    const reading = new AbortController();
+    const response = await get(transport, '/begin', reading.signal);
+    setImmediate(() => reading.abort(reason));
+    await expect(text(response)).rejects.toBe(reason);
+  });
+
+  it('of a stream may last', async () => {
+    let write = (_: string): void => {};
+    let closed = false;
+    const server = await serve((incoming, outgoing) => {
+      outgoing.flushHeaders();
+      write = (chunk) => void outgoing.write(chunk);
+      incoming.on('close', () => {
+        closed = true;
+      });
+    });
+    const transport = transportTo(server, {}, 50);
+    const { body } = await transport.send({ method: 'GET', path: '/', headers: {}, streaming: true });
+    const chunks = body[Symbol.asyncIterator]();
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    write('late');
+    expect(Buffer.from((await chunks.next()).value).toString()).toBe('late');
+    await chunks.return?.();
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  it('left before it is read frees its connection', async () => {
+    let closed = false;
+    const server = await serve((incoming, outgoing) => {
+      outgoing.flushHeaders();
+      incoming.on('close', () => {
+        closed = true;
+      });
+    });
+    const { body } = await transportTo(server).send({ method: 'GET', path: '/', headers: {}, streaming: true });
+    await body[Symbol.asyncIterator]().return?.();
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  it('that is cut off is an error', async () => {
+    const server = await serve((_, outgoing) => {
+      outgoing.write('begin');
+      outgoing.socket?.destroy();
+    });
+    const transport = transportTo(server);
+    const reading = get(transport).then(text);
+    await expect(reading).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
+  });
+});
+
+/** A server that answers each connection's first request and resets the connection at the second. */
+const serveOnce = async (): Promise<{ server: string; requests: string[] }> => {
+  const requests: string[] = [];
+  const server = createTcpServer((socket: Socket) => {
+    let served = false;
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      requests.push(chunk.toString().split(' ')[0] ?? '');
+      if (served) socket.resetAndDestroy();
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      served = true;
+    });
+    cleanups.push(() => void socket.destroy());
+  });
+  return { server: `http://127.0.0.1:${await listen(server)}`, requests };
+};
+
+describe('a connection that dies while it is reused', () => {
+  it('is replaced for requests that may be sent twice', async () => {
+    const { server, requests } = await serveOnce();
+    const transport = transportTo(server);
+    await text(await get(transport));
+    expect(await text(await get(transport))).toBe('ok');
+    expect(requests).toEqual(['GET', 'GET', 'GET']);
+  });
+
+  it('is an error for requests that may not', async () => {
+    const { server, requests } = await serveOnce();
+    const transport = transportTo(server);
+    await text(await get(transport));
+    const post = transport.send({ method: 'POST', path: '/', headers: {}, body: 'x' });
+    await expect(post).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
+    expect(requests).toEqual(['GET', 'POST']);
+  });
+});
+
+describe('credentials', () => {
+  it('are read again when the server refuses them', async () => {
+    const tokenFile = join(folder, 'token');
+    await writeFile(tokenFile, 'old');
+    const seen: unknown[] = [];
+    const server = await serve((incoming, outgoing) => {
+      seen.push(incoming.headers.authorization);
+      outgoing.writeHead(incoming.headers.authorization === 'Bearer new' ? 200 : 401).end();
+    });
+    const transport = transportTo(server, { tokenFile });
+    expect((await get(transport)).status).toBe(401);
+    await writeFile(tokenFile, 'new');
+    expect((await get(transport)).status).toBe(200);
+    expect(seen).toEqual(['Bearer old', 'Bearer old', 'Bearer old', 'Bearer new']);
+  });
+
+  it('come from a plugin', async () => {
+    const plugin = join(folder, 'plugin.sh');
+    const credential =
+      '{"kind":"ExecCredential","status":{"token":"\'"$TOKEN-$(echo "$KUBERNETES_EXEC_INFO" | grep -c v1beta1)"\'"}}';
+    await writeFile(plugin, `#!/bin/sh\necho run >> "$LOG"\necho '${credential}'\n`);
+    await chmod(plugin, 0o755);
+    const log = join(folder, 'plugin.log');
+    const env = [
+      { name: 'TOKEN', value: 'plugged' },
+      { name: 'LOG', value: log },
+    ];
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1beta1', command: plugin, env };
+    const credentials = createCredentials({ userName: 'u', exec }, { clock: systemClock });
+    for (let i = 0; i < 2; i += 1) expect(await credentials.headers()).toEqual({ authorization: 'Bearer plugged-1' });
+    expect(await readFile(log, 'utf8')).toBe('run\n');
+    expect(credentials.refresh()).toBe(true);
+    await credentials.headers();
+    expect(await readFile(log, 'utf8')).toBe('run\nrun\n');
+    const broken = createCredentials({ exec: { command: '/no/such/plugin' } }, { clock: systemClock });
+    await expect(broken.headers()).rejects.toMatchObject({ code: 'ERR_KUBE_CONFIG' });
+  });
+});
+
+describe('TLS', () => {
+  const run = promisify(execFile);
+  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
+  const sign = async (name: string) => {
+    await openssl(
+      'req',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.csr`,
+      '-subj',
+      `/CN=${name}`,
+    );
+    await writeFile(join(folder, 'san.cnf'), 'subjectAltName=IP:127.0.0.1,DNS:api.test');
+    const ca = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'];
+    await openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      ...ca,
+      '-days',
+      '2',
+      '-out',
+      `${name}.crt`,
+      '-extfile',
+      'san.cnf',
+    );
+  };
+  const file = (name: string) => ({ file: join(folder, name) });
+
+  beforeAll(async () => {
+    await openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.crt',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=ca',
+    );
+    for (const name of ['server', 'first', 'second']) await sign(name);
+  });
+
+  const serveTls = async () => {
+    const read = (name: string) => readFile(join(folder, name));
+    const options = {
+      ca: await read('ca.crt'),
+      cert: await read('server.crt'),
+      key: await read('server.key'),
+      requestCert: true,
+    };
+    const server = createTlsServer({ ...options, rejectUnauthorized: false }, (incoming, outgoing) => {
+      const peer = incoming.socket instanceof TLSSocket ? incoming.socket.getPeerCertificate().subject?.CN : undefined;
+      outgoing.end(String(peer));
+    });
+    cleanups.push(() => server.closeAllConnections());
+    return `https://127.0.0.1:${await listen(server)}`;
+  };
+
+  it('trusts the given authority and no other', async () => {
+    const server = await serveTls();
+    expect(await text(await get(transportTo(server, { ca: file('ca.crt') })))).toBe('undefined');
+    expect(await text(await get(transportTo(server, { ca: file('ca.crt'), servername: 'api.test' })))).toBe(
+      'undefined',
+    );
+    expect(await text(await get(transportTo(server, { insecure: true })))).toBe('undefined');
+    await expect(get(transportTo(server))).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
+    const other = transportTo(server, { ca: file('ca.crt'), servername: 'other.test' });
+    await expect(get(other)).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
+  });
+
+  it('shows a client certificate, and a new one when the file is replaced', async () => {
+    const clock = createFakeClock();
+    const replace = async (name: string) => {
+      for (const part of ['crt', 'key']) await cp(join(folder, `${name}.${part}`), join(folder, `client.${part}`));
+    };
+    await replace('first');
+    const server = await serveTls();
+    const sources = { ca: file('ca.crt'), cert: file('client.crt'), key: file('client.key') };
+    const transport = transportTo(server, sources, undefined, clock);
+    expect(await text(await get(transport))).toBe('first');
+    await replace('second');
+    expect(await text(await get(transport))).toBe('first');
+    await clock.advance(61_000);
+    expect(await text(await get(transport))).toBe('second');
+  });
+});
+
+describe('the client', () => {
+  const answering = async (status: number, body: string, headers: Record<string, string> = {}) =>
+    createKubeClient({
+      transport: transportTo(await serve((_, outgoing) => outgoing.writeHead(status, headers).end(body))),
+    });
+
+  it('makes errors of Status objects', async () => {
+    const causes = [{ reason: 'FieldValueInvalid', message: 'bad', field: 'spec.a' }];
+    const body = {
+      kind: 'Status',
+      message: 'too many',
+      reason: 'TooManyRequests',
+      details: { retryAfterSeconds: 3, causes },
+    };
+    const client = await answering(429, JSON.stringify(body), { 'retry-after': '7' });
+    await expect(client.list(CONFIG_MAPS)).rejects.toMatchObject({
+      code: 'ERR_KUBE_STATUS',
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfterMs: 7000,
+      causes,
+      message: 'GET /api/v1/configmaps: too many (429)',
+    });
+  });
+
+  it('makes errors of what proxies say', async () => {
+    const client = await answering(502, '<html>Bad Gateway</html>');
+    await expect(client.list(CONFIG_MAPS)).rejects.toMatchObject({ status: 502, reason: undefined });
+  });
+
+  it.each([
+    ['no JSON', 'hello'],
+    ['no list', '[]'],
+    ['items that are no list', '{"items":{}}'],
+    ['an item without a name', '{"items":[{"metadata":{}}]}'],
+  ])('refuses %s', async (_, body) => {
+    const client = await answering(200, body);
+    await expect(client.list(CONFIG_MAPS)).rejects.toMatchObject({ code: 'ERR_KUBE_PROTOCOL' });
+  });
+
+  it('takes null for an empty list', async () => {
+    const client = await answering(200, '{"metadata":{"resourceVersion":"5"},"items":null}');
+    expect(await client.list(CONFIG_MAPS)).toEqual({ items: [], resourceVersion: '5' });
+  });
+
+  it('wants a namespace for what is in one', async () => {
+    const client = await answering(200, '{}');
+    expect(() => client.get(CONFIG_MAPS, { name: 'a' })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * HTTP/1.1 with kept-alive connections over Node's own client. It is not undici: loading and using that costs 15 to 25 MB
+ * of resident memory more (docs/adr), and the agent serves HTTP with node:http anyway.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { type Clock, systemClock } from '../clock.ts';
+import type { ClusterConnection } from '../config/types.ts';
+import { KubeError } from '../errors.ts';
+import { createAgents } from './agents.ts';
+import { responseBody } from './response-body.ts';
+import type { Transport, TransportRequest, TransportResponse } from './types.ts';
+
+export interface HttpTransportOptions {
+  readonly connection: ClusterConnection;
+  /** To the end of the response, or to its head when the request is streaming. Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+interface Context {
+  readonly connection: ClusterConnection;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly agents: ReturnType<typeof createAgents>;
+}
+
+export const createHttpTransport = ({
+  connection,
+  timeoutMs = 30_000,
+  clock = systemClock,
+}: HttpTransportOptions): Transport => {
+  const context = { connection, timeoutMs, clock, agents: createAgents(connection) };
+  return {
+    send: async (request, signal) => {
+      const response = await sendReplacingStale(context, request, signal);
+      if (response.status !== 401 || !connection.credentials.refresh()) return response;
+      await drain(response);
+      return sendReplacingStale(context, request, signal);
+    },
+    close: () => context.agents.close(),
+  };
+};
+
+/** Methods that may be sent again when it is not known whether the server got them (RFC 9110 §9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
+
+/** A server may close an idle connection just when it is used again; that says nothing about the request. */
+const sendReplacingStale = async (
+  context: Context,
+  request: TransportRequest,
+  signal: AbortSignal | undefined,
+): Promise<TransportResponse> => {
+  try {
+    return await exchange(context, request, signal);
+  } catch (error) {
+    if (!(error instanceof StaleConnection)) throw error;
+    if (!IDEMPOTENT.has(request.method)) throw error.failure;
+    return await exchange(context, request, signal).catch((again) => {
+      throw again instanceof StaleConnection ? again.failure : again;
+    });
+  }
+};
+
+class StaleConnection extends Error {
+  readonly failure: KubeError;
+
+  constructor(failure: KubeError) {
+    super('a reused connection was closed');
+    this.failure = failure;
+  }
+}
+
+const exchange = async (
+  context: Context,
+  request: TransportRequest,
+  signal: AbortSignal | undefined,
+): Promise<TransportResponse> => {
+  signal?.throwIfAborted();
+  const { credentials } = context.connection;
+  const [headers, tls] = await Promise.all([credentials.headers(), credentials.tls()]);
+  const { agent, start } = context.agents.for(tls, request.streaming === true);
+  return await new Promise((resolve, reject) => {
+    const outgoing = start({
+      method: request.method,
+      path: request.path,
+      headers: { ...mutable(headers), ...withLength(request) },
+      agent,
+    });
+    finish(outgoing, context, request, signal, resolve, reject);
+  });
+};
+
+const finish = (
+  outgoing: ClientRequest,
+  { connection, timeoutMs, clock }: Context,
+  request: TransportRequest,
+  signal: AbortSignal | undefined,
+  resolve: (response: TransportResponse) => void,
+  reject: (error: unknown) => void,
+): void => {
+  const what = `${request.method} ${connection.server}${request.path}`;
+  let timeout: KubeError | undefined;
+  const stopTimer = clock.schedule(timeoutMs, () => {
+    timeout = new KubeError('ERR_KUBE_TIMEOUT', `${what}: no complete answer within ${timeoutMs} ms`);
+    outgoing.destroy(timeout);
+  });
+  const onAbort = (): void => void outgoing.destroy();
+  const release = (): void => {
+    stopTimer();
+    signal?.removeEventListener('abort', onAbort);
+  };
+  const failureOf = (cause: unknown): unknown => {
+    if (signal?.aborted) return signal.reason;
+    return timeout ?? networkError(what, cause);
+  };
+  signal?.addEventListener('abort', onAbort, { once: true });
+  outgoing.on('error', (cause) => {
+    release();
+    const failure = failureOf(cause);
+    const stale = outgoing.reusedSocket && failure instanceof KubeError && failure !== timeout;
+    reject(stale ? new StaleConnection(failure) : failure);
+  });
+  outgoing.on('response', (incoming: IncomingMessage) => {
+    if (request.streaming) {
+      stopTimer();
+      incoming.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    }
+    resolve({
+      status: incoming.statusCode ?? 0,
+      headers: flatHeaders(incoming),
+      body: responseBody(incoming, { release, failureOf }),
+    });
+  });
+  outgoing.end(request.body);
+};
+
+/** After how long without bytes TCP begins to ask whether the other side is there. */
+const KEEP_ALIVE_MS = 30_000;
+
+const withLength = ({ headers, body }: TransportRequest): Record<string, string> =>
+  body === undefined ? { ...headers } : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+
+const mutable = (headers: Readonly<Record<string, string | readonly string[]>>): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  );
+
+const flatHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+
+const networkError = (what: string, cause: unknown): KubeError =>
+  new KubeError('ERR_KUBE_NETWORK', `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+
+const drain = async ({ body }: TransportResponse): Promise<void> => {
+  for await (const _ of body);
+};

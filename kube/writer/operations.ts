@@ -1,0 +1,55 @@
+/** What a writer may be asked to do with an object, and when two such wishes are one request. Pure. */
+import { apiVersionOf } from '../client/resource-path.ts';
+import { refKey } from '../object-key.ts';
+import { composeMergePatches } from '../patch/merge-patch.ts';
+import type { ObjectInput, ObjectRef, ResourceType } from '../types.ts';
+import type { KnownAnnotation } from './types.ts';
+
+interface Target {
+  readonly resource: ResourceType;
+  readonly ref: ObjectRef;
+}
+
+export type WriteOperation = Target &
+  (
+    | {
+        readonly kind: 'apply';
+        readonly body: ObjectInput;
+        readonly subresource: string | undefined;
+        readonly fieldManager: string;
+        readonly force: boolean;
+      }
+    | {
+        readonly kind: 'merge';
+        readonly patch: Readonly<Record<string, unknown>>;
+        readonly subresource: string | undefined;
+      }
+    | {
+        readonly kind: 'json-map';
+        readonly annotation: string;
+        readonly changes: Readonly<Record<string, unknown>>;
+        readonly known: KnownAnnotation | undefined;
+      }
+  );
+
+/** Requests with the same key go out one after the other. */
+export const targetKey = ({ resource, ref }: Target): string =>
+  `${apiVersionOf(resource)}/${resource.plural}/${refKey(ref)}`;
+
+/** One operation that does what `first` and then `next` do; undefined when there is none. */
+export const combine = (first: WriteOperation, next: WriteOperation): WriteOperation | undefined => {
+  if (first.kind === 'apply' && next.kind === 'apply') return sameOwnership(first, next) ? next : undefined;
+  if (first.kind === 'merge' && next.kind === 'merge' && first.subresource === next.subresource) {
+    const patch = composeMergePatches(first.patch, next.patch);
+    return patch === undefined ? undefined : { ...next, patch };
+  }
+  if (first.kind === 'json-map' && next.kind === 'json-map' && first.annotation === next.annotation) {
+    return { ...next, changes: { ...first.changes, ...next.changes }, known: next.known ?? first.known };
+  }
+  return undefined;
+};
+
+type Apply = Extract<WriteOperation, { kind: 'apply' }>;
+
+const sameOwnership = (a: Apply, b: Apply): boolean =>
+  a.fieldManager === b.fieldManager && a.subresource === b.subresource && a.force === b.force;

@@ -1,0 +1,372 @@
+import { describe, expect, it } from 'vitest';
+import { createEmbeddedCluster } from '../embedded/cluster.ts';
+import { KubeError } from '../errors.ts';
+import { createFakeClock } from '../fake-clock.ts';
+import { CONFIG_MAPS } from '../resources.ts';
+import type { KubeClient, Patch } from '../types.ts';
+import { patchJsonMapAnnotation, planJsonMapChange } from './json-map-annotation.ts';
+import type { WriterObservation, WriterOptions } from './types.ts';
+import { createWriter } from './writer.ts';
+
+const namespace = 'default';
+const ref = { namespace, name: 'a' };
+const ANNOTATION = 'k8s.ovn.org/pod-networks';
+
+const status = (code: number, details: ConstructorParameters<typeof KubeError>[2] = {}) =>
+  new KubeError('ERR_KUBE_STATUS', String(code), { status: code, ...details });
+
+const bench = (options: Partial<WriterOptions> = {}) => {
+  const clock = createFakeClock();
+  const cluster = createEmbeddedCluster({ clock });
+  const client = cluster.client();
+  const patches: { name: string; patch: Patch; subresource: string | undefined }[] = [];
+  const faults: unknown[] = [];
+  const observed: WriterObservation[] = [];
+  const gate = { open: Promise.resolve() };
+  let underWay = 0;
+  let most = 0;
+  const faulty: Pick<KubeClient, 'get' | 'patch'> = {
+    get: client.get,
+    patch: async (resource, target, patch, write, signal) => {
+      patches.push({ name: target.name, patch, subresource: write?.subresource });
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await gate.open;
+      underWay -= 1;
+      signal?.throwIfAborted();
+      const fault = faults.shift();
+      if (fault !== undefined) throw fault;
+      return await client.patch(resource, target, patch, write, signal);
+    },
+  };
+  const writer = createWriter({
+    client: faulty,
+    fieldManager: 'test',
+    clock,
+    random: () => 0,
+    observe: (observation) => observed.push(observation),
+    ...options,
+  });
+  const apply = (n: string, name = 'a', signal?: AbortSignal) =>
+    writer.apply(CONFIG_MAPS, { metadata: { namespace, name }, data: { n } }, {}, signal);
+  const retries = () => observed.filter(({ kind }) => kind === 'retrying').length;
+  return { clock, client, writer, apply, patches, faults, observed, gate, retries, most: () => most };
+};
+
+/** A promise that tests may leave alone for a while. */
+const settled = <T>(promise: Promise<T>) =>
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+
+describe('apply', () => {
+  it('carries the field manager and takes fields by force', async () => {
+    const { apply, patches } = bench();
+    const object = await apply('1');
+    expect(object['data']).toEqual({ n: '1' });
+    expect(patches).toEqual([
+      {
+        name: 'a',
+        subresource: undefined,
+        patch: expect.objectContaining({ type: 'apply', fieldManager: 'test', force: true }),
+      },
+    ]);
+  });
+
+  it('of one turn is one request, the latest', async () => {
+    const { apply, patches, observed } = bench();
+    const results = await Promise.all([apply('1'), apply('2'), apply('3')]);
+    expect(results.map(({ data }) => data)).toEqual([{ n: '3' }, { n: '3' }, { n: '3' }]);
+    expect(patches).toHaveLength(1);
+    expect(observed.map(({ kind }) => kind)).toEqual(['coalesced', 'coalesced', 'written']);
+  });
+
+  it('while another is under way waits for it, and the rest is one request', async () => {
+    const { apply, patches, gate, clock } = bench();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate.open = promise;
+    const first = apply('1');
+    await clock.advance(0);
+    const later = [apply('2'), apply('3')];
+    await clock.advance(0);
+    expect(patches).toHaveLength(1);
+    resolve();
+    expect((await first)['data']).toEqual({ n: '1' });
+    expect((await Promise.all(later)).map(({ data }) => data)).toEqual([{ n: '3' }, { n: '3' }]);
+    expect(patches).toHaveLength(2);
+  });
+
+  it('of different managers and subresources is different', async () => {
+    const { writer, patches } = bench();
+    const object = { metadata: ref };
+    await Promise.all([
+      writer.apply(CONFIG_MAPS, object),
+      writer.apply(CONFIG_MAPS, object, { fieldManager: 'other' }),
+      writer.apply(CONFIG_MAPS, object, { fieldManager: 'other', force: false }),
+    ]);
+    expect(patches).toHaveLength(3);
+  });
+
+  it('of different objects runs side by side, but not too many', async () => {
+    const { apply, most, patches, gate, clock } = bench({ concurrency: 3 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate.open = promise;
+    const results = Array.from({ length: 10 }, (_, i) => apply('1', `object-${i}`));
+    await clock.advance(0);
+    resolve();
+    await Promise.all(results);
+    expect([patches.length, most()]).toEqual([10, 3]);
+  });
+
+  it.each([
+    ['conflicts', status(409, { reason: 'Conflict' })],
+    ['overload', status(429)],
+    ['server errors', status(503)],
+    ['lost connections', new KubeError('ERR_KUBE_NETWORK', 'reset')],
+  ])('is tried again after %s', async (_, fault) => {
+    const { apply, faults, clock, retries } = bench();
+    faults.push(fault, fault);
+    const result = apply('1');
+    await clock.advance(1000);
+    expect((await result)['data']).toEqual({ n: '1' });
+    expect(retries()).toBe(2);
+  });
+
+  it('waits as long as the server asks', async () => {
+    const { apply, faults, clock, patches } = bench();
+    faults.push(status(429, { retryAfterMs: 9000 }));
+    const result = apply('1');
+    await clock.advance(8999);
+    expect(patches).toHaveLength(1);
+    await clock.advance(1);
+    await result;
+    expect(patches).toHaveLength(2);
+  });
+
+  it.each([
+    ['a refusal', status(422)],
+    ['a field of another manager', status(409, { reason: 'Conflict', causes: [{ reason: 'FieldManagerConflict' }] })],
+    ['an absent object', status(404)],
+  ])('is not tried again after %s', async (_, fault) => {
+    const { apply, faults, patches } = bench();
+    faults.push(fault);
+    await expect(apply('1')).rejects.toBe(fault);
+    expect(patches).toHaveLength(1);
+  });
+
+  it('of a named version is not tried again after a conflict', async () => {
+    const { writer, faults } = bench();
+    faults.push(status(409, { reason: 'Conflict' }));
+    const late = writer.apply(CONFIG_MAPS, { metadata: { ...ref, resourceVersion: '1' } });
+    await expect(late).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('is given up after a while', async () => {
+    const { apply, faults, clock, observed } = bench({ giveUpAfterMs: 30_000 });
+    faults.push(...Array.from({ length: 100 }, () => status(500)));
+    const result = settled(apply('1'));
+    await clock.advance(60_000);
+    expect(await result).toMatchObject({ error: { status: 500 } });
+    expect(observed.at(-1)?.kind).toBe('failed');
+    faults.length = 0;
+    expect((await apply('2'))['data']).toEqual({ n: '2' });
+  });
+
+  it('that waits to be tried again makes way for a newer one', async () => {
+    const { apply, faults, clock, patches } = bench();
+    faults.push(status(500));
+    const first = apply('1');
+    await clock.advance(10);
+    const second = apply('2');
+    await clock.advance(1000);
+    expect((await first)['data']).toEqual({ n: '2' });
+    expect((await second)['data']).toEqual({ n: '2' });
+    expect(patches).toHaveLength(2);
+  });
+
+  it('that fails while a newer one waits becomes a part of that', async () => {
+    const { apply, faults, gate, clock, patches } = bench();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate.open = promise;
+    faults.push(status(500));
+    const first = apply('1');
+    await clock.advance(0);
+    const second = apply('2');
+    resolve();
+    await clock.advance(1000);
+    expect((await first)['data']).toEqual({ n: '2' });
+    expect((await second)['data']).toEqual({ n: '2' });
+    expect(patches).toHaveLength(2);
+  });
+
+  it('needs a name', () => {
+    const { writer } = bench();
+    expect(() => writer.apply(CONFIG_MAPS, { metadata: { namespace } })).toThrow(TypeError);
+  });
+});
+
+describe('a signal', () => {
+  it('frees its caller and takes back what was not sent', async () => {
+    const { apply, patches, writer } = bench();
+    const stop = new AbortController();
+    const result = settled(apply('1', 'a', stop.signal));
+    stop.abort(new Error('enough'));
+    expect(await result).toMatchObject({ error: { message: 'enough' } });
+    await writer.idle();
+    expect(patches).toHaveLength(0);
+  });
+
+  it('of one caller does not disturb another', async () => {
+    const { apply } = bench();
+    const stop = new AbortController();
+    const gone = settled(apply('1', 'a', stop.signal));
+    const stays = apply('2');
+    stop.abort(new Error('enough'));
+    expect(await gone).toMatchObject({ error: { message: 'enough' } });
+    expect((await stays)['data']).toEqual({ n: '2' });
+  });
+
+  it('ends a request and a wait that nobody is interested in', async () => {
+    const { apply, faults, clock, writer } = bench();
+    const stop = new AbortController();
+    faults.push(status(500));
+    const result = settled(apply('1', 'a', stop.signal));
+    await clock.advance(1);
+    stop.abort(new Error('enough'));
+    await writer.idle();
+    expect(await result).toMatchObject({ error: { message: 'enough' } });
+  });
+
+  it('that has aborted already sends nothing', async () => {
+    const { apply, patches, writer } = bench();
+    await expect(apply('1', 'a', AbortSignal.abort(new Error('late')))).rejects.toThrow('late');
+    await writer.idle();
+    expect(patches).toHaveLength(0);
+  });
+});
+
+describe('merge', () => {
+  it('composes what is asked for together', async () => {
+    const { apply, writer, patches } = bench();
+    await apply('1');
+    const annotate = (annotations: Record<string, string | null>) =>
+      writer.merge(CONFIG_MAPS, ref, { metadata: { annotations } });
+    const [object] = await Promise.all([
+      annotate({ a: '1', b: '1' }),
+      annotate({ b: '2', c: '3' }),
+      annotate({ a: null }),
+    ]);
+    expect(object?.metadata.annotations).toEqual({ b: '2', c: '3' });
+    expect(patches).toHaveLength(2);
+  });
+
+  it('sends one after the other what is no one patch', async () => {
+    const { apply, writer, patches } = bench();
+    await apply('1');
+    await Promise.all([
+      writer.merge(CONFIG_MAPS, ref, { data: null }),
+      writer.merge(CONFIG_MAPS, ref, { data: { m: '2' } }),
+    ]);
+    expect(patches).toHaveLength(3);
+  });
+});
+
+describe('an annotation that several programs write', () => {
+  const object = (value?: string) => ({ value, resourceVersion: '7' });
+  const plan = (value: string | undefined, changes: Record<string, unknown>) =>
+    planJsonMapChange(object(value), { ref, annotation: ANNOTATION, changes });
+  const path = '/metadata/annotations/k8s.ovn.org~1pod-networks';
+
+  it('is changed on condition that it is as it was read', () => {
+    expect(plan('{"default":1}', { 'ns/nad': { role: 'primary' } })).toEqual({
+      type: 'json',
+      operations: [
+        { op: 'test', path, value: '{"default":1}' },
+        { op: 'replace', path, value: '{"default":1,"ns/nad":{"role":"primary"}}' },
+      ],
+    });
+  });
+
+  it('is added on condition that the object is as it was read', () => {
+    expect(plan(undefined, { a: 1 })).toEqual({
+      type: 'merge',
+      body: { metadata: { resourceVersion: '7', annotations: { [ANNOTATION]: '{"a":1}' } } },
+    });
+  });
+
+  it('goes with its last key', () => {
+    expect(plan('{"a":1}', { a: undefined })).toEqual({
+      type: 'json',
+      operations: [
+        { op: 'test', path, value: '{"a":1}' },
+        { op: 'remove', path },
+      ],
+    });
+  });
+
+  it('is left alone when it says the same', () => {
+    expect(plan('{ "a": {"x":1,"y":2} }', { a: { y: 2, x: 1 }, b: undefined })).toBeUndefined();
+    expect(plan(undefined, { a: undefined })).toBeUndefined();
+  });
+
+  it.each(['[]', '1', '{', '"text"'])('is refused when it is %s', (value) => {
+    expect(() => plan(value, { a: 1 })).toThrow(expect.objectContaining({ code: 'ERR_KUBE_ANNOTATION' }));
+  });
+
+  it('is one request for several keys', async () => {
+    const { apply, writer, patches } = bench();
+    await apply('1');
+    const [written] = await Promise.all(
+      ['a', 'b'].map((key) => writer.patchJsonMap(CONFIG_MAPS, ref, ANNOTATION, { [key]: key })),
+    );
+    expect(written?.metadata.annotations).toEqual({ [ANNOTATION]: '{"a":"a","b":"b"}' });
+    expect(patches).toHaveLength(2);
+  });
+
+  it('is read first only when it is not known', async () => {
+    const { apply, client } = bench();
+    const { metadata } = await apply('1');
+    const calls: string[] = [];
+    const counting: Pick<KubeClient, 'get' | 'patch'> = {
+      get: (...parameters) => {
+        calls.push('get');
+        return client.get(...parameters);
+      },
+      patch: (...parameters) => {
+        calls.push('patch');
+        return client.patch(...parameters);
+      },
+    };
+    const change = (key: string, known?: { value: string | undefined; resourceVersion: string }) =>
+      patchJsonMapAnnotation(
+        { client: counting, fieldManager: 'test' },
+        { resource: CONFIG_MAPS, ref, annotation: ANNOTATION, changes: { [key]: 1 }, known },
+      );
+    const { resourceVersion } = metadata;
+    await change('a', { value: undefined, resourceVersion });
+    expect(calls.splice(0)).toEqual(['patch']);
+    await change('b', { value: '{"a":1}', resourceVersion: 'any' });
+    expect(calls.splice(0)).toEqual(['patch']);
+    // What was known is not true any more.
+    await change('c', { value: '{"a":1}', resourceVersion: 'any' });
+    expect(calls.splice(0)).toEqual(['patch', 'get', 'patch']);
+    await change('d', { value: undefined, resourceVersion });
+    expect(calls.splice(0)).toEqual(['patch', 'get', 'patch']);
+    // The mirror says that nothing has to be done, and is wrong.
+    await change('e', { value: '{"e":1}', resourceVersion });
+    expect(calls.splice(0)).toEqual(['get', 'patch']);
+    const last = await change('e');
+    expect(calls.splice(0)).toEqual(['get']);
+    expect(JSON.parse(last.metadata.annotations?.[ANNOTATION] ?? '')).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1 });
+  });
+
+  it('is not tried again when the server refuses the value itself', async () => {
+    const { apply, writer, faults, patches } = bench();
+    await apply('1');
+    await writer.patchJsonMap(CONFIG_MAPS, ref, ANNOTATION, { a: 1 });
+    faults.push(status(422));
+    await expect(writer.patchJsonMap(CONFIG_MAPS, ref, ANNOTATION, { b: 1 })).rejects.toMatchObject({ status: 422 });
+    expect(patches).toHaveLength(3);
+  });
+});

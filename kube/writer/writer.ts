@@ -1,0 +1,66 @@
+/** Writes desired state to the API: coalesced per object, retried, with the writer's name on it. */
+import { systemClock } from '../clock.ts';
+import type { KubeObject, ObjectInput, ObjectRef } from '../types.ts';
+import { patchJsonMapAnnotation } from './json-map-annotation.ts';
+import { createObjectQueue } from './object-queue.ts';
+import type { WriteOperation } from './operations.ts';
+import type { Writer, WriterOptions } from './types.ts';
+
+export const createWriter = (options: WriterOptions): Writer => {
+  const { client, fieldManager, clock = systemClock, random = Math.random, observe = () => {} } = options;
+  const queue = createObjectQueue({
+    send: (operation, signal) => send(client, fieldManager, operation, signal),
+    concurrency: options.concurrency ?? 8,
+    giveUpAfterMs: options.giveUpAfterMs ?? 120_000,
+    clock,
+    random,
+    observe,
+  });
+  return {
+    apply: (resource, object, apply = {}, signal) =>
+      queue.submit(
+        {
+          kind: 'apply',
+          resource,
+          ref: nameOf(object),
+          body: object,
+          subresource: apply.subresource,
+          fieldManager: apply.fieldManager ?? fieldManager,
+          force: apply.force ?? true,
+        },
+        signal,
+      ),
+    merge: (resource, ref, patch, merge = {}, signal) =>
+      queue.submit({ kind: 'merge', resource, ref, patch, subresource: merge.subresource }, signal),
+    patchJsonMap: (resource, ref, annotation, changes, { known } = {}, signal) =>
+      queue.submit({ kind: 'json-map', resource, ref, annotation, changes, known }, signal),
+    idle: () => queue.idle(),
+  };
+};
+
+const nameOf = ({ metadata: { namespace, name } }: ObjectInput): ObjectRef => {
+  if (name === undefined) throw new TypeError('server-side apply needs a metadata.name');
+  return { namespace, name };
+};
+
+const send = (
+  client: WriterOptions['client'],
+  fieldManager: string,
+  operation: WriteOperation,
+  signal: AbortSignal,
+): Promise<KubeObject> => {
+  const { resource, ref } = operation;
+  switch (operation.kind) {
+    case 'apply': {
+      const { body, force, subresource } = operation;
+      const patch = { type: 'apply', body, fieldManager: operation.fieldManager, force } as const;
+      return client.patch(resource, ref, patch, { subresource }, signal);
+    }
+    case 'merge': {
+      const { patch: body, subresource } = operation;
+      return client.patch(resource, ref, { type: 'merge', body }, { fieldManager, subresource }, signal);
+    }
+    case 'json-map':
+      return patchJsonMapAnnotation({ client, fieldManager }, operation, signal);
+  }
+};
