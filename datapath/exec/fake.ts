@@ -1,0 +1,66 @@
+/**
+ * A `CommandRunner` without processes. A test gives it programs: functions that simulate what the real one would do with
+ * its state. What no program was given for "is not installed".
+ */
+import { CommandError } from './errors.ts';
+import type { Command, CommandOutput, CommandRunner } from './types.ts';
+
+export interface FakeResult {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly exitCode?: number;
+}
+
+/** May wait, for example for `signal`; whatever it gives after an abort is not looked at. */
+export type FakeProgram = (command: Command, signal: AbortSignal) => FakeResult | Promise<FakeResult>;
+
+export class FakeCommandRunner implements CommandRunner {
+  readonly #programs: ReadonlyMap<string, FakeProgram>;
+  readonly #commands: Command[] = [];
+
+  /** @param programs by the name that commands have as `file` */
+  constructor(programs: Readonly<Record<string, FakeProgram>>) {
+    this.#programs = new Map(Object.entries(programs));
+  }
+
+  /** What was run until now, in order. */
+  get commands(): readonly Command[] {
+    return this.#commands;
+  }
+
+  async run(command: Command, signal?: AbortSignal): Promise<CommandOutput> {
+    this.#commands.push(command);
+    const program = this.#programs.get(command.file);
+    if (signal?.aborted) throw new CommandError({ code: 'ERR_EXEC_ABORTED', command, cause: signal.reason });
+    if (program === undefined) throw new CommandError({ code: 'ERR_EXEC_NOT_FOUND', command });
+    const { stdout = '', stderr = '', exitCode = 0 } = await interruptible(program, command, signal);
+    if (exitCode !== 0) throw new CommandError({ code: 'ERR_EXEC_EXIT', command, exitCode, stdout, stderr });
+    return { stdout, stderr };
+  }
+
+  async *lines(command: Command, signal?: AbortSignal): AsyncGenerator<string> {
+    const { stdout } = await this.run(command, signal);
+    const lines = stdout.split('\n');
+    if (lines.at(-1) === '') lines.pop();
+    yield* lines;
+  }
+}
+
+const interruptible = (program: FakeProgram, command: Command, signal?: AbortSignal): Promise<FakeResult> => {
+  const stop = new AbortController();
+  return new Promise<FakeResult>((resolve, reject) => {
+    const end = (code: 'ERR_EXEC_ABORTED' | 'ERR_EXEC_TIMEOUT') => {
+      stop.abort();
+      reject(new CommandError({ code, command }));
+    };
+    const abort = () => end('ERR_EXEC_ABORTED');
+    const timer =
+      command.timeoutMs === undefined ? undefined : setTimeout(() => end('ERR_EXEC_TIMEOUT'), command.timeoutMs);
+    const settle = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    Promise.resolve(program(command, stop.signal)).then(resolve, reject).finally(settle);
+  });
+};

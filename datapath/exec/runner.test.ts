@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { commandLine } from './errors.ts';
+import { createCommandRunner } from './execa-runner.ts';
+import { FakeCommandRunner } from './fake.ts';
+import { commandRunnerSuite } from './runner.suite.ts';
+
+const fake = () =>
+  new FakeCommandRunner({
+    cat: ({ input = '' }) => ({ stdout: String(input) }),
+    ls: ({ args }) => ({ exitCode: 2, stderr: `ls: cannot access '${args[0]}': No such file or directory\n` }),
+    seq: ({ args }) => ({ stdout: Array.from({ length: Number(args[0]) }, (_, i) => `${i + 1}\n`).join('') }),
+    sleep: (_, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve({}), { once: true });
+      }),
+  });
+
+commandRunnerSuite('execa', () => createCommandRunner());
+commandRunnerSuite('the fake', fake);
+
+describe('execa', () => {
+  const env = async (...parameters: Parameters<typeof createCommandRunner>) =>
+    (await createCommandRunner(...parameters).run({ file: '/usr/bin/env', args: [] })).stdout.trim().split('\n').sort();
+
+  it('passes nothing of its own environment on', async () => {
+    expect(await env({ path: '/usr/bin', env: { OVS_RUNDIR: '/run/a' } })).toEqual([
+      'LC_ALL=C',
+      'OVS_RUNDIR=/run/a',
+      'PATH=/usr/bin',
+    ]);
+    expect(await env()).toEqual(['LC_ALL=C', `PATH=${process.env['PATH']}`]);
+  });
+
+  it('gives arguments to the program as they are', async () => {
+    const args = ['%s|', '$(id)', '; ls', 'a b', "'", '*'];
+    expect((await createCommandRunner().run({ file: 'printf', args })).stdout).toBe("$(id)|; ls|a b|'|*|");
+  });
+
+  it('ends a program that writes too much', async () => {
+    await expect(createCommandRunner().run({ file: 'seq', args: ['1000000'], maxOutput: 1000 })).rejects.toMatchObject({
+      code: 'ERR_EXEC_OUTPUT_LIMIT',
+    });
+  });
+
+  it('ends a silent program whose lines are no longer wanted', async () => {
+    for await (const line of createCommandRunner().lines({ file: 'tail', args: ['-n1', '-f', import.meta.filename] })) {
+      expect(line).not.toBe('');
+      break;
+    }
+  });
+
+  it('says why a program could not be started', async () => {
+    const runner = createCommandRunner();
+    await expect(runner.run({ file: '/etc/passwd', args: [] })).rejects.toMatchObject({
+      code: 'ERR_EXEC_SPAWN',
+      message: expect.stringContaining('EACCES'),
+    });
+    await expect(runner.run({ file: 'cat', args: [], cwd: '/does/not/exist' })).rejects.toMatchObject({
+      code: 'ERR_EXEC_SPAWN',
+    });
+  });
+
+  it('tells a signal of somebody else from its own', async () => {
+    await expect(
+      createCommandRunner().run({ file: 'timeout', args: ['-s', 'KILL', '0.01', 'sleep', '60'] }),
+    ).rejects.toMatchObject({ code: 'ERR_EXEC_SIGNAL', signal: 'SIGKILL' });
+  });
+});
+
+describe('the fake', () => {
+  it('remembers what was run', async () => {
+    const runner = fake();
+    await runner.run({ file: 'cat', args: ['a'] });
+    await runner.run({ file: 'absent', args: [] }).catch(() => {});
+    expect(runner.commands.map(({ file }) => file)).toEqual(['cat', 'absent']);
+  });
+});
+
+describe('commandLine', () => {
+  it('quotes what is not plain and cuts what is long', () => {
+    expect(commandLine({ file: 'ovs-ofctl', args: ['add-flow', 'br ex', 'x'.repeat(300)] })).toBe(
+      `ovs-ofctl add-flow "br ex" "${'x'.repeat(200)}…"`,
+    );
+  });
+});

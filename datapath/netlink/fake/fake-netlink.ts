@@ -1,0 +1,22 @@
+import type { Netlink } from '../netlink.ts';
+import { netlinkService } from '../worker/service.ts';
+import { FakeKernel } from './fake-kernel.ts';
+
+/**
+ * `Netlink` on a kernel in memory, for tests of whoever uses it.
+ * @param kernel keeps the state; give it namespaces with `addNetns`, faults with `failOnce`
+ */
+export const fakeNetlink = (kernel: FakeKernel = new FakeKernel()): Netlink => {
+  const service = netlinkService(kernel);
+  return {
+    read: async (query) => service.read(query),
+    apply: async ({ netns, ops }) => kernel.netns(netns).apply(ops),
+    pods: {
+      ensure: async (pod) => service.ensurePod(pod),
+      check: async (pod) => service.checkPod(pod),
+      remove: (ends) => service.removePodInterfaces(ends),
+      list: async (aliasPrefix) => service.listHostEnds(aliasPrefix),
+    },
+    oldestCallAge: () => undefined,
+  };
+};

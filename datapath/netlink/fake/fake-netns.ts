@@ -1,0 +1,228 @@
+import { constants } from 'node:os';
+import { cidrFamily } from '../../../net/cidr.ts';
+import { parseMac } from '../../../net/mac.ts';
+import type { Address } from '../address/types.ts';
+import { kernelError, NetlinkError } from '../errors.ts';
+import { isSuccess } from '../kernel/success.ts';
+import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from '../kernel/types.ts';
+import { isLinkName, type Link, type LinkChange, type NewVeth } from '../link/types.ts';
+import type { Route } from '../route/types.ts';
+import { FakeInet } from './fake-inet.ts';
+import { type FakeLink, hasCarrier, ipv6Of, newIpv6, newLink } from './fake-link.ts';
+
+const { EAFNOSUPPORT, EEXIST, EINVAL, ENODEV, ENOENT } = constants.errno;
+
+export interface FakeNetnsContext {
+  /** @throws NetlinkError ENOENT */
+  find(path: string): FakeNetns;
+  /** An error that a test wants this operation to fail with. */
+  fault(op: KernelOp): NetlinkError | undefined;
+}
+
+export class FakeNetns implements Netns {
+  readonly #context: FakeNetnsContext;
+  readonly #links = new Map<string, FakeLink>();
+  readonly #inet = new FakeInet();
+  readonly #ids = new Map<FakeNetns, number>();
+  #nextIndex = 1;
+
+  constructor(context: FakeNetnsContext) {
+    this.#context = context;
+    this.#addLink({ name: 'lo', kind: undefined, mac: parseMac('00:00:00:00:00:00'), mtu: 65_536, group: 0 });
+  }
+
+  link(name: string): Link | undefined {
+    const link = this.#links.get(name);
+    return link && this.#describe(link);
+  }
+
+  linkByIndex(index: number): Link | undefined {
+    return this.links().find((link) => link.index === index);
+  }
+
+  links(): Link[] {
+    return [...this.#links.values()].map((link) => this.#describe(link));
+  }
+
+  addresses(link?: string): Address[] {
+    return this.#inet.addresses.filter((address) => link === undefined || address.link === link);
+  }
+
+  routes({ family, table }: RouteFilter): Route[] {
+    return this.#inet.routes.filter(
+      (route) => cidrFamily(route.dst) === family && (table === undefined || route.table === table),
+    );
+  }
+
+  sysctl(key: SysctlKey): string | undefined {
+    const { link, name } = this.#setting(key);
+    return link && ipv6Of(link)?.settings.get(name);
+  }
+
+  txChecksum(link: string): boolean | undefined {
+    return this.#links.get(link)?.txChecksum;
+  }
+
+  netnsid(path: string): number | undefined {
+    return this.#ids.get(this.#context.find(path));
+  }
+
+  apply(ops: readonly KernelOp[]): OpFailure[] {
+    return ops.flatMap((op) => {
+      try {
+        const fault = this.#context.fault(op);
+        if (fault !== undefined) throw fault;
+        this.#apply(op);
+        return [];
+      } catch (error) {
+        if (!(error instanceof NetlinkError)) throw error;
+        return isSuccess(op, error) ? [] : [{ op, error }];
+      }
+    });
+  }
+
+  /** Takes all links away. */
+  clear(): void {
+    for (const link of [...this.#links.values()]) this.#removePair(link);
+  }
+
+  #apply(op: KernelOp): void {
+    switch (op.op) {
+      case 'link.add':
+        this.#addVeth(op.link);
+        break;
+      case 'link.set':
+        this.#setLink(this.#require(op.name), op.change);
+        break;
+      case 'link.addrGenMode':
+        this.#setAddrGenMode(this.#require(op.name), op.mode);
+        break;
+      case 'link.delete':
+        this.#removePair(this.#require(op.name));
+        break;
+      case 'link.txChecksum':
+        this.#require(op.name).txChecksum = op.on;
+        break;
+      case 'address.put':
+        this.#inet.putAddress(this.#require(op.address.link), op.address.address);
+        break;
+      case 'address.delete':
+        this.#inet.deleteAddress(this.#require(op.address.link), op.address.address);
+        break;
+      case 'route.put':
+        this.#inet.putRoute(op.route.dev === undefined ? undefined : this.#require(op.route.dev), op.route);
+        break;
+      case 'route.delete':
+        this.#inet.deleteRoute(op.route);
+        break;
+      case 'sysctl.set':
+        this.#setSysctl(op.key, op.value);
+        break;
+    }
+  }
+
+  #addVeth({ peer, ...end }: NewVeth): void {
+    const other = peer.netns === undefined ? this : this.#context.find(peer.netns);
+    if (this.#links.has(end.name) || other.#links.has(peer.name)) throw kernelError(`add veth ${end.name}`, EEXIST);
+    for (const { name, mtu } of [end, peer]) {
+      if (!isLinkName(name) || mtu < 68 || mtu > 65_535) throw kernelError(`add veth ${end.name}`, EINVAL);
+    }
+    const link = this.#addLink({ ...end, kind: 'veth' });
+    const peerLink = other.#addLink({ ...peer, kind: 'veth' });
+    link.peer = { netns: other, link: peerLink };
+    peerLink.peer = { netns: this, link };
+    this.#nameNetns(other);
+    other.#nameNetns(this);
+  }
+
+  #addLink(fields: Pick<FakeLink, 'name' | 'kind' | 'mac' | 'mtu' | 'group'>): FakeLink {
+    const { name, kind, mac, mtu, group } = fields;
+    const link = newLink({ name, kind, mac, mtu, group, index: this.#nextIndex++ });
+    this.#links.set(name, link);
+    return link;
+  }
+
+  #nameNetns(other: FakeNetns): void {
+    if (other !== this && !this.#ids.has(other)) this.#ids.set(other, this.#ids.size);
+  }
+
+  #removePair(link: FakeLink): void {
+    this.#removeLink(link);
+    if (link.peer !== undefined) link.peer.netns.#removeLink(link.peer.link);
+  }
+
+  #removeLink(link: FakeLink): void {
+    this.#inet.linkGone(link);
+    this.#links.delete(link.name);
+  }
+
+  #setLink(link: FakeLink, { up, mtu, mac, alias, group }: LinkChange): void {
+    if (mac !== undefined) link.mac = mac;
+    if (alias !== undefined) link.alias = alias;
+    if (group !== undefined) link.group = group;
+    if (mtu !== undefined) this.#setMtu(link, mtu);
+    if (up !== undefined && up !== link.up) {
+      link.up = up;
+      if (up) this.#inet.linkUp(link);
+      else this.#inet.linkDown(link);
+      if (link.peer !== undefined) link.peer.netns.#inet.ipv6On(link.peer.link);
+    }
+  }
+
+  #setMtu(link: FakeLink, mtu: number): void {
+    const had = ipv6Of(link) !== undefined;
+    link.mtu = mtu;
+    const has = ipv6Of(link) !== undefined;
+    if (had === has) return;
+    link.ipv6 = newIpv6();
+    if (has) this.#inet.ipv6On(link);
+    else this.#inet.ipv6Off(link);
+  }
+
+  #setAddrGenMode(link: FakeLink, mode: FakeLink['ipv6']['addrGenMode']): void {
+    const ipv6 = ipv6Of(link);
+    if (ipv6 === undefined) throw kernelError(`set address generation of ${link.name}`, EAFNOSUPPORT);
+    ipv6.addrGenMode = mode;
+  }
+
+  #setSysctl(key: SysctlKey, value: string): void {
+    const { link, name } = this.#setting(key);
+    const settings = link && ipv6Of(link)?.settings;
+    if (link === undefined || !settings?.has(name)) throw kernelError(`write sysctl ${key}`, ENOENT);
+    const before = settings.get(name);
+    settings.set(name, value);
+    if (name !== 'disable_ipv6' || before === value) return;
+    if (value === '0') this.#inet.ipv6On(link);
+    else this.#inet.ipv6Off(link);
+  }
+
+  /** Only `ipv6/conf/LINK/NAME` is simulated. */
+  #setting(key: SysctlKey): { link: FakeLink | undefined; name: string } {
+    const [family, conf, link = '', name = ''] = key.split('/');
+    return { link: family === 'ipv6' && conf === 'conf' ? this.#links.get(link) : undefined, name };
+  }
+
+  #require(name: string): FakeLink {
+    const link = this.#links.get(name);
+    if (link === undefined) throw kernelError(`find link ${name}`, ENODEV);
+    return link;
+  }
+
+  #describe(link: FakeLink): Link {
+    const { index, name, kind, mac, mtu, up, alias, group, peer } = link;
+    return {
+      index,
+      name,
+      kind,
+      mac,
+      mtu,
+      up,
+      carrier: hasCarrier(link),
+      master: undefined,
+      alias,
+      group,
+      peer: peer && { index: peer.link.index, netnsid: this.#ids.get(peer.netns) },
+      addrGenMode: ipv6Of(link)?.addrGenMode,
+    };
+  }
+}

@@ -1,0 +1,273 @@
+import { closeSync } from 'node:fs';
+import { constants } from 'node:os';
+import { decodeAddress, deleteAddress, getAddresses, putAddress } from '../address/codec.ts';
+import type { Address } from '../address/types.ts';
+import { fromSystemError, hasCode, kernelError, NetlinkError } from '../errors.ts';
+import { addVeth, decodeLink, deleteLink, getLink, getLinkByIndex, setAddrGenMode, setLink } from '../link/codec.ts';
+import type { Link } from '../link/types.ts';
+import { decodeRoute, deleteRoute, getRoutes, putRoute } from '../route/codec.ts';
+import type { Route } from '../route/types.ts';
+import { NETLINK_ROUTE } from '../wire/constants.ts';
+import { decodeNetnsid, getNetnsid } from '../wire/netnsid.ts';
+import { type NamedRequest, NetlinkSocket } from '../wire/socket.ts';
+import type { NetlinkAddon } from './addon.ts';
+import { FdIo } from './fd-io.ts';
+import { isSuccess } from './success.ts';
+import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from './types.ts';
+
+/** The kernel answers inside of the request's own system call, so a wait this long means that no answer comes. */
+const TIMEOUT_MS = 5_000;
+
+export interface NetnsHandle {
+  /** An open namespace; −1 for the process' own. */
+  readonly fd: number;
+  readonly addon: NetlinkAddon;
+  readonly buffer: Buffer;
+  /** An open namespace by its path. */
+  fdOf(path: string): number;
+}
+
+export class LinuxNetns implements Netns {
+  readonly #handle: NetnsHandle;
+  readonly #indexes = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+  #socket: OpenSocket | undefined;
+
+  constructor(handle: NetnsHandle) {
+    this.#handle = handle;
+  }
+
+  link(name: string): Link | undefined {
+    return this.#getLink(getLink(name));
+  }
+
+  linkByIndex(index: number): Link | undefined {
+    return this.#getLink(getLinkByIndex(index));
+  }
+
+  links(): Link[] {
+    const links = this.#using((socket) => socket.dump(getLink(), decodeLink));
+    for (const link of links) this.#remember(link);
+    return links;
+  }
+
+  addresses(link?: string): Address[] {
+    const index = link === undefined ? undefined : this.#indexOf(link);
+    if (link !== undefined && index === undefined) return [];
+    const found = orElse([], ['ENODEV'], () =>
+      this.#using((socket) => socket.dump(getAddresses(index), decodeAddress)),
+    );
+    // A kernel without strict checking gives those of all links.
+    return found
+      .filter((address) => index === undefined || address.index === index)
+      .flatMap(({ index: on, ...address }) => {
+        const name = this.#nameOf(on);
+        return name === undefined ? [] : [{ ...address, link: name }];
+      });
+  }
+
+  routes({ family, table }: RouteFilter): Route[] {
+    // ENOENT: nobody has put a route into that table yet.
+    const found = orElse([], ['ENOENT'], () =>
+      this.#using((socket) => socket.dump(getRoutes(family, table), decodeRoute)),
+    );
+    return found
+      .filter((route) => table === undefined || route.table === table)
+      .flatMap(({ index, ...route }) => {
+        if (index === undefined) return [route];
+        const dev = this.#nameOf(index);
+        return dev === undefined ? [] : [{ ...route, dev }];
+      });
+  }
+
+  sysctl(key: SysctlKey): string | undefined {
+    const { addon, fd } = this.#handle;
+    return orElse(undefined, ['ENOENT'], () => described(`read sysctl ${key}`, () => addon.readSysctl(fd, key)));
+  }
+
+  txChecksum(link: string): boolean | undefined {
+    const { fd } = this.open();
+    const { addon } = this.#handle;
+    return orElse(undefined, ['ENODEV'], () =>
+      described(`read checksum offload of ${link}`, () => addon.getTxChecksum(fd, link)),
+    );
+  }
+
+  netnsid(path: string): number | undefined {
+    return this.#using((socket) => socket.get(getNetnsid(this.#handle.fdOf(path)), decodeNetnsid));
+  }
+
+  /**
+   * What rtnetlink does goes out in as few writes as possible; the rest is done in between, in order.
+   * @throws NetlinkError when the kernel could not be asked, so that it is not known what has been done
+   */
+  apply(ops: readonly KernelOp[]): OpFailure[] {
+    // An operation in another namespace may have remade a link of this one: a peer goes with its veth.
+    this.forget();
+    const failures: OpFailure[] = [];
+    const waiting: WaitingOp[] = [];
+    for (const op of ops) {
+      if (isDirect(op) || this.#isOfUnknownLink(op)) failures.push(...this.#send(waiting));
+      try {
+        if (isDirect(op)) this.#applyDirectly(op);
+        else waiting.push({ op, request: this.#request(op) });
+      } catch (error) {
+        failures.push(...failureOf(op, error));
+      }
+    }
+    return [...failures, ...this.#send(waiting)];
+  }
+
+  /** Other programs rename and remake links, so what was learned in one batch may be wrong in the next. */
+  forget(): void {
+    this.#indexes.clear();
+    this.#names.clear();
+  }
+
+  close(): void {
+    const fd = this.#socket?.fd;
+    this.#socket = undefined;
+    if (fd !== undefined) closeSync(fd);
+  }
+
+  /** Its link may be one that an earlier operation of the same batch adds. */
+  #isOfUnknownLink(op: KernelOp): boolean {
+    const link = 'address' in op ? op.address.link : 'route' in op ? op.route.dev : undefined;
+    return link !== undefined && !this.#indexes.has(link);
+  }
+
+  /** Takes all that wait. */
+  #send(waiting: WaitingOp[]): OpFailure[] {
+    const sent = waiting.splice(0);
+    if (sent.length === 0) return [];
+    const refusals = this.#using((socket) => socket.change(sent.map(({ request }) => request)));
+    return sent.flatMap(({ op }, i) => (refusals[i] === undefined ? [] : failureOf(op, refusals[i])));
+  }
+
+  #request(op: Exclude<KernelOp, DirectOp>): NamedRequest {
+    switch (op.op) {
+      case 'link.add': {
+        const { netns } = op.link.peer;
+        return addVeth(op.link, netns === undefined ? undefined : this.#handle.fdOf(netns));
+      }
+      case 'link.set':
+        return setLink(op.name, op.change);
+      case 'link.addrGenMode':
+        return setAddrGenMode(op.name, op.mode);
+      case 'link.delete':
+        this.#indexes.delete(op.name);
+        return deleteLink(op.name);
+      case 'address.put':
+        return putAddress(op.address, this.#requireIndex(op.address.link));
+      case 'address.delete':
+        return deleteAddress(op.address, this.#requireIndex(op.address.link));
+      case 'route.put':
+        return putRoute(op.route, this.#routeIndex(op.route));
+      case 'route.delete':
+        return deleteRoute(op.route, this.#routeIndex(op.route));
+    }
+  }
+
+  #applyDirectly(op: DirectOp): void {
+    const { addon, fd } = this.#handle;
+    if (op.op === 'sysctl.set') {
+      described(`set sysctl ${op.key} to ${op.value}`, () => addon.writeSysctl(fd, op.key, op.value));
+    } else {
+      const socket = this.open().fd;
+      described(`set checksum offload of ${op.name}`, () => addon.setTxChecksum(socket, op.name, op.on));
+    }
+  }
+
+  #routeIndex({ dev }: Route): number | undefined {
+    return dev === undefined ? undefined : this.#requireIndex(dev);
+  }
+
+  #requireIndex(name: string): number {
+    const index = this.#indexOf(name);
+    if (index === undefined) throw kernelError(`find link ${name}`, constants.errno.ENODEV);
+    return index;
+  }
+
+  #indexOf(name: string): number | undefined {
+    return this.#indexes.get(name) ?? this.link(name)?.index;
+  }
+
+  /** Undefined for a link that went away since its address or route was listed, and they with it. */
+  #nameOf(index: number): string | undefined {
+    return this.#names.get(index) ?? this.linkByIndex(index)?.name;
+  }
+
+  #getLink(request: NamedRequest): Link | undefined {
+    const link = orElse(undefined, ['ENODEV'], () => this.#using((socket) => socket.get(request, decodeLink)));
+    return link && this.#remember(link);
+  }
+
+  #remember(link: Link): Link {
+    this.#indexes.set(link.name, link.index);
+    this.#names.set(link.index, link.name);
+    return link;
+  }
+
+  /** After anything but a plain refusal of the kernel, answers may still be under way: the next call gets a new socket. */
+  #using<T>(call: (socket: NetlinkSocket) => T): T {
+    const { socket } = this.open();
+    try {
+      return call(socket);
+    } catch (error) {
+      const known = fromSystemError('netlink', error);
+      if (!(known instanceof NetlinkError) || known.errno === 0 || known.cause !== undefined) this.close();
+      throw known;
+    }
+  }
+
+  /** @throws NetlinkError EINVAL when the open file is not a network namespace */
+  open(): OpenSocket {
+    const { addon, fd, buffer } = this.#handle;
+    this.#socket ??= openSocket(addon, fd, buffer);
+    return this.#socket;
+  }
+}
+
+export interface OpenSocket {
+  readonly socket: NetlinkSocket;
+  readonly fd: number;
+}
+
+export const openSocket = (addon: NetlinkAddon, netnsFd: number, buffer: Buffer): OpenSocket => {
+  const fd = described('open netlink socket', () => addon.openSocket(netnsFd, NETLINK_ROUTE, 0, TIMEOUT_MS));
+  return { socket: new NetlinkSocket(new FdIo(fd, buffer)), fd };
+};
+
+/** Objects vanish at any time, also between two questions about them: what is gone is absent, not an error. */
+const orElse = <T, U>(absent: U, codes: readonly string[], call: () => T): T | U => {
+  try {
+    return call();
+  } catch (error) {
+    if (hasCode(error, ...codes)) return absent;
+    throw error;
+  }
+};
+
+/** Errors of the addon say nothing about what they were for. */
+const described = <T>(subject: string, call: () => T): T => {
+  try {
+    return call();
+  } catch (error) {
+    throw fromSystemError(subject, error);
+  }
+};
+
+interface WaitingOp {
+  readonly op: KernelOp;
+  readonly request: NamedRequest;
+}
+
+const failureOf = (op: KernelOp, error: unknown): OpFailure[] => {
+  if (!(error instanceof NetlinkError)) throw error;
+  return isSuccess(op, error) ? [] : [{ op, error }];
+};
+
+/** Operations that are not rtnetlink requests. */
+type DirectOp = Extract<KernelOp, { op: 'sysctl.set' | 'link.txChecksum' }>;
+
+const isDirect = (op: KernelOp): op is DirectOp => op.op === 'sysctl.set' || op.op === 'link.txChecksum';

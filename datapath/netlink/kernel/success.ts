@@ -1,0 +1,13 @@
+import type { NetlinkError } from '../errors.ts';
+import type { KernelOp } from './types.ts';
+
+/** The one place where a refusal counts as success, because what was wanted is so. */
+export const isSuccess = (op: KernelOp, { code }: NetlinkError): boolean =>
+  (SUCCESS[op.op] ?? []).includes(code) || (op.op === 'sysctl.set' && op.ifPresent === true && code === 'ENOENT');
+
+const SUCCESS: Readonly<Partial<Record<KernelOp['op'], readonly string[]>>> = {
+  'link.delete': ['ENODEV'],
+  'link.addrGenMode': ['EAFNOSUPPORT'],
+  'address.delete': ['EADDRNOTAVAIL', 'ENODEV'],
+  'route.delete': ['ESRCH', 'ENOENT', 'ENODEV'],
+};

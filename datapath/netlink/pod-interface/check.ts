@@ -1,0 +1,77 @@
+import { PodInterfaceError } from '../errors.ts';
+import type { Kernel, KernelOp } from '../kernel/types.ts';
+import { type ObservedPod, observePod } from './observe.ts';
+import { planPod, type Stage } from './plan.ts';
+import { requireNetns } from './require-netns.ts';
+import type { PodNetwork } from './types.ts';
+import { validatePod } from './validate.ts';
+
+/** What is not as wanted, one sentence each. */
+export const checkPod = (kernel: Kernel, pod: PodNetwork): string[] => {
+  validatePod(pod);
+  try {
+    requireNetns(kernel, pod.netns);
+    return differences(planPod(pod, withoutMore(pod, observePod(kernel, pod))));
+  } catch (error) {
+    if (error instanceof PodInterfaceError) return [error.message];
+    throw error;
+  }
+};
+
+/** Addresses that nobody wants are no difference, but a plan would put all others again after it has removed them. */
+const withoutMore = ({ interfaces: wanted }: PodNetwork, { loopbackUp, interfaces }: ObservedPod): ObservedPod => {
+  const all = wanted.flatMap(({ addresses }) => addresses);
+  const entries = [...interfaces].map(
+    ([name, seen]) =>
+      [name, { ...seen, addresses: seen.addresses.filter(({ address }) => all.includes(address)) }] as const,
+  );
+  return { loopbackUp, interfaces: new Map(entries) };
+};
+
+/** What a plan would change, in words. A pair that is to be made anew is one difference, not one per setting of it. */
+export const differences = (stages: readonly Stage[]): string[] => {
+  const all = stages.flatMap(({ ops }) => ops);
+  const made = new Set(all.flatMap((op) => (op.op === 'link.add' ? [op.link.name, op.link.peer.name] : [])));
+  return all.flatMap((op) => (op.op !== 'link.add' && made.has(linkOf(op)) ? [] : sentence(op)));
+};
+
+const linkOf = (op: Exclude<KernelOp, { op: 'link.add' }>): string => {
+  switch (op.op) {
+    case 'address.put':
+    case 'address.delete':
+      return op.address.link;
+    case 'route.put':
+    case 'route.delete':
+      return op.route.dev ?? '';
+    case 'sysctl.set':
+      return op.key.split('/')[2] ?? '';
+    default:
+      return op.name;
+  }
+};
+
+/** None for more than was wanted. */
+const sentence = (op: KernelOp): string[] => {
+  switch (op.op) {
+    case 'link.add':
+      return [`${op.link.peer.name} is missing, or is not the other end of ${op.link.name}`];
+    case 'link.set':
+      return Object.entries(op.change).map(([key, value]) => `${op.name} should have ${key} ${value}`);
+    case 'link.addrGenMode':
+      return [`${op.name} should have IPv6 address generation ${op.mode}`];
+    case 'link.txChecksum':
+      return [`${op.name} should have checksum offload ${op.on ? 'on' : 'off'}`];
+    case 'address.put':
+      return [`${op.address.link} should have address ${op.address.address}`];
+    case 'route.put':
+      return [`${op.route.dev} should have a route to ${op.route.dst}${viaWords(op.route.via)}`];
+    case 'sysctl.set':
+      return [`${op.key} should be ${op.value}`];
+    case 'link.delete':
+    case 'address.delete':
+    case 'route.delete':
+      return [];
+  }
+};
+
+const viaWords = (via: string | undefined): string => (via === undefined ? '' : ` via ${via}`);

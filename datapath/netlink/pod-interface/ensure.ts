@@ -1,0 +1,65 @@
+import { hasCode, type NetlinkError, PodInterfaceError } from '../errors.ts';
+import type { Kernel, KernelOp, OpFailure } from '../kernel/types.ts';
+import { NOTHING, observePod } from './observe.ts';
+import { planPod, type Stage } from './plan.ts';
+import { requireNetns } from './require-netns.ts';
+import type { EnsureOutcome, PodNetwork } from './types.ts';
+import { validatePod } from './validate.ts';
+
+/** The second repair finds nothing to do unless something else changes the pod at the same time. */
+const MAX_REPAIRS = 3;
+
+/**
+ * Makes all interfaces of a pod as wanted. Nearly every call is for a new pod, so it begins without looking: the kernel
+ * says itself when a link is there already, and only then is the pod read and compared.
+ * @throws PodInterfaceError after taking away again what this call has made
+ */
+export const ensurePod = (kernel: Kernel, pod: PodNetwork): EnsureOutcome => {
+  validatePod(pod);
+  requireNetns(kernel, pod.netns);
+  const made = new Set<string>();
+  try {
+    const failures = apply(kernel, pod, planPod(pod, NOTHING), made);
+    if (failures.length === 0) return 'created';
+    if (!failures.every(isOccupied)) throw setupError(pod, failures);
+    return repair(kernel, pod, made);
+  } catch (error) {
+    takeAway(kernel, made);
+    throw error;
+  }
+};
+
+/** A link that vanishes or appears between reading and changing is looked at once more. */
+const repair = (kernel: Kernel, pod: PodNetwork, made: Set<string>): EnsureOutcome => {
+  for (let round = 0; round < MAX_REPAIRS; round++) {
+    const stages = planPod(pod, observePod(kernel, pod));
+    if (stages.length === 0) return round === 0 && made.size === 0 ? 'unchanged' : 'repaired';
+    const failures = apply(kernel, pod, stages, made);
+    if (!failures.every(({ error }) => hasCode(error, 'EEXIST', 'ENODEV'))) throw setupError(pod, failures);
+  }
+  throw new PodInterfaceError('ERR_POD_INTERFACE_SETUP', `${pod.netns}: something else keeps changing the interfaces`);
+};
+
+/** Ends after the first stage with a failure. @param made gets the node's ends of the pairs that were made */
+const apply = (kernel: Kernel, pod: PodNetwork, stages: readonly Stage[], made: Set<string>): OpFailure[] => {
+  for (const { where, ops } of stages) {
+    const failures = kernel.netns(where === 'pod' ? pod.netns : undefined).apply(ops);
+    const failed = new Set<KernelOp>(failures.map(({ op }) => op));
+    for (const op of ops) if (op.op === 'link.add' && !failed.has(op)) made.add(op.link.name);
+    if (failures.length > 0) return failures;
+  }
+  return [];
+};
+
+const isOccupied = ({ op, error }: OpFailure): boolean => op.op === 'link.add' && hasCode(error, 'EEXIST');
+
+const setupError = ({ netns }: PodNetwork, failures: readonly OpFailure[]): PodInterfaceError => {
+  const messages = failures.map(({ error }) => error.message).join('; ');
+  return new PodInterfaceError('ERR_POD_INTERFACE_SETUP', `${netns}: ${messages}`, firstError(failures));
+};
+
+const firstError = ([first]: readonly OpFailure[]): NetlinkError | undefined => first?.error;
+
+const takeAway = (kernel: Kernel, made: ReadonlySet<string>): void => {
+  if (made.size > 0) kernel.netns().apply([...made].map((name) => ({ op: 'link.delete', name })));
+};

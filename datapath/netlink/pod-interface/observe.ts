@@ -1,0 +1,71 @@
+import { FAMILIES } from '../../../net/ip.ts';
+import type { Address } from '../address/types.ts';
+import type { Kernel, Netns, SysctlKey } from '../kernel/types.ts';
+import type { Link } from '../link/types.ts';
+import { MAIN_TABLE, type Route } from '../route/types.ts';
+import { arePaired } from './paired.ts';
+import { settingsOf } from './settings.ts';
+import type { PodInterface, PodNetwork } from './types.ts';
+
+/** What is there of the things that a pod needs. */
+export interface ObservedPod {
+  readonly loopbackUp: boolean;
+  /** By the name in the pod. */
+  readonly interfaces: ReadonlyMap<string, ObservedInterface>;
+}
+
+export interface ObservedInterface {
+  /** The link of the wanted name on the node. */
+  readonly host: Link | undefined;
+  /** The link of the wanted name in the pod. */
+  readonly pod: Link | undefined;
+  /** These two are the ends of one pair. */
+  readonly paired: boolean;
+  /** Of the pod's link. */
+  readonly addresses: readonly Address[];
+  /** Through the pod's link, in the main table. */
+  readonly routes: readonly Route[];
+  readonly settings: ReadonlyMap<SysctlKey, string>;
+  /** Undefined without a link. */
+  readonly txChecksum: boolean | undefined;
+}
+
+/** A new namespace, and a node without any link of the wanted names. */
+export const NOTHING: ObservedPod = { loopbackUp: false, interfaces: new Map() };
+
+/** @throws NetlinkError */
+export const observePod = (kernel: Kernel, { netns: path, interfaces }: PodNetwork): ObservedPod => {
+  const pod = kernel.netns(path);
+  const routes = FAMILIES.flatMap((family) => pod.routes({ family, table: MAIN_TABLE }));
+  return {
+    loopbackUp: pod.link('lo')?.up ?? false,
+    interfaces: new Map(
+      interfaces.map((wanted) => [wanted.name, observeInterface(kernel.netns(), pod, path, wanted, routes)]),
+    ),
+  };
+};
+
+const observeInterface = (
+  node: Netns,
+  pod: Netns,
+  path: string,
+  wanted: PodInterface,
+  routes: readonly Route[],
+): ObservedInterface => {
+  const hostEnd = node.link(wanted.hostName);
+  const podEnd = pod.link(wanted.name);
+  return {
+    host: hostEnd,
+    pod: podEnd,
+    paired: arePaired(hostEnd, podEnd, () => node.netnsid(path)),
+    addresses: pod.addresses(wanted.name),
+    routes: routes.filter(({ dev }) => dev === wanted.name),
+    settings: new Map(
+      settingsOf(wanted).flatMap(([key]) => {
+        const value = pod.sysctl(key);
+        return value === undefined ? [] : [[key, value] as const];
+      }),
+    ),
+    txChecksum: pod.txChecksum(wanted.name),
+  };
+};

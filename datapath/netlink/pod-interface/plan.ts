@@ -1,0 +1,193 @@
+/** What has to be done so that a pod has what it should. Pure. */
+import { addressOf, cidrFamily, type InterfaceAddress } from '../../../net/cidr.ts';
+import { FAMILIES, type Family } from '../../../net/ip.ts';
+import { PodInterfaceError } from '../errors.ts';
+import type { KernelOp } from '../kernel/types.ts';
+import type { Link, LinkChange } from '../link/types.ts';
+import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../route/types.ts';
+import { DYING_LINK_GROUP, hostEndMac, isOurs, POD_LINK_GROUP } from './marks.ts';
+import type { ObservedInterface, ObservedPod } from './observe.ts';
+import { routesOf } from './routes.ts';
+import { MIN_MTU_IPV6, settingsOf } from './settings.ts';
+import type { PodInterface, PodNetwork } from './types.ts';
+
+/** Operations for one namespace. Stages follow each other; one that fails makes the later ones pointless. */
+export interface Stage {
+  readonly where: 'pod' | 'node';
+  readonly ops: readonly KernelOp[];
+}
+
+/**
+ * Nothing when all is as wanted. Links come first, those in the way go before others are made.
+ * @throws PodInterfaceError ERR_POD_LINK_FOREIGN
+ */
+export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod): Stage[] => {
+  const plans = interfaces.map((wanted) => planInterface(wanted, netns, observed.interfaces.get(wanted.name)));
+  const loopback: KernelOp[] = observed.loopbackUp ? [] : [{ op: 'link.set', name: 'lo', change: { up: true } }];
+  const stages: Stage[] = [
+    { where: 'pod', ops: plans.flatMap(({ podLinks }) => podLinks) },
+    { where: 'node', ops: plans.flatMap(({ nodeLinks }) => nodeLinks) },
+    { where: 'node', ops: plans.flatMap(({ node }) => node) },
+    { where: 'pod', ops: [...loopback, ...plans.flatMap(({ pod }) => pod)] },
+  ];
+  return stages.filter(({ ops }) => ops.length > 0);
+};
+
+interface InterfacePlan {
+  readonly podLinks: readonly KernelOp[];
+  readonly nodeLinks: readonly KernelOp[];
+  readonly node: readonly KernelOp[];
+  readonly pod: readonly KernelOp[];
+}
+
+const ABSENT: ObservedInterface = {
+  host: undefined,
+  pod: undefined,
+  paired: false,
+  addresses: [],
+  routes: [],
+  settings: new Map(),
+  txChecksum: undefined,
+};
+
+const planInterface = (wanted: PodInterface, netns: string, seen: ObservedInterface = ABSENT): InterfacePlan => {
+  if (seen.host !== undefined) requireOurs(seen.host, `host interface ${wanted.hostName}`);
+  if (seen.pod !== undefined) requireOurs(seen.pod, `interface ${wanted.name} in ${netns}`);
+  if (isKeepable(wanted, seen)) {
+    return { podLinks: [], nodeLinks: [], node: nodeOps(wanted, seen), pod: podOps(wanted, seen) };
+  }
+  if (seen.host !== undefined) requireUnclaimed(wanted, seen.host);
+  return {
+    // The pair of the node's end goes with it.
+    podLinks: seen.pod === undefined || seen.paired ? [] : [{ op: 'link.delete', name: wanted.name }],
+    nodeLinks: [
+      ...(seen.host === undefined ? [] : [{ op: 'link.delete', name: wanted.hostName } as const]),
+      { op: 'link.add', link: pairOf(wanted, netns) },
+    ],
+    node: nodeOps(wanted, ABSENT),
+    pod: podOps(wanted, ABSENT),
+  };
+};
+
+const requireOurs = (link: Link, what: string): void => {
+  if (isOurs(link)) return;
+  const owner = link.alias === undefined ? '' : `, its alias is "${link.alias}"`;
+  throw new PodInterfaceError(
+    'ERR_POD_LINK_FOREIGN',
+    `${what} exists and is not ours (${link.kind ?? 'no kind'}${owner}): delete or rename it`,
+  );
+};
+
+/** An end that leads elsewhere and has a name of its own belongs to another pod, which would lose it. */
+const requireUnclaimed = ({ hostName, alias }: PodInterface, host: Link): void => {
+  if (host.alias === undefined || host.alias === alias || host.group === DYING_LINK_GROUP) return;
+  throw new PodInterfaceError(
+    'ERR_POD_LINK_FOREIGN',
+    `host interface ${hostName} belongs to "${host.alias}" already and is wanted for "${alias}"`,
+  );
+};
+
+/**
+ * What can't be changed without traces: a pair like that is made again. The MAC decides the link-local address and is in
+ * many caches; across the smallest MTU of IPv6 the kernel forgets all of it, settings included.
+ */
+const isKeepable = ({ mac, mtu }: PodInterface, { host, pod, paired }: ObservedInterface): boolean =>
+  paired &&
+  pod?.mac === mac &&
+  host?.mac === hostEndMac(mac) &&
+  host.group !== DYING_LINK_GROUP &&
+  [host, pod].every((end) => end.mtu < MIN_MTU_IPV6 === mtu < MIN_MTU_IPV6);
+
+const pairOf = ({ name, hostName, mac, mtu }: PodInterface, netns: string) =>
+  ({
+    kind: 'veth',
+    name: hostName,
+    mac: hostEndMac(mac),
+    mtu,
+    group: POD_LINK_GROUP,
+    peer: { name, mac, mtu, group: POD_LINK_GROUP, netns },
+  }) as const;
+
+/** No IPv6 on the node's end: what it sends would arrive in the pod. Alias first, up last. */
+const nodeOps = ({ hostName, mtu, alias }: PodInterface, { host }: ObservedInterface): KernelOp[] => [
+  ...linkOps(hostName, {
+    ...(host?.alias === alias ? {} : { alias }),
+    ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
+    ...(host === undefined || host.mtu === mtu ? {} : { mtu }),
+  }),
+  ...addrGenModeOps(hostName, host, 'none'),
+  ...(host?.up === true ? [] : linkOps(hostName, { up: true })),
+];
+
+/** Settings come before the link is up, addresses after it, routes last: each needs the one before. */
+const podOps = (wanted: PodInterface, seen: ObservedInterface): KernelOp[] => [
+  ...settingsOf(wanted)
+    .filter(([key, value]) => seen.settings.get(key) !== value && (seen.pod === undefined || seen.settings.has(key)))
+    .map(([key, value]): KernelOp => ({ op: 'sysctl.set', key, value, ifPresent: true })),
+  ...(seen.pod === undefined || seen.pod.mtu === wanted.mtu ? [] : linkOps(wanted.name, { mtu: wanted.mtu })),
+  ...addrGenModeOps(wanted.name, seen.pod, 'eui64'),
+  ...(seen.pod?.up === true ? [] : linkOps(wanted.name, { up: true })),
+  ...checksumOps(wanted, seen),
+  ...inetOps(wanted, seen),
+];
+
+const linkOps = (name: string, change: LinkChange): KernelOp[] =>
+  Object.keys(change).length === 0 ? [] : [{ op: 'link.set', name, change }];
+
+const addrGenModeOps = (name: string, link: Link | undefined, mode: 'none' | 'eui64'): KernelOp[] => {
+  const isSet = link !== undefined && (link.addrGenMode === mode || link.addrGenMode === undefined);
+  return isSet ? [] : [{ op: 'link.addrGenMode', name, mode }];
+};
+
+/** On is how the kernel makes a veth. */
+const checksumOps = ({ name, txChecksum }: PodInterface, seen: ObservedInterface): KernelOp[] =>
+  (seen.txChecksum ?? true) === txChecksum ? [] : [{ op: 'link.txChecksum', name, on: txChecksum }];
+
+const inetOps = (wanted: PodInterface, seen: ObservedInterface): KernelOp[] => {
+  const routes = routesOf(wanted);
+  return FAMILIES.flatMap((family) => familyOps(family, { ...wanted, routes }, seen));
+};
+
+/**
+ * Addresses and routes of one family. With an address the kernel takes away others of its network and routes that need
+ * it, so when one has to go, all that is wanted is put again.
+ */
+const familyOps = (
+  family: Family,
+  wanted: Pick<PodInterface, 'name' | 'addresses'> & { routes: readonly Route[] },
+  seen: ObservedInterface,
+): KernelOp[] => {
+  const link = wanted.name;
+  const wantedAddresses = wanted.addresses.filter((address) => cidrFamily(address) === family);
+  const wantedRoutes = wanted.routes.filter(({ dst }) => cidrFamily(dst) === family);
+  const stale = seen.addresses.filter(
+    ({ address, scope, state }) =>
+      cidrFamily(address) === family &&
+      (!wantedAddresses.includes(address) || state === 'duplicate') &&
+      !isLinkLocal(address, scope),
+  );
+  const afresh = stale.length > 0;
+  const present = seen.addresses.map(({ address }) => address);
+  return [
+    ...stale.map(({ address }): KernelOp => ({ op: 'address.delete', address: { link, address } })),
+    ...wantedAddresses
+      .filter((address) => afresh || !present.includes(address))
+      .map((address): KernelOp => ({ op: 'address.put', address: { link, address } })),
+    ...staleRoutes(family, wantedRoutes, seen).map((route): KernelOp => ({ op: 'route.delete', route })),
+    ...wantedRoutes
+      .filter((route) => afresh || !seen.routes.some((other) => sameRoute(route, other)))
+      .map((route): KernelOp => ({ op: 'route.put', route })),
+  ];
+};
+
+/** The kernel makes these for IPv6 by itself; a link-local IPv4 address (RFC 3927) is an address like any other. */
+const isLinkLocal = (address: InterfaceAddress, scope: string): boolean =>
+  scope === 'link' && addressOf(address).startsWith('fe80:');
+
+/** A route of somebody else in the pod stays, unless it has the place of a wanted one, which then replaces it. */
+const staleRoutes = (family: Family, wanted: readonly Route[], { routes }: ObservedInterface): Route[] => {
+  const keys = new Set(wanted.map(routeKey));
+  return routes.filter(
+    (route) => route.protocol === OUR_PROTOCOL && cidrFamily(route.dst) === family && !keys.has(routeKey(route)),
+  );
+};

@@ -1,0 +1,84 @@
+import type { Cidr, InterfaceAddress } from '../../../net/cidr.ts';
+import type { Ip } from '../../../net/ip.ts';
+import type { Mac } from '../../../net/mac.ts';
+
+/** A pod's network namespace and all of ours that has to be in it. */
+export interface PodNetwork {
+  /** Path of the namespace, as CNI_NETNS has it. */
+  readonly netns: string;
+  readonly interfaces: readonly PodInterface[];
+}
+
+/** One veth pair: the pod's end with everything on it, and the end on the node, which OVS gets as a port. */
+export interface PodInterface {
+  /** In the pod, for example `eth0`, `ovn-udn1`. */
+  readonly name: string;
+  /** On the node, unique there. */
+  readonly hostName: string;
+  readonly mac: Mac;
+  /** Of both ends. */
+  readonly mtu: number;
+  /** Empty: the interface has none (no IPAM). */
+  readonly addresses: readonly InterfaceAddress[];
+  readonly routes: readonly PodRoute[];
+  /** Next hops of default routes, at most one per family. */
+  readonly defaultGateways: readonly Ip[];
+  /** Of the default routes, where it is less than the interface's. */
+  readonly defaultRouteMtu?: number;
+  /** IFLA_IFALIAS of the node's end, begins with `ALIAS_PREFIX`: says whose it is, for people and for `list`. */
+  readonly alias: string;
+  /** False: the pod computes checksums itself, because OVS' userspace datapath forwards packets as they are. */
+  readonly txChecksum: boolean;
+}
+
+export interface PodRoute {
+  readonly dst: Cidr;
+  /** Absent: `dst` is on the link. */
+  readonly via?: Ip;
+  readonly mtu?: number;
+}
+
+/** How to find an interface that is to go. */
+export type PodInterfaceEnd =
+  | { readonly hostName: string }
+  | {
+      readonly netns: string;
+      /** In the pod. */
+      readonly name: string;
+    };
+
+/** The node's end of an interface. */
+export interface HostEnd {
+  readonly hostName: string;
+  readonly index: number;
+  /** Undefined when whoever made it died before it could set it. */
+  readonly alias: string | undefined;
+}
+
+/** `repaired`: something was there already and had to be completed, changed or made again. */
+export type EnsureOutcome = 'created' | 'repaired' | 'unchanged';
+
+/**
+ * The interfaces of pods. Calls for one pod take effect in the order in which they were made, and each may be repeated.
+ * An abort only ends the wait: the change is made all the same, or not at all.
+ */
+export interface PodInterfaces {
+  /**
+   * Makes all interfaces of a pod as wanted. When it fails, what this call has made is gone again.
+   * @throws PodInterfaceError
+   */
+  ensure(pod: PodNetwork, signal?: AbortSignal): Promise<EnsureOutcome>;
+
+  /** What is not as wanted, one sentence each. More addresses and routes than wanted are no difference (CNI CHECK). */
+  check(pod: PodNetwork, signal?: AbortSignal): Promise<readonly string[]>;
+
+  /**
+   * Deletes interfaces, both ends of each. Settles when they are gone; one that is not there, or whose namespace is not,
+   * is success.
+   * @throws PodInterfaceError ERR_POD_LINK_FOREIGN when one is not ours; the others are gone then
+   */
+  remove(ends: readonly PodInterfaceEnd[], signal?: AbortSignal): Promise<void>;
+
+  /** All interfaces on the node that are ours, whoever made them; with `aliasPrefix` those whose alias begins with it. */
+  list(aliasPrefix?: string, signal?: AbortSignal): Promise<readonly HostEnd[]>;
+}

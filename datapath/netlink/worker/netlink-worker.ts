@@ -1,0 +1,51 @@
+/** Entry of the worker thread, the only one that talks to the kernel. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { loadAddon } from '../kernel/addon.ts';
+import { LinuxKernel } from '../kernel/linux.ts';
+import type { FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
+import { type NetlinkService, netlinkService } from './service.ts';
+import { toWireError } from './wire-error.ts';
+
+const { addonPath, ownNetns }: WorkerOptions = workerData;
+let running: { readonly kernel: LinuxKernel; readonly service: NetlinkService } | undefined;
+let underWay = 0;
+let closing = false;
+
+/** On the first call, so that what goes wrong is an answer to somebody. */
+const started = (): NetlinkService => {
+  if (running === undefined) {
+    const kernel = new LinuxKernel(loadAddon(addonPath), { ownNetns });
+    running = { kernel, service: netlinkService(kernel) };
+  }
+  return running.service;
+};
+
+const answer = async ({ id, method, args }: Extract<ToWorker, { kind: 'call' }>): Promise<void> => {
+  underWay++;
+  try {
+    // Not awaited unless it is a promise: calls of other methods are done when the next message is read.
+    const result: unknown = Reflect.apply(started()[method], undefined, args);
+    post({ id, value: result instanceof Promise ? await result : result });
+  } catch (error) {
+    post({ id, error: toWireError(error) });
+  }
+  underWay--;
+  closeWhenIdle();
+};
+
+const post = (message: FromWorker): void => parentPort?.postMessage(message);
+
+const closeWhenIdle = (): void => {
+  if (!closing || underWay > 0) return;
+  running?.kernel[Symbol.dispose]();
+  parentPort?.close();
+};
+
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.kind === 'call') {
+    void answer(message);
+  } else {
+    closing = true;
+    closeWhenIdle();
+  }
+});

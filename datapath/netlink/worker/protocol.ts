@@ -1,0 +1,22 @@
+/** What goes between the threads, as structured clones. */
+import type { NetlinkService } from './service.ts';
+import type { WireError } from './wire-error.ts';
+
+export interface WorkerOptions {
+  readonly addonPath: string;
+  /** See `LinuxKernelOptions`. */
+  readonly ownNetns: string | undefined;
+}
+
+export type ToWorker =
+  | {
+      readonly kind: 'call';
+      readonly id: number;
+      readonly method: keyof NetlinkService;
+      readonly args: readonly unknown[];
+    }
+  /** Answer what is under way, then end. */
+  | { readonly kind: 'close' };
+
+/** Answers need not come in the order of the calls: removals go on in the background. */
+export type FromWorker = { readonly id: number } & ({ readonly value: unknown } | { readonly error: WireError });

@@ -1,0 +1,61 @@
+/** What the worker does, by name. Runs where the kernel is, in the worker's thread. */
+import type { Kernel } from '../kernel/types.ts';
+import type { Changes, Query, Snapshot } from '../netlink.ts';
+import { checkPod } from '../pod-interface/check.ts';
+import { ensurePod } from '../pod-interface/ensure.ts';
+import { listHostEnds } from '../pod-interface/list.ts';
+import { removePodInterfaces } from '../pod-interface/remove.ts';
+import type { EnsureOutcome, HostEnd, PodInterfaceEnd, PodNetwork } from '../pod-interface/types.ts';
+import { toWireError, type WireError } from './wire-error.ts';
+
+export interface NetlinkService {
+  read(query: Query): Snapshot;
+  /** Those that failed, by their place in `changes.ops`. */
+  apply(changes: Changes): { readonly index: number; readonly error: WireError }[];
+  ensurePod(pod: PodNetwork): EnsureOutcome;
+  checkPod(pod: PodNetwork): string[];
+  removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
+  listHostEnds(aliasPrefix?: string): HostEnd[];
+}
+
+/** Every method is one batch: it lets go of the namespaces of pods when it is done, so that they can vanish. */
+export const netlinkService = (kernel: Kernel): NetlinkService => {
+  const batch =
+    <A extends unknown[], R>(method: (kernel: Kernel, ...args: A) => R) =>
+    (...args: A): R => {
+      try {
+        return method(kernel, ...args);
+      } finally {
+        kernel.release();
+      }
+    };
+  return {
+    read: batch(read),
+    apply: batch(apply),
+    ensurePod: batch(ensurePod),
+    checkPod: batch(checkPod),
+    removePodInterfaces: batch(removePodInterfaces),
+    listHostEnds: batch(listHostEnds),
+  };
+};
+
+const read = (kernel: Kernel, { netns, links, addresses, routes = [], sysctls = [] }: Query): Snapshot => {
+  const from = kernel.netns(netns);
+  return {
+    links: links === true ? from.links() : [],
+    addresses: addresses === true ? from.addresses() : [],
+    routes: routes.flatMap((filter) => from.routes(filter)),
+    sysctls: new Map(
+      sysctls.flatMap((key) => {
+        const value = from.sysctl(key);
+        return value === undefined ? [] : [[key, value] as const];
+      }),
+    ),
+  };
+};
+
+const apply = (kernel: Kernel, { netns, ops }: Changes): { index: number; error: WireError }[] =>
+  kernel
+    .netns(netns)
+    .apply(ops)
+    .map(({ op, error }) => ({ index: ops.indexOf(op), error: toWireError(error) }));
