@@ -1,0 +1,134 @@
+/** The pools of a layer-2 network's subnets as one value: operations return the next state. */
+
+import { gatewayIp, managementIp, type Network } from '../../api/network.ts';
+import {
+  type AddressPool,
+  addressPool,
+  allocateAddress,
+  isAddressUsed,
+  releaseAddress,
+  reserveAddress,
+} from '../../net/allocator/addresses.ts';
+import {
+  addressAt,
+  addressOf,
+  type Cidr,
+  cidrContainsIp,
+  cidrFamily,
+  cidrSize,
+  hostRoute,
+  type InterfaceAddress,
+  interfaceAddress,
+  prefixLength,
+} from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
+import { AllocationError } from '../errors.ts';
+
+export interface AddressPools {
+  /** In the order of the network's subnets. */
+  readonly pools: readonly AddressPool[];
+  /** Addresses that no pod may have, even when it asks for one. */
+  readonly forbidden: readonly Cidr[];
+}
+
+export interface TakenAddresses {
+  readonly pools: AddressPools;
+  /** One per subnet, with its prefix length. */
+  readonly addresses: readonly InterfaceAddress[];
+}
+
+export const addressPools = (network: Network): AddressPools => {
+  const subnets = network.subnets.map(({ cidr }) => cidr);
+  const forbidden = [...network.infrastructureSubnets, ...subnets.flatMap((cidr) => ownAddresses(network, cidr))];
+  const excluded = [...network.reservedSubnets, ...forbidden];
+  return { pools: subnets.map((cidr) => addressPool(cidr, excluded)), forbidden };
+};
+
+/** @param isUsable for a reason that the pools do not know @throws AllocationError ERR_CM_EXHAUSTED */
+export const takeNext = (state: AddressPools, isUsable: (ip: Ip) => boolean): TakenAddresses => {
+  const taken = state.pools.map((pool) => nextUsable(pool, isUsable));
+  return {
+    pools: { ...state, pools: taken.map(({ pool }) => pool) },
+    addresses: taken.map(({ pool, ip }) => interfaceAddress(ip, prefixLength(pool.cidr))),
+  };
+};
+
+/** @param ips one per subnet, in any order @throws AllocationError ERR_CM_REQUEST or ERR_CM_CONFLICT */
+export const takeRequested = (
+  state: AddressPools,
+  ips: readonly Ip[],
+  holderOf: (ip: Ip) => string | undefined,
+): TakenAddresses => {
+  if (ips.length !== state.pools.length) {
+    throw new AllocationError(
+      'ERR_CM_REQUEST',
+      `requested are ${ips.length} addresses (${ips.join(', ')}), but the network has ${state.pools.length} subnets`,
+    );
+  }
+  const taken = state.pools.map((pool) => {
+    const ip = ips.find((one) => cidrContainsIp(pool.cidr, one));
+    if (ip === undefined) {
+      throw new AllocationError('ERR_CM_REQUEST', `no requested address (${ips.join(', ')}) is in subnet ${pool.cidr}`);
+    }
+    if (state.forbidden.some((part) => cidrContainsIp(part, ip))) {
+      throw new AllocationError('ERR_CM_REQUEST', `requested address ${ip} is not for pods`);
+    }
+    if (isAddressUsed(pool, ip)) {
+      const holder = holderOf(ip) ?? 'another pod';
+      throw new AllocationError('ERR_CM_CONFLICT', `requested address ${ip} belongs to ${holder} already`);
+    }
+    return { pool: reserveAddress(pool, ip), address: interfaceAddress(ip, prefixLength(pool.cidr)) };
+  });
+  return {
+    pools: { ...state, pools: taken.map(({ pool }) => pool) },
+    addresses: taken.map(({ address }) => address),
+  };
+};
+
+/** Notes that a free address is in use; undefined when it is in none of the subnets. */
+export const withReserved = (state: AddressPools, ip: Ip): AddressPools | undefined => {
+  const pool = poolOf(state, ip);
+  return pool === undefined ? undefined : withPool(state, reserveAddress(pool, ip));
+};
+
+/** Absent is success. */
+export const withReleased = (state: AddressPools, address: InterfaceAddress): AddressPools => {
+  const pool = poolOf(state, addressOf(address));
+  return pool === undefined ? state : withPool(state, releaseAddress(pool, addressOf(address)));
+};
+
+/**
+ * Gateway and management port are on primary networks only. The first and, for IPv4, the last address are refused by
+ * pools only when they choose, so they are named here for pods that ask.
+ */
+const ownAddresses = (network: Network, cidr: Cidr): Cidr[] => {
+  const ends = [addressOf(cidr), ...(cidrFamily(cidr) === 4 ? [addressAt(cidr, cidrSize(cidr) - 1n)] : [])];
+  const ports = network.role === 'primary' ? [gatewayIp(network, cidr), managementIp(network, cidr)] : [];
+  return [...(cidrSize(cidr) > 2n ? ends : []), ...ports].map(hostRoute);
+};
+
+const nextUsable = (start: AddressPool, isUsable: (ip: Ip) => boolean): { pool: AddressPool; ip: Ip } => {
+  const skipped: Ip[] = [];
+  for (let pool = start; ; ) {
+    const next = allocate(pool);
+    if (isUsable(next.ip)) return { pool: skipped.reduce(releaseAddress, next.pool), ip: next.ip };
+    skipped.push(next.ip);
+    pool = next.pool;
+  }
+};
+
+const allocate = (pool: AddressPool): { pool: AddressPool; ip: Ip } => {
+  try {
+    return allocateAddress(pool);
+  } catch (cause) {
+    throw new AllocationError('ERR_CM_EXHAUSTED', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+};
+
+const poolOf = ({ pools }: AddressPools, ip: Ip): AddressPool | undefined =>
+  pools.find(({ cidr }) => cidrContainsIp(cidr, ip));
+
+const withPool = (state: AddressPools, changed: AddressPool): AddressPools => ({
+  ...state,
+  pools: state.pools.map((pool) => (pool.cidr === changed.cidr ? changed : pool)),
+});

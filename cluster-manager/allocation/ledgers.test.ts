@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { parseNetConf } from '../../api/net-conf.ts';
+import { type Network, networkOfNetConf } from '../../api/network.ts';
+import { addressOf, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
+import { parsePortKey } from '../../net/ids.ts';
+import { parseIp } from '../../net/ip.ts';
+import { macFromIp, parseMac } from '../../net/mac.ts';
+import { netConf } from '../testing/objects.ts';
+import { AddressLedger } from './address-ledger.ts';
+import { createIdLedger } from './id-ledger.ts';
+import { createSubnetLedger } from './subnet-ledger.ts';
+
+const layer2 = (fields: Record<string, unknown> = {}): Network => {
+  const conf = parseNetConf(JSON.stringify(netConf('ns/n', 'net', fields)), { namespace: 'ns', name: 'n' });
+  return networkOfNetConf(conf!, parseClusterConfig());
+};
+
+describe('id ledger', () => {
+  it('gives the lowest free id and the same one again', () => {
+    const ids = createIdLedger({ min: 1, max: 3 });
+    expect(ids.recover('b', 2)).toBeUndefined();
+    expect([ids.assign('a'), ids.assign('a'), ids.assign('b'), ids.assign('c')]).toEqual([1, 1, 2, 3]);
+    expect(() => ids.assign('d')).toThrow(expect.objectContaining({ code: 'ERR_NET_EXHAUSTED' }));
+    ids.release('a');
+    ids.release('a');
+    expect(ids.assign('d')).toBe(1);
+  });
+
+  it('says who holds a recovered id, and moves an owner that is recovered twice', () => {
+    const ids = createIdLedger({ min: 1, max: 9 });
+    ids.recover('a', 5);
+    expect(ids.recover('b', 5)).toBe('a');
+    expect(ids.get('b')).toBeUndefined();
+    ids.recover('a', 6);
+    expect([ids.holderOf(5), ids.holderOf(6), ids.size]).toEqual([undefined, 'a', 1]);
+    expect(() => ids.recover('c', 10)).toThrow(expect.objectContaining({ code: 'ERR_NET_RANGE' }));
+  });
+
+  it('recovers low ids that it never gives', () => {
+    const ids = createIdLedger({ min: 1, max: 20, firstGiven: 10 });
+    expect([ids.recover('old', 3), ids.recover('x', 3), ids.assign('new')]).toEqual([undefined, 'old', 10]);
+    ids.release('old');
+    expect(ids.recover('x', 3)).toBeUndefined();
+  });
+});
+
+describe('subnet ledger', () => {
+  const ranges = [
+    { cidr: parseCidr('10.0.0.0/23'), hostPrefix: 24 },
+    { cidr: parseCidr('10.9.0.0/24'), hostPrefix: 24 + 1 },
+    { cidr: parseCidr('fd00::/63'), hostPrefix: 64 },
+  ];
+
+  it('gives one subnet of every family, all or nothing', () => {
+    const ledger = createSubnetLedger(ranges);
+    expect(ledger.assign('n1')).toEqual(['10.0.0.0/24', 'fd00::/64']);
+    expect(ledger.assign('n1')).toEqual(['10.0.0.0/24', 'fd00::/64']);
+    expect(ledger.assign('n2')).toEqual(['10.0.1.0/24', 'fd00:0:0:1::/64']);
+    expect(() => ledger.assign('n3')).toThrow('no subnet left in fd00::/63/64');
+    expect(ledger.get('n3')).toBeUndefined();
+    ledger.release('n1');
+    expect(ledger.assign('n3')).toEqual(['10.0.0.0/24', 'fd00::/64']);
+  });
+
+  it('explains what it can not recover', () => {
+    const ledger = createSubnetLedger(ranges);
+    expect(ledger.recover('n1', [parseCidr('10.0.1.0/24')])).toEqual([]);
+    expect(ledger.recover('n2', ['10.0.1.0/24', '10.5.0.0/24', 'fd00:0:0:1::/64'].map(parseCidr))).toEqual([
+      '10.0.1.0/24 belongs to n1 already',
+      "10.5.0.0/24 is not in the network's subnets",
+    ]);
+    expect(ledger.recover('n1', [parseCidr('10.0.0.0/24')])).toEqual([
+      '10.0.0.0/24 is the second IPv4 subnet, 10.0.1.0/24 stays',
+    ]);
+    expect(ledger.assign('n1')).toEqual(['10.0.1.0/24', 'fd00::/64']);
+    expect(ledger.assign('n2')).toEqual(['10.0.0.0/24', 'fd00:0:0:1::/64']);
+  });
+});
+
+describe('address ledger', () => {
+  it('starts behind the gateway and the management port, and at tunnel id 10', () => {
+    const ledger = new AddressLedger(layer2());
+    expect(ledger.assign('ns/a')).toEqual({
+      addresses: ['100.200.0.3/16'],
+      mac: '0a:58:64:c8:00:03',
+      tunnelId: 10,
+    });
+    expect(ledger.assign('ns/b')).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
+    expect(ledger.assign('ns/a')).toMatchObject({ tunnelId: 10 });
+    expect([ledger.release('ns/a'), ledger.release('ns/a')]).toEqual([true, false]);
+    expect(ledger.assign('ns/c')).toMatchObject({ addresses: ['100.200.0.3/16'], tunnelId: 10 });
+  });
+
+  it('starts at the first address of a secondary network, and leaves out what is excluded', () => {
+    const ledger = new AddressLedger(layer2({ role: 'secondary', excludeSubnets: '100.200.0.0/29' }));
+    expect(ledger.assign('a').addresses).toEqual(['100.200.0.8/16']);
+    expect(new AddressLedger(layer2({ role: 'secondary' })).assign('a').addresses).toEqual(['100.200.0.1/16']);
+  });
+
+  it('gives one address of each family; the MAC is that of the IPv4 one', () => {
+    const ledger = new AddressLedger(layer2({ subnets: 'fd01::/64,100.200.0.0/16' }));
+    expect(ledger.assign('a')).toMatchObject({
+      addresses: ['fd01::3/64', '100.200.0.3/16'],
+      mac: '0a:58:64:c8:00:03',
+    });
+  });
+
+  it('gives a MAC without an address where the network has no subnets', () => {
+    const ledger = new AddressLedger(layer2({ subnets: '', role: 'secondary' }));
+    const [a, b] = [ledger.assign('a'), ledger.assign('b')];
+    expect(a.addresses).toEqual([]);
+    expect(a.mac).toMatch(/^0a:58:/);
+    expect(a.mac).not.toBe(b.mac);
+    expect(ledger.assign('a')).toEqual(a);
+  });
+
+  it('gives what is asked for, unless somebody has it or nobody may', () => {
+    const ledger = new AddressLedger(
+      layer2({ reservedSubnets: '100.200.9.0/24', infrastructureSubnets: '100.200.8.0/24' }),
+    );
+    const ask = (owner: string, ip: string) => ledger.assign(owner, { ips: [parseIp(ip)] });
+    expect(ask('a', '100.200.9.7').addresses).toEqual(['100.200.9.7/16']);
+    expect(() => ask('b', '100.200.9.7')).toThrow('requested address 100.200.9.7 belongs to a already');
+    for (const ip of ['100.200.0.1', '100.200.0.2', '100.200.0.0', '100.200.255.255', '100.200.8.9']) {
+      expect(() => ask('b', ip)).toThrow(`requested address ${ip} is not for pods`);
+    }
+    expect(() => ask('b', '10.0.0.1')).toThrow('no requested address (10.0.0.1) is in subnet 100.200.0.0/16');
+    expect(() => ledger.assign('b', { ips: ['100.200.1.1', '100.200.1.2'].map(parseIp) })).toThrow(
+      'requested are 2 addresses',
+    );
+    const mac = parseMac('02:00:00:00:00:01');
+    expect(ledger.assign('b', { ips: [], mac }).mac).toBe(mac);
+    expect(() => ledger.assign('c', { ips: [], mac })).toThrow('MAC 02:00:00:00:00:01 belongs to b already');
+    expect(ledger.get('c')).toBeUndefined();
+  });
+
+  it('skips an address whose MAC somebody asked for', () => {
+    const ledger = new AddressLedger(layer2());
+    ledger.assign('a', { ips: [parseIp('100.200.7.7')], mac: macFromIp(parseIp('100.200.0.3')) });
+    expect(ledger.assign('b').addresses).toEqual(['100.200.0.4/16']);
+    ledger.release('a');
+    expect(ledger.assign('c').addresses).toEqual(['100.200.0.3/16']);
+  });
+
+  it('recovers all that is free, and says who has the rest', () => {
+    const ledger = new AddressLedger(layer2());
+    const held = (ip: string, mac: string, tunnelId: number) => ({
+      addresses: [parseInterfaceAddress(ip)],
+      mac: parseMac(mac),
+      tunnelId: parsePortKey(tunnelId),
+    });
+    expect(ledger.recover('a', held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([]);
+    expect(ledger.recover('b', held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([
+      'address 100.200.0.3 belongs to a already',
+      'MAC 0a:58:64:c8:00:03 belongs to a already',
+      'tunnel id 3 belongs to a already',
+    ]);
+    expect(ledger.recover('c', held('10.0.0.3/16', '0a:58:64:c8:00:09', 10))).toEqual([
+      'address 10.0.0.3/16 is not in the subnets of the network',
+    ]);
+    expect(() => ledger.assign('b')).toThrow('what its annotation says belongs to another pod');
+    expect(ledger.assign('d')).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
+    ledger.release('b');
+    expect(ledger.assign('a').addresses).toEqual(['100.200.0.3/16']);
+  });
+
+  it('runs out of addresses with a sentence', () => {
+    const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/30' }));
+    expect(() => ledger.assign('a')).toThrow('subnet 10.0.0.0/30 has no free address left');
+    expect(ledger.size).toBe(0);
+  });
+
+  it('never gives anything twice, whatever is asked, recovered and released', () => {
+    const owner = fc.integer({ min: 0, max: 20 }).map((n) => `pod-${n}`);
+    const ip = fc.integer({ min: 0, max: 255 }).map((n) => `100.200.0.${n}`);
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('assign' as const), owner }),
+      fc.record({ kind: fc.constant('ask' as const), owner, ip }),
+      fc.record({ kind: fc.constant('release' as const), owner }),
+      fc.record({ kind: fc.constant('recover' as const), owner, ip, key: fc.integer({ min: 1, max: 30 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        const ledger = new AddressLedger(layer2({ subnets: '100.200.0.0/24,fd00::/64' }));
+        for (const one of steps) {
+          try {
+            if (one.kind === 'assign') ledger.assign(one.owner);
+            else if (one.kind === 'release') ledger.release(one.owner);
+            else if (one.kind === 'ask') ledger.assign(one.owner, { ips: [parseIp(one.ip), parseIp('fd00::77')] });
+            else {
+              const addresses = [parseInterfaceAddress(`${one.ip}/24`)];
+              ledger.recover(one.owner, {
+                addresses,
+                mac: macFromIp(parseIp(one.ip)),
+                tunnelId: parsePortKey(one.key),
+              });
+            }
+          } catch (error) {
+            expect(error).toMatchObject({ name: 'AllocationError' });
+          }
+          const held = ledger.owners().map((name) => ledger.held(name));
+          const ips = held.flatMap(({ addresses }) => addresses.map(addressOf));
+          const macs = held.flatMap(({ mac }) => mac ?? []);
+          const keys = held.flatMap(({ tunnelId }) => tunnelId ?? []);
+          for (const list of [ips, macs, keys.map(String)]) expect(new Set<string>(list).size).toBe(list.length);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

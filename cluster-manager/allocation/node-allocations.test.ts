@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { parseNetConf } from '../../api/net-conf.ts';
+import { type Network, networkOfNetConf } from '../../api/network.ts';
+import { nodeFacts } from '../facts/node-facts.ts';
+import { netConf, node } from '../testing/objects.ts';
+import { NodeAllocations } from './node-allocations.ts';
+
+const cluster = parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23,fd00:10:128::/48/64' });
+
+const layer3 = (name: string, subnets: string): Network => {
+  const text = JSON.stringify(netConf('ns/n', name, { topology: 'layer3', subnets }));
+  return networkOfNetConf(parseNetConf(text, { namespace: 'ns', name: 'n' })!, cluster);
+};
+
+describe('node allocations', () => {
+  it('give ids from 2, transit addresses from the id, and one subnet of each family', () => {
+    const nodes = new NodeAllocations(cluster);
+    nodes.setNetwork(layer3('ns_udn', '10.10.0.0/16'));
+    nodes.addNode('n1');
+    nodes.addNode('n2');
+    expect(nodes.annotations('n1')).toEqual({
+      id: '2',
+      transitAddresses: '{"ipv4":"100.88.0.2/16","ipv6":"fd97::2/64"}',
+      subnets: '{"default":["10.128.0.0/23","fd00:10:128::/64"],"ns_udn":["10.10.0.0/24"]}',
+    });
+    expect(nodes.annotations('n2')).toMatchObject({
+      id: '3',
+      subnets: '{"default":["10.128.2.0/23","fd00:10:128:1::/64"],"ns_udn":["10.10.1.0/24"]}',
+    });
+  });
+
+  it('recover what nodes have, and report what two have', () => {
+    const nodes = new NodeAllocations(cluster);
+    const held = {
+      'k8s.ovn.org/node-id': '7',
+      'k8s.ovn.org/node-subnets': '{"default":"10.128.4.0/23","gone":["10.1.0.0/24"]}',
+    };
+    expect(nodes.recover(nodeFacts(node('n1', held)))).toEqual([]);
+    expect(nodes.recover(nodeFacts(node('n2', held)))).toEqual([
+      'node id 7 belongs to node n1 already',
+      'network default: 10.128.4.0/23 belongs to n1 already',
+    ]);
+    for (const name of ['n1', 'n2']) nodes.addNode(name);
+    expect(nodes.annotations('n1')).toMatchObject({
+      id: '7',
+      subnets: '{"default":["10.128.4.0/23","fd00:10:128::/64"]}',
+    });
+    expect(nodes.annotations('n2')).toMatchObject({
+      id: '2',
+      subnets: '{"default":["10.128.0.0/23","fd00:10:128:1::/64"]}',
+    });
+  });
+
+  it('name a garbage annotation and go on without it', () => {
+    const nodes = new NodeAllocations(cluster);
+    expect(
+      nodes.recover(nodeFacts(node('n1', { 'k8s.ovn.org/node-subnets': '{', 'k8s.ovn.org/node-id': '1' }))),
+    ).toEqual([
+      expect.stringMatching(/^annotation k8s.ovn.org\/node-subnets of Node n1: not JSON/),
+      'node id 1 is reserved',
+    ]);
+    nodes.addNode('n1');
+    expect(nodes.annotations('n1').id).toBe('2');
+  });
+
+  it('report an exhausted network on that network only, and go on when a node leaves', () => {
+    const nodes = new NodeAllocations(cluster);
+    nodes.setNetwork(layer3('small', '10.10.0.0/23/24'));
+    nodes.setNetwork(layer3('big', '10.11.0.0/16'));
+    for (const name of ['n1', 'n2']) expect(nodes.addNode(name)).toEqual([]);
+    expect(nodes.addNode('n3')).toEqual(['small']);
+    expect([...nodes.failures('small')]).toEqual([['n3', 'no subnet left in 10.10.0.0/23/24']]);
+    expect(nodes.subnetsOf('n3', 'big')).toEqual(['10.11.2.0/24']);
+    expect(nodes.removeNode('n1')).toEqual({ nodes: ['n3'], networks: ['small'] });
+    expect(nodes.subnetsOf('n3', 'small')).toEqual(['10.10.0.0/24']);
+    expect(nodes.failures('small').size).toBe(0);
+  });
+
+  it('keep what nodes have when subnets are added', () => {
+    const nodes = new NodeAllocations(cluster);
+    nodes.setNetwork(layer3('net', '10.10.0.0/23/24'));
+    for (const name of ['n1', 'n2', 'n3']) nodes.addNode(name);
+    nodes.setNetwork(layer3('net', '10.10.0.0/23/24,10.20.0.0/16/24'));
+    nodes.assignNetwork('net');
+    expect(['n1', 'n2', 'n3'].map((name) => nodes.subnetsOf(name, 'net'))).toEqual([
+      ['10.10.0.0/24'],
+      ['10.10.1.0/24'],
+      ['10.20.0.0/24'],
+    ]);
+    expect(nodes.removeNetwork('net')).toBe(true);
+    expect(nodes.annotations('n1').subnets).not.toContain('net');
+  });
+
+  it('forget a node once', () => {
+    const nodes = new NodeAllocations(cluster);
+    nodes.addNode('n1');
+    nodes.removeNode('n1');
+    expect(nodes.removeNode('n1')).toEqual({ nodes: [], networks: [] });
+    nodes.addNode('n2');
+    expect(nodes.annotations('n2').id).toBe('2');
+  });
+});

@@ -1,0 +1,178 @@
+/**
+ * What belongs to each node: its id, its transit addresses that follow from it, and its subnets of the default network and
+ * of every layer-3 network. No I/O and no clock.
+ */
+
+import { formatAddressPair } from '../../api/annotations/node-addresses.ts';
+import { formatNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { defaultNetwork, type Network } from '../../api/network.ts';
+import { nodeTransitAddresses } from '../../api/network-keys.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import { parseNodeId } from '../../net/ids.ts';
+import { heldByNode, type NodeFacts } from '../facts/node-facts.ts';
+import { createIdLedger } from './id-ledger.ts';
+import { createSubnetLedger, type SubnetLedger } from './subnet-ledger.ts';
+
+/** Ids 0 and 1 are reserved: the first address of a join subnet is the cluster router's. */
+const FIRST_NODE_ID = 2;
+const LAST_NODE_ID = 5000;
+
+/** The texts of the annotations that a node should have. */
+export interface NodeAnnotationTexts {
+  readonly id: string | undefined;
+  readonly transitAddresses: string | undefined;
+  readonly subnets: string;
+}
+
+interface NetworkEntry {
+  readonly network: Network;
+  readonly ledger: SubnetLedger;
+  /** Node → why it has no subnet. */
+  readonly failures: Map<string, string>;
+}
+
+export class NodeAllocations {
+  readonly #cluster: ClusterConfig;
+  readonly #ids = createIdLedger({ min: FIRST_NODE_ID, max: LAST_NODE_ID });
+  readonly #nodes = new Set<string>();
+  readonly #networks = new Map<string, NetworkEntry>();
+  readonly #idFailures = new Map<string, string>();
+
+  constructor(cluster: ClusterConfig) {
+    this.#cluster = cluster;
+    this.#addNetwork(defaultNetwork(cluster));
+  }
+
+  nodes(): readonly string[] {
+    return [...this.#nodes];
+  }
+
+  /**
+   * Takes note of what a node has, before anything is given out: to be called for all nodes, oldest first.
+   * @returns sentences for the events of the node
+   */
+  recover(node: NodeFacts): readonly string[] {
+    const held = heldByNode(node);
+    const problems = held.errors.map(({ object, message }) => `${object}: ${message}`);
+    if (held.id !== undefined) problems.push(...this.#recoverId(node.name, held.id));
+    for (const [name, subnets] of held.subnets) {
+      const entry = this.#networks.get(name);
+      if (entry === undefined) continue;
+      problems.push(...entry.ledger.recover(node.name, subnets).map((problem) => `network ${name}: ${problem}`));
+    }
+    return problems;
+  }
+
+  /** @returns the networks whose failures changed */
+  addNode(name: string): readonly string[] {
+    this.#nodes.add(name);
+    try {
+      this.#ids.assign(name);
+      this.#idFailures.delete(name);
+    } catch {
+      this.#idFailures.set(name, `no node id is left, all from ${FIRST_NODE_ID} to ${LAST_NODE_ID} are in use`);
+    }
+    return [...this.#networks.keys()].filter((network) => this.#assign(network, name));
+  }
+
+  /** @returns the nodes that got what this one had, and the networks whose failures changed */
+  removeNode(name: string): { readonly nodes: readonly string[]; readonly networks: readonly string[] } {
+    if (!this.#nodes.delete(name)) return { nodes: [], networks: [] };
+    this.#ids.release(name);
+    this.#idFailures.delete(name);
+    const nodes = new Set<string>();
+    const networks = new Set<string>();
+    for (const [network, { ledger, failures }] of this.#networks) {
+      ledger.release(name);
+      if (failures.delete(name)) networks.add(network);
+      for (const waiting of [...failures.keys()]) {
+        if (!this.#assign(network, waiting)) continue;
+        nodes.add(waiting);
+        networks.add(network);
+      }
+    }
+    for (const waiting of [...this.#idFailures.keys()]) {
+      this.addNode(waiting);
+      nodes.add(waiting);
+    }
+    return { nodes: [...nodes], networks: [...networks] };
+  }
+
+  /** A layer-3 network that is new or has other subnets; nodes keep what they have of it. */
+  setNetwork(network: Network): void {
+    const before = this.#networks.get(network.name);
+    const entry = this.#addNetwork(network);
+    for (const node of before?.ledger.owners() ?? []) entry.ledger.recover(node, before?.ledger.get(node) ?? []);
+  }
+
+  /** Gives every node its subnets of a network. */
+  assignNetwork(name: string): void {
+    for (const node of this.#nodes) this.#assign(name, node);
+  }
+
+  /** @returns whether it was known */
+  removeNetwork(name: string): boolean {
+    return this.#networks.delete(name);
+  }
+
+  subnetsOf(node: string, network: string): readonly Cidr[] | undefined {
+    return this.#networks.get(network)?.ledger.get(node);
+  }
+
+  /** Nodes without a subnet of the network, and why. */
+  failures(network: string): ReadonlyMap<string, string> {
+    return this.#networks.get(network)?.failures ?? new Map();
+  }
+
+  /** Why a node has no id. */
+  idFailure(node: string): string | undefined {
+    return this.#idFailures.get(node);
+  }
+
+  annotations(node: string): NodeAnnotationTexts {
+    const id = this.#ids.get(node);
+    const held = [...this.#networks].flatMap(([name, { ledger }]): [string, readonly Cidr[]][] => {
+      const subnets = ledger.get(node);
+      return subnets === undefined ? [] : [[name, subnets]];
+    });
+    return {
+      id: id === undefined ? undefined : String(id),
+      transitAddresses:
+        id === undefined
+          ? undefined
+          : formatAddressPair(nodeTransitAddresses(this.#cluster.transitSubnets, parseNodeId(id))),
+      subnets: formatNodeSubnets(new Map(held)),
+    };
+  }
+
+  #recoverId(node: string, id: number): string[] {
+    if (id < FIRST_NODE_ID) return [`node id ${id} is reserved`];
+    const holder = this.#ids.recover(node, id);
+    return holder === undefined ? [] : [`node id ${id} belongs to node ${holder} already`];
+  }
+
+  #addNetwork(network: Network): NetworkEntry {
+    const ranges = network.subnets.flatMap(({ cidr, hostPrefix }) =>
+      hostPrefix === undefined ? [] : [{ cidr, hostPrefix }],
+    );
+    const entry: NetworkEntry = { network, ledger: createSubnetLedger(ranges), failures: new Map() };
+    this.#networks.set(network.name, entry);
+    return entry;
+  }
+
+  /** @returns whether something changed that a network's status shows */
+  #assign(network: string, node: string): boolean {
+    const entry = this.#networks.get(network);
+    if (entry === undefined) return false;
+    const before = entry.failures.get(node);
+    try {
+      entry.ledger.assign(node);
+      return entry.failures.delete(node);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      entry.failures.set(node, message);
+      return message !== before;
+    }
+  }
+}

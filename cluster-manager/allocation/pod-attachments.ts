@@ -1,0 +1,112 @@
+/** Which layer-2 networks a pod is attached to, and what it asks of each. Pure. */
+import {
+  type Attachment,
+  attachmentsOf,
+  type NetworkSelection,
+  parseDefaultNetworkSelection,
+  parseNetworkSelections,
+} from '../../api/annotations/network-selection.ts';
+import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Labels } from '../../api/label-selector.ts';
+import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
+import type { AddressRequest } from './address-ledger.ts';
+import type { NetworkRecord, NetworkRegistry } from './network-registry.ts';
+
+/** An attachment whose addresses are ours to give. */
+export interface Layer2Attachment {
+  readonly nadKey: string;
+  readonly record: NetworkRecord;
+  readonly role: PodNetworkRole;
+  readonly request: AddressRequest;
+  readonly requestedGateways: readonly Ip[];
+  readonly defaultRouteElsewhere: readonly Family[];
+}
+
+export interface PodAttachments {
+  readonly layer2: readonly Layer2Attachment[];
+  /** Sentences for the pod's events. */
+  readonly problems: readonly string[];
+}
+
+/** @param labels of the pod's namespace; undefined as long as it is not known */
+export const podAttachments = (
+  pod: PodFacts,
+  labels: Labels | undefined,
+  registry: NetworkRegistry,
+): PodAttachments => {
+  if (!pod.isActive || labels === undefined) return NONE;
+  const selections = read(() => parseNetworkSelections(pod.annotations.selection ?? '', pod.key), []);
+  const attachments = attachmentsOf(selections.value);
+  const primary = primaryAttachment(pod, labels, registry, attachments);
+  const secondary = attachments.map((attachment) => secondaryAttachment(attachment, registry));
+  return {
+    layer2: [...primary.layer2, ...secondary.flatMap(({ layer2 }) => layer2)],
+    problems: [...selections.problems, ...primary.problems, ...secondary.flatMap(({ problems }) => problems)],
+  };
+};
+
+const NONE: PodAttachments = { layer2: [], problems: [] };
+
+const primaryAttachment = (
+  pod: PodFacts,
+  labels: Labels,
+  registry: NetworkRegistry,
+  attachments: readonly Attachment[],
+): PodAttachments => {
+  const primary = registry.primaryOf(pod.namespace, labels);
+  const record = primary.kind === 'network' ? registry.networkOfNad(primary.nad.key) : undefined;
+  if (primary.kind !== 'network' || record === undefined || !isLayer2(record)) return NONE;
+  const wanted = read(() => defaultSelection(pod), undefined);
+  const request = { ips: wanted.value?.ips ?? [], mac: wanted.value?.mac };
+  if (wanted.problems.length > 0) return { layer2: [], problems: wanted.problems };
+  const defaultRouteElsewhere = attachments.flatMap(({ defaultRoute }) => defaultRoute.map(ipFamily));
+  const nadKey = primary.nad.key;
+  return {
+    layer2: [{ nadKey, record, role: 'primary', request, requestedGateways: [], defaultRouteElsewhere }],
+    problems: [],
+  };
+};
+
+const defaultSelection = (pod: PodFacts): NetworkSelection | undefined =>
+  pod.annotations.defaultNetwork === undefined
+    ? undefined
+    : parseDefaultNetworkSelection(pod.annotations.defaultNetwork, pod.key);
+
+const secondaryAttachment = (attachment: Attachment, registry: NetworkRegistry): PodAttachments => {
+  const nad = registry.nad(`${attachment.namespace}/${attachment.name}`);
+  const record = nad === undefined ? undefined : registry.networkOfNad(nad.key);
+  if (nad === undefined || record === undefined) return NONE;
+  if (nad.conf.role === 'primary') {
+    const message = `unexpected primary network "${nad.conf.name}" specified with a NetworkSelectionElement ${nad.key}`;
+    return { layer2: [], problems: [message] };
+  }
+  if (!isLayer2(record)) return NONE;
+  const { nadKey, ips, mac, defaultRoute } = attachment;
+  return {
+    layer2: [
+      {
+        nadKey,
+        record,
+        role: 'secondary',
+        request: { ips, mac },
+        requestedGateways: defaultRoute,
+        defaultRouteElsewhere: [],
+      },
+    ],
+    problems: [],
+  };
+};
+
+/** Addresses of layer-3 networks are their nodes' to give. */
+const isLayer2 = ({ network }: NetworkRecord): boolean => network.topology === 'layer2';
+
+const read = <Value>(parse: () => Value, otherwise: Value): { value: Value; problems: readonly string[] } => {
+  try {
+    return { value: parse(), problems: [] };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { value: otherwise, problems: [`${error.object}: ${error.message}`] };
+  }
+};

@@ -1,0 +1,166 @@
+/** The cluster manager: mirrors, state, one queue per kind of work. */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { NAD_API_VERSION } from '../../api/names.ts';
+import { describeRef } from '../../api/object.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { systemClock } from '../../kube/clock.ts';
+import type { EventRecorder } from '../../kube/events/types.ts';
+import type { WorkQueue, WorkQueueObservation } from '../../kube/queue/types.ts';
+import { createWorkQueue } from '../../kube/queue/work-queue.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import type { WriterObservation } from '../../kube/writer/types.ts';
+import { createWriter } from '../../kube/writer/writer.ts';
+import { ClusterState, type Problem } from '../state/cluster-state.ts';
+import { createAddressWaiters } from './address-waiters.ts';
+import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
+import { nadReconciler } from './nad-controller.ts';
+import { networkReconciler } from './network-controller.ts';
+import { createNetworkViews } from './network-views.ts';
+import { nodeReconciler } from './node-controller.ts';
+import { podReconciler } from './pod-controller.ts';
+import { createPodUsers } from './pod-users.ts';
+import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
+import { followCaches } from './triggers.ts';
+import { type ControllerContext, type Enqueue, FIELD_MANAGER, type Reconcile } from './types.ts';
+
+export interface ManagerOptions {
+  readonly client: KubeClient;
+  readonly events: EventRecorder;
+  readonly cluster: ClusterConfig;
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Told about everything that operators want to see. */
+  readonly observe?: ((observation: ManagerObservation) => void) | undefined;
+}
+
+export type ControllerName = 'network' | 'nad' | 'node' | 'pod';
+
+export type ManagerObservation =
+  | { readonly source: 'mirror'; readonly about: MirrorObservation }
+  | { readonly source: 'writer'; readonly about: WriterObservation }
+  | { readonly source: 'queue'; readonly controller: ControllerName; readonly about: WorkQueueObservation }
+  /** What existed has been read and noted; from here on things are given out. */
+  | { readonly source: 'recovered'; readonly problems: readonly Problem[] };
+
+export interface Manager {
+  /** Works until `signal` aborts and what is under way has ended. To be called once: by the leader. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when everything that was known has been worked on; what waits for a retry does not count. */
+  idle(): Promise<void>;
+  /** Undefined until what existed has been read. */
+  readonly state: ClusterState | undefined;
+  readonly mirrors: Mirrors;
+}
+
+export const createManager = (options: ManagerOptions): Manager => {
+  const { client, events, cluster, clock = systemClock, random, observe = () => {} } = options;
+  const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }));
+  const writer = createWriter({
+    client,
+    fieldManager: FIELD_MANAGER,
+    concurrency: 16,
+    clock,
+    random,
+    observe: (about) => observe({ source: 'writer', about }),
+  });
+  let state: ClusterState | undefined;
+  let queues: Readonly<Record<ControllerName, WorkQueue>> | undefined;
+
+  const start = (): Readonly<Record<ControllerName, WorkQueue>> => {
+    const recovered = recoverState(mirrors, cluster);
+    state = recovered.state;
+    observe({ source: 'recovered', problems: recovered.problems });
+    const problems = createProblemReporter(events);
+    reportConflicts(problems, recovered.problems);
+    return startControllers(
+      { client, writer, problems, clock, caches: mirrors.caches, state },
+      (controller, reconcile) =>
+        createWorkQueue({
+          handle: reconcile,
+          concurrency: 16,
+          clock,
+          random,
+          observe: (about) => observe({ source: 'queue', controller, about }),
+        }),
+    );
+  };
+
+  return {
+    mirrors,
+    get state() {
+      return state;
+    },
+    idle: async () => {
+      if (queues === undefined) return;
+      const all = Object.values(queues);
+      do {
+        for (const queue of all) await queue.idle();
+        await writer.idle();
+      } while (all.some((queue) => queue.counts().queued + queue.counts().working > 0));
+    },
+    run: async (signal) => {
+      const mirroring = mirrors.run(signal);
+      try {
+        await mirrors.whenSynced(signal);
+        queues = start();
+        await Promise.all(Object.values(queues).map((queue) => queue.run(signal)));
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      } finally {
+        await mirroring;
+      }
+    },
+  };
+};
+
+/** In one turn of the event loop: nothing changes between what is recovered and what is followed from then on. */
+const recoverState = (
+  { caches }: Mirrors,
+  cluster: ClusterConfig,
+): { state: ClusterState; problems: readonly Problem[] } => {
+  const state = new ClusterState(cluster);
+  const problems = state.recover({
+    nads: [...caches.nads.values()],
+    nodes: [...caches.nodes.values()],
+    pods: [...caches.pods.values()],
+    labelsOf: (namespace) => caches.namespaces.get(namespace)?.labels,
+  });
+  return { state, problems };
+};
+
+const startControllers = (
+  base: Omit<ControllerContext, 'enqueue'>,
+  createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
+): Readonly<Record<ControllerName, WorkQueue>> => {
+  const enqueue: Enqueue = {
+    network: (key) => queues.network.add(key),
+    nad: (key) => queues.nad.add(key),
+    node: (name) => queues.node.add(name),
+    pod: (key) => queues.pod.add(key),
+  };
+  const context: ControllerContext = { ...base, enqueue };
+  const users = createPodUsers(context.caches.pods);
+  const waiters = createAddressWaiters();
+  const views = createNetworkViews(context, users);
+  const queues = {
+    network: createQueue('network', networkReconciler(context, views, users)),
+    nad: createQueue('nad', nadReconciler(context, users)),
+    node: createQueue('node', nodeReconciler(context)),
+    pod: createQueue('pod', podReconciler(context, waiters)),
+  };
+  followCaches({ ...context, views, users, waiters });
+  return queues;
+};
+
+const reportConflicts = (reporter: ProblemReporter, problems: readonly Problem[]): void => {
+  for (const [, same] of Map.groupBy(problems, ({ object }) => describeRef(object))) {
+    const { object } = same[0] ?? {};
+    if (object === undefined) continue;
+    const apiVersion = object.kind === 'NetworkAttachmentDefinition' ? NAD_API_VERSION : 'v1';
+    reporter.report(
+      { apiVersion, ...object },
+      'AllocationConflict',
+      same.map(({ message }) => message),
+    );
+  }
+};

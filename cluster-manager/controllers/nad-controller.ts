@@ -1,0 +1,58 @@
+/** Writes the ids of its network to every NAD, and lets go of NADs that are being deleted and that no pod uses. */
+import { formatTunnelKeys } from '../../api/annotations/tunnel-keys.ts';
+import { NAD_ANNOTATIONS, NAD_API_VERSION, UDN_FINALIZER } from '../../api/names.ts';
+import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import type { NetworkRecord } from '../allocation/network-registry.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import { removeFinalizer } from './finalizer.ts';
+import type { PodUsers } from './pod-users.ts';
+import type { ControllerContext, Reconcile } from './types.ts';
+
+export const nadReconciler =
+  ({ caches, client, state, writer, problems, enqueue }: ControllerContext, users: PodUsers): Reconcile =>
+  async (key, signal) => {
+    const nad = caches.nads.get(key);
+    if (nad === undefined) return;
+    const ref = { namespace: nad.metadata.namespace, name: nad.metadata.name };
+    const found = [...(state.nadProblems.get(key) ?? []), ...secondPrimary(nad, { caches, state })];
+    const { uid } = nad.metadata;
+    const regarding = { apiVersion: NAD_API_VERSION, kind: 'NetworkAttachmentDefinition', ...ref, uid };
+    problems.report(regarding, 'InvalidNetwork', found);
+    const record = state.registry.networkOfNad(key);
+    const annotations = record === undefined ? {} : changedAnnotations(nad, record);
+    try {
+      if (Object.keys(annotations).length > 0) {
+        await writer.merge(NETWORK_ATTACHMENT_DEFINITIONS, ref, { metadata: { annotations } }, {}, signal);
+      }
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    if (!isLeaving(nad)) return;
+    const pods = users.watch(key, 'nad', () => enqueue.nad(key));
+    if (pods.length > 0) return;
+    await removeFinalizer(client, NETWORK_ATTACHMENT_DEFINITIONS, ref, nad.metadata.finalizers, UDN_FINALIZER, signal);
+  };
+
+const isLeaving = ({ metadata }: NadFacts): boolean =>
+  metadata.deletionTimestamp != null && metadata.finalizers.includes(UDN_FINALIZER);
+
+const changedAnnotations = (nad: NadFacts, { name, keys }: NetworkRecord): Record<string, string | null> => {
+  const wanted: Record<string, string | null> = {
+    [NAD_ANNOTATIONS.networkName]: name,
+    [NAD_ANNOTATIONS.networkId]: String(keys.id),
+    [NAD_ANNOTATIONS.tunnelKeys]: keys.tunnelKeys.length === 0 ? null : formatTunnelKeys(keys.tunnelKeys),
+  };
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => (nad.metadata.annotations[key] ?? null) !== value),
+  );
+};
+
+/** Only the oldest primary NAD of a namespace counts. */
+const secondPrimary = (nad: NadFacts, { caches, state }: Pick<ControllerContext, 'caches' | 'state'>): string[] => {
+  const { namespace } = nad.metadata;
+  const labels = caches.namespaces.get(namespace)?.labels ?? {};
+  const primary = state.registry.primaryOf(namespace, labels);
+  if (primary.kind !== 'network' || !primary.ignored.some(({ key }) => key === nad.key)) return [];
+  return [`primary network already exist in namespace "${namespace}": "${primary.nad.metadata.name}"`];
+};

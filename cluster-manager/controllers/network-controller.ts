@@ -1,0 +1,245 @@
+/**
+ * Keeps the NADs of every UserDefinedNetwork and ClusterUserDefinedNetwork as they should be, and says in their status how
+ * that went. A network that is being deleted stays until no pod uses it any more.
+ */
+import type { ConditionInput } from '../../api/condition.ts';
+import { UDN_FINALIZER } from '../../api/names.ts';
+import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import { refOf as refOfKey } from '../../kube/object-key.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import type { NadManifest } from '../render/network-attachment-definition.ts';
+import { planRelease, planWanted, type ReleasePlan, type WantedPlan } from '../render/plan-network.ts';
+import { removeFinalizer } from './finalizer.ts';
+import { factsOf, networkKey } from './network-key.ts';
+import {
+  ALLOCATION_MANAGER,
+  allocationCondition,
+  applyToNetwork,
+  createdCondition,
+  NETWORK_MANAGER,
+  refOf,
+  regarding,
+  resourceOf,
+  writeCondition,
+} from './network-status.ts';
+import type { NetworkViews } from './network-views.ts';
+import type { PodUsers } from './pod-users.ts';
+import { selectedNamespaces } from './selected-namespaces.ts';
+import type { ControllerContext, Reconcile } from './types.ts';
+
+export const networkReconciler = (context: ControllerContext, views: NetworkViews, users: PodUsers): Reconcile => {
+  const controller: Controller = { ...context, views, users };
+  return async (key, signal) => {
+    const facts = factsOf(context.caches, key);
+    if (facts === undefined) views.forget(key);
+    else if (facts.metadata.deletionTimestamp == null) await ensure(controller, facts, signal);
+    else await leave(controller, facts, signal);
+  };
+};
+
+interface Controller extends ControllerContext {
+  readonly views: NetworkViews;
+  readonly users: PodUsers;
+}
+
+const ensure = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
+  const { caches, views } = controller;
+  // Before there is anything to protect, and not only after.
+  await addFinalizer(controller, facts, signal);
+  const wanted = selectedNamespaces(facts, caches.namespaces);
+  const plans = wanted.map((namespace) => ({ namespace, plan: planWanted(facts, namespace, views.view) }));
+  views.setFailed(
+    networkKey(facts),
+    plans.filter(({ plan }) => plan.kind === 'error').map(({ namespace }) => namespace),
+  );
+  // What can't be read selects nothing, but neither does it give anything up.
+  const owned = facts.spec === undefined ? [] : ownedNamespaces(controller, facts);
+  const stale = owned.filter((namespace) => !wanted.includes(namespace));
+  const releases = stale.map((namespace) => ({ namespace, plan: release(controller, facts, namespace) }));
+  const outcomes = await Promise.all([
+    ...plans.map(({ namespace, plan }) => applyPlan(controller, facts, namespace, plan, signal)),
+    ...releases.map(({ plan }) => deleteNad(controller, plan, signal)),
+  ]);
+  const rendered = views.view.rendered(facts);
+  const messages = [
+    ...(typeof rendered === 'string' ? [rendered] : []),
+    ...outcomes.flatMap(({ message }) => message ?? []),
+  ];
+  const namespaces = plans.filter(({ plan }) => isThere(plan)).map(({ namespace }) => namespace);
+  // A namespace that is about to go takes its networks along: nothing is left to be said about them.
+  const isLeaving = facts.kind === 'UserDefinedNetwork' && plans.every(({ plan }) => plan.kind === 'skip');
+  if (!isLeaving) await report(controller, facts, conditionOf(facts, namespaces, messages), signal);
+  await reportAllocation(controller, facts, signal);
+  rethrow(outcomes.flatMap(({ error }) => error ?? []));
+};
+
+const leave = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
+  if (!facts.metadata.finalizers.includes(UDN_FINALIZER)) return;
+  const namespaces = ownedNamespaces(controller, facts);
+  const plans = namespaces.map((namespace) => release(controller, facts, namespace));
+  const outcomes = await Promise.all(plans.map((plan) => deleteNad(controller, plan, signal)));
+  const messages = outcomes.flatMap(({ message }) => message ?? []);
+  if (plans.every(({ kind }) => kind === 'gone')) {
+    const { metadata } = facts;
+    await removeFinalizer(
+      controller.client,
+      resourceOf(facts),
+      refOf(facts),
+      metadata.finalizers,
+      UDN_FINALIZER,
+      signal,
+    );
+    return;
+  }
+  const condition = messages.length > 0 ? failed(facts, messages) : deleting(facts, namespaces);
+  await report(controller, facts, condition, signal);
+  rethrow(outcomes.flatMap(({ error }) => error ?? []));
+};
+
+interface Outcome {
+  /** For the condition. */
+  readonly message?: string;
+  /** To be tried again. */
+  readonly error?: unknown;
+}
+
+const addFinalizer = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
+  if (facts.metadata.finalizers.includes(UDN_FINALIZER)) return;
+  await applyToNetwork(controller.client, facts, NETWORK_MANAGER, { finalizers: [UDN_FINALIZER] }, signal);
+};
+
+/** Namespaces with a NAD of the network, sorted. */
+const ownedNamespaces = ({ caches }: Controller, { metadata }: NetworkFacts): readonly string[] =>
+  caches.nads
+    .byIndex('owner', metadata.uid ?? '')
+    .map((nad) => nad.metadata.namespace)
+    .sort();
+
+const release = ({ views, users, enqueue }: Controller, facts: NetworkFacts, namespace: string): ReleasePlan => {
+  const plan = planRelease(facts, namespace, views.view);
+  const key = networkKey(facts);
+  if (plan.kind === 'blocked') users.watch(`${namespace}/${facts.metadata.name}`, key, () => enqueue.network(key));
+  return plan;
+};
+
+const isThere = ({ kind }: WantedPlan): boolean => kind === 'apply' || kind === 'keep';
+
+const applyPlan = async (
+  controller: Controller,
+  facts: NetworkFacts,
+  namespace: string,
+  plan: WantedPlan,
+  signal: AbortSignal,
+): Promise<Outcome> => {
+  if (plan.kind === 'error') return { message: plan.message };
+  if (plan.kind === 'skip' || !controller.views.needsApply(plan)) return {};
+  const key = `${namespace}/${facts.metadata.name}`;
+  const settle = plan.kind === 'apply' && plan.isNew && plan.isPrimary ? controller.views.addPending(key) : undefined;
+  try {
+    await writeNad(controller, plan.manifest, plan.kind === 'apply' && plan.isNew, signal);
+    controller.views.noteApplied(plan.manifest);
+    return {};
+  } catch (error) {
+    settle?.();
+    return { message: `failed to write NetworkAttachmentDefinition [${key}]: ${textOf(error)}`, error };
+  }
+};
+
+/** A NAD that is not ours may have appeared a moment ago: a new one is not forced upon it. */
+const writeNad = async (
+  { writer }: Controller,
+  manifest: NadManifest,
+  isNew: boolean,
+  signal: AbortSignal,
+): Promise<void> => {
+  const options = { fieldManager: NETWORK_MANAGER, force: !isNew };
+  await writer.apply(NETWORK_ATTACHMENT_DEFINITIONS, { ...manifest }, options, signal);
+};
+
+const deleteNad = async ({ client }: Controller, plan: ReleasePlan, signal: AbortSignal): Promise<Outcome> => {
+  if (plan.kind === 'blocked') return { message: plan.message };
+  if (plan.kind !== 'delete') return {};
+  const { key, metadata } = plan.nad;
+  try {
+    const preconditions = { uid: metadata.uid };
+    await client.delete(NETWORK_ATTACHMENT_DEFINITIONS, refOfKey(key), { preconditions }, signal);
+    return {};
+  } catch (error) {
+    if (isNotFound(error)) return {};
+    return { message: `failed to delete NetworkAttachmentDefinition [${key}]: ${textOf(error)}`, error };
+  }
+};
+
+const conditionOf = (
+  facts: NetworkFacts,
+  namespaces: readonly string[],
+  messages: readonly string[],
+): ConditionInput => {
+  if (messages.length > 0) return failed(facts, messages);
+  const reason = 'NetworkAttachmentDefinitionCreated';
+  if (facts.kind === 'UserDefinedNetwork') {
+    return createdCondition('True', reason, 'NetworkAttachmentDefinition has been created');
+  }
+  const list = `[${namespaces.join(', ')}]`;
+  return createdCondition(
+    'True',
+    reason,
+    `NetworkAttachmentDefinition has been created in following namespaces: ${list}`,
+  );
+};
+
+const failed = (facts: NetworkFacts, messages: readonly string[]): ConditionInput =>
+  createdCondition('False', errorReason(facts), [...new Set(messages)].join('; '));
+
+const errorReason = ({ kind }: NetworkFacts): string =>
+  kind === 'UserDefinedNetwork' ? 'SyncError' : 'NetworkAttachmentDefinitionSyncError';
+
+const deleting = (facts: NetworkFacts, namespaces: readonly string[]): ConditionInput => {
+  const nads = namespaces.map((namespace) => `${namespace}/${facts.metadata.name}`).join(', ');
+  const message =
+    facts.kind === 'UserDefinedNetwork'
+      ? 'NetworkAttachmentDefinition is being deleted'
+      : `NetworkAttachmentDefinition are being deleted: [${nads}]`;
+  return createdCondition('False', 'NetworkAttachmentDefinitionDeleted', message);
+};
+
+const report = async (
+  controller: Controller,
+  facts: NetworkFacts,
+  condition: ConditionInput,
+  signal: AbortSignal,
+): Promise<void> => {
+  const isError = condition.reason === errorReason(facts);
+  controller.problems.report(regarding(facts), errorReason(facts), isError ? [condition.message] : []);
+  await writeCondition(controller, facts, NETWORK_MANAGER, condition, signal);
+};
+
+/** Once the network has an id; as long as it can't get one, that is what failed. */
+const reportAllocation = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
+  const { state } = controller;
+  const nads = ownedNamespaces(controller, facts).map((namespace) => `${namespace}/${facts.metadata.name}`);
+  if (nads.length === 0) return;
+  const refusals = nads.flatMap((key) => state.nadProblems.get(key) ?? []);
+  if (state.registry.get(facts.networkName) === undefined) {
+    const [message] = refusals;
+    if (message === undefined) return;
+    const input = { type: 'NetworkAllocationSucceeded', status: 'False', reason: 'InternalError', message } as const;
+    await writeCondition(controller, facts, ALLOCATION_MANAGER, input, signal);
+    return;
+  }
+  const failures = state.nodes.failures(facts.networkName);
+  controller.problems.report(
+    regarding(facts),
+    'NetworkAllocationFailed',
+    [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`),
+  );
+  await writeCondition(controller, facts, ALLOCATION_MANAGER, allocationCondition(failures), signal);
+};
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const rethrow = (errors: readonly unknown[]): void => {
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} NADs could not be written`);
+};

@@ -1,0 +1,79 @@
+/** What the plan of a network is made from: the caches, and what the controller itself has just done. */
+import type { NetConf } from '../../api/net-conf.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import type { NadManifest } from '../render/network-attachment-definition.ts';
+import { type NetworkView, renderOrExplain, type WantedPlan } from '../render/plan-network.ts';
+import type { PodUsers } from './pod-users.ts';
+import type { ControllerContext } from './types.ts';
+
+export interface NetworkViews {
+  readonly view: NetworkView;
+  /** A primary NAD is being written. @returns to be called when that failed */
+  addPending(nadKey: string): () => void;
+  /** The cache has a NAD, or does not have it any more. */
+  seen(nadKey: string): void;
+  /** False when the manifest has been applied and only others' labels differ: applying it again changes nothing. */
+  needsApply(plan: Extract<WantedPlan, { manifest: NadManifest }>): boolean;
+  noteApplied(manifest: NadManifest): void;
+  /** Remembers that a network failed in namespaces; none: it did not. */
+  setFailed(networkKey: string, namespaces: readonly string[]): void;
+  /** Networks that failed in a namespace, where something has changed now. */
+  failedIn(namespace: string): readonly string[];
+  /** The network is gone. */
+  forget(networkKey: string): void;
+}
+
+export const createNetworkViews = (
+  { caches, state, enqueue }: Pick<ControllerContext, 'caches' | 'state' | 'enqueue'>,
+  users: PodUsers,
+): NetworkViews => {
+  const rendered = new WeakMap<NetworkFacts, ((namespace: string) => NetConf) | string>();
+  const pending = new Map<string, Set<string>>();
+  const applied = new Map<string, string>();
+  const failed = new Map<string, ReadonlySet<string>>();
+
+  const dropPending = (nadKey: string): boolean => pending.get(namespaceOf(nadKey))?.delete(nadKey) ?? false;
+  const failedIn = (namespace: string): readonly string[] =>
+    [...failed].filter(([, namespaces]) => namespaces.has(namespace)).map(([key]) => key);
+  const view: NetworkView = {
+    rendered: (facts) => {
+      const known = rendered.get(facts) ?? renderOrExplain(facts, state.cluster);
+      rendered.set(facts, known);
+      return known;
+    },
+    namespace: (name) => caches.namespaces.get(name),
+    nad: (key) => caches.nads.get(key),
+    nadsIn: (namespace): readonly NadFacts[] => caches.nads.byIndex('namespace', namespace),
+    pendingPrimaries: (namespace) => [...(pending.get(namespace) ?? [])],
+    podsUsing: users.using,
+  };
+  return {
+    view,
+    addPending: (nadKey) => {
+      const namespace = namespaceOf(nadKey);
+      pending.set(namespace, (pending.get(namespace) ?? new Set()).add(nadKey));
+      return () => {
+        if (dropPending(nadKey)) for (const key of failedIn(namespace)) enqueue.network(key);
+      };
+    },
+    seen: (nadKey) => {
+      dropPending(nadKey);
+      if (!caches.nads.has(nadKey)) applied.delete(nadKey);
+    },
+    needsApply: (plan) =>
+      plan.kind === 'apply' ||
+      (plan.hasExtras && applied.get(nadKeyOf(plan.manifest)) !== JSON.stringify(plan.manifest)),
+    noteApplied: (manifest) => applied.set(nadKeyOf(manifest), JSON.stringify(manifest)),
+    setFailed: (networkKey, namespaces) => {
+      if (namespaces.length === 0) failed.delete(networkKey);
+      else failed.set(networkKey, new Set(namespaces));
+    },
+    failedIn,
+    forget: (networkKey) => failed.delete(networkKey),
+  };
+};
+
+const namespaceOf = (nadKey: string): string => nadKey.split('/')[0] ?? '';
+
+const nadKeyOf = ({ metadata }: NadManifest): string => `${metadata.namespace}/${metadata.name}`;

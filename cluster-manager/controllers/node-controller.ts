@@ -1,0 +1,33 @@
+/** Writes to every node what belongs to it. */
+import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import { NODES } from '../../kube/resources.ts';
+import type { NodeAnnotationTexts } from '../allocation/node-allocations.ts';
+import type { NodeFacts } from '../facts/node-facts.ts';
+import type { ControllerContext, Reconcile } from './types.ts';
+
+export const nodeReconciler =
+  ({ caches, state, writer, problems }: ControllerContext): Reconcile =>
+  async (name, signal) => {
+    const node = caches.nodes.get(name);
+    if (node === undefined) return;
+    const failure = state.nodes.idFailure(name);
+    const regarding = { apiVersion: 'v1', kind: 'Node', name, uid: node.uid };
+    problems.report(regarding, 'NodeAllocationFailed', failure === undefined ? [] : [failure]);
+    const annotations = changedAnnotations(node, state.nodes.annotations(name));
+    if (Object.keys(annotations).length === 0) return;
+    try {
+      await writer.merge(NODES, { name }, { metadata: { annotations } }, {}, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
+
+/** What has to be written for the node to have what it should; null takes an annotation away. */
+const changedAnnotations = (node: NodeFacts, wanted: NodeAnnotationTexts): Record<string, string | null> => {
+  const changes: Record<string, string | null> = {};
+  for (const field of ['id', 'transitAddresses', 'subnets'] as const) {
+    if (node.annotations[field] !== wanted[field]) changes[NODE_ANNOTATIONS[field]] = wanted[field] ?? null;
+  }
+  return changes;
+};

@@ -1,0 +1,30 @@
+/** Tells owners of objects what is wrong, once: an event that only repeats what was said is noise. */
+import type { EventInput, EventRecorder, InvolvedObject } from '../../kube/events/types.ts';
+
+export interface ProblemReporter {
+  /** All that is wrong with an object now; what was not said before becomes an event. None: everything is well again. */
+  report(regarding: InvolvedObject, reason: string, messages: readonly string[]): void;
+}
+
+export const createProblemReporter = (events: Pick<EventRecorder, 'record'>): ProblemReporter => {
+  const said = new Map<string, ReadonlySet<string>>();
+  return {
+    report: (regarding, reason, messages) => {
+      const key = `${reason} ${regarding.kind} ${regarding.namespace ?? ''}/${regarding.name} ${regarding.uid ?? ''}`;
+      const before = said.get(key);
+      if (messages.length === 0) said.delete(key);
+      else said.set(key, new Set(messages));
+      // Objects go away without saying goodbye; of those that are left few are wrong.
+      for (const oldest of said.keys()) {
+        if (said.size <= MAX_REMEMBERED) break;
+        said.delete(oldest);
+      }
+      for (const message of new Set(messages)) {
+        const event: EventInput = { regarding, type: 'Warning', reason, message };
+        if (before?.has(message) !== true) events.record(event);
+      }
+    },
+  };
+};
+
+const MAX_REMEMBERED = 10_000;

@@ -1,0 +1,141 @@
+/**
+ * What happens in the cluster → what has to be worked on. Every event is followed by what it touches and by nothing else:
+ * there is no list of everything that would be walked now and then.
+ */
+import { matchesSelector } from '../../api/label-selector.ts';
+import type { Change } from '../../kube/reflector/types.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import type { NamespaceFacts } from '../facts/namespace-facts.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import type { NodeFacts } from '../facts/node-facts.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
+import type { Touched } from '../state/cluster-state.ts';
+import type { AddressWaiters } from './address-waiters.ts';
+import { networkKey } from './network-key.ts';
+import type { NetworkViews } from './network-views.ts';
+import type { PodUsers } from './pod-users.ts';
+import type { ControllerContext } from './types.ts';
+
+export interface TriggerContext extends Pick<ControllerContext, 'caches' | 'state' | 'enqueue'> {
+  readonly views: NetworkViews;
+  readonly users: PodUsers;
+  readonly waiters: AddressWaiters;
+}
+
+/** Follows the caches, from what is in them now. @returns what ends it */
+export const followCaches = (context: TriggerContext): (() => void) => {
+  const { caches } = context;
+  const ends = [
+    caches.nodes.subscribe((change) => onNode(context, change)),
+    caches.nads.subscribe((change) => onNad(context, change)),
+    caches.udns.subscribe((change) => onNetwork(context, change)),
+    caches.cudns.subscribe((change) => onNetwork(context, change)),
+    caches.pods.subscribe((change) => onPod(context, change)),
+    // Last: by now every network and every pod is queued, and the replay of namespaces has nothing to add.
+    subscribeToChanges(caches.namespaces, (change) => onNamespace(context, change)),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+};
+
+const subscribeToChanges = <Value>(
+  cache: { subscribe(handler: (change: Change<Value>) => void): () => void },
+  handler: (change: Change<Value>) => void,
+): (() => void) => {
+  let isReplay = true;
+  const end = cache.subscribe((change) => {
+    if (!isReplay) handler(change);
+  });
+  isReplay = false;
+  return end;
+};
+
+const onNetwork = ({ enqueue }: TriggerContext, { before, after }: Change<NetworkFacts>): void => {
+  const facts = after ?? before;
+  if (facts !== undefined) enqueue.network(networkKey(facts));
+};
+
+const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFacts>): void => {
+  const { state } = context;
+  if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeNode(key));
+  if (after !== undefined) touch(context, state.upsertNode(after));
+};
+
+const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>): void => {
+  const { caches, state, enqueue, views } = context;
+  views.seen(key);
+  touch(context, after === undefined ? state.removeNad(key) : state.upsertNad(after));
+  enqueue.nad(key);
+  enqueueOwners(context, key, [before, after]);
+  if (before?.config === after?.config) return;
+  const namespace = key.split('/')[0] ?? '';
+  // Its place may be free now for the primary network that was refused because of it.
+  for (const failed of views.failedIn(namespace)) enqueue.network(failed);
+  if (after?.conf?.topology !== 'layer2') return;
+  const index = after.conf.role === 'primary' ? ('namespace' as const) : ('selectedNad' as const);
+  for (const pod of caches.pods.keysByIndex(index, index === 'namespace' ? namespace : key)) enqueue.pod(pod);
+};
+
+/** Who rendered it, and who could not because something of that name was there. */
+const enqueueOwners = (
+  { caches, enqueue }: TriggerContext,
+  key: string,
+  versions: readonly (NadFacts | undefined)[],
+): void => {
+  const name = key.split('/')[1] ?? '';
+  const keys = new Set<string>();
+  if (caches.udns.has(key)) keys.add(`UserDefinedNetwork/${key}`);
+  if (caches.cudns.has(name)) keys.add(`ClusterUserDefinedNetwork/${name}`);
+  for (const { kind, name: owner } of versions.flatMap((nad) => nad?.metadata.ownerReferences ?? [])) {
+    if (kind === 'ClusterUserDefinedNetwork') keys.add(`${kind}/${owner}`);
+  }
+  for (const network of keys) enqueue.network(network);
+};
+
+const onNamespace = ({ caches, enqueue }: TriggerContext, { key, before, after }: Change<NamespaceFacts>): void => {
+  for (const udn of caches.udns.keysByIndex('namespace', key)) enqueue.network(`UserDefinedNetwork/${udn}`);
+  for (const [name, { selector }] of caches.cudns.entries()) {
+    const isSelected = [before, after].some(
+      (namespace) => namespace !== undefined && selector !== undefined && matchesSelector(selector, namespace.labels),
+    );
+    if (isSelected) enqueue.network(`ClusterUserDefinedNetwork/${name}`);
+  }
+  for (const pod of caches.pods.keysByIndex('namespace', key)) enqueue.pod(pod);
+};
+
+const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
+  const { caches, state, enqueue, users, waiters } = context;
+  const { key, before, after } = change;
+  users.follow(change);
+  const isGone = after === undefined || !after.isActive || (before !== undefined && before.uid !== after.uid);
+  if (isGone && before !== undefined) {
+    waiters.set(key, []);
+    touch(context, state.releasePod(key));
+  }
+  if (after === undefined || !after.isActive) return;
+  // Most pods have nothing of a layer-2 network: they are not even queued.
+  const { layer2, problems } = state.attachmentsOf(after, caches.namespaces.get(after.namespace)?.labels);
+  if (layer2.length > 0 || problems.length > 0) enqueue.pod(key);
+};
+
+const touch = (context: TriggerContext, touched: Touched): void => {
+  const { enqueue, waiters } = context;
+  for (const node of touched.nodes) enqueue.node(node);
+  for (const nad of touched.nads) enqueue.nad(nad);
+  for (const network of touched.networks) for (const key of sourcesOf(context, network)) enqueue.network(key);
+  for (const network of touched.freed) for (const pod of waiters.take(network)) enqueue.pod(pod);
+};
+
+/** The objects that a network's NADs were rendered from. */
+const sourcesOf = ({ state, caches }: TriggerContext, network: string): Set<string> => {
+  const keys = new Set<string>();
+  for (const { metadata } of state.registry.nadsOf(network)) {
+    for (const { kind, name } of metadata.ownerReferences) {
+      const isUdn = kind === 'UserDefinedNetwork';
+      const key = isUdn ? `${metadata.namespace}/${name}` : name;
+      if ((isUdn ? caches.udns : caches.cudns).has(key)) keys.add(`${kind}/${key}`);
+    }
+  }
+  return keys;
+};

@@ -1,0 +1,33 @@
+/** What every controller gets. */
+
+import type { Clock } from '../../kube/clock.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import type { Writer } from '../../kube/writer/types.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
+import type { Caches } from './caches.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
+
+/** Of what is no status of a network: those have field managers of their own. */
+export const FIELD_MANAGER = 'udn-cluster-manager';
+
+export interface ControllerContext {
+  readonly client: Pick<KubeClient, 'get' | 'patch' | 'delete'>;
+  readonly writer: Writer;
+  readonly problems: ProblemReporter;
+  readonly clock: Clock;
+  readonly caches: Caches;
+  readonly state: ClusterState;
+  readonly enqueue: Enqueue;
+}
+
+/** Asks for work on an object; asking twice is asking once. */
+export interface Enqueue {
+  /** `UserDefinedNetwork/ns/name` or `ClusterUserDefinedNetwork/name` */
+  network(key: string): void;
+  nad(key: string): void;
+  node(name: string): void;
+  pod(key: string): void;
+}
+
+/** Brings one object to where it should be. Throws to be called again after a while. */
+export type Reconcile = (key: string, signal: AbortSignal) => Promise<void>;

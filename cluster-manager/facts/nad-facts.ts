@@ -1,0 +1,56 @@
+/** What the cluster manager keeps of a NetworkAttachmentDefinition. */
+import { ApiError } from '../../api/errors.ts';
+import { type NetConf, parseNetConf } from '../../api/net-conf.ts';
+import {
+  type NetworkKeys,
+  nadAnnotatedNetwork,
+  nadNetworkKeys,
+  parseNetworkAttachmentDefinition,
+} from '../../api/network-attachment-definition.ts';
+import type { ObjectMeta } from '../../api/object.ts';
+
+export interface NadFacts {
+  readonly key: string;
+  readonly metadata: ObjectMeta & { readonly namespace: string };
+  readonly config: string | undefined;
+  /** Undefined when it is not ours, or wrong. */
+  readonly conf: NetConf | undefined;
+  /** Why it is wrong. */
+  readonly confError: ApiError | undefined;
+  /** The network that `keys` were given to. */
+  readonly annotatedNetwork: string | undefined;
+  readonly keys: NetworkKeys | undefined;
+  readonly keysError: ApiError | undefined;
+}
+
+export const nadFacts = (object: unknown): NadFacts => {
+  const nad = parseNetworkAttachmentDefinition(object);
+  const conf = attempt(() => parseNetConf(nad.spec.config, nad.metadata));
+  const keys = attempt(() => nadNetworkKeys(nad));
+  return {
+    key: `${nad.metadata.namespace}/${nad.metadata.name}`,
+    metadata: lean(nad.metadata),
+    config: nad.spec.config,
+    conf: conf.value,
+    confError: conf.error,
+    annotatedNetwork: nadAnnotatedNetwork(nad),
+    keys: keys.value,
+    keysError: keys.error,
+  };
+};
+
+/** The uid of the object that controls the NAD: the network that it was rendered from. */
+export const controllerUid = ({ metadata }: Pick<NadFacts, 'metadata'>): string | undefined =>
+  metadata.ownerReferences.find(({ controller }) => controller === true)?.uid;
+
+/** Without what changes with every write, so that only real changes are changes. */
+const lean = ({ resourceVersion: _version, generation: _generation, ...rest }: NadFacts['metadata']) => rest;
+
+const attempt = <Value>(read: () => Value): { value: Value | undefined; error: ApiError | undefined } => {
+  try {
+    return { value: read(), error: undefined };
+  } catch (error) {
+    if (error instanceof ApiError) return { value: undefined, error };
+    throw error;
+  }
+};

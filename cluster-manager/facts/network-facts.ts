@@ -1,0 +1,90 @@
+/** What the cluster manager keeps of a UserDefinedNetwork or a ClusterUserDefinedNetwork: one shape for both. */
+import { z } from 'zod';
+import {
+  type ClusterUserDefinedNetworkSpec,
+  parseClusterUserDefinedNetwork,
+} from '../../api/cluster-user-defined-network.ts';
+import { type Condition, conditionSchema } from '../../api/condition.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { LabelSelector } from '../../api/label-selector.ts';
+import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
+import { metadataSchema, type ObjectMeta } from '../../api/object.ts';
+import { parseWith } from '../../api/parse.ts';
+import { parseUserDefinedNetwork } from '../../api/user-defined-network.ts';
+
+export type NetworkKind = 'UserDefinedNetwork' | 'ClusterUserDefinedNetwork';
+
+/** What can be asked for in either; the fields of the cluster-wide kind are absent in the other. */
+export type NetworkSpec = ClusterUserDefinedNetworkSpec['network'] & {
+  readonly uplinks?: readonly string[] | undefined;
+};
+
+export interface NetworkFacts {
+  readonly kind: NetworkKind;
+  /** `namespace/name` or `name`. */
+  readonly key: string;
+  readonly networkName: string;
+  readonly metadata: ObjectMeta;
+  /** Undefined when the object is wrong. */
+  readonly spec: NetworkSpec | undefined;
+  /** Which namespaces; only of the cluster-wide kind. */
+  readonly selector: LabelSelector | undefined;
+  readonly error: ApiError | undefined;
+  readonly conditions: readonly Condition[];
+}
+
+export const udnFacts = (object: unknown): NetworkFacts => {
+  const base = baseFacts(object);
+  const { namespace = '', name } = base.metadata;
+  const common = {
+    ...base,
+    kind: 'UserDefinedNetwork' as const,
+    key: `${namespace}/${name}`,
+    networkName: udnNetworkName(namespace, name),
+    selector: undefined,
+  };
+  return { ...common, ...attempt(() => ({ spec: parseUserDefinedNetwork(object).spec })) };
+};
+
+export const cudnFacts = (object: unknown): NetworkFacts => {
+  const base = baseFacts(object);
+  const common = {
+    ...base,
+    kind: 'ClusterUserDefinedNetwork' as const,
+    key: base.metadata.name,
+    networkName: cudnNetworkName(base.metadata.name),
+    selector: undefined,
+  };
+  return {
+    ...common,
+    ...attempt(() => {
+      const { spec } = parseClusterUserDefinedNetwork(object);
+      return { spec: { ...spec.network, uplinks: spec.uplinks }, selector: spec.namespaceSelector };
+    }),
+  };
+};
+
+/** What has to be known even of an object that is wrong, to be able to say so and to delete it. */
+const baseFacts = (object: unknown): Pick<NetworkFacts, 'metadata' | 'conditions'> => {
+  const { metadata, status } = parseWith(baseSchema, object, 'network');
+  return { metadata, conditions: status?.conditions ?? [] };
+};
+
+const baseSchema = z.object({
+  metadata: metadataSchema,
+  status: z
+    .object({ conditions: z.array(conditionSchema).nullish().catch([]) })
+    .nullish()
+    .catch(undefined),
+});
+
+const attempt = <Fields extends object>(
+  read: () => Fields,
+): (Fields & { error: undefined }) | { spec: undefined; error: ApiError } => {
+  try {
+    return { ...read(), error: undefined };
+  } catch (error) {
+    if (error instanceof ApiError) return { spec: undefined, error };
+    throw error;
+  }
+};

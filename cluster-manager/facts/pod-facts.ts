@@ -1,0 +1,72 @@
+/** What the cluster manager keeps of a Pod. */
+import { z } from 'zod';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { metadataSchema } from '../../api/object.ts';
+import { parseWith } from '../../api/parse.ts';
+
+export interface PodFacts {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly creationTimestamp: string;
+  /** On a node, on the pod network, and not completed: it needs its addresses. */
+  readonly isActive: boolean;
+  /** Of the version with the latest change that matters; later ones may exist. */
+  readonly resourceVersion: string;
+  readonly annotations: {
+    readonly networks: string | undefined;
+    readonly selection: string | undefined;
+    readonly defaultNetwork: string | undefined;
+  };
+}
+
+export const podFacts = (object: unknown): PodFacts => {
+  const { metadata, spec, status } = parseWith(podSchema, object, 'Pod');
+  const { annotations } = metadata;
+  const isCompleted = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return {
+    key: `${metadata.namespace}/${metadata.name}`,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    creationTimestamp: metadata.creationTimestamp ?? '',
+    isActive: (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted,
+    resourceVersion: metadata.resourceVersion ?? '',
+    annotations: {
+      networks: annotations[POD_ANNOTATIONS.networks],
+      selection: annotations[POD_ANNOTATIONS.selection],
+      defaultNetwork: annotations[POD_ANNOTATIONS.defaultNetwork],
+    },
+  };
+};
+
+/** Whether two versions of a pod are the same to us: most updates are of its status. */
+export const samePod = (a: PodFacts, b: PodFacts): boolean =>
+  a.uid === b.uid &&
+  a.isActive === b.isActive &&
+  a.annotations.networks === b.annotations.networks &&
+  a.annotations.selection === b.annotations.selection &&
+  a.annotations.defaultNetwork === b.annotations.defaultNetwork;
+
+/** The NAD keys that an active pod uses, `*` when its annotation can't be read: then it may use any of its namespace. */
+export const usedNads = (pod: PodFacts): readonly string[] => {
+  const { networks } = pod.annotations;
+  if (!pod.isActive || networks === undefined || networks === '') return [];
+  try {
+    const map: unknown = JSON.parse(networks);
+    if (typeof map === 'object' && map !== null && !Array.isArray(map)) return Object.keys(map).map(withoutAttachment);
+  } catch {
+    // Told to the pod's owner where the annotation is written.
+  }
+  return [`${pod.namespace}/*`];
+};
+
+/** `ns/nad/1` is a second attachment to `ns/nad`. */
+const withoutAttachment = (key: string): string => key.split('/').slice(0, 2).join('/');
+
+const podSchema = z.object({
+  metadata: metadataSchema.extend({ namespace: z.string() }),
+  spec: z.object({ nodeName: z.string().nullish(), hostNetwork: z.boolean().nullish() }).nullish(),
+  status: z.object({ phase: z.string().nullish() }).nullish(),
+});

@@ -1,0 +1,49 @@
+/** What the cluster manager does, as JSON lines. */
+import type { Logger } from 'pino';
+import type { ManagerObservation } from './controllers/manager.ts';
+
+/** One line per thing that an operator may want to know; what goes well again and again is for debugging. */
+export const logObservation = (log: Logger, observation: ManagerObservation): void => {
+  switch (observation.source) {
+    case 'recovered':
+      log.info({ problems: observation.problems.length }, 'recovered what was given out');
+      for (const { object, message } of observation.problems) log.warn({ object, reason: message }, 'conflict found');
+      return;
+    case 'mirror':
+      logMirror(log.child({ module: 'mirror', resource: observation.about.resource }), observation.about);
+      return;
+    case 'writer':
+      logWriter(log.child({ module: 'writer' }), observation.about);
+      return;
+    case 'queue':
+      logQueue(log.child({ module: observation.controller }), observation.about);
+  }
+};
+
+type About<Source extends ManagerObservation['source']> = Extract<
+  ManagerObservation,
+  { source: Source; about: unknown }
+>['about'];
+
+const logMirror = (log: Logger, about: About<'mirror'>): void => {
+  if (about.kind === 'failed') {
+    log.warn({ err: about.error, phase: about.phase, retryInMs: about.retryInMs }, 'API server not readable');
+  } else if (about.kind === 'bad') log.warn({ key: about.key, reason: about.reason.message }, 'object not readable');
+  else if (about.kind === 'handler-failed') log.error({ key: about.key, err: about.error }, 'event not handled');
+  else if (about.kind === 'listed') log.info({ items: about.items, milliseconds: about.milliseconds }, 'listed');
+  else if (about.kind === 'relist') log.info({ reason: about.reason }, 'listing again');
+};
+
+const logWriter = (log: Logger, about: About<'writer'>): void => {
+  const object = { resource: about.resource.plural, key: about.key };
+  if (about.kind === 'retrying')
+    log.warn({ ...object, err: about.error, retryInMs: about.retryInMs }, 'write is retried');
+  else if (about.kind === 'failed') log.error({ ...object, err: about.error }, 'write failed');
+  else log.debug(object, about.kind);
+};
+
+const logQueue = (log: Logger, about: About<'queue'>): void => {
+  if (about.kind === 'failed')
+    log.error({ key: about.key, err: about.error, retryInMs: about.retryInMs }, 'reconcile failed');
+  else log.debug({ key: about.key, milliseconds: about.milliseconds }, 'reconciled');
+};

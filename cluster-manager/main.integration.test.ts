@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { crdFiles } from '../api/crd/crds.ts';
+import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../api/resources.ts';
+import { startEmbeddedServer } from '../kube/embedded/server.ts';
+import type { EmbeddedServer } from '../kube/embedded/types.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, NAMESPACES, NODES, PODS } from '../kube/resources.ts';
+import type { KubeClient } from '../kube/types.ts';
+import { layer2Udn, layer3Udn, node, pod, tenant } from './testing/objects.ts';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+
+let folder: string;
+let server: EmbeddedServer;
+let client: KubeClient;
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'udn-cluster-manager-'));
+  server = await startEmbeddedServer({ listen: [{ host: '127.0.0.1', port: 0 }], token: 'secret' });
+  client = server.cluster.client();
+  children = [];
+  writeFileSync(join(folder, 'kubeconfig'), server.kubeconfig());
+  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+});
+
+afterEach(async () => {
+  for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The program, as soon as it has said that it recovered what was there. */
+const start = async (): Promise<{ child: ChildProcess; metricsPort: number; ended: Promise<unknown[]> }> => {
+  const args = [MAIN, '--kubeconfig', join(folder, 'kubeconfig'), '--metrics-address', '127.0.0.1:0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' });
+  children.push(child);
+  const ended = once(child, 'exit');
+  let metricsPort = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const entry = JSON.parse(line);
+    if (entry.msg === 'started') metricsPort = entry.metricsPort;
+    if (entry.msg === 'recovered what was given out') break;
+  }
+  child.stdout.resume();
+  return { child, metricsPort, ended };
+};
+
+const conditionOf = async (namespace: string): Promise<string | undefined> => {
+  const udn = await client.get(USER_DEFINED_NETWORKS, { namespace, name: 'net' });
+  const { conditions = [] } = (udn['status'] ?? {}) as { conditions?: { type: string; status: string }[] };
+  return conditions.find(({ type }) => type === 'NetworkCreated')?.status;
+};
+
+it('runs until SIGTERM, ends with status 0, and goes on where it was', async () => {
+  const first = await start();
+  await client.create(NODES, node('n1'));
+  await client.create(NAMESPACES, tenant('l2'));
+  await client.create(NAMESPACES, tenant('l3'));
+  await client.create(USER_DEFINED_NETWORKS, layer2Udn('l2/net', ['10.20.0.0/16']));
+  await client.create(USER_DEFINED_NETWORKS, layer3Udn('l3/net', ['10.128.0.0/16']));
+  await client.create(PODS, pod('l2/p'));
+  const done = { timeout: 20_000, interval: 20 };
+  await vi.waitFor(
+    async () => expect([await conditionOf('l2'), await conditionOf('l3')]).toEqual(['True', 'False']),
+    done,
+  );
+  const annotationsOfPod = async () => (await client.get(PODS, { namespace: 'l2', name: 'p' })).metadata.annotations;
+  await vi.waitFor(async () => expect(JSON.stringify(await annotationsOfPod())).toContain('10.20.0.3/16'), done);
+  await vi.waitFor(async () => {
+    const { items } = await client.list(EVENTS, { namespace: 'l3' });
+    expect(items.map((event) => event['reason'])).toContain('SyncError');
+  }, done);
+
+  const readyz = await fetch(`http://127.0.0.1:${first.metricsPort}/readyz`);
+  const metrics = await (await fetch(`http://127.0.0.1:${first.metricsPort}/metrics`)).text();
+  expect([readyz.status, metrics]).toEqual([
+    200,
+    expect.stringContaining('udn_clustermanager_networks{topology="layer2",role="primary"} 1'),
+  ]);
+
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toEqual([0, null]);
+
+  const nads = await client.list(NETWORK_ATTACHMENT_DEFINITIONS);
+  const second = await start();
+  await client.create(NODES, node('n2'));
+  await vi.waitFor(async () => {
+    expect((await client.get(NODES, { name: 'n2' })).metadata.annotations).toMatchObject({
+      'k8s.ovn.org/node-id': '3',
+    });
+  }, done);
+  expect((await client.list(NETWORK_ATTACHMENT_DEFINITIONS)).items).toEqual(nads.items);
+  second.child.kill('SIGINT');
+  expect(await second.ended).toEqual([0, null]);
+});

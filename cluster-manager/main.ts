@@ -1,0 +1,60 @@
+/** `udn-cluster-manager`: one per cluster. */
+import { destination, pino } from 'pino';
+import { connect } from '../kube/client/connect.ts';
+import { loadConnection } from '../kube/config/load.ts';
+import { createEventRecorder } from '../kube/events/recorder.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { startHttpServer } from '../program/http-server.ts';
+import { runProgram } from '../program/run.ts';
+import { createManager } from './controllers/manager.ts';
+import { logObservation } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { helpText, type Options, parseCommand } from './options.ts';
+
+const NAME = 'udn-cluster-manager';
+
+const main = async (signal: AbortSignal): Promise<void> => {
+  const command = parseCommand(process.argv.slice(2), process.env);
+  if (command.kind === 'help') process.stdout.write(helpText());
+  else if (command.kind === 'version') process.stdout.write(`${NAME} ${packageJson.version}\n`);
+  else await run(command.options, signal);
+};
+
+const run = async (options: Options, signal: AbortSignal): Promise<void> => {
+  // Synchronous: the last lines before the end are the ones that are wanted.
+  const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
+  const { kubeconfig, context, cluster, metricsAddress } = options;
+  const connection = await loadConnection({ kubeconfig, context, env: process.env });
+  const client = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
+  const events = createEventRecorder({ client, component: NAME });
+  const metrics = createMetrics();
+  const manager = createManager({
+    client,
+    events,
+    cluster,
+    observe: (observation) => {
+      metrics.observe(observation);
+      logObservation(log, observation);
+    },
+  });
+  metrics.follow(manager);
+  const http =
+    metricsAddress === undefined
+      ? undefined
+      : await startHttpServer({
+          address: metricsAddress,
+          contentType: metrics.contentType,
+          metrics: () => metrics.text(),
+          notReady: () => (manager.state === undefined ? ['what exists has not been read yet'] : []),
+        });
+  log.info({ server: connection.server, metricsPort: http?.port }, 'started');
+  try {
+    await manager.run(signal);
+  } finally {
+    await http?.close();
+    client.close();
+  }
+  log.info('stopped');
+};
+
+await runProgram(NAME, main);

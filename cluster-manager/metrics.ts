@@ -1,0 +1,81 @@
+/** What the cluster manager does, as Prometheus metrics. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Manager, ManagerObservation } from './controllers/manager.ts';
+
+export interface Metrics {
+  observe(observation: ManagerObservation): void;
+  /** Gauges that are read when somebody asks. */
+  follow(manager: Manager): void;
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+export const createMetrics = (): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const reconciles = new Histogram({
+    name: 'udn_clustermanager_reconcile_seconds',
+    help: 'Time of one reconciliation.',
+    labelNames: ['controller'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'udn_clustermanager_reconcile_failures_total',
+    help: 'Reconciliations that failed and are tried again.',
+    labelNames: ['controller'],
+    registers,
+  });
+  const writes = new Counter({
+    name: 'udn_clustermanager_writes_total',
+    help: 'Writes to the API server by outcome.',
+    labelNames: ['resource', 'outcome'],
+    registers,
+  });
+  const bad = new Counter({
+    name: 'udn_clustermanager_bad_objects_total',
+    help: 'Versions of objects that could not be read.',
+    labelNames: ['resource'],
+    registers,
+  });
+  return {
+    observe: (observation) => {
+      if (observation.source === 'queue') {
+        const { controller, about } = observation;
+        if (about.kind === 'done') reconciles.observe({ controller }, about.milliseconds / 1000);
+        else failures.inc({ controller });
+      } else if (observation.source === 'writer') {
+        writes.inc({ resource: observation.about.resource.plural, outcome: observation.about.kind });
+      } else if (observation.source === 'mirror' && observation.about.kind === 'bad') {
+        bad.inc({ resource: observation.about.resource });
+      }
+    },
+    follow: (manager) => followState(registers, manager),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+};
+
+const followState = (registers: Registry[], manager: Manager): void => {
+  new Gauge({
+    name: 'udn_clustermanager_networks',
+    help: 'User-defined networks that have an id.',
+    labelNames: ['topology', 'role'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { network } of manager.state?.registry.networks() ?? []) {
+        this.inc({ topology: network.topology, role: network.role });
+      }
+    },
+  });
+  new Gauge({
+    name: 'udn_clustermanager_silence_seconds',
+    help: 'Longest time since the API server was heard of.',
+    registers,
+    collect() {
+      this.set(manager.mirrors.silenceMs() / 1000);
+    },
+  });
+};

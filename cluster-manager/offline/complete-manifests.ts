@@ -1,0 +1,209 @@
+/**
+ * What the cluster manager would have written on these manifests: NADs, ids, subnets and layer-2 addresses, given out to
+ * objects in the order of their creation. What is written already stays as it is. Pure.
+ */
+
+import { formatTunnelKeys } from '../../api/annotations/tunnel-keys.ts';
+import { canonicalJson } from '../../api/canonical-json.ts';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { NAD_ANNOTATIONS, NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
+import { nadFacts } from '../facts/nad-facts.ts';
+import { type NodeFacts, nodeFacts } from '../facts/node-facts.ts';
+import { type PodFacts, podFacts } from '../facts/pod-facts.ts';
+import { ClusterState, type Problem } from '../state/cluster-state.ts';
+import {
+  type Diagnostic,
+  keyOf,
+  type Manifest,
+  objectName,
+  readFacts,
+  readManifests,
+  withAnnotations,
+} from './manifests.ts';
+import { completeNamespaces } from './namespaces.ts';
+import { renderNetworks } from './networks.ts';
+
+export interface Completion {
+  /** Every object of the input, and the NADs and namespaces that were missing. */
+  readonly objects: readonly Manifest[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** @param objects parsed YAML or JSON; what is no Kubernetes object is left out */
+export const completeManifests = (objects: readonly unknown[], cluster: ClusterConfig): Completion => {
+  const namespaces = completeNamespaces(readManifests(objects));
+  const networks = renderNetworks(namespaces.manifests, cluster);
+  const read = readAll(networks.manifests);
+  const state = new ClusterState(cluster);
+  const problems = state.recover({
+    nads: [...read.nads.values()],
+    nodes: [...read.nodes.values()],
+    pods: [...read.pods.values()],
+    labelsOf: networks.labelsOf,
+  });
+  const podEntries = allocatePods(state, read.pods, networks.labelsOf);
+  const completed = networks.manifests.map((manifest) => completeOne(manifest, state, podEntries.entries));
+  return {
+    objects: completed.map(({ manifest }) => manifest),
+    diagnostics: [
+      ...namespaces.diagnostics,
+      ...networks.diagnostics,
+      ...read.diagnostics,
+      ...problems.map(problemDiagnostic),
+      ...nadDiagnostics(state),
+      ...nodeDiagnostics(state, read.nodes),
+      ...podEntries.diagnostics,
+      ...completed.flatMap(({ diagnostics }) => diagnostics),
+    ],
+  };
+};
+
+interface Read {
+  readonly nads: ReadonlyMap<string, ReturnType<typeof nadFacts>>;
+  readonly nodes: ReadonlyMap<string, NodeFacts>;
+  readonly pods: ReadonlyMap<string, PodFacts>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const readAll = (manifests: readonly Manifest[]): Read => {
+  const nads = readKind(manifests, 'NetworkAttachmentDefinition', nadFacts);
+  const nodes = readKind(manifests, 'Node', nodeFacts);
+  const pods = readKind(manifests, 'Pod', podFacts);
+  const diagnostics = [...nads.diagnostics, ...nodes.diagnostics, ...pods.diagnostics];
+  return { nads: nads.facts, nodes: nodes.facts, pods: pods.facts, diagnostics };
+};
+
+const readKind = <Facts>(
+  manifests: readonly Manifest[],
+  kind: string,
+  project: (object: unknown) => Facts,
+): { facts: Map<string, Facts>; diagnostics: readonly Diagnostic[] } => {
+  const facts = new Map<string, Facts>();
+  const diagnostics: Diagnostic[] = [];
+  for (const manifest of manifests.filter((one) => one.kind === kind)) {
+    const read = readFacts(manifest, project);
+    diagnostics.push(...read.diagnostics);
+    if (read.facts !== undefined) facts.set(keyOf(manifest), read.facts);
+  }
+  return { facts, diagnostics };
+};
+
+type Entries = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+const allocatePods = (
+  state: ClusterState,
+  pods: ReadonlyMap<string, PodFacts>,
+  labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined,
+): { entries: Entries; diagnostics: readonly Diagnostic[] } => {
+  const entries = new Map<string, Readonly<Record<string, unknown>>>();
+  const diagnostics: Diagnostic[] = [];
+  for (const pod of [...pods.values()].sort(oldestFirst)) {
+    const plan = state.planPod(pod, labelsOf(pod.namespace));
+    entries.set(pod.key, plan.entries);
+    const object = `Pod/${pod.key}`;
+    diagnostics.push(...plan.problems.map((message): Diagnostic => ({ object, severity: 'error', message })));
+  }
+  return { entries, diagnostics };
+};
+
+const oldestFirst = (a: PodFacts, b: PodFacts): number => (ageKey(a) < ageKey(b) ? -1 : 1);
+
+const ageKey = ({ creationTimestamp, namespace, name }: PodFacts): string =>
+  [creationTimestamp, namespace, name].join('\u0000');
+
+interface Completed {
+  readonly manifest: Manifest;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const completeOne = (manifest: Manifest, state: ClusterState, podEntries: Entries): Completed => {
+  switch (manifest.kind) {
+    case 'Node':
+      return annotated(manifest, nodeAnnotations(manifest, state));
+    case 'NetworkAttachmentDefinition':
+      return annotated(manifest, nadAnnotations(manifest, state));
+    case 'Pod':
+      return annotated(manifest, podAnnotations(manifest, podEntries.get(keyOf(manifest)) ?? {}));
+    default:
+      return { manifest, diagnostics: [] };
+  }
+};
+
+const nodeAnnotations = (manifest: Manifest, state: ClusterState): Record<string, string | undefined> => {
+  const { id, transitAddresses, subnets } = state.nodes.annotations(manifest.metadata.name);
+  return {
+    [NODE_ANNOTATIONS.id]: id,
+    [NODE_ANNOTATIONS.transitAddresses]: transitAddresses,
+    [NODE_ANNOTATIONS.subnets]: subnets,
+  };
+};
+
+const nadAnnotations = (manifest: Manifest, state: ClusterState): Record<string, string | undefined> => {
+  const record = state.registry.networkOfNad(keyOf(manifest));
+  if (record === undefined) return {};
+  return {
+    [NAD_ANNOTATIONS.networkName]: record.name,
+    [NAD_ANNOTATIONS.networkId]: String(record.keys.id),
+    [NAD_ANNOTATIONS.tunnelKeys]:
+      record.keys.tunnelKeys.length === 0 ? undefined : formatTunnelKeys(record.keys.tunnelKeys),
+  };
+};
+
+const podAnnotations = (
+  { metadata: { annotations } }: Manifest,
+  entries: Readonly<Record<string, unknown>>,
+): Record<string, string | undefined> => {
+  if (Object.keys(entries).length === 0) return {};
+  const before: unknown = JSON.parse(annotations[POD_ANNOTATIONS.networks] || '{}');
+  const after = { ...(typeof before === 'object' ? before : {}), ...entries };
+  const sorted = Object.entries(after).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { [POD_ANNOTATIONS.networks]: JSON.stringify(Object.fromEntries(sorted)) };
+};
+
+/** Only what is not there, or says something else: a different order of keys is no difference. */
+const annotated = (manifest: Manifest, wanted: Readonly<Record<string, string | undefined>>): Completed => {
+  const changes = Object.entries(wanted).flatMap(([key, value]) =>
+    value === undefined || sameJson(manifest.metadata.annotations[key], value) ? [] : [[key, value] as const],
+  );
+  const diagnostics = changes.map(([key, value]): Diagnostic => {
+    const what = manifest.metadata.annotations[key] === undefined ? 'is not in the input' : 'is not complete';
+    const message = `annotation ${key} ${what}: taken as the cluster manager would write it, ${shortened(value)}`;
+    return { object: objectName(manifest), severity: 'info', message };
+  });
+  return { manifest: withAnnotations(manifest, Object.fromEntries(changes)), diagnostics };
+};
+
+const sameJson = (a: string | undefined, b: string): boolean => {
+  if (a === undefined || a === b) return a === b;
+  try {
+    return canonicalJson(JSON.parse(a)) === canonicalJson(JSON.parse(b));
+  } catch {
+    return false;
+  }
+};
+
+const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 197)}...` : text);
+
+const problemDiagnostic = ({ object: { kind, namespace, name }, message }: Problem): Diagnostic => ({
+  object: [kind, ...(namespace === undefined ? [] : [namespace]), name].join('/'),
+  severity: 'warning',
+  message,
+});
+
+const nadDiagnostics = (state: ClusterState): Diagnostic[] =>
+  [...state.nadProblems].flatMap(([key, messages]) =>
+    messages.map((message) => ({ object: `NetworkAttachmentDefinition/${key}`, severity: 'error' as const, message })),
+  );
+
+/** Networks that have nothing (left) for a node. */
+const nodeDiagnostics = (state: ClusterState, nodes: ReadonlyMap<string, NodeFacts>): Diagnostic[] => {
+  const names = ['default', ...[...state.registry.networks()].map(({ name }) => name)];
+  const network = names.flatMap((name) =>
+    [...state.nodes.failures(name)].map(([node, message]) => ({ node, message: `network ${name}: ${message}` })),
+  );
+  const ids = [...nodes.keys()].flatMap((node) => {
+    const message = state.nodes.idFailure(node);
+    return message === undefined ? [] : [{ node, message }];
+  });
+  return [...network, ...ids].map(({ node, message }) => ({ object: `Node/${node}`, severity: 'error', message }));
+};

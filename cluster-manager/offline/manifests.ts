@@ -1,0 +1,73 @@
+/** Manifests by kind, as they come from files: with what an API server would have filled in. */
+import { z } from 'zod';
+import { ApiError, describeApiError } from '../../api/errors.ts';
+import { metadataSchema } from '../../api/object.ts';
+
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string | undefined;
+    readonly annotations: Readonly<Record<string, string>>;
+  } & Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+export interface Diagnostic {
+  /** `Pod/ns/name`, `Node/n1` */
+  readonly object: string;
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly message: string;
+}
+
+/** Kinds whose objects are in no namespace. */
+const CLUSTER_SCOPED = ['Node', 'Namespace', 'ClusterUserDefinedNetwork'];
+
+export const objectName = ({ kind, metadata: { namespace, name } }: Manifest): string =>
+  [kind, ...(namespace === undefined ? [] : [namespace]), name].join('/');
+
+/** `namespace/name` or `name` */
+export const keyOf = ({ metadata: { namespace, name } }: Manifest): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+/** What is no object at all is left out; namespaces that are not said are `default`, as kubectl does it. */
+export const readManifests = (objects: readonly unknown[]): readonly Manifest[] =>
+  objects.flatMap((object) => {
+    const result = manifestSchema.safeParse(object);
+    if (!result.success) return [];
+    const { kind, metadata, ...rest } = result.data;
+    const isClusterScoped = CLUSTER_SCOPED.includes(kind);
+    const namespace = isClusterScoped ? {} : { namespace: metadata.namespace ?? 'default' };
+    return [{ ...rest, kind, metadata: { ...metadata, ...namespace, annotations: metadata.annotations ?? {} } }];
+  });
+
+/** The facts of a manifest, or what is wrong with it. */
+export const readFacts = <Facts>(
+  manifest: Manifest,
+  project: (object: unknown) => Facts,
+): { readonly facts?: Facts; readonly diagnostics: readonly Diagnostic[] } => {
+  try {
+    return { facts: project(manifest), diagnostics: [] };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const message = describeApiError(error);
+    return { diagnostics: [{ object: objectName(manifest), severity: 'error', message }] };
+  }
+};
+
+export const withAnnotations = (manifest: Manifest, annotations: Readonly<Record<string, string>>): Manifest => ({
+  ...manifest,
+  metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, ...annotations } },
+});
+
+const manifestSchema = z.looseObject({
+  kind: z.string(),
+  metadata: z.looseObject({
+    name: metadataSchema.shape.name,
+    namespace: z.string().optional(),
+    annotations: z
+      .record(z.string(), z.string())
+      .nullish()
+      .transform((annotations) => annotations ?? {}),
+  }),
+});

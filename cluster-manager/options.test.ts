@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../api/cluster-config.ts';
+import { helpText, parseCommand } from './options.ts';
+
+describe('command line', () => {
+  it('has defaults', () => {
+    expect(parseCommand([], {})).toEqual({
+      kind: 'run',
+      options: {
+        kubeconfig: undefined,
+        context: undefined,
+        metricsAddress: undefined,
+        logLevel: 'info',
+        cluster: parseClusterConfig(),
+      },
+    });
+  });
+
+  it('takes flags before the environment', () => {
+    const command = parseCommand(['--kubeconfig', 'a', '--mtu', '1300'], {
+      UDN_KUBECONFIG: 'b',
+      UDN_MTU: '1200',
+      UDN_LOG_LEVEL: 'debug',
+    });
+    expect(command).toMatchObject({ options: { kubeconfig: 'a', logLevel: 'debug', cluster: { mtu: 1300 } } });
+  });
+
+  it('knows help and version, whatever else is said', () => {
+    expect([parseCommand(['--help', '--mtu', 'x'], {}).kind, parseCommand(['--version'], {}).kind]).toEqual([
+      'help',
+      'version',
+    ]);
+    for (const flag of ['kubeconfig', 'cluster-subnets', 'metrics-address']) expect(helpText()).toContain(`--${flag}`);
+  });
+
+  it.each([
+    [['--unknown'], "Unknown option '--unknown'"],
+    [['extra'], '"extra" is not a flag'],
+    [['--mtu', '1'], 'mtu: "1" is not an MTU (576–65536)'],
+    [['--metrics-address', 'x'], '--metrics-address "x" is not host:port'],
+  ])('refuses %j', (args, message) => {
+    expect(() => parseCommand(args, {})).toThrow(message);
+  });
+});

@@ -1,0 +1,67 @@
+/** The command line of `udn-cluster-manager`. */
+import type { ClusterConfig } from '../api/cluster-config.ts';
+import { UsageError } from '../program/errors.ts';
+import {
+  CLUSTER_FLAGS,
+  type Environment,
+  type Flag,
+  formatHelp,
+  type ListenAddress,
+  LOG_LEVEL_FLAG,
+  type LogLevel,
+  readClusterConfig,
+  readFlags,
+  readListenAddress,
+  readLogLevel,
+} from '../program/flags.ts';
+
+export interface Options {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** Undefined: nothing is served. */
+  readonly metricsAddress: ListenAddress | undefined;
+  readonly logLevel: LogLevel;
+  readonly cluster: ClusterConfig;
+}
+
+export type Command =
+  | { readonly kind: 'run'; readonly options: Options }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' };
+
+/** @throws UsageError */
+export const parseCommand = (args: readonly string[], env: Environment): Command => {
+  const flags = readFlags(FLAGS, args, env);
+  if (flags.help) return { kind: 'help' };
+  if (flags.version) return { kind: 'version' };
+  const [extra] = flags.positionals;
+  if (extra !== undefined) throw new UsageError(`"${extra}" is not a flag`);
+  return {
+    kind: 'run',
+    options: {
+      kubeconfig: flags.text('kubeconfig'),
+      context: flags.text('context'),
+      metricsAddress: readListenAddress(flags, 'metrics-address'),
+      logLevel: readLogLevel(flags),
+      cluster: readClusterConfig(flags),
+    },
+  };
+};
+
+export const helpText = (): string =>
+  formatHelp({
+    usage: 'udn-cluster-manager [--kubeconfig FILE] [flags]',
+    about: [
+      'Gives out what user-defined networks share in the whole cluster: their NADs, ids, subnets and layer-2 addresses.',
+      'Runs until SIGTERM or SIGINT.',
+    ],
+    flags: FLAGS,
+  });
+
+const FLAGS: readonly Flag[] = [
+  { flag: 'kubeconfig', help: 'file with the API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
+  { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
+  { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
+  LOG_LEVEL_FLAG,
+  ...CLUSTER_FLAGS,
+];

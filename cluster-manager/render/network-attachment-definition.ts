@@ -1,0 +1,73 @@
+/** The NetworkAttachmentDefinition of a network in one namespace. Pure. */
+import { NAD_API_VERSION, UDN_API_VERSION, UDN_FINALIZER, UDN_LABEL } from '../../api/names.ts';
+import { formatNetConf, type NetConf } from '../../api/net-conf.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+
+export interface NadManifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly finalizers: readonly string[];
+    readonly ownerReferences: readonly {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly name: string;
+      readonly uid: string;
+      readonly controller: true;
+      readonly blockOwnerDeletion: true;
+    }[];
+  };
+  readonly spec: { readonly config: string };
+}
+
+export const renderNad = ({ kind, metadata }: NetworkFacts, namespace: string, conf: NetConf): NadManifest => ({
+  apiVersion: NAD_API_VERSION,
+  kind: 'NetworkAttachmentDefinition',
+  metadata: {
+    name: metadata.name,
+    namespace,
+    labels: { ...metadata.labels, [UDN_LABEL]: '' },
+    annotations: inheritedAnnotations(metadata.annotations),
+    finalizers: [UDN_FINALIZER],
+    ownerReferences: [
+      {
+        apiVersion: UDN_API_VERSION,
+        kind,
+        name: metadata.name,
+        uid: metadata.uid ?? '',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  },
+  spec: { config: formatNetConf(conf) },
+});
+
+/** True when the NAD says all that the manifest says; annotations of ours and labels of others may be there too. */
+export const isRendered = (nad: NadFacts, { metadata, spec }: NadManifest): boolean =>
+  nad.config === spec.config &&
+  hasAll(nad.metadata.labels, metadata.labels) &&
+  hasAll(nad.metadata.annotations, metadata.annotations) &&
+  metadata.finalizers.every((finalizer) => nad.metadata.finalizers.includes(finalizer)) &&
+  metadata.ownerReferences.every(({ uid }) => nad.metadata.ownerReferences.some((reference) => reference.uid === uid));
+
+/** Labels or annotations on the NAD that its network does not have (any more). */
+export const hasExtras = ({ metadata: actual }: NadFacts, { metadata }: NadManifest): boolean =>
+  Object.keys(actual.labels).some((key) => !(key in metadata.labels)) ||
+  Object.keys(actual.annotations).some((key) => !isOurs(key) && !(key in metadata.annotations));
+
+const isOurs = (annotation: string): boolean => annotation.startsWith('k8s.ovn.org');
+
+/** What kubectl notes about the network is not about the NAD. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+const inheritedAnnotations = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOurs(key) && key !== LAST_APPLIED));
+
+const hasAll = (actual: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean =>
+  Object.entries(wanted).every(([key, value]) => actual[key] === value);

@@ -1,0 +1,131 @@
+/** What has to happen to the NAD of a network in one namespace. Pure. */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { NetConf } from '../../api/net-conf.ts';
+import { invalidPrimaryStateMessage, isPrimaryLabelled } from '../../api/primary-network.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import type { NamespaceFacts } from '../facts/namespace-facts.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import { renderNetConf } from './net-conf.ts';
+import { hasExtras, isRendered, type NadManifest, renderNad } from './network-attachment-definition.ts';
+
+export interface NetworkView {
+  /** The configuration of the network's NADs, or the sentence that says why there is none. */
+  rendered(facts: NetworkFacts): ((namespace: string) => NetConf) | string;
+  namespace(name: string): NamespaceFacts | undefined;
+  nad(key: string): NadFacts | undefined;
+  /** Whatever wrote them, ours or not. */
+  nadsIn(namespace: string): readonly NadFacts[];
+  /** Keys of primary NADs that are being written: they exist, but are not in `nadsIn` yet. */
+  pendingPrimaries(namespace: string): readonly string[];
+  /** Active pods that use a NAD, or may use it because their annotation can't be read; sorted. */
+  podsUsing(nadKey: string): readonly string[];
+}
+
+export type WantedPlan =
+  | { readonly kind: 'apply'; readonly manifest: NadManifest; readonly isNew: boolean; readonly isPrimary: boolean }
+  /** It is as it should be; `manifest` may still lack what is extra on the NAD. */
+  | { readonly kind: 'keep'; readonly manifest: NadManifest; readonly hasExtras: boolean }
+  | { readonly kind: 'error'; readonly message: string }
+  /** The namespace is not there, or is about to go. */
+  | { readonly kind: 'skip' };
+
+export type ReleasePlan =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'delete'; readonly nad: NadFacts }
+  | { readonly kind: 'deleting' }
+  | { readonly kind: 'blocked'; readonly message: string };
+
+/** The network is wanted in the namespace. */
+export const planWanted = (facts: NetworkFacts, namespaceName: string, view: NetworkView): WantedPlan => {
+  const namespace = view.namespace(namespaceName);
+  if (namespace === undefined || namespace.isTerminating) return { kind: 'skip' };
+  const key = `${namespaceName}/${facts.metadata.name}`;
+  const nad = view.nad(key);
+  if (nad !== undefined && !isOwnedBy(nad, facts)) {
+    return {
+      kind: 'error',
+      message: `foreign NetworkAttachmentDefinition with the desired name already exist [${key}]`,
+    };
+  }
+  const rendered = view.rendered(facts);
+  if (typeof rendered === 'string') return { kind: 'error', message: rendered };
+  const conf = rendered(namespaceName);
+  const refusal = conf.role === 'primary' ? primaryRefusal(namespace, key, nad, view) : undefined;
+  if (refusal !== undefined) return { kind: 'error', message: refusal };
+  if (nad?.metadata.deletionTimestamp != null) return { kind: 'error', message: deletedMessage(key, view) };
+  const manifest = renderNad(facts, namespaceName, conf);
+  if (nad !== undefined && isRendered(nad, manifest)) {
+    return { kind: 'keep', manifest, hasExtras: hasExtras(nad, manifest) };
+  }
+  return { kind: 'apply', manifest, isNew: nad === undefined, isPrimary: conf.role === 'primary' };
+};
+
+/** The network is not wanted in the namespace (any more). */
+export const planRelease = (facts: NetworkFacts, namespace: string, view: NetworkView): ReleasePlan => {
+  const key = `${namespace}/${facts.metadata.name}`;
+  const nad = view.nad(key);
+  if (nad === undefined || !isOwnedBy(nad, facts)) return { kind: 'gone' };
+  const pods = view.podsUsing(key);
+  if (pods.length > 0) {
+    return { kind: 'blocked', message: `failed to delete NetworkAttachmentDefinition [${key}]: ${inUse(pods)}` };
+  }
+  return nad.metadata.deletionTimestamp == null ? { kind: 'delete', nad } : { kind: 'deleting' };
+};
+
+/** For `NetworkView.rendered`. */
+export const renderOrExplain = (
+  facts: NetworkFacts,
+  cluster: ClusterConfig,
+): ((namespace: string) => NetConf) | string => {
+  try {
+    return renderNetConf(facts, cluster);
+  } catch (error) {
+    if (error instanceof ApiError) return `failed to generate NetworkAttachmentDefinition: ${error.message}`;
+    throw error;
+  }
+};
+
+/** Names the pods, of many only the first. */
+export const inUse = (pods: readonly string[]): string => {
+  const more = pods.length - MAX_NAMED;
+  const names = more > 0 ? [...pods.slice(0, MAX_NAMED), `and ${more} more`] : pods;
+  return `network in use by the following pods: [${names.join(' ')}]`;
+};
+
+const MAX_NAMED = 20;
+
+const isOwnedBy = (nad: NadFacts, { metadata }: NetworkFacts): boolean =>
+  nad.metadata.ownerReferences.some(({ uid }) => uid === metadata.uid);
+
+const primaryRefusal = (
+  namespace: NamespaceFacts,
+  key: string,
+  own: NadFacts | undefined,
+  view: NetworkView,
+): string | undefined => {
+  if (!isPrimaryLabelled(namespace.labels)) return invalidPrimaryStateMessage(namespace.name);
+  // Who was there first keeps its network: the others are told.
+  if (own !== undefined) return undefined;
+  const others = view.nadsIn(namespace.name).filter((nad) => nad.key !== key);
+  const unreadable = others.find(({ confError }) => confError?.code === 'ERR_API_SYNTAX');
+  if (unreadable !== undefined) {
+    const reason = (unreadable.confError?.message ?? '').replace(/^.*?: /, '');
+    return `failed to validate no primary network exist: unmarshal failed [${unreadable.key}]: ${reason}`;
+  }
+  const primary =
+    others.find(({ conf }) => conf?.role === 'primary')?.metadata.name ??
+    view
+      .pendingPrimaries(namespace.name)
+      .find((pending) => pending !== key)
+      ?.split('/')[1];
+  return primary === undefined
+    ? undefined
+    : `primary network already exist in namespace "${namespace.name}": "${primary}"`;
+};
+
+const deletedMessage = (key: string, view: NetworkView): string => {
+  const pods = view.podsUsing(key);
+  const waits = pods.length === 0 ? '' : `: ${inUse(pods)}`;
+  return `NetworkAttachmentDefinition [${key}] is being deleted and will be created again${waits}`;
+};

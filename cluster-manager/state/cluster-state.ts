@@ -1,0 +1,174 @@
+/**
+ * Everything that the cluster manager has given out, and to whom. It follows what happens in the cluster one event at a
+ * time and says what each event touched; writing that is others' business. No I/O and no clock: `udnctl render` runs it on
+ * files.
+ */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import type { Labels } from '../../api/label-selector.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import { type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
+import { NodeAllocations } from '../allocation/node-allocations.ts';
+import { type PodPlan, planPod } from '../allocation/plan-pod.ts';
+import { PodAllocations } from '../allocation/pod-allocations.ts';
+import { type PodAttachments, podAttachments } from '../allocation/pod-attachments.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import type { NodeFacts } from '../facts/node-facts.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
+
+/** What may have to be written, or tried, again. */
+export interface Touched {
+  /** Nodes whose annotations changed. */
+  readonly nodes: readonly string[];
+  /** Networks whose status changed. */
+  readonly networks: readonly string[];
+  /** NADs whose annotations changed. */
+  readonly nads: readonly string[];
+  /** Layer-2 networks that got addresses back. */
+  readonly freed: readonly string[];
+}
+
+export const NOTHING_TOUCHED: Touched = { nodes: [], networks: [], nads: [], freed: [] };
+
+/** A sentence for the owner of an object. */
+export interface Problem {
+  readonly object: ObjectRef;
+  readonly message: string;
+}
+
+/** What there is when the cluster manager starts. */
+export interface Inventory {
+  readonly nads: readonly NadFacts[];
+  readonly nodes: readonly NodeFacts[];
+  readonly pods: readonly PodFacts[];
+  readonly labelsOf: (namespace: string) => Labels | undefined;
+}
+
+export class ClusterState {
+  readonly cluster: ClusterConfig;
+  readonly registry: NetworkRegistry;
+  readonly nodes: NodeAllocations;
+  readonly pods = new PodAllocations();
+  /** Sentences about the configuration or the ids of a NAD, for as long as they are true. */
+  readonly nadProblems = new Map<string, readonly string[]>();
+
+  constructor(cluster: ClusterConfig) {
+    this.cluster = cluster;
+    this.registry = new NetworkRegistry(cluster);
+    this.nodes = new NodeAllocations(cluster);
+  }
+
+  /**
+   * To be called once, with everything that exists: what is held already is noted, oldest first, before anything is given
+   * out. What two hold stays with the older one.
+   */
+  recover({ nads, nodes, pods, labelsOf }: Inventory): readonly Problem[] {
+    const byAge = [...nads].sort(oldestNadFirst);
+    const problems: Problem[] = [];
+    const report = (object: ObjectRef, messages: readonly string[]): void => {
+      problems.push(...messages.map((message) => ({ object, message })));
+    };
+    for (const nad of byAge) report(nadRef(nad), this.registry.recover(nad));
+    for (const nad of byAge) this.#noteNad(nad, { assign: false });
+    const nodesByAge = [...nodes].sort(oldestFirst);
+    for (const node of nodesByAge) report({ kind: 'Node', name: node.name }, this.nodes.recover(node));
+    for (const node of nodesByAge) this.nodes.addNode(node.name);
+    for (const pod of [...pods].sort(oldestFirst)) {
+      const { layer2 } = podAttachments(pod, labelsOf(pod.namespace), this.registry);
+      const held = layer2.filter(({ nadKey }) => pod.annotations.networks?.includes(`"${nadKey}"`) === true);
+      if (held.length > 0) report(podRef(pod), planPod(pod, held, this.cluster, this.pods).problems);
+    }
+    return problems;
+  }
+
+  upsertNad(nad: NadFacts): Touched {
+    return this.#noteNad(nad, { assign: true });
+  }
+
+  removeNad(key: string): Touched {
+    this.nadProblems.delete(key);
+    return this.#follow(this.registry.remove(key), { assign: true });
+  }
+
+  upsertNode(node: NodeFacts): Touched {
+    return { ...NOTHING_TOUCHED, nodes: [node.name], networks: this.nodes.addNode(node.name) };
+  }
+
+  removeNode(name: string): Touched {
+    return { ...NOTHING_TOUCHED, ...this.nodes.removeNode(name) };
+  }
+
+  attachmentsOf(pod: PodFacts, labels: Labels | undefined): PodAttachments {
+    return podAttachments(pod, labels, this.registry);
+  }
+
+  /** Gives the pod what it needs and says what its annotation lacks. */
+  planPod(pod: PodFacts, labels: Labels | undefined): PodPlan {
+    const { layer2, problems } = this.attachmentsOf(pod, labels);
+    if (layer2.length === 0) return { entries: {}, problems, waitsFor: [] };
+    const plan = planPod(pod, layer2, this.cluster, this.pods);
+    return { ...plan, problems: [...problems, ...plan.problems] };
+  }
+
+  /** The pod is gone, or has completed and will not send another packet. */
+  releasePod(key: string): Touched {
+    return { ...NOTHING_TOUCHED, freed: this.pods.release(key) };
+  }
+
+  #noteNad(nad: NadFacts, { assign }: { assign: boolean }): Touched {
+    const { changes, problems } = this.registry.upsert(nad);
+    if (problems.length === 0) this.nadProblems.delete(nad.key);
+    else this.nadProblems.set(nad.key, problems);
+    const touched = this.#follow(changes, { assign });
+    return { ...touched, nads: [...touched.nads, nad.key] };
+  }
+
+  #follow(changes: readonly NetworkChange[], { assign }: { assign: boolean }): Touched {
+    const nads: string[] = [];
+    let touchesNodes = false;
+    for (const { before, after } of changes) {
+      const network = after?.network;
+      if (before?.network.topology === 'layer3' && network?.topology !== 'layer3') {
+        touchesNodes = this.nodes.removeNetwork(before.name) || touchesNodes;
+      }
+      if (before?.network.topology === 'layer2' && network?.topology !== 'layer2') this.pods.removeNetwork(before.name);
+      if (network?.topology === 'layer3') {
+        this.nodes.setNetwork(network);
+        if (assign) this.nodes.assignNetwork(network.name);
+        touchesNodes = true;
+      }
+      if (network?.topology === 'layer2') this.pods.setNetwork(network);
+      if (after !== undefined) nads.push(...this.registry.nadsOf(after.name).map(({ key }) => key));
+    }
+    return {
+      ...NOTHING_TOUCHED,
+      nodes: touchesNodes ? this.nodes.nodes() : [],
+      networks: changes.map(({ before, after }) => (after ?? before)?.name ?? ''),
+      nads,
+    };
+  }
+}
+
+interface Aged {
+  readonly creationTimestamp: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+const oldestFirst = (a: Aged, b: Aged): number =>
+  order(a.creationTimestamp, b.creationTimestamp) ||
+  order(a.namespace ?? '', b.namespace ?? '') ||
+  order(a.name, b.name);
+
+const oldestNadFirst = (a: NadFacts, b: NadFacts): number => oldestFirst(aged(a), aged(b));
+
+const aged = ({ metadata }: NadFacts): Aged => ({ ...metadata, creationTimestamp: metadata.creationTimestamp ?? '' });
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const nadRef = ({ metadata }: NadFacts): ObjectRef => ({
+  kind: 'NetworkAttachmentDefinition',
+  namespace: metadata.namespace,
+  name: metadata.name,
+});
+
+const podRef = ({ namespace, name }: PodFacts): ObjectRef => ({ kind: 'Pod', namespace, name });

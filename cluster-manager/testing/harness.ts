@@ -1,0 +1,178 @@
+/** A cluster manager on an API server in memory, for tests. */
+
+import { parse } from 'yaml';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { crdFiles } from '../../api/crd/crds.ts';
+import {
+  CLUSTER_USER_DEFINED_NETWORKS,
+  NETWORK_ATTACHMENT_DEFINITIONS,
+  USER_DEFINED_NETWORKS,
+} from '../../api/resources.ts';
+import { type Clock, systemClock } from '../../kube/clock.ts';
+import { createEmbeddedCluster } from '../../kube/embedded/cluster.ts';
+import { isNotFound, KubeError } from '../../kube/errors.ts';
+import type { EventInput } from '../../kube/events/types.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
+import { createManager, type Manager, type ManagerObservation } from '../controllers/manager.ts';
+
+const RESOURCES: Readonly<Record<string, ResourceType>> = {
+  Namespace: NAMESPACES,
+  Node: NODES,
+  Pod: PODS,
+  UserDefinedNetwork: USER_DEFINED_NETWORKS,
+  ClusterUserDefinedNetwork: CLUSTER_USER_DEFINED_NETWORKS,
+  NetworkAttachmentDefinition: NETWORK_ATTACHMENT_DEFINITIONS,
+};
+
+export interface TestCluster {
+  readonly client: KubeClient;
+  readonly events: EventInput[];
+  readonly observations: ManagerObservation[];
+  /** Of the manager that runs now. */
+  readonly manager: Manager;
+  start(): void;
+  /** Ends the manager; what it held in memory is gone. */
+  stop(): Promise<void>;
+  create(...objects: readonly ObjectInput[]): Promise<void>;
+  get(kind: string, key: string): Promise<KubeObject | undefined>;
+  list(kind: string): Promise<readonly KubeObject[]>;
+  patch(kind: string, key: string, body: unknown, subresource?: string): Promise<void>;
+  delete(kind: string, key: string): Promise<void>;
+  /** Resolves when the API server and the manager have nothing left to do. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TestClusterOptions {
+  readonly config?: ClusterConfig;
+  /** Asked before each write of the manager: whether it fails, and whether the server has done it all the same. */
+  readonly fault?: () => Fault | undefined;
+}
+
+export interface Fault {
+  readonly status: number;
+  readonly isDone: boolean;
+}
+
+export const createTestCluster = async (options: TestClusterOptions = {}): Promise<TestCluster> => {
+  const { config = parseClusterConfig(), fault = () => undefined } = options;
+  const server = createEmbeddedCluster();
+  const client = server.client('test');
+  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  await server.settled();
+  const events: EventInput[] = [];
+  const observations: ManagerObservation[] = [];
+  let running: { manager: Manager; stop: AbortController; ended: Promise<void> } | undefined;
+  let version = '0';
+
+  const start = (): void => {
+    const stop = new AbortController();
+    const manager = createManager({
+      client: withFaults(server.client('udn-cluster-manager'), fault),
+      clock: impatientClock,
+      events: { record: (event) => events.push(event), flush: () => Promise.resolve() },
+      cluster: config,
+      observe: (observation) => observations.push(observation),
+    });
+    running = { manager, stop, ended: manager.run(stop.signal) };
+  };
+  const stop = async (): Promise<void> => {
+    await nextTurn();
+    running?.stop.abort();
+    await running?.ended;
+    running = undefined;
+  };
+  const current = (): Manager => {
+    if (running === undefined) throw new Error('no manager runs');
+    return running.manager;
+  };
+  /** The manager has seen everything up to now when it has seen a namespace that was touched now. */
+  const settled = async (): Promise<void> => {
+    for (let quiet = 0; quiet < 2; ) {
+      await server.settled();
+      const { resourceVersion } = await client.list(PODS, { limit: 1 });
+      if (running !== undefined) await caughtUp(running.manager);
+      await running?.manager.idle();
+      quiet = resourceVersion === version ? quiet + 1 : 0;
+      version = resourceVersion;
+    }
+  };
+  return {
+    client,
+    events,
+    observations,
+    get manager() {
+      return current();
+    },
+    start,
+    stop,
+    create: async (...objects) => {
+      for (const object of objects) await client.create(resourceOf(object.kind ?? ''), object);
+    },
+    get: async (kind, key) => {
+      try {
+        return await client.get(resourceOf(kind), refOf(key));
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    list: async (kind) => (await client.list(resourceOf(kind))).items,
+    patch: async (kind, key, body, subresource) => {
+      await client.patch(resourceOf(kind), refOf(key), { type: 'merge', body }, { subresource });
+    },
+    delete: async (kind, key) => {
+      await client.delete(resourceOf(kind), refOf(key), { gracePeriodSeconds: 0 });
+    },
+    settled,
+    close: async () => {
+      await stop();
+      server.close();
+    },
+  };
+};
+
+const withFaults = (client: KubeClient, fault: () => Fault | undefined): KubeClient => {
+  const disturbed = async <Value>(write: () => Promise<Value>): Promise<Value> => {
+    const happens = fault();
+    if (happens === undefined) return write();
+    if (happens.isDone) await write();
+    throw new KubeError('ERR_KUBE_STATUS', 'a fault of the test', { status: happens.status });
+  };
+  return {
+    ...client,
+    patch: (...request) => disturbed(() => client.patch(...request)),
+    delete: (...request) => disturbed(() => client.delete(...request)),
+  };
+};
+
+/** What is tried again after a while is tried again at once; watchdogs never bark. */
+const impatientClock: Clock = {
+  ...systemClock,
+  schedule: (milliseconds, callback) => {
+    const wait = setTimeout(callback, milliseconds > 30_000 ? milliseconds : 0);
+    return () => clearTimeout(wait);
+  },
+};
+
+const resourceOf = (kind: string): ResourceType => {
+  const resource = RESOURCES[kind];
+  if (resource === undefined) throw new Error(`no resource is known for ${kind}`);
+  return resource;
+};
+
+const refOf = (key: string): ObjectRef => {
+  const [first = '', second] = key.split('/');
+  return second === undefined ? { name: first } : { namespace: first, name: second };
+};
+
+/** Events travel over watches: a turn of the event loop lets what is buffered through. */
+const caughtUp = async (manager: Manager): Promise<void> => {
+  const { caches } = manager.mirrors;
+  await Promise.all(Object.values(caches).map((cache: { whenSynced(): Promise<void> }) => cache.whenSynced()));
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
