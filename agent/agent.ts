@@ -1,0 +1,179 @@
+/**
+ * The agent of one node, put together. The order of the start:
+ *
+ * 1. Mirror the API and the databases; nothing is written.
+ * 2. When the API's objects are known, and what this node is, render everything and let the reconcilers compare.
+ * 3. Serve CNI. It does not wait for the reconcilers: a pod is plugged as soon as its own ports are there.
+ *
+ * The end leaves everything that is programmed as it is.
+ */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
+import { systemClock } from '../kube/clock.ts';
+import { startHttpServer } from '../program/http-server.ts';
+import { CniHandler, DEFAULT_CNI_LIMITS } from './cni/handler.ts';
+import { installConfiguration, installPlugin } from './cni/install.ts';
+import { serveCni } from './cni/server.ts';
+import { VswitchPorts } from './cni/vswitch-ports.ts';
+import { type Core, RETRY_MS, startCore } from './core.ts';
+import { type Edges, openEdges } from './edges.ts';
+import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
+import { publishNode } from './node/publisher.ts';
+import type { AgentOptions } from './options.ts';
+import { Readiness, reasonsNotReady } from './readiness.ts';
+import { reportSources } from './status/report-sources.ts';
+import { serveStatus } from './status/server.ts';
+
+interface Context {
+  readonly options: AgentOptions;
+  /** Where the build has put the shim and the addons. */
+  readonly buildFolder: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Runs until `signal` aborts. @throws what keeps it from starting */
+export const runAgent = async (context: Context): Promise<void> => {
+  const { options, buildFolder, log, signal } = context;
+  await using resources = new AsyncDisposableStack();
+  const readiness = new Readiness();
+  const edges = await openEdges(options, buildFolder, log, resources);
+  await serveMetrics(context, edges, readiness, resources);
+  try {
+    const local = await meetNode(context, edges);
+    const core = startNode(context, edges, local, resources);
+    await serveNode(context, { edges, core, local, readiness }, resources);
+    await once(signal, 'abort');
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  log.info('stopping');
+};
+
+const serveMetrics = async (
+  { options, log }: Context,
+  { metrics, netlink }: Edges,
+  readiness: Readiness,
+  resources: AsyncDisposableStack,
+): Promise<void> => {
+  metrics.gauge(
+    'udn_agent_netlink_oldest_call_seconds',
+    'Age of the oldest unanswered request to the kernel.',
+    () => (netlink.oldestCallAge() ?? 0) / 1000,
+  );
+  if (options.metricsAddress === undefined) return;
+  const server = await startHttpServer({
+    address: options.metricsAddress,
+    contentType: metrics.contentType,
+    metrics: () => metrics.text(),
+    notReady: () => readiness.reasons(),
+  });
+  resources.defer(() => server.close());
+  log.info({ port: server.port }, 'metrics are served');
+};
+
+const meetNode = async ({ options, log, signal }: Context, { inputs, databases }: Edges): Promise<LocalNode> => {
+  const waiting = (what: string): void => log.info({ what }, 'waiting');
+  const [local] = await Promise.all([
+    awaitLocalNode(
+      {
+        name: options.node,
+        encapIps: options.encapIps,
+        nodes: inputs.nodes,
+        vswitch: databases.openvswitch.replica,
+        waiting,
+      },
+      signal,
+    ),
+    inputs.whenSynced(signal),
+  ]);
+  log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'this node is known');
+  return local;
+};
+
+const startNode = (
+  { options, log }: Context,
+  { inputs, databases, writer, tellPod, metrics }: Edges,
+  local: LocalNode,
+  resources: AsyncDisposableStack,
+): Core => {
+  const { cluster, southboundRemote } = options;
+  const core = startCore({
+    settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
+    inputs,
+    databases,
+    writer,
+    tellPod,
+    onRendered: metrics.rendered,
+  });
+  resources.defer(() => core.stop());
+  databases.reconcile();
+  const unpublish = publishNode({
+    node: local,
+    nodes: inputs.nodes,
+    writer,
+    onError: (error) => log.error({ err: error }, 'node not published'),
+    later: (retry) => systemClock.schedule(RETRY_MS, retry),
+  });
+  resources.defer(unpublish);
+  return core;
+};
+
+interface Node {
+  readonly edges: Edges;
+  readonly core: Core;
+  readonly local: LocalNode;
+  readonly readiness: Readiness;
+}
+
+const serveNode = async (
+  { options, buildFolder, log, signal }: Context,
+  { edges, core, local, readiness }: Node,
+  resources: AsyncDisposableStack,
+): Promise<void> => {
+  const { databases, netlink, inputs, tellPod, metrics } = edges;
+  const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
+  readiness.check = () => reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink });
+  const handler = new CniHandler({
+    registry: core.registry,
+    interfaces: netlink.pods,
+    ports,
+    notReady: () => readiness.reasons(),
+    onAddFailed: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
+    clock: systemClock,
+    observe: metrics.cni,
+    limits: DEFAULT_CNI_LIMITS,
+  });
+  const cni = await serveCni({
+    path: options.cniSocket,
+    handler,
+    peerCredentials: loadPeerCredentials(join(buildFolder, 'peercred.node')),
+    clock: systemClock,
+    maxCalls: MAX_CNI_CALLS,
+    requestMs: CNI_REQUEST_MS,
+    onRejected: (reason) => log.warn({ reason }, 'CNI caller rejected'),
+  });
+  resources.defer(() => cni.close());
+  const status = await serveStatus(options.statusSocket, reportSources({ edges, core, ports, node: local.name }));
+  resources.defer(() => status.close());
+  await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
+  await readiness.whenReady(
+    [
+      (look) => core.facts.listen(look),
+      (look) => databases.openvswitch.replica.onUpdate(look),
+      (look) => databases.openvswitch.replica.onSynced(look),
+    ],
+    signal,
+  );
+  await installConfiguration(options.cniConfFolder);
+  log.info('ready');
+  const pods = new Set([...core.registry.values()].map(({ pod }) => pod.uid));
+  const removed = await handler.removeOrphans(pods, signal);
+  if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
+};
+
+/** A node starts some hundred pods at once when it boots. */
+const MAX_CNI_CALLS = 1_000;
+const CNI_REQUEST_MS = 10_000;

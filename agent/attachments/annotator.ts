@@ -1,0 +1,139 @@
+/**
+ * Gives the pods of this node their addresses on networks that are routed between the nodes, and writes them to the API
+ * before anybody uses them. The API is the only memory: at start, what pods have is entered before anything is given.
+ */
+import { formatPodNetworks, type PodNetworkEntry, podNetworkEntryJson } from '../../api/annotations/pod-networks.ts';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { podNetworkEntry } from '../../api/pod-network-entry.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import { PODS } from '../../kube/resources.ts';
+import type { KnownAnnotation, Writer } from '../../kube/writer/types.ts';
+import { addressOf } from '../../net/cidr.ts';
+import { isExhausted } from '../../net/errors.ts';
+import type { Attachment, PodAttachments } from '../model/attachments.ts';
+import { podKey } from '../model/facts.ts';
+import { AddressBook } from './address-book.ts';
+import type { AttachmentRegistry } from './registry.ts';
+
+export interface AnnotatorOptions {
+  readonly registry: AttachmentRegistry;
+  readonly writer: Pick<Writer, 'patchJsonMap'>;
+  readonly cluster: ClusterConfig;
+  /** What the mirror knows of the pod's annotation. */
+  readonly known: (pod: string) => KnownAnnotation | undefined;
+  /** Something to tell the pod's owner. `exhausted` is followed by a new try when an address becomes free. */
+  readonly onProblem: (problem: AddressProblem) => void;
+  /** Calls back after a while, to try again what the API refused for minutes. */
+  readonly later: (retry: () => void) => void;
+}
+
+export interface AddressProblem {
+  readonly pod: string;
+  readonly uid: string;
+  readonly reason: 'exhausted' | 'conflict' | 'write-failed';
+  readonly message: string;
+}
+
+export class Annotator {
+  readonly #options: AnnotatorOptions;
+  readonly #book = new AddressBook();
+  /** Pods that may lack an address. Looked at in `flush`, when all that pods have is entered. */
+  readonly #pending = new Set<string>();
+  /** Pods that got none, to be tried again when one becomes free. */
+  readonly #starved = new Set<string>();
+  readonly #writing = new Map<string, string>();
+  readonly #unsubscribe: () => void;
+
+  constructor(options: AnnotatorOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.registry.subscribe((pod, after) => this.#change(pod, after));
+  }
+
+  /** Gives and writes what is lacking. To be called when every change that happened together has been told. */
+  flush(): void {
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    for (const pod of pending) this.#give(pod);
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+  }
+
+  #change(pod: string, after: PodAttachments | undefined): void {
+    if (after === undefined) {
+      this.#book.releasePod(pod);
+      this.#starved.delete(pod);
+      this.#pending.delete(pod);
+      for (const starved of this.#starved) this.#pending.add(starved);
+      return;
+    }
+    for (const attachment of ofNode(after)) this.#enter(pod, attachment, after);
+    this.#pending.add(pod);
+  }
+
+  #enter(pod: string, { nadKey, network, subnets }: Attachment, { pod: { networks, uid } }: PodAttachments): void {
+    this.#book.setSubnets(network, subnets);
+    const entry = networks.get(nadKey);
+    if (entry === undefined) return;
+    const ips = entry.ipAddresses.map(addressOf);
+    const others = this.#book.enter(pod, nadKey, network.name, ips);
+    if (others.length === 0) return;
+    const message = `${ips.join(', ')} on network ${network.name} is also an address of ${others.join(', ')}`;
+    this.#options.onProblem({ pod, uid, reason: 'conflict', message });
+  }
+
+  #give(pod: string): void {
+    const wanted = this.#options.registry.get(pod);
+    if (wanted === undefined || this.#writing.get(pod) === wanted.pod.uid) return;
+    const lacking = ofNode(wanted).filter(({ nadKey }) => !wanted.pod.networks.has(nadKey));
+    if (lacking.length === 0) return;
+    try {
+      const entries = lacking.map((attachment): [string, PodNetworkEntry] => [
+        attachment.nadKey,
+        this.#entry(pod, attachment),
+      ]);
+      this.#starved.delete(pod);
+      void this.#write(wanted, new Map(entries));
+    } catch (error) {
+      if (!isExhausted(error)) throw error;
+      this.#starved.add(pod);
+      this.#options.onProblem({ pod, uid: wanted.pod.uid, reason: 'exhausted', message: error.message });
+    }
+  }
+
+  #entry(pod: string, { nadKey, network, role }: Attachment): PodNetworkEntry {
+    const addresses = this.#book.give(pod, nadKey, network.name);
+    return podNetworkEntry({ network, cluster: this.#options.cluster, role, addresses });
+  }
+
+  async #write({ pod }: PodAttachments, entries: ReadonlyMap<string, PodNetworkEntry>): Promise<void> {
+    const key = podKey(pod);
+    this.#writing.set(key, pod.uid);
+    const changes = Object.fromEntries(entries.entries().map(([nad, entry]) => [nad, podNetworkEntryJson(entry)]));
+    try {
+      const known = this.#options.known(key);
+      await this.#options.writer.patchJsonMap(PODS, pod, POD_ANNOTATIONS.networks, changes, { known });
+    } catch (error) {
+      this.#failed(pod.uid, key, entries, error);
+    } finally {
+      if (this.#writing.get(key) === pod.uid) this.#writing.delete(key);
+    }
+  }
+
+  /** The addresses stay with the pod until it is gone: whether the write arrived is not always known. */
+  #failed(uid: string, pod: string, entries: ReadonlyMap<string, PodNetworkEntry>, error: unknown): void {
+    if (isNotFound(error)) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `cannot write addresses ${formatPodNetworks(entries)}: ${reason}`;
+    this.#options.onProblem({ pod, uid, reason: 'write-failed', message });
+    this.#options.later(() => {
+      this.#pending.add(pod);
+      this.flush();
+    });
+  }
+}
+
+const ofNode = ({ attachments }: PodAttachments): Attachment[] =>
+  attachments.filter(({ givenBy }) => givenBy === 'node');

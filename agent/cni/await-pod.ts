@@ -1,0 +1,94 @@
+/** Waits until a pod can be plugged: the API has it on this node, with its addresses. */
+import { CniError } from '../../api/cni/error.ts';
+import type { CniPod } from '../../api/cni/request.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { AttachmentRegistry } from '../attachments/registry.ts';
+import { isAddressed, type PodAttachments } from '../model/attachments.ts';
+
+export interface AwaitPodOptions {
+  readonly registry: AttachmentRegistry;
+  readonly clock: Clock;
+  /** How long the API may lag behind the kubelet, which knows the pod already, in milliseconds. */
+  readonly unknownPodMs: number;
+  /** How long the pod's addresses may take, in milliseconds. */
+  readonly addressesMs: number;
+}
+
+/**
+ * @throws CniError `podGone` when the API does not have this pod on this node, `networkNotReady` when its addresses do not
+ * come, both with the reason
+ */
+export const awaitAddressedPod = async (
+  pod: CniPod,
+  options: AwaitPodOptions,
+  signal: AbortSignal,
+): Promise<PodAttachments> => {
+  const { registry } = options;
+  const key = `${pod.namespace}/${pod.name}`;
+  const isThisPod = (found: PodAttachments | undefined): PodAttachments | undefined =>
+    found !== undefined && (pod.uid === undefined || found.pod.runtimeUid === pod.uid) ? found : undefined;
+  await within(
+    options.clock,
+    options.unknownPodMs,
+    signal,
+    (limited) => registry.until(key, isThisPod, limited),
+    () => unknownPod(pod, registry.get(key)),
+  );
+  return within(
+    options.clock,
+    options.addressesMs,
+    signal,
+    (limited) =>
+      registry.until(
+        key,
+        (found) => {
+          const known = isThisPod(found);
+          if (known === undefined) throw unknownPod(pod, found);
+          return isAddressed(known) ? known : undefined;
+        },
+        limited,
+      ),
+    () => notAddressed(key, registry.get(key)),
+  );
+};
+
+/** Runs `work` with a signal that also aborts after `milliseconds`, with what `late` returns. */
+const within = async <Result>(
+  clock: Clock,
+  milliseconds: number,
+  signal: AbortSignal,
+  work: (limited: AbortSignal) => Promise<Result>,
+  late: () => Error,
+): Promise<Result> => {
+  const controller = new AbortController();
+  const cancel = clock.schedule(milliseconds, () => controller.abort(late()));
+  try {
+    return await work(AbortSignal.any([signal, controller.signal]));
+  } finally {
+    cancel();
+  }
+};
+
+const unknownPod = ({ namespace, name, uid }: CniPod, found: PodAttachments | undefined): CniError => {
+  const details =
+    found === undefined
+      ? 'the API has no such pod on this node that is still running'
+      : `the API has a pod of this name with UID ${found.pod.runtimeUid}, the request is for UID ${uid}`;
+  return new CniError('podGone', `pod ${namespace}/${name} is not on this node`, { details });
+};
+
+const notAddressed = (key: string, found: PodAttachments | undefined): CniError => {
+  const lacking = (found?.attachments ?? []).filter(({ nadKey }) => found?.pod.networks.has(nadKey) === false);
+  const details =
+    found?.waitingFor ??
+    lacking
+      .map(({ network, givenBy }) =>
+        givenBy === 'cluster'
+          ? `the cluster manager has given it no address on network ${network.name} yet`
+          : `this node has given it no address on network ${network.name} yet`,
+      )
+      .join('; ');
+  return new CniError('networkNotReady', `pod ${key} has no addresses: ${details}`, {
+    details: 'ADD will be tried again; see the events of the pod and of its network',
+  });
+};

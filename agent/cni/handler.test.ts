@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import { parseCniRequest } from '../../api/cni/request.ts';
+import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
+import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
+import { createFakeClock } from '../../kube/fake-clock.ts';
+import { AttachmentRegistry } from '../attachments/registry.ts';
+import { TestCluster } from '../testing/cluster.ts';
+import { FakePorts } from '../testing/fake-ports.ts';
+import { CniHandler, DEFAULT_CNI_LIMITS } from './handler.ts';
+import type { CniObservation } from './phases.ts';
+
+const NETNS = '/run/netns/cni-1';
+const SANDBOX = '0123456789abcdef0123456789abcdef';
+
+const setUp = () => {
+  const cluster = new TestCluster('node1')
+    .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
+    .namespace('ns')
+    .namespace('red', true)
+    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
+  const registry = new AttachmentRegistry();
+  const kernel = new FakeKernel();
+  kernel.addNetns(NETNS);
+  const netlink = fakeNetlink(kernel);
+  const ports = new FakePorts();
+  const clock = createFakeClock();
+  const failures: string[] = [];
+  const observations: CniObservation[] = [];
+  const notReady: string[] = [];
+  const handler = new CniHandler({
+    registry,
+    interfaces: netlink.pods,
+    ports,
+    notReady: () => notReady,
+    onAddFailed: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
+    clock,
+    observe: (observation) => observations.push(observation),
+    limits: DEFAULT_CNI_LIMITS,
+  });
+  const known = new Set<string>();
+  const flush = (): void => {
+    cluster.engine.flush();
+    for (const owner of known) if (!cluster.sinks.attachments.has(owner)) registry.delete(owner);
+    for (const [owner, attachments] of cluster.sinks.attachments) registry.set(owner, attachments);
+    for (const owner of cluster.sinks.attachments.keys()) known.add(owner);
+  };
+  const call = (
+    command: string,
+    {
+      pod = 'ns/a',
+      uid = 'uid-a',
+      sandbox = SANDBOX,
+      netns = NETNS,
+      config = {},
+      signal = new AbortController().signal,
+    } = {},
+  ): Promise<string> => {
+    const [namespace, name] = pod.split('/');
+    const env = {
+      CNI_COMMAND: command,
+      CNI_CONTAINERID: sandbox,
+      CNI_NETNS: netns,
+      CNI_IFNAME: 'eth0',
+      CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=${uid}`,
+    };
+    return handler.handle(
+      parseCniRequest(env, JSON.stringify({ cniVersion: '1.1.0', name: 'ovn-kubernetes', ...config })),
+      signal,
+    );
+  };
+  return { cluster, flush, call, kernel, netlink, ports, clock, failures, observations, notReady };
+};
+
+const withPod = () => {
+  const it = setUp();
+  it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'], role: 'primary' } } });
+  it.flush();
+  return it;
+};
+
+const withTenant = () => {
+  const it = setUp();
+  it.cluster.pod('red/a', {
+    node: 'node1',
+    networks: {
+      default: { ips: ['10.128.0.4/23'], role: 'infrastructure-locked' },
+      'red/net': { ips: ['10.20.1.3/24'], role: 'primary' },
+    },
+  });
+  it.flush();
+  return it;
+};
+
+describe('ADD', () => {
+  it('answers with both ends of the interface and the address in the pod', async () => {
+    const it = withPod();
+    expect(JSON.parse(await it.call('ADD'))).toEqual({
+      cniVersion: '1.1.0',
+      interfaces: [
+        { name: SANDBOX.slice(0, 15) },
+        { name: 'eth0', mac: '0a:58:0a:80:00:03', mtu: 1400, sandbox: NETNS },
+      ],
+      ips: [{ address: '10.128.0.3/23', interface: 1 }],
+      dns: {},
+    });
+    expect(it.ports.all()).toEqual([
+      expect.objectContaining({ name: SANDBOX.slice(0, 15), logicalPort: 'ns_a', podUid: 'uid-a', isInstalled: true }),
+    ]);
+  });
+
+  it('plugs eth0 and ovn-udn1 of a tenant, the second with an index of its own', async () => {
+    const it = withTenant();
+    const result = JSON.parse(await it.call('ADD', { pod: 'red/a' }));
+    expect(result.interfaces.map(({ name }: { name: string }) => name)).toEqual([
+      SANDBOX.slice(0, 15),
+      'eth0',
+      `${SANDBOX.slice(0, 13)}_1`,
+      'ovn-udn1',
+    ]);
+    expect(result.ips).toEqual([
+      { address: '10.128.0.4/23', interface: 1 },
+      { address: '10.20.1.3/24', interface: 3 },
+    ]);
+    expect(it.ports.transactions).toBe(1);
+  });
+
+  it('may be repeated', async () => {
+    const it = withPod();
+    const first = await it.call('ADD');
+    expect(await it.call('ADD')).toBe(first);
+    expect(it.ports.all()).toHaveLength(1);
+  });
+
+  it('waits for the addresses and goes on when they are there', async () => {
+    const it = setUp();
+    it.cluster.pod('ns/a', { node: 'node1', networks: {} });
+    it.flush();
+    const answer = it.call('ADD');
+    it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
+    it.flush();
+    expect(JSON.parse(await answer).ips).toHaveLength(1);
+  });
+
+  it('says what it waited for when the network does not come, and tells the pod', async () => {
+    const it = setUp();
+    it.cluster.namespace('blue', true).pod('blue/a', { node: 'node1', networks: {} });
+    it.flush();
+    const answer = it.call('ADD', { pod: 'blue/a' });
+    answer.catch(() => undefined);
+    await it.clock.advance(50_000);
+    await expect(answer).rejects.toMatchObject({
+      reason: 'networkNotReady',
+      message: expect.stringMatching(/namespace blue has the label .* and no primary network yet/),
+    });
+    expect(it.failures).toEqual([expect.stringMatching(/^blue\/a: .*no primary network yet/)]);
+  });
+
+  it.each([
+    ['an unknown pod', { pod: 'ns/unknown' }, /the API has no such pod on this node/],
+    [
+      'another pod of that name',
+      { uid: 'uid-other' },
+      /a pod of this name with UID uid-a, the request is for UID uid-other/,
+    ],
+  ])('refuses %s', async (_, request, details) => {
+    const it = withPod();
+    const answer = it.call('ADD', request);
+    answer.catch(() => undefined);
+    await it.clock.advance(5_000);
+    await expect(answer).rejects.toMatchObject({ reason: 'podGone', details: expect.stringMatching(details) });
+  });
+
+  it('takes back what it made when ovn-controller does not install the port', async () => {
+    const it = withPod();
+    it.ports.installs = false;
+    const answer = it.call('ADD');
+    answer.catch(() => undefined);
+    await expect.poll(() => it.ports.all().length).toBe(1);
+    await it.clock.advance(50_000);
+    await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message: expect.stringContaining('ns_a') });
+    expect(it.ports.all()).toEqual([]);
+    expect(await it.netlink.pods.list()).toEqual([]);
+  });
+
+  it('ends when the pod is deleted while ovn-controller is at it', async () => {
+    const it = withPod();
+    it.ports.installs = false;
+    const answer = it.call('ADD');
+    answer.catch(() => undefined);
+    await expect.poll(() => it.ports.all().length).toBe(1);
+    it.cluster.facts.set('pod', 'ns/a', undefined);
+    it.flush();
+    await expect(answer).rejects.toMatchObject({ reason: 'podGone' });
+    expect(it.ports.all()).toEqual([]);
+  });
+
+  it('of a newer sandbox ends the older one', async () => {
+    const it = withPod();
+    it.ports.installs = false;
+    const older = it.call('ADD');
+    older.catch(() => undefined);
+    await expect.poll(() => it.ports.all().length).toBe(1);
+    it.ports.installs = true;
+    it.kernel.addNetns('/run/netns/cni-2');
+    const newer = it.call('ADD', { sandbox: 'feedface00000000feedface00000000', netns: '/run/netns/cni-2' });
+    await expect(older).rejects.toMatchObject({ reason: 'podGone', message: expect.stringContaining('superseded') });
+    expect(JSON.parse(await newer).interfaces[0].name).toBe('feedface0000000');
+    expect(it.ports.all().map(({ name }) => name)).toEqual(['feedface0000000']);
+  });
+
+  it('of a secondary network is refused', async () => {
+    const it = withPod();
+    await expect(it.call('ADD', { config: { netAttachDefName: 'ns/second' } })).rejects.toMatchObject({
+      reason: 'invalidConfig',
+      message: expect.stringContaining('secondary networks are not supported yet'),
+    });
+  });
+
+  it('is timed by phase', async () => {
+    const it = withPod();
+    await it.call('ADD');
+    expect(it.observations.map(({ phase }) => phase)).toEqual([
+      'addresses',
+      'interfaces',
+      'ovs-port',
+      'ovn-installed',
+      'total',
+    ]);
+  });
+});
+
+describe('DEL', () => {
+  it('takes everything away, also when the pod is gone from the API, and may be repeated', async () => {
+    const it = withTenant();
+    await it.call('ADD', { pod: 'red/a' });
+    it.cluster.facts.set('pod', 'red/a', undefined);
+    it.flush();
+    expect(await it.call('DEL', { pod: 'red/a' })).toBe('');
+    expect(it.ports.all()).toEqual([]);
+    expect(await it.netlink.pods.list()).toEqual([]);
+    expect(await it.call('DEL', { pod: 'red/a' })).toBe('');
+  });
+
+  it('succeeds when the namespace is gone', async () => {
+    const it = withPod();
+    await it.call('ADD');
+    expect(await it.call('DEL', { netns: '' })).toBe('');
+    expect(await it.netlink.pods.list()).toEqual([]);
+  });
+
+  it('ends an ADD of the same sandbox that waits', async () => {
+    const it = setUp();
+    it.cluster.pod('ns/a', { node: 'node1', networks: {} });
+    it.flush();
+    const add = it.call('ADD');
+    add.catch(() => undefined);
+    expect(await it.call('DEL')).toBe('');
+    await expect(add).rejects.toMatchObject({ reason: 'podGone' });
+    expect(it.failures).toEqual([]);
+  });
+});
+
+describe('CHECK', () => {
+  it('is content with what ADD made, and names what is missing', async () => {
+    const it = withPod();
+    await it.call('ADD');
+    expect(await it.call('CHECK')).toBe('');
+    await it.ports.unplug([SANDBOX.slice(0, 15)]);
+    await expect(it.call('CHECK')).rejects.toThrow(/port 0123456789abcde of ns_a is not installed/);
+  });
+});
+
+describe('GC', () => {
+  it('keeps what is valid and takes the rest away', async () => {
+    const it = withTenant();
+    it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
+    it.flush();
+    it.kernel.addNetns('/run/netns/cni-2');
+    await it.call('ADD', { pod: 'red/a' });
+    await it.call('ADD', { sandbox: 'feedface00000000feedface00000000', netns: '/run/netns/cni-2' });
+    const config = {
+      'cni.dev/valid-attachments': [{ containerID: 'feedface00000000feedface00000000', ifname: 'eth0' }],
+    };
+    expect(await it.call('GC', { config })).toBe('');
+    expect(it.ports.all().map(({ name }) => name)).toEqual(['feedface0000000']);
+    expect((await it.netlink.pods.list()).map(({ hostName }) => hostName)).toEqual(['feedface0000000']);
+  });
+});
+
+it('STATUS says why no pod can be added', async () => {
+  const it = setUp();
+  expect(await it.call('STATUS')).toBe('');
+  it.notReady.push('the Open_vSwitch database cannot be reached');
+  await expect(it.call('STATUS')).rejects.toMatchObject({
+    reason: 'pluginNotAvailable',
+    message: 'not ready: the Open_vSwitch database cannot be reached',
+  });
+});

@@ -1,0 +1,229 @@
+/** The verbs of CNI on this node. Everything that a verb changes can be repeated. */
+import { CniError } from '../../api/cni/error.ts';
+import type { AttachmentRequest, CniRequest, GcRequest } from '../../api/cni/request.ts';
+import { formatCniResult } from '../../api/cni/result.ts';
+import { formatVersionResult } from '../../api/cni/version.ts';
+import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { AttachmentRegistry } from '../attachments/registry.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+import { awaitAddressedPod } from './await-pod.ts';
+import { collectGarbage, removeOrphans } from './garbage.ts';
+import { PodLanes } from './lanes.ts';
+import type { OvsPorts } from './ovs-ports.ts';
+import { CniTimer, type ObserveCni } from './phases.ts';
+import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
+
+export interface CniHandlerOptions {
+  readonly registry: AttachmentRegistry;
+  readonly interfaces: PodInterfaces;
+  readonly ports: OvsPorts;
+  /** Why no pod can be added now, a sentence each; empty: ready. */
+  readonly notReady: () => readonly string[];
+  /** An ADD failed in a way that the pod's owner should know. */
+  readonly onAddFailed: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
+  readonly clock: Clock;
+  readonly observe: ObserveCni;
+  readonly limits: CniLimits;
+}
+
+/** Milliseconds. */
+export interface CniLimits {
+  readonly unknownPodMs: number;
+  readonly addressesMs: number;
+  /** For ovn-controller to install a port. */
+  readonly installedMs: number;
+}
+
+export const DEFAULT_CNI_LIMITS: CniLimits = { unknownPodMs: 5_000, addressesMs: 50_000, installedMs: 50_000 };
+
+export class CniHandler {
+  readonly #options: CniHandlerOptions;
+  readonly #lanes = new PodLanes();
+
+  constructor(options: CniHandlerOptions) {
+    this.#options = options;
+  }
+
+  /** @returns what goes to the runtime's standard input; empty for verbs that answer nothing @throws CniError */
+  handle(request: CniRequest, signal: AbortSignal): Promise<string> {
+    const timer = new CniTimer(request.command, this.#options.observe, () => this.#options.clock.monotonic());
+    return timer.phase('total', () => this.#dispatch(request, timer, signal));
+  }
+
+  /** Takes away what no sandbox of the list, and no call under way, has. */
+  collectGarbage(kept: readonly string[], signal: AbortSignal): Promise<void> {
+    const { interfaces, ports } = this.#options;
+    return collectGarbage({ interfaces, ports, kept: [...kept, ...this.#lanes.sandboxes()] }, signal);
+  }
+
+  /** @param pods UIDs of the pods of this node @returns the names of the interfaces that are gone */
+  removeOrphans(pods: ReadonlySet<string>, signal: AbortSignal): Promise<string[]> {
+    const { interfaces, ports } = this.#options;
+    return removeOrphans({ interfaces, ports, pods, busy: this.#lanes.sandboxes() }, signal);
+  }
+
+  async #dispatch(request: CniRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
+    switch (request.command) {
+      case 'ADD':
+        return this.#inLane(request, (both) => this.#add(request, timer, both), signal);
+      case 'DEL':
+        await this.#inLane(request, (both) => this.#del(request, both), signal);
+        return '';
+      case 'CHECK':
+        await this.#inLane(request, (both) => this.#check(request, both), signal);
+        return '';
+      case 'STATUS':
+        this.#status();
+        return '';
+      case 'GC':
+        await this.#gc(request, signal);
+        return '';
+      case 'VERSION':
+        return formatVersionResult(request.cniVersion);
+    }
+  }
+
+  #inLane<Result>(
+    request: AttachmentRequest,
+    work: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const { pod, containerId: sandbox, command } = request;
+    return this.#lanes.run({ pod: `${pod.namespace}/${pod.name}`, sandbox, command }, work, signal);
+  }
+
+  async #add(request: AttachmentRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
+    refuseSecondary(request);
+    const { registry, clock, limits, onAddFailed } = this.#options;
+    try {
+      const attachments = await timer.phase('addresses', () =>
+        awaitAddressedPod(request.pod, { registry, clock, ...limits }, signal),
+      );
+      const plumbing = this.#plumbing(attachments, request);
+      await this.#plumb(plumbing, attachments, timer, signal);
+      return formatCniResult(plumbing.result, request.cniVersion);
+    } catch (error) {
+      if (!signal.aborted) {
+        const { namespace, name, uid } = request.pod;
+        onAddFailed({ namespace, name, uid }, error instanceof Error ? error.message : String(error));
+      }
+      throw error;
+    }
+  }
+
+  #plumbing(attachments: PodAttachments, { containerId, netns }: AttachmentRequest): Plumbing {
+    const datapath = { txChecksum: !this.#options.ports.isUserspace() };
+    return plumbingOf(attachments, { id: containerId, netns }, datapath);
+  }
+
+  /** What was made is taken away again when a later step fails. */
+  async #plumb(plumbing: Plumbing, attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
+    const { interfaces, ports } = this.#options;
+    try {
+      await timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal));
+      await timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal));
+      await timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, signal));
+    } catch (error) {
+      await this.#unplumb(plumbing.ports.map(({ name }) => name)).catch((cause: unknown) => {
+        throw new AggregateError(
+          [error, cause],
+          `${messageOf(error)}; and taking back what was made failed: ${messageOf(cause)}`,
+        );
+      });
+      throw error;
+    }
+  }
+
+  async #untilInstalled({ ports: wanted }: Plumbing, { pod }: PodAttachments, signal: AbortSignal): Promise<void> {
+    const { clock, limits, ports, registry } = this.#options;
+    const controller = new AbortController();
+    const late = `ovn-controller has not installed ${wanted.map(({ logicalPort }) => logicalPort).join(', ')} in ${limits.installedMs / 1000} s`;
+    const cancel = clock.schedule(limits.installedMs, () =>
+      controller.abort(new CniError('tryAgainLater', late, { details: 'is ovn-controller running, and ovn-northd?' })),
+    );
+    const both = AbortSignal.any([signal, controller.signal]);
+    const gone = registry.until(
+      `${pod.namespace}/${pod.name}`,
+      (found) => {
+        if (found?.pod.uid === pod.uid) return undefined;
+        throw new CniError('podGone', `pod ${pod.namespace}/${pod.name} was deleted while it was added`);
+      },
+      both,
+    );
+    gone.catch(() => undefined);
+    try {
+      await Promise.race([ports.untilInstalled(wanted, both), gone]);
+    } finally {
+      cancel();
+      controller.abort();
+    }
+  }
+
+  /** Knows the interfaces by what OVS has of the sandbox and by their names: either may be all that is left. */
+  async #del({ containerId, netns, ifName }: AttachmentRequest, signal: AbortSignal): Promise<void> {
+    const plugged = this.#options.ports.ofSandbox(containerId).map(({ name }) => name);
+    const names = [...new Set([...plugged, ...hostNames(containerId)])];
+    await this.#unplumb(names, signal);
+    if (netns !== '') await this.#options.interfaces.remove([{ netns, name: ifName }], signal).catch(ignoreForeign);
+  }
+
+  async #unplumb(names: readonly string[], signal?: AbortSignal): Promise<void> {
+    const { interfaces, ports } = this.#options;
+    const ends = names.map((hostName): PodInterfaceEnd => ({ hostName }));
+    const results = await Promise.allSettled([
+      ports.unplug(names, signal ?? NEVER),
+      interfaces.remove(ends, signal).catch(ignoreForeign),
+    ]);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (failures.length > 0)
+      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(messageOf).join('; '));
+  }
+
+  async #check(request: AttachmentRequest, signal: AbortSignal): Promise<void> {
+    const { registry, interfaces, ports } = this.#options;
+    const attachments = registry.get(`${request.pod.namespace}/${request.pod.name}`);
+    if (attachments === undefined) throw new CniError('podGone', 'the API has no such pod on this node');
+    const plumbing = this.#plumbing(attachments, request);
+    const differences = await interfaces.check(plumbing.network, signal);
+    const plugged = new Map(ports.ofSandbox(request.containerId).map((port) => [port.name, port]));
+    const missing = plumbing.ports.flatMap(({ name, logicalPort }) =>
+      plugged.get(name)?.isInstalled === true ? [] : [`port ${name} of ${logicalPort} is not installed`],
+    );
+    const found = [...differences, ...missing];
+    if (found.length > 0)
+      throw new CniError('internal', `the pod's network is not as it should be: ${found.join('; ')}`);
+  }
+
+  #status(): void {
+    const reasons = this.#options.notReady();
+    if (reasons.length > 0) throw new CniError('pluginNotAvailable', `not ready: ${reasons.join('; ')}`);
+  }
+
+  #gc({ validAttachments }: GcRequest, signal: AbortSignal): Promise<void> {
+    return this.collectGarbage(
+      validAttachments.map(({ containerId }) => containerId),
+      signal,
+    );
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+const refuseSecondary = ({ config, ifName }: AttachmentRequest): void => {
+  if (config.netAttachDefName === undefined) return;
+  throw new CniError(
+    'invalidConfig',
+    `secondary networks are not supported yet: ${config.netAttachDefName} as ${ifName}`,
+    {
+      field: 'netAttachDefName',
+    },
+  );
+};
+
+/** What has the name is not ours: then ours is gone already. */
+const ignoreForeign = (error: unknown): void => {
+  if ((error as { code?: unknown }).code !== 'ERR_POD_LINK_FOREIGN') throw error;
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,77 @@
+/**
+ * Orders the calls about one pod: one at a time, in the order in which they came. A call that makes a waiting ADD
+ * pointless ends it: a DEL of the same sandbox, or an ADD of a newer one.
+ */
+import { CniError } from '../../api/cni/error.ts';
+
+export interface LaneCall {
+  /** `namespace/name` */
+  readonly pod: string;
+  readonly sandbox: string;
+  readonly command: 'ADD' | 'DEL' | 'CHECK';
+}
+
+interface Running extends LaneCall {
+  readonly controller: AbortController;
+}
+
+export class PodLanes {
+  readonly #tails = new Map<string, Promise<unknown>>();
+  readonly #calls = new Map<string, Set<Running>>();
+
+  /** @param work gets a signal that aborts with `signal`, or when a later call makes it pointless */
+  async run<Result>(
+    call: LaneCall,
+    work: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const before = this.#tails.get(call.pod) ?? Promise.resolve();
+    this.#endPointless(call);
+    const running = this.#enter(call);
+    const result = before.then(() => {
+      const both = AbortSignal.any([signal, running.controller.signal]);
+      both.throwIfAborted();
+      return work(both);
+    });
+    const tail = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#tails.set(call.pod, tail);
+    try {
+      return await result;
+    } finally {
+      this.#leave(running);
+      if (this.#tails.get(call.pod) === tail) this.#tails.delete(call.pod);
+    }
+  }
+
+  /** The sandboxes of all calls that are waiting or under way. */
+  sandboxes(): string[] {
+    return [...this.#calls.values().flatMap((calls) => calls.values().map(({ sandbox }) => sandbox))];
+  }
+
+  #endPointless({ pod, sandbox, command }: LaneCall): void {
+    for (const other of this.#calls.get(pod) ?? []) {
+      if (other.command !== 'ADD') continue;
+      const isSame = other.sandbox === sandbox;
+      if (command === 'DEL' && isSame) other.controller.abort(superseded(`DEL of sandbox ${sandbox}`));
+      if (command === 'ADD' && !isSame) other.controller.abort(superseded(`ADD of sandbox ${sandbox}`));
+    }
+  }
+
+  #enter(call: LaneCall): Running {
+    const running = { ...call, controller: new AbortController() };
+    const calls = this.#calls.get(call.pod) ?? new Set();
+    this.#calls.set(call.pod, calls.add(running));
+    return running;
+  }
+
+  #leave(running: Running): void {
+    const calls = this.#calls.get(running.pod);
+    calls?.delete(running);
+    if (calls?.size === 0) this.#calls.delete(running.pod);
+  }
+}
+
+const superseded = (by: string): CniError => new CniError('podGone', `this ADD was superseded by a ${by}`);

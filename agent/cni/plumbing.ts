@@ -1,0 +1,129 @@
+/** What an ADD makes of a pod's attachments: interfaces, OVS ports and the result. Pure. */
+
+import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
+import type { CniResult } from '../../api/cni/result.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { ALIAS_PREFIX } from '../../datapath/netlink/pod-interface/marks.ts';
+import type { PodInterface, PodNetwork } from '../../datapath/netlink/pod-interface/types.ts';
+import { cidrFamily } from '../../net/cidr.ts';
+import { ipFamily } from '../../net/ip.ts';
+import type { Attachment, PodAttachments } from '../model/attachments.ts';
+import { podPortName } from '../model/names.ts';
+import type { PortSpec } from './ovs-ports.ts';
+
+export interface Container {
+  readonly id: string;
+  /** Path of its network namespace. */
+  readonly netns: string;
+}
+
+export interface DatapathFacts {
+  /** False on OVS' userspace datapath, which forwards what the pod sends as it is. */
+  readonly txChecksum: boolean;
+}
+
+export interface Plumbing {
+  readonly network: PodNetwork;
+  readonly ports: readonly PortSpec[];
+  readonly result: CniResult;
+}
+
+/** @param attachments with addresses, see `isAddressed` */
+export const plumbingOf = (attachments: PodAttachments, container: Container, datapath: DatapathFacts): Plumbing => {
+  const wired = attachments.attachments.flatMap((attachment, index) => {
+    const entry = attachments.pod.networks.get(attachment.nadKey);
+    return entry === undefined ? [] : [{ attachment, entry, hostName: hostName(container.id, index) }];
+  });
+  return {
+    network: {
+      netns: container.netns,
+      interfaces: wired.map((one) => podInterface(one, attachments, container, datapath)),
+    },
+    ports: wired.map((one) => portSpec(one, attachments, container)),
+    result: resultOf(wired, container),
+  };
+};
+
+/**
+ * Names of the node's ends of a container's interfaces, at most 15 characters: they follow from the container's id, so
+ * that DEL finds them when nothing else is known of it.
+ */
+export const hostName = (containerId: string, index: number): string =>
+  index === 0 ? containerId.slice(0, 15) : `${containerId.slice(0, 13)}_${index}`;
+
+/** A pod has at most the default network and one primary network. */
+export const hostNames = (containerId: string): string[] => [hostName(containerId, 0), hostName(containerId, 1)];
+
+/** Whose an interface is, as its alias says. */
+export interface InterfaceOwner {
+  readonly containerId: string;
+  readonly interfaceName: string;
+  readonly podUid: string;
+}
+
+export const formatAlias = ({ containerId, interfaceName, podUid }: InterfaceOwner): string =>
+  `${ALIAS_PREFIX}${containerId}:${interfaceName}:${podUid}`;
+
+export const parseAlias = (alias: string | undefined): InterfaceOwner | undefined => {
+  if (alias?.startsWith(ALIAS_PREFIX) !== true) return undefined;
+  const [containerId = '', interfaceName = '', podUid = ''] = alias.slice(ALIAS_PREFIX.length).split(':');
+  return { containerId, interfaceName, podUid };
+};
+
+interface Wired {
+  readonly attachment: Attachment;
+  readonly entry: PodNetworkEntry;
+  readonly hostName: string;
+}
+
+const podInterface = (
+  { attachment, entry, hostName: host }: Wired,
+  { pod }: PodAttachments,
+  { id }: Container,
+  { txChecksum }: DatapathFacts,
+): PodInterface => ({
+  name: attachment.interfaceName,
+  hostName: host,
+  mac: entry.mac,
+  mtu: attachment.network.mtu,
+  addresses: entry.ipAddresses,
+  routes: entry.routes.map(({ dest, nextHop }) =>
+    nextHop === undefined ? { dst: dest } : { dst: dest, via: nextHop },
+  ),
+  defaultGateways: entry.gatewayIps,
+  alias: formatAlias({ containerId: id, interfaceName: attachment.interfaceName, podUid: pod.uid }),
+  txChecksum,
+});
+
+const portSpec = (
+  { attachment, entry, hostName: host }: Wired,
+  { pod }: PodAttachments,
+  { id }: Container,
+): PortSpec => ({
+  name: host,
+  logicalPort: podPortName(attachment.nadKey, pod.namespace, pod.name),
+  podUid: pod.uid,
+  sandbox: id,
+  interfaceName: attachment.interfaceName,
+  mac: entry.mac,
+  addresses: entry.ipAddresses,
+  network:
+    attachment.nadKey === DEFAULT_NETWORK_NAME ? undefined : { name: attachment.network.name, nad: attachment.nadKey },
+});
+
+/** Both ends of each interface, the host's first; an address points at the end in the pod. */
+const resultOf = (wired: readonly Wired[], { netns }: Container): CniResult => ({
+  interfaces: wired.flatMap(({ attachment, entry, hostName: host }) => [
+    { name: host },
+    { name: attachment.interfaceName, mac: entry.mac, mtu: attachment.network.mtu, sandbox: netns },
+  ]),
+  ips: wired.flatMap(({ entry }, index) =>
+    entry.ipAddresses.map((address) => ({
+      address,
+      gateway: entry.gatewayIps.find((gateway) => ipFamily(gateway) === cidrFamily(address)),
+      interface: 2 * index + 1,
+    })),
+  ),
+  routes: [],
+  dns: {},
+});

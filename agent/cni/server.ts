@@ -1,0 +1,128 @@
+/**
+ * Where the shim connects. Only root may talk to it, each connection is bounded in size and time, and what one caller
+ * sends never reaches another.
+ */
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { CniError, formatCniError } from '../../api/cni/error.ts';
+import { parseCniRequest } from '../../api/cni/request.ts';
+import { LATEST_CNI_VERSION } from '../../api/cni/version.ts';
+import type { ReadPeerCredentials } from '../../datapath/unix-socket/peer-credentials.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { CniHandler } from './handler.ts';
+import { formatResponse, RequestReader, type ShimRequest } from './protocol.ts';
+import { requestedVersion } from './requested-version.ts';
+
+export interface CniServerOptions {
+  readonly path: string;
+  readonly handler: Pick<CniHandler, 'handle'>;
+  readonly peerCredentials: ReadPeerCredentials;
+  readonly clock: Clock;
+  /** Calls under way at once; more are told to try again later. */
+  readonly maxCalls: number;
+  /** For a caller to send its request, in milliseconds. */
+  readonly requestMs: number;
+  readonly onRejected: (reason: string) => void;
+}
+
+export interface CniServer {
+  /** Stops listening, ends the calls under way, and resolves when they have ended. */
+  close(): Promise<void>;
+}
+
+/** Listens on a socket that only root can open; takes the place of one that a dead agent left. */
+export const serveCni = async (options: CniServerOptions): Promise<CniServer> => {
+  mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
+  rmSync(options.path, { force: true });
+  const calls = new Set<AbortController>();
+  const server = createServer((socket) => serveSocket(socket, options, calls));
+  await listen(server, options.path);
+  chmodSync(options.path, 0o600);
+  return {
+    close: () => {
+      for (const call of calls) call.abort(new CniError('tryAgainLater', 'the agent is stopping'));
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+};
+
+const listen = (server: Server, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => resolve());
+  });
+
+const serveSocket = (socket: Socket, options: CniServerOptions, calls: Set<AbortController>): void => {
+  // A caller that goes away is no error; what it asked for is ended by 'close'.
+  socket.on('error', () => undefined);
+  const refused = refusal(socket, options);
+  if (refused === undefined) readRequest(socket, options, (request) => void answer(socket, request, options, calls));
+  else rejectCall(socket, options, refused);
+};
+
+/** Why the caller may not call. */
+const refusal = (socket: Socket, { peerCredentials }: CniServerOptions): string | undefined => {
+  try {
+    const { uid } = peerCredentials(socket);
+    return uid === 0 ? undefined : `user ${uid} may not call`;
+  } catch (error) {
+    return `the caller cannot be identified: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
+
+const rejectCall = (socket: Socket, { onRejected }: CniServerOptions, reason: string): void => {
+  onRejected(reason);
+  socket.destroy();
+};
+
+const readRequest = (socket: Socket, options: CniServerOptions, then: (request: ShimRequest) => void): void => {
+  const cancelTimeout = options.clock.schedule(options.requestMs, () =>
+    rejectCall(socket, options, 'no complete request in time'),
+  );
+  socket.once('close', cancelTimeout);
+  const reader = new RequestReader();
+  socket.on('data', (chunk) => {
+    try {
+      const request = reader.push(chunk);
+      if (request === undefined) return;
+      cancelTimeout();
+      socket.removeAllListeners('data');
+      then(request);
+    } catch (error) {
+      rejectCall(socket, options, error instanceof Error ? error.message : String(error));
+    }
+  });
+};
+
+const answer = async (
+  socket: Socket,
+  request: ShimRequest,
+  options: CniServerOptions,
+  calls: Set<AbortController>,
+): Promise<void> => {
+  const call = new AbortController();
+  calls.add(call);
+  const onClose = (): void => call.abort(new CniError('tryAgainLater', 'the caller has gone away'));
+  socket.once('close', onClose);
+  const response = await respond(request, options, calls.size, call.signal);
+  calls.delete(call);
+  socket.off('close', onClose);
+  socket.end(response);
+};
+
+const respond = async (
+  { env, stdin }: ShimRequest,
+  { handler, maxCalls }: CniServerOptions,
+  callsUnderWay: number,
+  signal: AbortSignal,
+): Promise<Buffer> => {
+  try {
+    if (callsUnderWay > maxCalls) {
+      throw new CniError('tryAgainLater', `${maxCalls} calls are under way already`);
+    }
+    return formatResponse(0, await handler.handle(parseCniRequest(env, stdin), signal));
+  } catch (error) {
+    return formatResponse(1, formatCniError(error, requestedVersion(stdin) ?? LATEST_CNI_VERSION));
+  }
+};

@@ -1,0 +1,130 @@
+/**
+ * Ports of pods in the Open_vSwitch database. Each change is planned against the replica and repeated after a lost
+ * connection, when the replica knows again what has become of it.
+ */
+import { NotConnectedError, OutcomeUnknownError, WaitTimedOutError } from '../../ovsdb/errors.ts';
+import type { OvsdbSession } from '../../ovsdb/session/session.ts';
+import type { Operation } from '../../ovsdb/transact/operation.ts';
+import { INTERFACE_BY_LOGICAL_PORT, INTERFACE_BY_SANDBOX, type VswitchReplica } from '../databases/vswitch.ts';
+import type { OvsPorts, PluggedPort, PortSpec } from './ovs-ports.ts';
+import { INTEGRATION_BRIDGE, isAsWanted, plugOperations, unplugOperations } from './vswitch-operations.ts';
+
+export class BridgeMissingError extends Error {
+  override readonly name = 'BridgeMissingError';
+}
+
+export class PortGoneError extends Error {
+  override readonly name = 'PortGoneError';
+}
+
+export class VswitchPorts implements OvsPorts {
+  readonly #session: Pick<OvsdbSession, 'transact'>;
+  readonly #replica: VswitchReplica;
+
+  constructor(session: Pick<OvsdbSession, 'transact'>, replica: VswitchReplica) {
+    this.#session = session;
+    this.#replica = replica;
+  }
+
+  async plug(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
+    await this.#change(() => {
+      const missing = ports.filter((port) => !this.#isPlugged(port));
+      const stale = missing.flatMap((port) => this.#inTheWayOf(port));
+      return missing.length === 0 ? [] : [...this.#detach(stale), ...plugOperations(missing)];
+    }, signal);
+  }
+
+  async unplug(names: readonly string[], signal: AbortSignal): Promise<void> {
+    await this.#change(() => this.#detach(names), signal);
+  }
+
+  async untilInstalled(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const both = AbortSignal.any([signal, done.signal]);
+    try {
+      await Promise.all(ports.map((port) => this.#untilInstalled(port, both)));
+    } finally {
+      done.abort();
+    }
+  }
+
+  ofSandbox(sandbox: string): readonly PluggedPort[] {
+    return this.#replica.find('Interface', INTERFACE_BY_SANDBOX, sandbox).flatMap(pluggedPort);
+  }
+
+  all(): readonly PluggedPort[] {
+    return [...this.#replica.rows('Interface')].flatMap(pluggedPort);
+  }
+
+  isReady(): boolean {
+    return this.#replica.synced && this.#bridge() !== undefined;
+  }
+
+  isUserspace(): boolean {
+    return this.#bridge()?.datapath_type === 'netdev';
+  }
+
+  async #untilInstalled(port: PortSpec, signal: AbortSignal): Promise<void> {
+    const address = { index: 'name', key: port.name };
+    const gone = this.#replica.waitUntilGone('Interface', address, signal).then(() => {
+      throw new PortGoneError(`OVS port ${port.name} was taken away while ovn-controller was to install it`);
+    });
+    const installed = this.#replica.waitFor('Interface', address, (row) => isInstalled(row, port), signal);
+    installed.catch(() => undefined);
+    await Promise.race([installed, gone]);
+  }
+
+  async #change(plan: () => readonly Operation[], signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#replica.whenSynced(signal);
+      const operations = plan();
+      if (operations.length === 0) return;
+      try {
+        await this.#session.transact(operations, signal);
+        return;
+      } catch (error) {
+        if (error instanceof WaitTimedOutError)
+          throw new BridgeMissingError(`there is no bridge ${INTEGRATION_BRIDGE} yet`);
+        const isWorthAnother = error instanceof NotConnectedError || error instanceof OutcomeUnknownError;
+        if (signal.aborted || !isWorthAnother) throw error;
+        // The session says it is disconnected before it fails what was under way, so this waits for the next connection.
+      }
+    }
+  }
+
+  /** Ports that have the name, or are of the same logical port. */
+  #inTheWayOf({ name, logicalPort }: PortSpec): string[] {
+    const others = this.#replica.find('Interface', INTERFACE_BY_LOGICAL_PORT, logicalPort).map((row) => row.name);
+    return [name, ...others];
+  }
+
+  #detach(names: readonly string[]): Operation[] {
+    const uuids = [...new Set(names)].flatMap((name) => this.#replica.findOne('Port', 'name', name)?._uuid ?? []);
+    return unplugOperations(uuids);
+  }
+
+  #isPlugged(port: PortSpec): boolean {
+    const row = this.#replica.findOne('Interface', 'name', port.name);
+    return row !== undefined && isAsWanted(row.external_ids, port);
+  }
+
+  #bridge() {
+    return this.#replica.findOne('Bridge', 'name', INTEGRATION_BRIDGE);
+  }
+}
+
+interface InterfaceRow {
+  readonly name: string;
+  readonly external_ids: Readonly<Record<string, string>>;
+  readonly error: string | undefined;
+}
+
+/** ovn-controller(8): `ovn-installed` is set when the flows of the bound port are there. */
+const isInstalled = ({ external_ids: ids }: InterfaceRow, port?: PortSpec): boolean =>
+  ids['ovn-installed'] === 'true' && (port === undefined || isAsWanted(ids, port));
+
+const pluggedPort = (row: InterfaceRow): PluggedPort[] => {
+  const { sandbox, 'iface-id': logicalPort = '', 'iface-id-ver': podUid = '' } = row.external_ids;
+  if (sandbox === undefined) return [];
+  return [{ name: row.name, sandbox, logicalPort, podUid, isInstalled: isInstalled(row), error: row.error }];
+};

@@ -1,0 +1,87 @@
+/** Facts in, desired state out: the agent without its edges. */
+import { systemClock } from '../kube/clock.ts';
+import type { Writer } from '../kube/writer/types.ts';
+import { Annotator } from './attachments/annotator.ts';
+import { AttachmentRegistry } from './attachments/registry.ts';
+import type { Databases } from './databases/databases.ts';
+import { createEngine, type Engine } from './desired/engine.ts';
+import { FEATURES } from './features/index.ts';
+import type { ClusterInputs } from './inputs/cluster-inputs.ts';
+import { type FactFeeder, feedFacts } from './inputs/fact-feeder.ts';
+import { FactStore } from './model/fact-store.ts';
+import type { LocalSettings } from './model/view.ts';
+import type { TellPod } from './pod-events.ts';
+
+export interface Core {
+  readonly facts: FactStore;
+  readonly registry: AttachmentRegistry;
+  readonly engine: Engine;
+  readonly feeder: FactFeeder;
+  stop(): void;
+}
+
+export interface CoreOptions {
+  readonly settings: LocalSettings;
+  readonly inputs: ClusterInputs;
+  readonly databases: Databases;
+  readonly writer: Pick<Writer, 'patchJsonMap'>;
+  readonly tellPod: TellPod;
+  readonly onRendered: (fragments: number, seconds: number) => void;
+}
+
+/** After how long the API is asked again what it has refused for minutes. */
+export const RETRY_MS = 5_000;
+
+/** Renders everything there is before it returns. */
+export const startCore = (options: CoreOptions): Core => {
+  const { settings, inputs, databases } = options;
+  const facts = new FactStore();
+  const registry = new AttachmentRegistry();
+  const annotator = createAnnotator(options, registry);
+  const engine = createEngine({
+    features: FEATURES,
+    facts,
+    settings,
+    sinks: {
+      northbound: databases.northbound.desired,
+      southbound: databases.southbound.desired,
+      openvswitch: databases.openvswitch.desired,
+      attachments: registry,
+    },
+    schedule: (flush) => setImmediate(flush),
+    onFlush: (owners, seconds) => {
+      annotator.flush();
+      options.onRendered(owners.length, seconds);
+    },
+  });
+  const feeder = feedFacts(facts, inputs, settings);
+  engine.start();
+  engine.flush();
+  return {
+    facts,
+    registry,
+    engine,
+    feeder,
+    stop: () => {
+      feeder.stop();
+      annotator.stop();
+      engine.stop();
+    },
+  };
+};
+
+const createAnnotator = ({ settings, inputs, writer, tellPod }: CoreOptions, registry: AttachmentRegistry): Annotator =>
+  new Annotator({
+    registry,
+    writer,
+    cluster: settings.cluster,
+    known: (pod) => {
+      const projection = inputs.pods.get(pod);
+      return projection && { value: projection.annotation, resourceVersion: projection.resourceVersion };
+    },
+    onProblem: ({ pod, uid, message }) => {
+      const [namespace = '', name = ''] = pod.split('/');
+      tellPod({ namespace, name, uid }, 'ErrorAllocatingPod', message);
+    },
+    later: (retry) => systemClock.schedule(RETRY_MS, retry),
+  });

@@ -1,0 +1,68 @@
+/** One database that the agent keeps as it is wanted: its connection, its mirror and its reconciler. */
+import { DesiredRows } from '../../ovsdb/desired/desired-rows.ts';
+import type { ReconcilerEvent } from '../../ovsdb/desired/reconcile/events.ts';
+import type { ReconcilerReplica } from '../../ovsdb/desired/reconcile/needs.ts';
+import { OvsdbReconciler } from '../../ovsdb/desired/reconcile/reconciler.ts';
+import type { Unsupported } from '../../ovsdb/schema/support.ts';
+import type { MonitorSink } from '../../ovsdb/session/monitor-sink.ts';
+import { OvsdbSession, type SessionState } from '../../ovsdb/session/session.ts';
+import { parseRemotes } from '../../ovsdb/wire/remote.ts';
+import { OWNER_KEY } from '../model/ownership.ts';
+
+export type DatabaseName = 'northbound' | 'southbound' | 'openvswitch';
+
+export type DatabaseObservation =
+  | { readonly kind: 'state'; readonly state: SessionState }
+  | { readonly kind: 'unsupported'; readonly what: Unsupported }
+  | { readonly kind: 'reconciler'; readonly event: ReconcilerEvent };
+
+export interface MirroredReplica extends ReconcilerReplica, MonitorSink {
+  onUnsupported(listener: (what: Unsupported) => void): () => void;
+}
+
+export interface DatabaseOptions<R extends MirroredReplica> {
+  readonly name: DatabaseName;
+  readonly remote: string;
+  readonly replica: R;
+  readonly observe: (database: DatabaseName, observation: DatabaseObservation) => void;
+}
+
+export class Database<DB, R extends MirroredReplica> {
+  readonly name: DatabaseName;
+  readonly desired = new DesiredRows<DB>();
+  readonly replica: R;
+  readonly session: OvsdbSession;
+  readonly reconciler: OvsdbReconciler<DB>;
+
+  constructor({ name, remote, replica, observe }: DatabaseOptions<R>) {
+    this.name = name;
+    this.replica = replica;
+    this.session = new OvsdbSession({ database: replica.database, remotes: parseRemotes(remote) });
+    this.session.onState((state) => observe(name, { kind: 'state', state }));
+    replica.onUnsupported((what) => observe(name, { kind: 'unsupported', what }));
+    this.reconciler = new OvsdbReconciler<DB>({
+      desired: this.desired,
+      replica,
+      session: this.session,
+      ownerKey: OWNER_KEY,
+      onEvent: (event) => observe(name, { kind: 'reconciler', event }),
+    });
+  }
+
+  /** Connects and mirrors. Nothing is written before `reconcile`. */
+  connect(): void {
+    this.session.mirror(this.replica);
+    this.session.start();
+  }
+
+  /** To be called when everything that is wanted is known: from then on what nobody wants is removed. */
+  reconcile(): void {
+    this.reconciler.start();
+    this.reconciler.allowPrune();
+  }
+
+  async close(): Promise<void> {
+    await this.reconciler.stop();
+    await this.session.close();
+  }
+}

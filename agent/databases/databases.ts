@@ -1,0 +1,57 @@
+/** The three databases of a node. */
+import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
+import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
+import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
+import type { AgentOptions } from '../options.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { createNorthboundReplica, type NorthboundReplica } from './northbound.ts';
+import { createSouthboundReplica, type SouthboundReplica } from './southbound.ts';
+import { createVswitchReplica, type VswitchReplica } from './vswitch.ts';
+
+export interface Databases {
+  readonly northbound: Database<OvnNorthbound, NorthboundReplica>;
+  readonly southbound: Database<OvnSouthbound, SouthboundReplica>;
+  readonly openvswitch: Database<OpenVSwitch, VswitchReplica>;
+  connect(): void;
+  reconcile(): void;
+  close(): Promise<void>;
+}
+
+type Remotes = Pick<AgentOptions, 'northboundRemote' | 'southboundRemote' | 'ovsRemote'>;
+type Observe = DatabaseOptions<VswitchReplica>['observe'];
+
+export const createDatabases = (remotes: Remotes, observe: Observe): Databases => {
+  const northbound = new Database<OvnNorthbound, NorthboundReplica>({
+    name: 'northbound',
+    remote: remotes.northboundRemote,
+    replica: createNorthboundReplica(),
+    observe,
+  });
+  const southbound = new Database<OvnSouthbound, SouthboundReplica>({
+    name: 'southbound',
+    remote: remotes.southboundRemote,
+    replica: createSouthboundReplica(),
+    observe,
+  });
+  const openvswitch = new Database<OpenVSwitch, VswitchReplica>({
+    name: 'openvswitch',
+    remote: remotes.ovsRemote,
+    replica: createVswitchReplica(),
+    observe,
+  });
+  const all = [northbound, southbound, openvswitch];
+  return {
+    northbound,
+    southbound,
+    openvswitch,
+    connect: () => {
+      for (const database of all) database.connect();
+    },
+    reconcile: () => {
+      for (const database of all) database.reconcile();
+    },
+    close: async () => {
+      await Promise.all(all.map((database) => database.close()));
+    },
+  };
+};

@@ -1,0 +1,43 @@
+/** What the agent mirrors of its zone's northbound database: the tables and columns that its features write. */
+import { ownerIndexes } from '../../ovsdb/desired/replica-needs.ts';
+import { type OvnNorthbound, ovnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
+import { Replica } from '../../ovsdb/replica/replica.ts';
+import { OWNER_KEY } from '../model/ownership.ts';
+
+/** Not `Logical_Switch_Port.up` nor `NB_Global.nb_cfg`: northd writes them, and nothing here depends on them. */
+const TABLES = {
+  ACL: [
+    'action',
+    'direction',
+    'external_ids',
+    'match',
+    'meter',
+    'name',
+    'options',
+    'priority',
+    'severity',
+    'log',
+    'tier',
+  ],
+  Copp: ['external_ids', 'meters', 'name'],
+  Gateway_Chassis: ['chassis_name', 'external_ids', 'name', 'priority'],
+  Logical_Router: ['copp', 'external_ids', 'name', 'options', 'ports', 'static_routes'],
+  Logical_Router_Port: ['external_ids', 'gateway_chassis', 'mac', 'name', 'networks', 'options'],
+  Logical_Router_Static_Route: ['external_ids', 'ip_prefix', 'nexthop', 'output_port', 'policy'],
+  Logical_Switch: ['acls', 'external_ids', 'name', 'other_config', 'ports'],
+  Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'type'],
+  Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
+  Meter_Band: ['action', 'external_ids', 'rate'],
+  NB_Global: ['name', 'options'],
+  Port_Group: ['acls', 'external_ids', 'name', 'ports'],
+} as const;
+
+export type NorthboundReplica = Replica<OvnNorthbound, typeof TABLES>;
+
+export const createNorthboundReplica = (): NorthboundReplica =>
+  new Replica<OvnNorthbound, typeof TABLES>({
+    model: ovnNorthbound,
+    tables: TABLES,
+    trackParents: true,
+    indexes: ownerIndexes(ovnNorthbound, TABLES, OWNER_KEY),
+  });

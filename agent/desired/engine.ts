@@ -1,0 +1,211 @@
+/**
+ * Turns facts into fragments, and only those again that a change concerns.
+ *
+ * 1. There is one fragment for each feature and subject. A subject exists while the facts say so.
+ * 2. While a fragment is rendered, the facts that it looks up are remembered; when one of them changes, the fragment is
+ *    stale. Nobody has to declare what depends on what, so nobody can get it wrong.
+ * 3. Stale fragments are rendered together in one flush. What they want goes to one sink per database, which writes the
+ *    difference, so everything that one event caused becomes one transaction.
+ * 4. A feature that throws is a diagnostic of that fragment; what it wanted before stays.
+ */
+
+import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
+import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
+import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+import type { FactCell, FactReader, FactStore } from '../model/fact-store.ts';
+import { type Diagnostic, EMPTY_FRAGMENT, type Feature, type Fragment, type SubjectKind } from '../model/fragment.ts';
+import { TrackedView } from '../model/tracked-view.ts';
+import type { LocalSettings } from '../model/view.ts';
+import { type AnySubject, subjectKey, subjectsOf, subjectsWith } from './subjects.ts';
+
+/** Takes what owners want of one database. Replaces what the same owner wanted before. */
+export interface FragmentSink<DB> {
+  set(owner: string, fragment: DesiredFragment<DB>): void;
+  delete(owner: string): void;
+}
+
+/** Takes which networks the pods of this node are attached to, by owner. */
+export interface AttachmentSink {
+  set(owner: string, attachments: PodAttachments): void;
+  delete(owner: string): void;
+}
+
+export interface Sinks {
+  readonly northbound: FragmentSink<OvnNorthbound>;
+  readonly southbound: FragmentSink<OvnSouthbound>;
+  readonly openvswitch: FragmentSink<OpenVSwitch>;
+  readonly attachments: AttachmentSink;
+}
+
+export interface EngineOptions {
+  readonly features: readonly Feature[];
+  readonly facts: FactStore;
+  readonly settings: LocalSettings;
+  readonly sinks: Sinks;
+  /** Calls back once, soon: whatever else is to happen in this turn of the event loop happens before. */
+  readonly schedule: (flush: () => void) => void;
+  /** After every flush, with the owners that were rendered and how long it took. */
+  readonly onFlush?: ((owners: readonly string[], seconds: number) => void) | undefined;
+  /** In milliseconds. */
+  readonly monotonic?: (() => number) | undefined;
+}
+
+export interface Engine {
+  /** Renders everything there is and keeps it current from then on. To be called when all facts are known. */
+  start(): void;
+  /** Renders what is stale, now. */
+  flush(): void;
+  stop(): void;
+  /** Of fragments that have any, by owner: `feature:subject`. */
+  readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
+}
+
+export const createEngine = (options: EngineOptions): Engine => new RenderingEngine(options);
+
+class RenderingEngine implements Engine {
+  readonly diagnostics = new Map<string, readonly Diagnostic[]>();
+  readonly #options: EngineOptions;
+  readonly #view: TrackedView;
+  readonly #fragments = new Map<string, FragmentSource>();
+  readonly #stale = new Set<FragmentSource>();
+  readonly #featuresOf: ReadonlyMap<SubjectKind, readonly Feature[]>;
+  #scheduled = false;
+  #unlisten: (() => void) | undefined;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#view = new TrackedView(options.facts, options.settings);
+    this.#featuresOf = Map.groupBy(options.features, ({ over }) => over);
+  }
+
+  start(): void {
+    const { facts } = this.#options;
+    this.#unlisten = facts.listen((kind, id, present) => {
+      for (const subject of subjectsWith(kind, id, facts)) this.#setPresent(subject, present);
+    });
+    for (const kind of this.#featuresOf.keys()) {
+      for (const subject of subjectsOf(kind, facts)) this.#setPresent(subject, true);
+    }
+  }
+
+  stop(): void {
+    this.#unlisten?.();
+    for (const source of this.#fragments.values()) this.#forget(source);
+    this.#fragments.clear();
+    this.#stale.clear();
+  }
+
+  flush(): void {
+    const { onFlush, monotonic = () => performance.now() } = this.#options;
+    const start = monotonic();
+    this.#scheduled = false;
+    const stale = [...this.#stale];
+    this.#stale.clear();
+    for (const source of stale) this.#refresh(source);
+    onFlush?.(
+      stale.map(({ owner }) => owner),
+      (monotonic() - start) / 1000,
+    );
+  }
+
+  #setPresent(subject: AnySubject, present: boolean): void {
+    for (const feature of this.#featuresOf.get(subject.kind) ?? []) {
+      const owner = `${feature.name}:${subjectKey(subject)}`;
+      const source = this.#fragments.get(owner) ?? this.#newSource(owner, feature, subject);
+      source.present = present;
+      source.stale();
+    }
+  }
+
+  #newSource(owner: string, feature: Feature, subject: AnySubject): FragmentSource {
+    const source = new FragmentSource(
+      owner,
+      () => renderWith(feature, subject, this.#view),
+      (it) => this.#markStale(it),
+    );
+    this.#fragments.set(owner, source);
+    return source;
+  }
+
+  #markStale(source: FragmentSource): void {
+    this.#stale.add(source);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.schedule(() => this.flush());
+  }
+
+  #refresh(source: FragmentSource): void {
+    this.#forget(source);
+    if (!source.present) {
+      this.#fragments.delete(source.owner);
+      this.#publish(source.owner, EMPTY_FRAGMENT);
+      return;
+    }
+    const fragment = this.#render(source);
+    source.reads = this.#view.takeReads();
+    for (const cell of source.reads) cell.readers.add(source);
+    if (fragment !== undefined) this.#publish(source.owner, fragment);
+  }
+
+  /** Undefined when the feature failed. */
+  #render(source: FragmentSource): Fragment | undefined {
+    try {
+      return source.render();
+    } catch (error) {
+      const message = `rendering failed: ${error instanceof Error ? error.message : String(error)}`;
+      this.diagnostics.set(source.owner, [{ object: source.owner, severity: 'error', message }]);
+      return undefined;
+    }
+  }
+
+  #publish(owner: string, fragment: Fragment): void {
+    const { northbound, southbound, openvswitch, attachments, diagnostics = [] } = fragment;
+    const { sinks } = this.#options;
+    publishTo(sinks.northbound, owner, northbound);
+    publishTo(sinks.southbound, owner, southbound);
+    publishTo(sinks.openvswitch, owner, openvswitch);
+    if (attachments === undefined) sinks.attachments.delete(owner);
+    else sinks.attachments.set(owner, attachments);
+    if (diagnostics.length > 0) this.diagnostics.set(owner, diagnostics);
+    else this.diagnostics.delete(owner);
+  }
+
+  #forget(source: FragmentSource): void {
+    for (const cell of source.reads) this.#options.facts.unsubscribe(cell, source);
+    source.reads = NOTHING_READ;
+  }
+}
+
+const NOTHING_READ: ReadonlySet<FactCell> = new Set();
+
+class FragmentSource implements FactReader {
+  readonly owner: string;
+  readonly render: () => Fragment;
+  readonly #onStale: (source: FragmentSource) => void;
+  reads: ReadonlySet<FactCell> = NOTHING_READ;
+  present = true;
+
+  constructor(owner: string, render: () => Fragment, onStale: (source: FragmentSource) => void) {
+    this.owner = owner;
+    this.render = render;
+    this.#onStale = onStale;
+  }
+
+  stale(): void {
+    this.#onStale(this);
+  }
+}
+
+const renderWith = (feature: Feature, subject: AnySubject, view: TrackedView): Fragment =>
+  // The compiler cannot see that a feature and a subject of the same kind fit each other.
+  (feature.render as (subject: AnySubject['value'], view: TrackedView) => Fragment)(subject.value, view);
+
+const publishTo = <DB>(sink: FragmentSink<DB>, owner: string, fragment: DesiredFragment<DB> | undefined): void => {
+  if (fragment === undefined || isEmpty(fragment)) sink.delete(owner);
+  else sink.set(owner, fragment);
+};
+
+const isEmpty = <DB>({ rows = [], members = [], patches = [] }: DesiredFragment<DB>): boolean =>
+  rows.length + members.length + patches.length === 0;

@@ -1,0 +1,65 @@
+/** Which subjects there are, and how they follow from the facts. */
+import type { FactStore } from '../model/fact-store.ts';
+import type { FactKind } from '../model/facts.ts';
+import type { SubjectKind, Subjects } from '../model/fragment.ts';
+
+export type AnySubject = {
+  [Kind in SubjectKind]: { readonly kind: Kind; readonly value: Subjects[Kind] };
+}[SubjectKind];
+
+/** Unique for its kind. A network's name may hold a slash, a node's and a pod's first part may not. */
+export const subjectKey = ({ kind, value }: AnySubject): string => {
+  switch (kind) {
+    case 'zone':
+      return '';
+    case 'node':
+      return value.node;
+    case 'network':
+      return value.network;
+    case 'networkNode':
+      return `${value.node}/${value.network}`;
+    case 'pod':
+      return value.pod;
+  }
+};
+
+/** All subjects of a kind at this moment. */
+export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] => {
+  switch (kind) {
+    case 'zone':
+      return [{ kind, value: {} }];
+    case 'node':
+      return [...facts.ids('node')].map((node) => ({ kind, value: { node } }));
+    case 'network':
+      return [...facts.ids('network')].map((network) => ({ kind, value: { network } }));
+    case 'networkNode':
+      return [...facts.ids('network')].flatMap((network) => nodesOf(network, facts));
+    case 'pod':
+      return [...facts.ids('pod')].map((pod) => ({ kind, value: { pod } }));
+  }
+};
+
+/** The subjects that come, or go, with a fact. */
+export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnySubject[] => {
+  switch (fact) {
+    case 'node':
+      return [
+        { kind: 'node', value: { node: id } },
+        ...[...facts.ids('network')].map(
+          (network): AnySubject => ({ kind: 'networkNode', value: { network, node: id } }),
+        ),
+      ];
+    case 'network':
+      return [{ kind: 'network', value: { network: id } }, ...nodesOf(id, facts)];
+    case 'pod':
+      return [{ kind: 'pod', value: { pod: id } }];
+    case 'nodeSubnets':
+    case 'nad':
+    case 'primaryNad':
+    case 'namespace':
+      return [];
+  }
+};
+
+const nodesOf = (network: string, facts: FactStore): AnySubject[] =>
+  [...facts.ids('node')].map((node) => ({ kind: 'networkNode', value: { network, node } }));

@@ -1,0 +1,69 @@
+/** What the agent holds of the world: the API, the databases, the kernel. Each heals by itself. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type NetlinkWorker, startNetlink } from '../datapath/netlink/worker/client.ts';
+import { connect } from '../kube/client/connect.ts';
+import { loadConnection } from '../kube/config/load.ts';
+import { createEventRecorder } from '../kube/events/recorder.ts';
+import type { Writer } from '../kube/writer/types.ts';
+import { createWriter } from '../kube/writer/writer.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { createDatabases, type Databases } from './databases/databases.ts';
+import { type ClusterInputs, createClusterInputs } from './inputs/cluster-inputs.ts';
+import { logDatabase, logReflector, logWriter } from './log.ts';
+import { type AgentMetrics, createAgentMetrics } from './metrics.ts';
+import type { AgentOptions } from './options.ts';
+import { podEvents, type TellPod } from './pod-events.ts';
+
+export const NAME = 'udn-agent';
+
+export interface Edges {
+  readonly metrics: AgentMetrics;
+  readonly databases: Databases;
+  readonly netlink: NetlinkWorker;
+  readonly inputs: ClusterInputs;
+  readonly writer: Writer;
+  readonly tellPod: TellPod;
+}
+
+/** @param buildFolder where the build has put the addons @param resources closes everything when the agent ends */
+export const openEdges = async (
+  options: AgentOptions,
+  buildFolder: string,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): Promise<Edges> => {
+  const metrics = createAgentMetrics();
+  const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
+  const databases = createDatabases(options, (database, observation) => {
+    metrics.database(database, observation);
+    logDatabase(log, database, observation);
+  });
+  resources.defer(() => databases.close());
+  databases.connect();
+  return { metrics, netlink, databases, ...(await openApi(options, log, resources)) };
+};
+
+const openApi = async (
+  { kubeconfig, context, node }: AgentOptions,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): Promise<Pick<Edges, 'inputs' | 'writer' | 'tellPod'>> => {
+  const connection = await loadConnection({ kubeconfig, context, env: process.env });
+  const client = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
+  resources.defer(() => client.close());
+  const inputs = createClusterInputs({
+    client,
+    node,
+    observe: (resource, observation) => logReflector(log, resource, observation),
+  });
+  const stop = new AbortController();
+  const running = inputs.run(stop.signal);
+  resources.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  const recorder = createEventRecorder({ client, component: NAME, host: node });
+  const writer = createWriter({ client, fieldManager: NAME, observe: (observation) => logWriter(log, observation) });
+  return { inputs, writer, tellPod: podEvents(recorder) };
+};

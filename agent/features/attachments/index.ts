@@ -1,0 +1,63 @@
+/** Decides which networks a pod of this node is attached to: the default network, and its namespace's primary one. */
+import {
+  DEFAULT_INTERFACE,
+  DEFAULT_NETWORK_NAME,
+  PRIMARY_INTERFACE,
+  PRIMARY_NETWORK_LABEL,
+} from '../../../api/names.ts';
+import type { Attachment, PodAttachments } from '../../model/attachments.ts';
+import { type PodFact, podKey } from '../../model/facts.ts';
+import { EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
+import type { View } from '../../model/view.ts';
+
+export const attachments: FeatureOver<'pod'> = {
+  name: 'attachments',
+  over: 'pod',
+  render: ({ pod: key }, view) => {
+    const pod = view.pod(key);
+    if (pod === undefined || pod.node !== view.node || pod.hostNetwork || pod.finished) return EMPTY_FRAGMENT;
+    return told(attachmentsOf(pod, view));
+  },
+};
+
+const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
+  const namespace = view.namespace(pod.namespace);
+  if (namespace === undefined) return waiting(pod, `namespace ${pod.namespace} is not known yet`);
+  if (!namespace.wantsPrimaryNetwork) return onDefault(pod, view, 'primary', []);
+  const nad = view.primaryNad(pod.namespace);
+  if (nad === undefined) {
+    return waiting(pod, `namespace ${pod.namespace} has the label ${PRIMARY_NETWORK_LABEL} and no primary network yet`);
+  }
+  const network = view.networkOfNad(nad.nad);
+  if (network === undefined) return waiting(pod, `network ${nad.network} has no id yet`);
+  if (network.topology === 'localnet')
+    return waiting(pod, `network ${nad.network} is localnet, which cannot be primary`);
+  const primary = { nadKey: nad.nad, network, role: 'primary', interfaceName: PRIMARY_INTERFACE } as const;
+  return onDefault(pod, view, 'infrastructure-locked', [primary]);
+};
+
+type Wanted = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName'>;
+
+const onDefault = (pod: PodFact, view: View, role: Attachment['role'], others: readonly Wanted[]): PodAttachments => {
+  const network = view.network(DEFAULT_NETWORK_NAME);
+  if (network === undefined) return waiting(pod, 'the default network is not known yet');
+  const first: Wanted = { nadKey: DEFAULT_NETWORK_NAME, network, role, interfaceName: DEFAULT_INTERFACE };
+  const all = [first, ...others].map((wanted) => withGiver(wanted, view));
+  const lacking = all.find(({ givenBy, subnets }) => givenBy === 'node' && subnets.length === 0);
+  if (lacking === undefined) return { pod, attachments: all };
+  return waiting(pod, `node ${view.node} has no subnet of network ${lacking.network.name} yet`);
+};
+
+const withGiver = (wanted: Wanted, view: View): Attachment =>
+  wanted.network.topology === 'layer2'
+    ? { ...wanted, givenBy: 'cluster', subnets: [] }
+    : { ...wanted, givenBy: 'node', subnets: view.nodeSubnets(view.node, wanted.network.name) };
+
+const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, attachments: [], waitingFor });
+
+const told = (result: PodAttachments): Fragment => ({
+  attachments: result,
+  ...(result.waitingFor !== undefined && {
+    diagnostics: [{ object: `Pod/${podKey(result.pod)}`, severity: 'warning', message: result.waitingFor }],
+  }),
+});

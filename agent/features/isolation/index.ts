@@ -1,0 +1,47 @@
+/** Isolation of the default interface of pods that have a primary network: a port group with ACLs, and its members. */
+import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import { rowRef } from '../../../ovsdb/desired/types.ts';
+import { databaseId, hashedName } from '../../model/database-ids.ts';
+import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { controllerName, podPortName } from '../../model/names.ts';
+import { portGroupKey, switchPortKey } from '../../model/row-keys.ts';
+import { isolationAcls } from './acls.ts';
+
+const LOCKED_PODS = databaseId(controllerName(DEFAULT_NETWORK_NAME), 'UDNIsolation', {
+  'k8s.ovn.org/name': 'SecondaryPods',
+});
+const PORT_GROUP = hashedName(LOCKED_PODS.id);
+
+export const isolation: FeatureOver<'zone'> = {
+  name: 'isolation',
+  over: 'zone',
+  render: (_, view) => {
+    const acls = isolationAcls(PORT_GROUP, view.nodeSubnets(view.node, DEFAULT_NETWORK_NAME));
+    const group = {
+      table: 'Port_Group' as const,
+      key: portGroupKey(PORT_GROUP),
+      columns: {
+        name: PORT_GROUP,
+        acls: acls.map(({ key }) => rowRef(key)),
+        external_ids: LOCKED_PODS.externalIds,
+      },
+    };
+    return { northbound: { rows: [group, ...acls] } };
+  },
+};
+
+export const isolatedPods: FeatureOver<'pod'> = {
+  name: 'isolation-pods',
+  over: 'pod',
+  render: ({ pod: key }, view) => {
+    const pod = view.pod(key);
+    const isLocked = pod?.networks.get(DEFAULT_NETWORK_NAME)?.role === 'infrastructure-locked';
+    if (pod === undefined || !isLocked || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
+    const port = switchPortKey(podPortName(DEFAULT_NETWORK_NAME, pod.namespace, pod.name));
+    return {
+      northbound: {
+        members: [{ table: 'Port_Group', row: portGroupKey(PORT_GROUP), column: 'ports', value: rowRef(port) }],
+      },
+    };
+  },
+};

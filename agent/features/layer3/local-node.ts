@@ -1,0 +1,134 @@
+/** This node's part of a layer-3 network: its switch, the gateway of its pods, and the way to the transit switch. */
+
+import { gatewayAddress, gatewayMac } from '../../../api/network.ts';
+import { addressOf, type Cidr } from '../../../net/cidr.ts';
+import { macFromIp } from '../../../net/mac.ts';
+import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import type { NetworkFact, NodeFact } from '../../model/facts.ts';
+import {
+  clusterRouterName,
+  gatewayChassisName,
+  nodeSwitchName,
+  routerToSwitchPortName,
+  routerToTransitPortName,
+  switchToRouterPortName,
+  transitSwitchName,
+  transitToRouterPortName,
+} from '../../model/names.ts';
+import { transitPortKey } from '../../model/registry/tunnel-keys.ts';
+import { gatewayChassisKey, routerKey, routerPortKey, switchKey, switchPortKey } from '../../model/row-keys.ts';
+import { networkAndRoleIds } from '../external-ids.ts';
+import { merge } from '../merge.ts';
+import { switchSubnets } from '../switch-subnets.ts';
+
+type Northbound = DesiredFragment<OvnNorthbound>;
+
+/** @param subnets of this node, at least one */
+export const localNode = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound =>
+  merge(nodeSwitch(network, node, subnets), gatewayPort(network, node, subnets), transitLink(network, node));
+
+const nodeSwitch = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound => {
+  const name = nodeSwitchName(network.name, node.name);
+  return {
+    rows: [
+      {
+        table: 'Logical_Switch',
+        key: switchKey(name),
+        columns: { name, other_config: switchSubnets(subnets), external_ids: networkAndRoleIds(network) },
+      },
+    ],
+  };
+};
+
+const gatewayPort = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound => {
+  const routerPort = routerToSwitchPortName(network.name, node.name);
+  const switchPort = switchToRouterPortName(network.name, node.name);
+  const gatewayChassis = node.chassisId === undefined ? [] : [gatewayChassisName(routerPort, node.chassisId)];
+  return {
+    rows: [
+      {
+        table: 'Logical_Router_Port',
+        key: routerPortKey(routerPort),
+        columns: {
+          name: routerPort,
+          mac: gatewayMac(network, subnets) ?? '',
+          networks: subnets.map((subnet) => gatewayAddress(network, subnet)),
+          options: node.gatewayMtuSupport ? { gateway_mtu: String(network.mtu) } : {},
+          gateway_chassis: gatewayChassis.map((name) => rowRef(gatewayChassisKey(name))),
+        },
+      },
+      ...gatewayChassis.map((name) => ({
+        table: 'Gateway_Chassis' as const,
+        key: gatewayChassisKey(name),
+        columns: { name, chassis_name: node.chassisId ?? '', priority: 1 },
+      })),
+      {
+        table: 'Logical_Switch_Port',
+        key: switchPortKey(switchPort),
+        columns: { name: switchPort, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+      },
+    ],
+    members: [
+      {
+        table: 'Logical_Router',
+        row: routerKey(clusterRouterName(network.name)),
+        column: 'ports',
+        value: rowRef(routerPortKey(routerPort)),
+      },
+      {
+        table: 'Logical_Switch',
+        row: switchKey(nodeSwitchName(network.name, node.name)),
+        column: 'ports',
+        value: rowRef(switchPortKey(switchPort)),
+      },
+    ],
+  };
+};
+
+/** Nothing until the cluster manager has given the node its id and its transit addresses. */
+const transitLink = (network: NetworkFact, node: NodeFact): Northbound => {
+  const [first] = node.transitAddresses;
+  if (first === undefined || node.id === undefined) return {};
+  const routerPort = routerToTransitPortName(network.name, node.name);
+  const switchPort = transitToRouterPortName(network.name, node.name);
+  return {
+    rows: [
+      {
+        table: 'Logical_Router_Port',
+        key: routerPortKey(routerPort),
+        columns: {
+          name: routerPort,
+          mac: macFromIp(addressOf(first)),
+          networks: node.transitAddresses,
+          options: { mcast_flood: 'true' },
+        },
+      },
+      {
+        table: 'Logical_Switch_Port',
+        key: switchPortKey(switchPort),
+        columns: {
+          name: switchPort,
+          type: 'router',
+          addresses: ['router'],
+          options: { 'router-port': routerPort, 'requested-tnl-key': String(transitPortKey(node.id)) },
+          external_ids: { node: node.name },
+        },
+      },
+    ],
+    members: [
+      {
+        table: 'Logical_Router',
+        row: routerKey(clusterRouterName(network.name)),
+        column: 'ports',
+        value: rowRef(routerPortKey(routerPort)),
+      },
+      {
+        table: 'Logical_Switch',
+        row: switchKey(transitSwitchName(network.name)),
+        column: 'ports',
+        value: rowRef(switchPortKey(switchPort)),
+      },
+    ],
+  };
+};

@@ -1,0 +1,33 @@
+/** What ovn-controller reads from the local Open_vSwitch row, ovn-controller(8) "Configuration". */
+import type { FeatureOver } from '../../model/fragment.ts';
+
+export const openVswitch: FeatureOver<'zone'> = {
+  name: 'open-vswitch',
+  over: 'zone',
+  render: (_, { node, encapIps, southboundRemote }) => ({
+    openvswitch: {
+      patches: [
+        {
+          table: 'Open_vSwitch',
+          entries: {
+            external_ids: {
+              hostname: node,
+              'ovn-encap-type': 'geneve',
+              'ovn-encap-ip': encapIps.join(','),
+              'ovn-remote': southboundRemote,
+              'ovn-remote-probe-interval': '100000',
+              // Without it there are no tunnels to chassis of other zones.
+              'ovn-is-interconn': 'true',
+              // The zone is this node: everything concerns it, and conditions would cost more than they save.
+              'ovn-monitor-all': 'true',
+              'ovn-enable-lflow-cache': 'true',
+              'ovn-set-local-ip': 'true',
+              // After a restart the old flows stay until the new ones are there.
+              'ovn-ofctrl-wait-before-clear': '0',
+            },
+          },
+        },
+      ],
+    },
+  }),
+};

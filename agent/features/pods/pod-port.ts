@@ -1,0 +1,81 @@
+/** The switch port of one attachment of a pod. */
+import type { PodNetworkEntry } from '../../../api/annotations/pod-networks.ts';
+import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../../api/names.ts';
+import { addressOf } from '../../../net/cidr.ts';
+import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import type { NetworkFact, PodFact } from '../../model/facts.ts';
+import { layer2SwitchName, nodeSwitchName, podPortName } from '../../model/names.ts';
+import { switchKey, switchPortKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
+
+type Northbound = DesiredFragment<OvnNorthbound>;
+
+/** Nothing where the pod has no port in this zone, or while its network or its node's chassis is not known. */
+export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, view: View): Northbound => {
+  const network = attachedNetwork(nadKey, view);
+  const chassis = view.nodeFact(pod.node ?? '')?.chassisId;
+  if (network === undefined || chassis === undefined) return {};
+  const isLocal = pod.node === view.node;
+  const logicalSwitch = switchOf(network, view.node, isLocal);
+  if (logicalSwitch === undefined || !hasItsKey(network, entry)) return {};
+  const name = podPortName(nadKey, pod.namespace, pod.name);
+  const address = [entry.mac, ...entry.ipAddresses.map(addressOf)].join(' ');
+  return {
+    rows: [
+      {
+        table: 'Logical_Switch_Port',
+        key: switchPortKey(name),
+        columns: {
+          name,
+          type: isLocal ? '' : 'remote',
+          addresses: [address],
+          port_security: [address],
+          options: portOptions(pod, network, entry, chassis),
+          external_ids: portIds(pod, network, nadKey),
+        },
+      },
+    ],
+    members: [
+      { table: 'Logical_Switch', row: switchKey(logicalSwitch), column: 'ports', value: rowRef(switchPortKey(name)) },
+    ],
+  };
+};
+
+const attachedNetwork = (key: string, view: View): NetworkFact | undefined => {
+  if (key === DEFAULT_NETWORK_NAME) return view.network(DEFAULT_NETWORK_NAME);
+  const nad = parseNadKey(key);
+  const network = nad === undefined ? undefined : view.networkOfNad(`${nad.namespace}/${nad.name}`);
+  return network?.role === 'primary' ? network : undefined;
+};
+
+const switchOf = ({ name, topology }: NetworkFact, node: string, isLocal: boolean): string | undefined => {
+  if (topology === 'layer2') return layer2SwitchName(name);
+  return isLocal && topology === 'layer3' ? nodeSwitchName(name, node) : undefined;
+};
+
+/** Without the key that the other zones use, packets for the port would arrive at another one, or nowhere. */
+const hasItsKey = ({ topology }: NetworkFact, { tunnelId }: PodNetworkEntry): boolean =>
+  topology !== 'layer2' || tunnelId !== undefined;
+
+const portOptions = (
+  pod: PodFact,
+  { topology }: NetworkFact,
+  { tunnelId }: PodNetworkEntry,
+  chassis: string,
+): Record<string, string> => ({
+  'requested-chassis': chassis,
+  // ovn-controller binds only an interface with the same version: not one that an earlier pod of this name left behind.
+  'iface-id-ver': pod.uid,
+  ...(topology === 'layer2' && { 'requested-tnl-key': String(tunnelId) }),
+});
+
+const portIds = (pod: PodFact, network: NetworkFact, nadKey: string): Record<string, string> => ({
+  namespace: pod.namespace,
+  pod: 'true',
+  ...(network.role !== 'default' && {
+    'k8s.ovn.org/network': network.name,
+    'k8s.ovn.org/nad': nadKey,
+    'k8s.ovn.org/topology': network.topology,
+  }),
+});

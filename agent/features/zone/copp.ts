@@ -1,0 +1,38 @@
+/**
+ * Control-plane protection: at most 25 packets a second of each kind go from a router to ovn-controller, so that a pod
+ * cannot keep it busy. ovn-nb(5), Copp table.
+ */
+import { type DesiredRow, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import { coppKey, meterBandKey, meterKey } from '../../model/row-keys.ts';
+
+/** Every router of ours refers to it. */
+export const COPP_NAME = 'ovnkube-default';
+
+export const coppRows = (): DesiredRow<OvnNorthbound>[] => [
+  { table: 'Meter_Band', key: meterBandKey(COPP_NAME), columns: { action: 'drop', rate: PACKETS_PER_SECOND } },
+  ...Object.values(METERS).map((name): DesiredRow<OvnNorthbound> => meter(name, COPP_NAME)),
+  { table: 'Copp', key: coppKey(COPP_NAME), columns: { name: COPP_NAME, meters: METERS } },
+];
+
+/** A fair meter (each user of it has the whole rate) in packets per second. */
+export const meter = (name: string, band: string): DesiredRow<OvnNorthbound> => ({
+  table: 'Meter',
+  key: meterKey(name),
+  columns: { name, unit: 'pktps', fair: true, bands: [rowRef(meterBandKey(band))] },
+});
+
+const PACKETS_PER_SECOND = 25;
+
+/** Protocol → meter. */
+const METERS: Readonly<Record<string, string>> = {
+  arp: 'arp-rate-limiter',
+  'arp-resolve': 'arp-resolve-rate-limiter',
+  bfd: 'bfd-rate-limiter',
+  'event-elb': 'event-elb-rate-limiter',
+  'icmp4-error': 'icmp4-error-rate-limiter',
+  'icmp6-error': 'icmp6-error-rate-limiter',
+  reject: 'reject-rate-limiter',
+  'svc-monitor': 'svc-monitor-rate-limiter',
+  'tcp-reset': 'tcp-reset-rate-limiter',
+};

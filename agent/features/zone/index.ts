@@ -1,0 +1,28 @@
+/** What every zone has once: its name, the meters that all routers and ACLs use. */
+import type { FeatureOver } from '../../model/fragment.ts';
+import { meterBandKey } from '../../model/row-keys.ts';
+import { coppRows, meter } from './copp.ts';
+
+/** Of log messages of ACLs; every ACL refers to it by name. */
+export const ACL_LOGGING_METER = 'acl-logging';
+
+export const zone: FeatureOver<'zone'> = {
+  name: 'zone',
+  over: 'zone',
+  render: (_, { node }) => ({
+    northbound: {
+      rows: [
+        ...coppRows(),
+        {
+          table: 'Meter_Band',
+          key: meterBandKey(ACL_LOGGING_METER),
+          columns: { action: 'drop', rate: LOGGED_PACKETS_PER_SECOND },
+        },
+        meter(ACL_LOGGING_METER, ACL_LOGGING_METER),
+      ],
+      patches: [{ table: 'NB_Global', columns: { name: node }, entries: { options: { name: node } } }],
+    },
+  }),
+};
+
+const LOGGED_PACKETS_PER_SECOND = 20;

@@ -1,0 +1,60 @@
+/** Keeps the facts as the caches of the API's objects are. */
+import { isDeepStrictEqual } from 'node:util';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { defaultNetwork } from '../../api/network.ts';
+import type { ObjectCache } from '../../kube/reflector/types.ts';
+import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import { type NamespaceFact, nodeSubnetsId } from '../model/facts.ts';
+import type { LocalSettings } from '../model/view.ts';
+import type { NadProjection } from './nad-projection.ts';
+import { NetworkIndex } from './network-index.ts';
+import type { NodeProjection } from './node-projection.ts';
+import type { PodProjection } from './pod-projection.ts';
+
+export interface ClusterCaches {
+  readonly nodes: ObjectCache<NodeProjection>;
+  readonly namespaces: ObjectCache<NamespaceFact>;
+  readonly nads: ObjectCache<NadProjection>;
+  readonly pods: ObjectCache<PodProjection>;
+}
+
+export interface FactFeeder {
+  /** Networks whose NADs contradict each other. */
+  readonly networks: Pick<NetworkIndex, 'problems'>;
+  stop(): void;
+}
+
+export const feedFacts = (facts: FactStore, caches: ClusterCaches, { cluster }: LocalSettings): FactFeeder => {
+  const networks = new NetworkIndex(facts, cluster);
+  facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
+  const subscriptions = [
+    caches.nodes.subscribe(({ key, before, after }) => changeNode(facts, key, before, after)),
+    caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
+    caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
+    caches.pods.subscribe(({ key, after }) => facts.set('pod', key, after?.fact)),
+  ];
+  return {
+    networks,
+    stop: () => {
+      for (const unsubscribe of subscriptions) unsubscribe();
+    },
+  };
+};
+
+/** The annotation of a node's subnets holds all networks: only those that differ become changes. */
+const changeNode = (
+  facts: FactStore,
+  name: string,
+  before: NodeProjection | undefined,
+  after: NodeProjection | undefined,
+): void => {
+  facts.set('node', name, after?.fact);
+  for (const [network, subnets] of after?.subnets ?? []) {
+    if (isDeepStrictEqual(before?.subnets.get(network), subnets)) continue;
+    facts.set('nodeSubnets', nodeSubnetsId(name, network), subnets);
+  }
+  for (const network of before?.subnets.keys() ?? []) {
+    if (after?.subnets.has(network) !== true) facts.set('nodeSubnets', nodeSubnetsId(name, network), undefined);
+  }
+};

@@ -1,0 +1,43 @@
+/** What the agent keeps of a NetworkAttachmentDefinition. */
+import { nadKey } from '../../api/names.ts';
+import type { NetConf } from '../../api/net-conf.ts';
+import {
+  type NetworkKeys,
+  nadAnnotatedNetwork,
+  nadNetConf,
+  nadNetworkKeys,
+  parseNetworkAttachmentDefinition,
+} from '../../api/network-attachment-definition.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import type { Problem } from './problem.ts';
+
+export interface NadProjection {
+  readonly key: string;
+  readonly namespace: string;
+  /** Of several NADs that contradict each other the oldest counts, for the cluster manager, too. */
+  readonly createdAt: string;
+  readonly conf: NetConf;
+  /** Absent until the cluster manager has given the network its id. */
+  readonly keys: NetworkKeys | undefined;
+}
+
+/** Undefined when the NAD is not about a network of ours. @throws ApiError when it is and cannot be read */
+export const projectNad = (object: KubeObject): NadProjection | undefined => {
+  const nad = parseNetworkAttachmentDefinition(object);
+  const conf = nadNetConf(nad);
+  if (conf === undefined) return undefined;
+  const isForThisNetwork = (nadAnnotatedNetwork(nad) ?? conf.name) === conf.name;
+  const { namespace, name, creationTimestamp } = nad.metadata;
+  return {
+    key: nadKey(namespace, name),
+    namespace,
+    createdAt: creationTimestamp ?? '',
+    conf,
+    keys: isForThisNetwork ? nadNetworkKeys(nad) : undefined,
+  };
+};
+
+export const badNad = (key: string, reason: Error): Problem => ({
+  object: `NetworkAttachmentDefinition/${key}`,
+  message: reason.message,
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { FactStore } from '../model/fact-store.ts';
+import { type NadProjection, projectNad } from './nad-projection.ts';
+import { NetworkIndex } from './network-index.ts';
+
+interface NadInput {
+  readonly network: string;
+  readonly id?: number;
+  readonly subnets?: string;
+  readonly age?: number;
+}
+
+const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1 }: NadInput): NadProjection => {
+  const [namespace = '', name = ''] = key.split('/');
+  const config = {
+    cniVersion: '1.1.0',
+    type: 'ovn-k8s-cni-overlay',
+    name: network,
+    netAttachDefName: key,
+    topology: 'layer3',
+    role: 'primary',
+    subnets,
+  };
+  const object = {
+    metadata: {
+      namespace,
+      name,
+      uid: key,
+      resourceVersion: '1',
+      creationTimestamp: `2026-01-0${age}T00:00:00Z`,
+      annotations:
+        id === undefined ? {} : { 'k8s.ovn.org/network-id': String(id), 'k8s.ovn.org/network-name': network },
+    },
+    spec: { config: JSON.stringify(config) },
+  } satisfies KubeObject;
+  const projection = projectNad(object);
+  if (projection === undefined) throw new Error('not ours');
+  return projection;
+};
+
+const setUp = () => {
+  const facts = new FactStore();
+  return { facts, index: new NetworkIndex(facts, parseClusterConfig()) };
+};
+
+describe('a network', () => {
+  it('is known when one of its NADs has an id, and gone with the last', () => {
+    const { facts, index } = setUp();
+    const without = nad('red/net', { network: 'red_net' });
+    index.change(undefined, without);
+    expect(facts.get('network', 'red_net')).toBeUndefined();
+    expect(facts.get('primaryNad', 'red')).toEqual({ nad: 'red/net', network: 'red_net' });
+    const withId = nad('red/net', { network: 'red_net', id: 3 });
+    index.change(without, withId);
+    expect(facts.get('network', 'red_net')).toMatchObject({ id: 3, topology: 'layer3', role: 'primary' });
+    index.change(withId, undefined);
+    expect([facts.get('network', 'red_net'), facts.get('nad', 'red/net'), facts.get('primaryNad', 'red')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('is what its oldest NAD says; one that says something else is told and not used', () => {
+    const { facts, index } = setUp();
+    index.change(undefined, nad('b/net', { network: 'shared', id: 3, age: 1 }));
+    index.change(undefined, nad('a/net', { network: 'shared', id: 3, age: 2, subnets: '10.99.0.0/16' }));
+    expect(facts.get('network', 'shared')?.subnets).toEqual([{ cidr: '10.20.0.0/16', hostPrefix: 24 }]);
+    expect([facts.get('nad', 'b/net'), facts.get('nad', 'a/net')]).toEqual(['shared', undefined]);
+    expect(index.problems).toEqual([
+      {
+        object: 'NetworkAttachmentDefinition/a/net',
+        message: 'CNI config does not match that of network shared in NAD b/net',
+      },
+    ]);
+  });
+});
+
+it('a namespace has one primary network, its oldest; a second one is told until the first is gone', () => {
+  const { facts, index } = setUp();
+  const first = nad('red/z', { network: 'red_z', id: 1, age: 1 });
+  index.change(undefined, nad('red/a', { network: 'red_a', id: 2, age: 2 }));
+  index.change(undefined, first);
+  expect(facts.get('primaryNad', 'red')).toEqual({ nad: 'red/z', network: 'red_z' });
+  expect(index.problems.map(({ message }) => message)).toEqual([
+    'primary network already exist in namespace "red": "red/z"',
+  ]);
+  index.change(first, undefined);
+  expect(facts.get('primaryNad', 'red')).toEqual({ nad: 'red/a', network: 'red_a' });
+  expect(index.problems).toEqual([]);
+});
+
+describe('two networks never share a datapath', () => {
+  it('of two with one id the older is used, and the younger when the older is gone', () => {
+    const { facts, index } = setUp();
+    const old = nad('a/net', { network: 'a_net', id: 7, age: 1 });
+    index.change(undefined, nad('b/net', { network: 'b_net', id: 7, age: 2 }));
+    expect(facts.get('network', 'b_net')).toMatchObject({ id: 7 });
+    index.change(undefined, old);
+    expect([facts.get('network', 'a_net')?.id, facts.get('network', 'b_net')]).toEqual([7, undefined]);
+    expect(index.problems).toEqual([
+      {
+        object: 'NetworkAttachmentDefinition/b/net',
+        message: 'network b_net has an id, a tunnel key or names of OVN rows that belong to network a_net',
+      },
+    ]);
+    index.change(old, undefined);
+    expect(facts.get('network', 'b_net')).toMatchObject({ id: 7 });
+    expect(index.problems).toEqual([]);
+  });
+
+  it('and none is the default network', () => {
+    const { facts, index } = setUp();
+    index.change(undefined, nad('a/net', { network: 'a_net', id: 0 }));
+    expect(facts.get('network', 'a_net')).toBeUndefined();
+    expect(index.problems).toHaveLength(1);
+  });
+
+  it('of two whose rows would have the same names the older is used', () => {
+    const { facts, index } = setUp();
+    index.change(undefined, nad('a/net', { network: 'cluster_udn_x-y', id: 7, age: 1 }));
+    index.change(undefined, nad('b/net', { network: 'cluster_udn_x.y', id: 8, age: 2 }));
+    expect([facts.get('network', 'cluster_udn_x-y')?.id, facts.get('network', 'cluster_udn_x.y')]).toEqual([
+      7,
+      undefined,
+    ]);
+  });
+});

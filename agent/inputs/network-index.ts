@@ -1,0 +1,117 @@
+/**
+ * Networks as facts, from their NADs. A network may have a NAD in each of several namespaces; what it is comes from the
+ * oldest that has an id, and one that says something else is told and ignored, so that no edit of one namespace's
+ * NAD changes the network of another.
+ */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { sameNetwork } from '../../api/net-conf.ts';
+import { networkOfNetConf } from '../../api/network.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import type { NadProjection } from './nad-projection.ts';
+import { NetworkClaims } from './network-claims.ts';
+import type { Problem } from './problem.ts';
+
+export class NetworkIndex {
+  readonly #facts: FactStore;
+  readonly #cluster: ClusterConfig;
+  readonly #byNetwork = new Map<string, Map<string, NadProjection>>();
+  readonly #primaryByNamespace = new Map<string, Map<string, NadProjection>>();
+  readonly #mismatches = new Map<string, Problem>();
+  readonly #rivals = new Map<string, Problem>();
+  readonly #claims = new NetworkClaims();
+
+  constructor(facts: FactStore, cluster: ClusterConfig) {
+    this.#facts = facts;
+    this.#cluster = cluster;
+  }
+
+  /** NADs that contradict another one of their network or namespace. */
+  get problems(): readonly Problem[] {
+    return [...this.#mismatches.values(), ...this.#rivals.values()];
+  }
+
+  /** Undefined when the NAD is gone. */
+  change(before: NadProjection | undefined, after: NadProjection | undefined): void {
+    if (before !== undefined) this.#place(before, false);
+    if (after !== undefined) this.#place(after, true);
+    for (const network of new Set([before?.conf.name, after?.conf.name])) {
+      if (network !== undefined) this.#claim(network);
+    }
+    for (const namespace of new Set([before?.namespace, after?.namespace])) {
+      if (namespace !== undefined) this.#publishPrimary(namespace);
+    }
+    if (after === undefined && before !== undefined) this.#forget(before);
+  }
+
+  #place(nad: NadProjection, present: boolean): void {
+    putInGroup(this.#byNetwork, nad.conf.name, nad, present);
+    if (nad.conf.role === 'primary') putInGroup(this.#primaryByNamespace, nad.namespace, nad, present);
+  }
+
+  /** Publishes the network, and those that had to stand back for it or have to from now on. */
+  #claim(name: string): void {
+    const first = this.#definition(name);
+    const claim = first?.keys && { network: name, age: ageKey(first), keys: first.keys };
+    for (const network of this.#claims.set(name, claim)) this.#publishNetwork(network);
+  }
+
+  #definition(name: string): NadProjection | undefined {
+    return sorted(this.#byNetwork.get(name)).find(({ keys }) => keys !== undefined);
+  }
+
+  #publishNetwork(name: string): void {
+    const first = this.#definition(name);
+    const rival = this.#claims.rivalOf(name);
+    const network = first?.keys && {
+      ...networkOfNetConf(first.conf, this.#cluster),
+      id: first.keys.id,
+      tunnelKeys: first.keys.tunnelKeys,
+    };
+    this.#facts.set('network', name, rival === undefined ? network : undefined);
+    for (const nad of this.#byNetwork.get(name)?.values() ?? []) {
+      const agrees = first === undefined || sameNetwork(nad.conf, first.conf);
+      this.#facts.set('nad', nad.key, agrees ? name : undefined);
+      const mismatch = `CNI config does not match that of network ${name} in NAD ${first?.key}`;
+      const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
+      tell(this.#mismatches, nad, agrees ? rival && shared : mismatch);
+    }
+  }
+
+  #publishPrimary(namespace: string): void {
+    const [first, ...others] = sorted(this.#primaryByNamespace.get(namespace));
+    this.#facts.set('primaryNad', namespace, first && { nad: first.key, network: first.conf.name });
+    if (first !== undefined) tell(this.#rivals, first, undefined);
+    for (const nad of others) {
+      tell(this.#rivals, nad, `primary network already exist in namespace "${namespace}": "${first?.key}"`);
+    }
+  }
+
+  #forget({ key }: NadProjection): void {
+    this.#facts.set('nad', key, undefined);
+    this.#mismatches.delete(key);
+    this.#rivals.delete(key);
+  }
+}
+
+const tell = (problems: Map<string, Problem>, { key }: NadProjection, message: string | undefined): void => {
+  if (message === undefined) problems.delete(key);
+  else problems.set(key, { object: `NetworkAttachmentDefinition/${key}`, message });
+};
+
+const putInGroup = (
+  groups: Map<string, Map<string, NadProjection>>,
+  name: string,
+  nad: NadProjection,
+  present: boolean,
+): void => {
+  const group = groups.get(name) ?? new Map<string, NadProjection>();
+  if (present) group.set(nad.key, nad);
+  else group.delete(nad.key);
+  if (group.size === 0) groups.delete(name);
+  else groups.set(name, group);
+};
+
+const sorted = (group: ReadonlyMap<string, NadProjection> | undefined): NadProjection[] =>
+  [...(group?.values() ?? [])].sort((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
+
+const ageKey = ({ createdAt, key }: NadProjection): string => `${createdAt} ${key}`;

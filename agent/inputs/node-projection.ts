@@ -1,0 +1,55 @@
+/** What the agent keeps of a Node. */
+
+import { z } from 'zod';
+import { parseNodeIdAnnotation } from '../../api/annotations/ids.ts';
+import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
+import { parseEncapIps } from '../../api/annotations/node-lists.ts';
+import { type NodeSubnets, parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { type Ip, ipFamily, parseIp } from '../../net/ip.ts';
+import type { NodeFact } from '../model/facts.ts';
+import { type Problem, readOr } from './problem.ts';
+
+export interface NodeProjection {
+  readonly fact: NodeFact;
+  readonly subnets: NodeSubnets;
+  /** `status.addresses` of type InternalIP, IPv4 first. */
+  readonly internalIps: readonly Ip[];
+  readonly problems: readonly Problem[];
+}
+
+/** An annotation that cannot be read counts as absent. */
+export const projectNode = (object: KubeObject): NodeProjection => {
+  const { name, annotations = {} } = object.metadata;
+  const problems: Problem[] = [];
+  const read = <Value>(key: string, parse: (text: string, node: string) => Value): Value | undefined => {
+    const text = annotations[key];
+    return text === undefined ? undefined : readOr(`Node/${name}`, problems, () => parse(text, name));
+  };
+  return {
+    fact: {
+      name,
+      id: read(NODE_ANNOTATIONS.id, parseNodeIdAnnotation),
+      chassisId: annotations[NODE_ANNOTATIONS.chassisId] || undefined,
+      encapIps: read(NODE_ANNOTATIONS.encapIps, parseEncapIps) ?? [],
+      transitAddresses: read(NODE_ANNOTATIONS.transitAddresses, parseTransitAddresses) ?? [],
+      gatewayMtuSupport: annotations[NODE_ANNOTATIONS.gatewayMtuSupport] !== 'false',
+    },
+    subnets: read(NODE_ANNOTATIONS.subnets, parseNodeSubnets) ?? new Map(),
+    internalIps: readOr(`Node/${name}`, problems, () => internalIps(object)) ?? [],
+    problems,
+  };
+};
+
+const internalIps = (object: KubeObject): Ip[] => {
+  const { status } = bodySchema.parse(object);
+  return (status?.addresses ?? [])
+    .filter(({ type }) => type === 'InternalIP')
+    .map(({ address }) => parseIp(address))
+    .sort((a, b) => ipFamily(a) - ipFamily(b));
+};
+
+const bodySchema = z.object({
+  status: z.object({ addresses: z.array(z.object({ type: z.string(), address: z.string() })).nullish() }).optional(),
+});

@@ -1,0 +1,19 @@
+/** Something of an object that could not be read. The rest of the object, and all other objects, are used. */
+export interface Problem {
+  /** `Pod/ns/name` */
+  readonly object: string;
+  readonly message: string;
+}
+
+/**
+ * Reads a part of an object. What throws becomes a problem and `undefined`.
+ * @param problems gets what was wrong
+ */
+export const readOr = <Value>(object: string, problems: Problem[], read: () => Value): Value | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    problems.push({ object, message: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+};

@@ -1,0 +1,72 @@
+/** What the agent does, as JSON lines: one per thing that an operator may want to know. */
+import type { Logger } from 'pino';
+import type { ReflectorObservation } from '../kube/reflector/types.ts';
+import type { WriterObservation } from '../kube/writer/types.ts';
+import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
+
+export const logDatabase = (log: Logger, database: DatabaseName, observation: DatabaseObservation): void => {
+  const child = log.child({ module: 'ovsdb', database });
+  if (observation.kind === 'unsupported') {
+    const { table, column } = observation.what;
+    child.warn({ table, column }, 'the server does not have this, it is left out');
+  } else if (observation.kind === 'state') logState(child, observation.state);
+  else logReconciler(child, observation.event);
+};
+
+type State = Extract<DatabaseObservation, { kind: 'state' }>['state'];
+type ReconcilerEvent = Extract<DatabaseObservation, { kind: 'reconciler' }>['event'];
+
+const logState = (log: Logger, state: State): void => {
+  if (state.kind === 'connected') log.info({ remote: state.remote, schema: state.schemaVersion }, 'connected');
+  else if (state.kind === 'waiting')
+    log.warn({ reason: state.error.message, retryInMs: state.retryInMs }, 'not connected');
+};
+
+const logReconciler = (log: Logger, event: ReconcilerEvent): void => {
+  switch (event.kind) {
+    case 'committed':
+      log.debug({ operations: event.operations, owners: event.owners, milliseconds: event.durationMs }, 'committed');
+      return;
+    case 'failed':
+      log.warn({ reason: event.error.message, owners: event.blamed }, 'transaction failed');
+      return;
+    case 'drift':
+      log.info({ unit: event.unit, owners: event.owners }, 'drift found');
+      return;
+    case 'conflict':
+      log.warn({ unit: event.unit, owners: event.owners, reason: event.message }, 'a foreign row is in the way');
+  }
+};
+
+export const logReflector = (log: Logger, resource: string, observation: ReflectorObservation): void => {
+  const child = log.child({ module: 'mirror', resource });
+  switch (observation.kind) {
+    case 'listed':
+      child.info({ items: observation.items, milliseconds: observation.milliseconds }, 'listed');
+      return;
+    case 'failed':
+      child.warn(
+        { err: observation.error, phase: observation.phase, retryInMs: observation.retryInMs },
+        'API not readable',
+      );
+      return;
+    case 'bad':
+      child.warn({ key: observation.key, reason: observation.reason.message }, 'object not readable');
+      return;
+    case 'handler-failed':
+      child.error({ key: observation.key, err: observation.error }, 'event not handled');
+      return;
+    case 'relist':
+      child.info({ reason: observation.reason }, 'listing again');
+      return;
+    default:
+      return;
+  }
+};
+
+export const logWriter = (log: Logger, observation: WriterObservation): void => {
+  const child = log.child({ module: 'writer', resource: observation.resource.plural, key: observation.key });
+  if (observation.kind === 'retrying')
+    child.warn({ err: observation.error, retryInMs: observation.retryInMs }, 'write is retried');
+  else if (observation.kind === 'failed') child.error({ err: observation.error }, 'write failed');
+};

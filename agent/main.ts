@@ -1,0 +1,25 @@
+/** `udn-agent`: one per node. */
+import { fileURLToPath } from 'node:url';
+import { destination, pino } from 'pino';
+import packageJson from '../package.json' with { type: 'json' };
+import { runProgram } from '../program/run.ts';
+import { runAgent } from './agent.ts';
+import { NAME } from './edges.ts';
+import { agentHelp, parseAgentCommand } from './options.ts';
+
+const main = async (signal: AbortSignal): Promise<void> => {
+  const command = parseAgentCommand(process.argv.slice(2), process.env);
+  if (command.kind === 'help') process.stdout.write(agentHelp());
+  else if (command.kind === 'version') process.stdout.write(`${NAME} ${packageJson.version}\n`);
+  else {
+    // Synchronous: the last lines before the end are the ones that are wanted.
+    const log = pino({ name: NAME, level: command.options.logLevel }, destination({ dest: 1, sync: true }));
+    log.info({ version: packageJson.version, node: command.options.node }, 'starting');
+    await runAgent({ options: command.options, buildFolder: BUILD_FOLDER, log, signal });
+  }
+};
+
+/** Beside the folder that this file, or its bundle, is in. */
+const BUILD_FOLDER = fileURLToPath(new URL('../build', import.meta.url));
+
+await runProgram(NAME, main);

@@ -1,0 +1,29 @@
+/** Which networks a pod of this node is to be attached to, and what it has been given so far. */
+import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import type { NetworkFact, PodFact } from './facts.ts';
+
+export interface Attachment {
+  /** `default`, or the key of the NAD. */
+  readonly nadKey: string;
+  readonly network: NetworkFact;
+  readonly role: PodNetworkRole;
+  /** Name inside of the pod. */
+  readonly interfaceName: string;
+  /** Who gives the address: the node from `subnets`, or the cluster manager from the network's. */
+  readonly givenBy: 'node' | 'cluster';
+  /** This node's part of the network, when the node gives the address. */
+  readonly subnets: readonly Cidr[];
+}
+
+export interface PodAttachments {
+  readonly pod: PodFact;
+  /** Empty while `waitingFor` says why. The default network comes first. */
+  readonly attachments: readonly Attachment[];
+  /** A sentence without an end, for example `namespace red has no primary network yet`. */
+  readonly waitingFor?: string | undefined;
+}
+
+/** Every attachment has its addresses. */
+export const isAddressed = ({ pod, attachments }: PodAttachments): boolean =>
+  attachments.length > 0 && attachments.every(({ nadKey }) => pod.networks.has(nadKey));

@@ -1,0 +1,83 @@
+/**
+ * What the agent knows about the cluster, cut so that one thing that changes is one fact. A fragment is rendered again
+ * only when a fact changes that it has read, so a fact must not hold more than its readers need: the subnets of a node
+ * are one fact per network, not one per node.
+ */
+import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
+import type { Network } from '../../api/network.ts';
+import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
+import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
+import type { Ip } from '../../net/ip.ts';
+
+/** A node, as far as other nodes need to know it. */
+export interface NodeFact {
+  readonly name: string;
+  /** Absent until the cluster manager has given it. */
+  readonly id: NodeId | undefined;
+  /** Absent until the node's agent has published it. */
+  readonly chassisId: string | undefined;
+  readonly encapIps: readonly Ip[];
+  /** On the transit switch of every layer-3 network, IPv4 first. */
+  readonly transitAddresses: readonly InterfaceAddress[];
+  /** Its datapath can compare packets with an MTU (`check_pkt_larger`). */
+  readonly gatewayMtuSupport: boolean;
+}
+
+/** A network that has an id. The default network has one from the start. */
+export interface NetworkFact extends Network {
+  readonly id: NetworkId;
+  /** Keys of a primary layer-2 network's switch and transit router. */
+  readonly tunnelKeys: readonly DatapathKey[];
+}
+
+export interface NamespaceFact {
+  readonly name: string;
+  /** It has the label that says: the pods here use the namespace's primary network. */
+  readonly wantsPrimaryNetwork: boolean;
+}
+
+/** The NAD of the primary network of a namespace. */
+export interface PrimaryNadFact {
+  readonly nad: string;
+  readonly network: string;
+}
+
+export interface PodFact {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** What the container runtime calls it: of a static pod not the UID of its mirror in the API. */
+  readonly runtimeUid: string;
+  /** Absent until the pod is scheduled. */
+  readonly node: string | undefined;
+  readonly hostNetwork: boolean;
+  /** Succeeded or failed: its addresses and ports belong to others now. */
+  readonly finished: boolean;
+  /** Its addresses by NAD key. */
+  readonly networks: PodNetworks;
+}
+
+/** Kinds of facts and what each is. Ids are texts. */
+export interface Facts {
+  /** By name. */
+  readonly node: NodeFact;
+  /** By `nodeSubnetsId`: the parts of a layer-3 network's subnets that belong to a node. */
+  readonly nodeSubnets: readonly Cidr[];
+  /** By network name. */
+  readonly network: NetworkFact;
+  /** By NAD key: the network's name. */
+  readonly nad: string;
+  /** By namespace. */
+  readonly primaryNad: PrimaryNadFact;
+  /** By name. */
+  readonly namespace: NamespaceFact;
+  /** By `namespace/name`. */
+  readonly pod: PodFact;
+}
+
+export type FactKind = keyof Facts;
+
+/** Node names have no slash (RFC 1123), so this is unique whatever a network is called. */
+export const nodeSubnetsId = (node: string, network: string): string => `${node}/${network}`;
+
+export const podKey = (pod: Pick<PodFact, 'namespace' | 'name'>): string => `${pod.namespace}/${pod.name}`;

@@ -1,0 +1,57 @@
+/**
+ * What features produce. A fragment is everything that one feature wants because of one subject: rows of several
+ * databases today, flows, host objects and nft objects as they come. Its owner is the pair of feature and subject.
+ */
+import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
+import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
+import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
+import type { PodAttachments } from './attachments.ts';
+import type { View } from './view.ts';
+
+export interface Fragment {
+  readonly northbound?: DesiredFragment<OvnNorthbound>;
+  readonly southbound?: DesiredFragment<OvnSouthbound>;
+  readonly openvswitch?: DesiredFragment<OpenVSwitch>;
+  /** Of a pod of this node. */
+  readonly attachments?: PodAttachments;
+  readonly diagnostics?: readonly Diagnostic[];
+}
+
+/** Something to tell about an object of the API. */
+export interface Diagnostic {
+  /** `Pod/ns/name`, `Node/n1` */
+  readonly object: string;
+  /** `error`: the object, or a part of it, could not be rendered. */
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly message: string;
+}
+
+/** What a feature can be about; there is a fragment for each. */
+export interface Subjects {
+  /** This node's OVN zone: exactly one. */
+  readonly zone: Record<never, never>;
+  readonly node: { readonly node: string };
+  readonly network: { readonly network: string };
+  /** Every node with every network. */
+  readonly networkNode: { readonly network: string; readonly node: string };
+  /** Every pod of this node, and every pod of other nodes that has a port on a shared switch. */
+  readonly pod: { readonly pod: string };
+}
+
+export type SubjectKind = keyof Subjects;
+
+/**
+ * A capability. `render` is pure and total: what it cannot do is a diagnostic, what is not there yet (an id, a subnet) is
+ * a smaller fragment, rendered again when it is. It may be called at any time and any number of times.
+ */
+export interface FeatureOver<Kind extends SubjectKind> {
+  /** Unique; a part of the owner of everything that it renders. */
+  readonly name: string;
+  readonly over: Kind;
+  render(subject: Subjects[Kind], view: View): Fragment;
+}
+
+export type Feature = { [Kind in SubjectKind]: FeatureOver<Kind> }[SubjectKind];
+
+export const EMPTY_FRAGMENT: Fragment = {};

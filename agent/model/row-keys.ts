@@ -1,0 +1,23 @@
+/**
+ * Keys of desired rows: the table, and what is unique in it. A row that has a name has it as its key, so that fragments
+ * of different features meet at the same row, and `udnctl render` shows references that read well.
+ */
+import type { Cidr } from '../../net/cidr.ts';
+
+export const switchKey = (name: string): string => `Logical_Switch/${name}`;
+export const switchPortKey = (name: string): string => `Logical_Switch_Port/${name}`;
+export const routerKey = (name: string): string => `Logical_Router/${name}`;
+export const routerPortKey = (name: string): string => `Logical_Router_Port/${name}`;
+export const gatewayChassisKey = (name: string): string => `Gateway_Chassis/${name}`;
+export const portGroupKey = (name: string): string => `Port_Group/${name}`;
+export const coppKey = (name: string): string => `Copp/${name}`;
+export const meterKey = (name: string): string => `Meter/${name}`;
+export const meterBandKey = (name: string): string => `Meter_Band/${name}`;
+/** @param id the database id, see `database-ids.ts` */
+export const aclKey = (id: string): string => `ACL/${id}`;
+/** A router has at most one route for a prefix and a policy. */
+export const staticRouteKey = (router: string, prefix: Cidr, policy = 'dst-ip'): string =>
+  `Logical_Router_Static_Route/${router}/${policy}/${prefix}`;
+
+export const chassisKey = (name: string): string => `Chassis/${name}`;
+export const encapKey = (type: string, ip: string): string => `Encap/${type}/${ip}`;

@@ -1,0 +1,77 @@
+/** A view that remembers what it was asked. */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
+import type { FactCell, FactStore } from './fact-store.ts';
+import {
+  type FactKind,
+  type Facts,
+  type NamespaceFact,
+  type NetworkFact,
+  type NodeFact,
+  nodeSubnetsId,
+  type PodFact,
+  type PrimaryNadFact,
+} from './facts.ts';
+import type { LocalSettings, View } from './view.ts';
+
+export class TrackedView implements View {
+  readonly node: string;
+  readonly cluster: ClusterConfig;
+  readonly encapIps: readonly Ip[];
+  readonly southboundRemote: string;
+  readonly #facts: FactStore;
+  #read = new Set<FactCell>();
+
+  constructor(facts: FactStore, settings: LocalSettings) {
+    this.#facts = facts;
+    this.node = settings.node;
+    this.cluster = settings.cluster;
+    this.encapIps = settings.encapIps;
+    this.southboundRemote = settings.southboundRemote;
+  }
+
+  /** The cells that were read since the last call. */
+  takeReads(): Set<FactCell> {
+    const read = this.#read;
+    this.#read = new Set();
+    return read;
+  }
+
+  nodeFact(name: string): NodeFact | undefined {
+    return this.#value('node', name);
+  }
+
+  nodeSubnets(node: string, network: string): readonly Cidr[] {
+    return this.#value('nodeSubnets', nodeSubnetsId(node, network)) ?? NO_SUBNETS;
+  }
+
+  network(name: string): NetworkFact | undefined {
+    return this.#value('network', name);
+  }
+
+  networkOfNad(nadKey: string): NetworkFact | undefined {
+    const network = this.#value('nad', nadKey);
+    return network === undefined ? undefined : this.network(network);
+  }
+
+  namespace(name: string): NamespaceFact | undefined {
+    return this.#value('namespace', name);
+  }
+
+  primaryNad(namespace: string): PrimaryNadFact | undefined {
+    return this.#value('primaryNad', namespace);
+  }
+
+  pod(key: string): PodFact | undefined {
+    return this.#value('pod', key);
+  }
+
+  #value<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {
+    const cell = this.#facts.cell(kind, id);
+    this.#read.add(cell as unknown as FactCell);
+    return cell.value;
+  }
+}
+
+const NO_SUBNETS: readonly Cidr[] = [];

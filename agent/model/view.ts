@@ -1,0 +1,33 @@
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
+import type { NamespaceFact, NetworkFact, NodeFact, PodFact, PrimaryNadFact } from './facts.ts';
+
+/** What does not change while the agent runs. */
+export interface LocalSettings {
+  /** The node this agent serves. */
+  readonly node: string;
+  readonly cluster: ClusterConfig;
+  /** Where the tunnels of other nodes end here: one address per family of the underlay, IPv4 first. */
+  readonly encapIps: readonly Ip[];
+  /** Of the southbound database, for ovn-controller: `unix:/run/ovn/ovnsb_db.sock`. */
+  readonly southboundRemote: string;
+}
+
+/**
+ * The cluster as features see it: plain lookups. Every lookup is remembered, also one that finds nothing, so that the
+ * fragment is rendered again when the answer changes. There are no lookups that list: what a fragment is about comes
+ * with its subject.
+ */
+export interface View extends LocalSettings {
+  nodeFact(name: string): NodeFact | undefined;
+  /** Empty until the cluster manager has given them. */
+  nodeSubnets(node: string, network: string): readonly Cidr[];
+  network(name: string): NetworkFact | undefined;
+  /** The network that a NAD is about, once both are known. */
+  networkOfNad(nadKey: string): NetworkFact | undefined;
+  namespace(name: string): NamespaceFact | undefined;
+  primaryNad(namespace: string): PrimaryNadFact | undefined;
+  /** @param key `namespace/name` */
+  pod(key: string): PodFact | undefined;
+}

@@ -1,0 +1,71 @@
+/** What this node is, before anything is programmed: its Node object and its OVS must say so. */
+import type { ObjectCache } from '../../kube/reflector/types.ts';
+import type { Ip } from '../../net/ip.ts';
+import type { VswitchReplica } from '../databases/vswitch.ts';
+import type { NodeProjection } from '../inputs/node-projection.ts';
+
+export interface LocalNode {
+  readonly name: string;
+  /** `external_ids:system-id` of Open_vSwitch: the name of the node's chassis. */
+  readonly chassisId: string;
+  readonly encapIps: readonly Ip[];
+}
+
+export interface LocalNodeOptions {
+  readonly name: string;
+  /** Empty: the node's internal addresses. */
+  readonly encapIps: readonly Ip[];
+  readonly nodes: ObjectCache<NodeProjection>;
+  readonly vswitch: VswitchReplica;
+  /** Told what is waited for. */
+  readonly waiting: (sentence: string) => void;
+}
+
+/** Waits, by event, until both are there. @throws the signal's reason */
+export const awaitLocalNode = async (options: LocalNodeOptions, signal: AbortSignal): Promise<LocalNode> => {
+  const [encapIps, chassisId] = await Promise.all([awaitEncapIps(options, signal), awaitChassisId(options, signal)]);
+  return { name: options.name, chassisId, encapIps };
+};
+
+const awaitEncapIps = async (
+  { name, encapIps, nodes, waiting }: LocalNodeOptions,
+  signal: AbortSignal,
+): Promise<readonly Ip[]> => {
+  if (encapIps.length > 0) return encapIps;
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Ip[]>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const unsubscribe = nodes.subscribe(({ key, after }) => {
+    if (key === name && after !== undefined && after.internalIps.length > 0) resolve(after.internalIps);
+  });
+  if (nodes.get(name) === undefined) waiting(`Node ${name} to be registered with an internal address`);
+  try {
+    signal.throwIfAborted();
+    return await promise;
+  } finally {
+    unsubscribe();
+    signal.removeEventListener('abort', onAbort);
+  }
+};
+
+const awaitChassisId = async ({ vswitch, waiting }: LocalNodeOptions, signal: AbortSignal): Promise<string> => {
+  await vswitch.whenSynced(signal);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const look = (): void => {
+    const [row] = vswitch.rows('Open_vSwitch');
+    const id = row?.external_ids['system-id'];
+    if (id !== undefined && id !== '') resolve(id);
+  };
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const unsubscribe = vswitch.onUpdate(look);
+  waiting('external_ids:system-id in the Open_vSwitch database');
+  look();
+  try {
+    signal.throwIfAborted();
+    return await promise;
+  } finally {
+    unsubscribe();
+    signal.removeEventListener('abort', onAbort);
+  }
+};

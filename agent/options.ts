@@ -1,0 +1,112 @@
+/** The command line of `udn-agent`. Every flag has an environment variable of the same name. */
+import type { ClusterConfig } from '../api/cluster-config.ts';
+import { commaList } from '../api/scalars.ts';
+import { type Ip, parseIp } from '../net/ip.ts';
+import { UsageError } from '../program/errors.ts';
+import {
+  CLUSTER_FLAGS,
+  type Environment,
+  type Flag,
+  type Flags,
+  formatHelp,
+  type ListenAddress,
+  LOG_LEVEL_FLAG,
+  type LogLevel,
+  readClusterConfig,
+  readFlags,
+  readListenAddress,
+  readLogLevel,
+} from '../program/flags.ts';
+
+export interface AgentOptions {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly node: string;
+  /** Empty: the node's internal addresses. */
+  readonly encapIps: readonly Ip[];
+  /** Remotes as OVSDB writes them: `unix:PATH`, `tcp:HOST:PORT`, `ssl:HOST:PORT`. */
+  readonly ovsRemote: string;
+  readonly northboundRemote: string;
+  readonly southboundRemote: string;
+  readonly cniSocket: string;
+  readonly cniConfFolder: string;
+  readonly cniBinFolder: string;
+  readonly statusSocket: string;
+  readonly metricsAddress: ListenAddress | undefined;
+  readonly logLevel: LogLevel;
+  readonly cluster: ClusterConfig;
+}
+
+export type AgentCommand =
+  | { readonly kind: 'run'; readonly options: AgentOptions }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' };
+
+const FLAGS: readonly Flag[] = [
+  { flag: 'kubeconfig', help: 'API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
+  { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
+  { flag: 'node', help: 'name of the Node that this agent serves' },
+  { flag: 'encap-ips', help: 'where tunnels end, one per family', defaultText: "the Node's internal addresses" },
+  { flag: 'ovs-remote', help: 'the Open_vSwitch database', defaultText: 'unix:/run/openvswitch/db.sock' },
+  { flag: 'nb-remote', help: 'the northbound database', defaultText: 'unix:/run/ovn/ovnnb_db.sock' },
+  { flag: 'sb-remote', help: 'the southbound database', defaultText: 'unix:/run/ovn/ovnsb_db.sock' },
+  { flag: 'cni-socket', help: 'where the CNI shim connects', defaultText: '/run/ovn-udn/cni.sock' },
+  { flag: 'cni-conf-dir', help: 'where the runtime looks for configurations', defaultText: '/etc/cni/net.d' },
+  { flag: 'cni-bin-dir', help: 'where the runtime looks for plugins', defaultText: '/opt/cni/bin' },
+  { flag: 'status-socket', help: 'where udnctl asks', defaultText: '/run/ovn-udn/agent.sock' },
+  { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
+  LOG_LEVEL_FLAG,
+  ...CLUSTER_FLAGS,
+];
+
+/** @throws UsageError */
+export const parseAgentCommand = (args: readonly string[], env: Environment): AgentCommand => {
+  const flags = readFlags(FLAGS, args, env);
+  if (flags.help) return { kind: 'help' };
+  if (flags.version) return { kind: 'version' };
+  const [unexpected] = flags.positionals;
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument "${unexpected}"`);
+  return { kind: 'run', options: readOptions(flags) };
+};
+
+export const agentHelp = (): string =>
+  formatHelp({
+    usage: 'udn-agent --node NAME [--kubeconfig FILE] [flags]',
+    about: [
+      'Programs the networks of one node: OVN rows, OVS ports and the interfaces of its pods; serves CNI.',
+      'Runs until SIGTERM or SIGINT. What is programmed stays.',
+    ],
+    flags: FLAGS,
+  });
+
+const readOptions = (flags: Flags): AgentOptions => {
+  const path = (flag: string): string => flags.text(flag) ?? defaultOf(flag);
+  const node = flags.text('node');
+  if (node === undefined) throw new UsageError('--node is needed');
+  return {
+    kubeconfig: flags.text('kubeconfig'),
+    context: flags.text('context'),
+    node,
+    encapIps: readEncapIps(flags.text('encap-ips') ?? ''),
+    ovsRemote: path('ovs-remote'),
+    northboundRemote: path('nb-remote'),
+    southboundRemote: path('sb-remote'),
+    cniSocket: path('cni-socket'),
+    cniConfFolder: path('cni-conf-dir'),
+    cniBinFolder: path('cni-bin-dir'),
+    statusSocket: path('status-socket'),
+    metricsAddress: readListenAddress(flags, 'metrics-address'),
+    logLevel: readLogLevel(flags),
+    cluster: readClusterConfig(flags),
+  };
+};
+
+const defaultOf = (flag: string): string => FLAGS.find((one) => one.flag === flag)?.defaultText ?? '';
+
+const readEncapIps = (text: string): Ip[] => {
+  try {
+    return commaList(text).map(parseIp);
+  } catch (error) {
+    throw new UsageError(`--encap-ips: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};

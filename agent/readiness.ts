@@ -1,0 +1,65 @@
+/** Why no pod can be added to this node now. */
+import { DEFAULT_NETWORK_NAME } from '../api/names.ts';
+import type { Netlink } from '../datapath/netlink/netlink.ts';
+import type { OvsPorts } from './cni/ovs-ports.ts';
+import { INTEGRATION_BRIDGE } from './cni/vswitch-operations.ts';
+import type { ClusterInputs } from './inputs/cluster-inputs.ts';
+import type { FactStore } from './model/fact-store.ts';
+import { nodeSubnetsId } from './model/facts.ts';
+
+export interface ReadinessSources {
+  readonly node: string;
+  readonly inputs: Pick<ClusterInputs, 'isSynced'>;
+  readonly facts: FactStore;
+  readonly ports: Pick<OvsPorts, 'isReady'>;
+  readonly netlink: Pick<Netlink, 'oldestCallAge'>;
+}
+
+/** A kernel that has not answered for so long is stuck. */
+const STUCK_MS = 10_000;
+
+/** A sentence each, without an end; empty: ready. */
+export const reasonsNotReady = ({ node, inputs, facts, ports, netlink }: ReadinessSources): string[] => {
+  const reasons: string[] = [];
+  if (!inputs.isSynced()) reasons.push('the API has not been read completely yet');
+  if (facts.get('nodeSubnets', nodeSubnetsId(node, DEFAULT_NETWORK_NAME)) === undefined) {
+    reasons.push(`node ${node} has no subnet of the default network yet`);
+  }
+  if (!ports.isReady())
+    reasons.push(`the Open_vSwitch database cannot be reached or has no bridge ${INTEGRATION_BRIDGE}`);
+  if ((netlink.oldestCallAge() ?? 0) > STUCK_MS) reasons.push('the kernel does not answer netlink requests');
+  return reasons;
+};
+
+/** Whether pods can be added, and the moment from which they can. */
+export class Readiness {
+  /** Set when there is something to look at. */
+  check: () => string[] = () => ['the agent is starting'];
+
+  reasons(): string[] {
+    return this.check();
+  }
+
+  /**
+   * Resolves when nothing speaks against it any more.
+   * @param subscribe each subscribes to what may change the answer, and returns what ends that
+   * @throws the signal's reason
+   */
+  async whenReady(subscribe: readonly ((look: () => void) => () => void)[], signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (this.check().length === 0) resolve();
+    };
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const unsubscribe = subscribe.map((one) => one(look));
+    look();
+    if (signal.aborted) onAbort();
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      for (const end of unsubscribe) end();
+    }
+  }
+}

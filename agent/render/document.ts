@@ -1,0 +1,130 @@
+/**
+ * What a node would be programmed with, as one plain document: the same input gives the same text. References are the
+ * keys of rows (`Logical_Switch/red.red_n1`), maps are objects, sets are sorted arrays.
+ */
+import type { AnyFragment, AnyMember, AnyPatch, DesiredElement, DesiredValue } from '../../ovsdb/desired/types.ts';
+import type { Diagnostic } from '../model/fragment.ts';
+import { OWNER_KEY } from '../model/ownership.ts';
+import type { MemorySink, MemorySinks } from './memory-sinks.ts';
+
+export type DocumentValue =
+  | string
+  | number
+  | boolean
+  | readonly DocumentValue[]
+  | { readonly [key: string]: DocumentValue };
+export type DocumentRow = Readonly<Record<string, DocumentValue>>;
+/** Table → rows, both sorted. */
+export type DocumentTables = Readonly<Record<string, readonly DocumentRow[]>>;
+
+export interface RenderDocument {
+  readonly northbound: DocumentTables;
+  readonly southbound: DocumentTables;
+  readonly openvswitch: DocumentTables;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export const renderDocument = (
+  sinks: MemorySinks,
+  diagnostics: ReadonlyMap<string, readonly Diagnostic[]>,
+): RenderDocument => ({
+  northbound: tablesOf(sinks.northbound),
+  southbound: tablesOf(sinks.southbound),
+  openvswitch: tablesOf(sinks.openvswitch),
+  diagnostics: sortBy([...diagnostics.values()].flat(), ({ object, message }) => `${object} ${message}`),
+});
+
+interface DraftRow {
+  readonly table: string;
+  readonly columns: Map<string, DesiredValue>;
+}
+
+const tablesOf = <DB>(sink: MemorySink<DB>): DocumentTables => {
+  const rows = new Map<string, DraftRow>();
+  const fragments = sortBy([...sink.fragments], ([owner]) => owner).map(([, fragment]) => fragment as AnyFragment);
+  for (const { rows: wanted = [] } of fragments) {
+    for (const { table, key, columns } of wanted) {
+      if (!rows.has(key)) rows.set(key, { table, columns: new Map(Object.entries(withOwner(key, table, columns))) });
+    }
+  }
+  for (const { patches = [] } of fragments) for (const patch of patches) addPatch(rows, patch);
+  for (const { members = [] } of fragments) for (const member of members) addMember(rows, member);
+  return byTable(rows);
+};
+
+/** Tables without `external_ids` carry no mark; their rows are recognised by their unique columns. */
+const withOwner = (
+  key: string,
+  table: string,
+  columns: Readonly<Record<string, DesiredValue>>,
+): Readonly<Record<string, DesiredValue>> => {
+  if (TABLES_WITHOUT_EXTERNAL_IDS.has(table)) return columns;
+  const { external_ids: ids = {} } = columns;
+  return { ...columns, external_ids: { ...(ids as Record<string, string>), [OWNER_KEY]: key } };
+};
+
+const TABLES_WITHOUT_EXTERNAL_IDS: ReadonlySet<string> = new Set(['Encap', 'Static_MAC_Binding']);
+
+const addPatch = (rows: Map<string, DraftRow>, { table, at, columns = {}, entries = {} }: AnyPatch): void => {
+  const key = at === undefined ? table : `${table}/${Object.values(at).join('/')}`;
+  const row = rows.get(key) ?? { table, columns: new Map(Object.entries(at ?? {})) };
+  for (const [column, value] of Object.entries(columns)) row.columns.set(column, value);
+  for (const [column, wanted = {}] of Object.entries(entries)) {
+    const present = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
+    row.columns.set(column, {
+      ...(row.columns.get(column) as Record<string, DesiredElement> | undefined),
+      ...present,
+    } as DesiredValue);
+  }
+  rows.set(key, row);
+};
+
+const addMember = (rows: Map<string, DraftRow>, { table, row, column, value }: AnyMember): void => {
+  const key = typeof row === 'string' ? row : `${row.table}/${Object.values(row.at).join('/')}`;
+  const target = rows.get(key) ?? { table, columns: new Map() };
+  const set = (target.columns.get(column) ?? []) as readonly DesiredElement[];
+  const isThere = set.some((element) => textOf(element) === textOf(value));
+  if (!isThere) target.columns.set(column, [...set, value]);
+  rows.set(key, target);
+};
+
+const byTable = (rows: ReadonlyMap<string, DraftRow>): DocumentTables => {
+  const tables: Record<string, DocumentRow[]> = {};
+  for (const [, { table, columns }] of sortBy([...rows], ([key]) => key)) {
+    const row = Object.fromEntries(
+      sortBy([...columns], ([column]) => column).flatMap(([column, value]) =>
+        value === undefined || isEmpty(value) ? [] : [[column, documentValue(value)]],
+      ),
+    );
+    tables[table] = [...(tables[table] ?? []), row];
+  }
+  return Object.fromEntries(sortBy(Object.entries(tables), ([table]) => table));
+};
+
+const isEmpty = (value: DesiredValue): boolean => typeof value === 'object' && Object.keys(value).length === 0;
+
+const documentValue = (value: DesiredValue): DocumentValue => {
+  if (value === undefined) return '';
+  if (Array.isArray(value)) return sortBy((value as readonly DesiredElement[]).map(elementOf), String);
+  if (isElement(value)) return elementOf(value);
+  const entries = Object.entries(value as Readonly<Record<string, DesiredElement | undefined>>);
+  return Object.fromEntries(
+    sortBy(entries, ([key]) => key).flatMap(([key, element]) =>
+      element === undefined ? [] : [[key, elementOf(element)]],
+    ),
+  );
+};
+
+const isElement = (value: DesiredValue): value is DesiredElement =>
+  typeof value !== 'object' || 'ref' in value || ('at' in value && 'table' in value);
+
+const elementOf = (element: DesiredElement): string | number | boolean => {
+  if (typeof element !== 'object') return element;
+  return 'ref' in element ? element.ref : `${element.table}/${Object.values(element.at).join('/')}`;
+};
+
+const textOf = (element: DesiredElement): string => String(elementOf(element));
+
+/** By text, without regard to the locale. */
+const sortBy = <Item>(items: readonly Item[], text: (item: Item) => string): Item[] =>
+  [...items].sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));

@@ -1,0 +1,136 @@
+/**
+ * What a node would be programmed with, from plain objects instead of an API server. Addresses that this node's agent
+ * would give are given, in the order in which the pods were created, and told. Pure.
+ */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { podNetworkEntry } from '../../api/pod-network-entry.ts';
+import { createStaticCache } from '../../kube/reflector/static-cache.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { addressOf } from '../../net/cidr.ts';
+import { AddressBook } from '../attachments/address-book.ts';
+import { createEngine } from '../desired/engine.ts';
+import { FEATURES } from '../features/index.ts';
+import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
+import { projectNad } from '../inputs/nad-projection.ts';
+import { projectNamespace } from '../inputs/namespace-projection.ts';
+import { projectNode } from '../inputs/node-projection.ts';
+import { projectPod } from '../inputs/pod-projection.ts';
+import type { Problem } from '../inputs/problem.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+import { FactStore } from '../model/fact-store.ts';
+import { podKey } from '../model/facts.ts';
+import type { Diagnostic } from '../model/fragment.ts';
+import type { LocalSettings } from '../model/view.ts';
+import { type RenderDocument, renderDocument } from './document.ts';
+import { MemorySinks } from './memory-sinks.ts';
+
+export interface RenderInput {
+  /** Nodes, namespaces, NADs and pods, with what the cluster manager writes; other kinds are passed over. */
+  readonly objects: readonly KubeObject[];
+  readonly node: string;
+  readonly cluster: ClusterConfig;
+}
+
+export const renderNode = ({ objects, node, cluster }: RenderInput): RenderDocument => {
+  const problems: Problem[] = [];
+  const caches = readCaches(objects, node, problems);
+  const local = caches.nodes.get(node);
+  const settings: LocalSettings = {
+    node,
+    cluster,
+    encapIps: local?.fact.encapIps.length ? local.fact.encapIps : (local?.internalIps ?? []),
+    southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
+  };
+  const facts = new FactStore();
+  const sinks = new MemorySinks();
+  const engine = createEngine({ features: FEATURES, facts, settings, sinks, schedule: () => undefined });
+  const feeder = feedFacts(facts, caches, settings);
+  engine.start();
+  engine.flush();
+  const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
+  engine.flush();
+  const document = renderDocument(sinks, engine.diagnostics);
+  const found = [...problems, ...feeder.networks.problems].map(
+    (problem): Diagnostic => ({ ...problem, severity: 'error' }),
+  );
+  return { ...document, diagnostics: [...found, ...given, ...document.diagnostics] };
+};
+
+const readCaches = (objects: readonly KubeObject[], node: string, problems: Problem[]): ClusterCaches => {
+  const read = <T extends object>(kind: string, project: (object: KubeObject) => T | undefined) =>
+    createStaticCache(
+      objects
+        .filter((object) => object.kind === kind)
+        .flatMap((object): [string, T][] => {
+          const key = keyOf(object);
+          try {
+            const projection = project(object);
+            return projection === undefined ? [] : [[key, projection]];
+          } catch (error) {
+            problems.push({
+              object: `${kind}/${key}`,
+              message: error instanceof Error ? error.message : String(error),
+            });
+            return [];
+          }
+        }),
+    );
+  const caches = {
+    nodes: read('Node', projectNode),
+    namespaces: read('Namespace', projectNamespace),
+    nads: read('NetworkAttachmentDefinition', projectNad),
+    pods: read('Pod', (object) => projectPod(object, node)),
+  };
+  for (const cache of [caches.nodes, caches.pods]) for (const one of cache.values()) problems.push(...one.problems);
+  return caches;
+};
+
+/** As the node's annotator does it, into the facts. */
+const giveAddresses = (
+  objects: readonly KubeObject[],
+  wanted: readonly PodAttachments[],
+  facts: FactStore,
+  cluster: ClusterConfig,
+): Diagnostic[] => {
+  const book = new AddressBook();
+  const byAge = new Map(objects.map((object) => [keyOf(object), object.metadata.creationTimestamp ?? '']));
+  const age = ({ pod }: PodAttachments): string => `${byAge.get(podKey(pod)) ?? ''} ${podKey(pod)}`;
+  const ordered = [...wanted].sort((a, b) => (age(a) < age(b) ? -1 : 1));
+  for (const { pod, attachments } of ordered) {
+    for (const { nadKey, network, subnets, givenBy } of attachments) {
+      if (givenBy !== 'node') continue;
+      book.setSubnets(network, subnets);
+      const held = pod.networks.get(nadKey);
+      if (held !== undefined) book.enter(podKey(pod), nadKey, network.name, held.ipAddresses.map(addressOf));
+    }
+  }
+  return ordered.flatMap((attachments) => giveToPod(attachments, book, facts, cluster));
+};
+
+const giveToPod = (
+  { pod, attachments }: PodAttachments,
+  book: AddressBook,
+  facts: FactStore,
+  cluster: ClusterConfig,
+): Diagnostic[] => {
+  const object = `Pod/${podKey(pod)}`;
+  const lacking = attachments.filter(({ givenBy, nadKey }) => givenBy === 'node' && !pod.networks.has(nadKey));
+  if (lacking.length === 0) return [];
+  try {
+    const entries = lacking.map(({ nadKey, network, role }) => {
+      const addresses = book.give(podKey(pod), nadKey, network.name);
+      return [nadKey, podNetworkEntry({ network, cluster, role, addresses })] as const;
+    });
+    facts.set('pod', podKey(pod), { ...pod, networks: new Map([...pod.networks, ...entries]) });
+    return entries.map(([nadKey, { ipAddresses }]) => ({
+      object,
+      severity: 'info',
+      message: `has no address on ${nadKey} in the input: taken as the node's agent would give it, ${ipAddresses.join(', ')}`,
+    }));
+  } catch (error) {
+    return [{ object, severity: 'error', message: error instanceof Error ? error.message : String(error) }];
+  }
+};
+
+const keyOf = ({ metadata: { namespace, name } }: KubeObject): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;

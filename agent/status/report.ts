@@ -1,0 +1,139 @@
+/** Puts together what the agent knows, for people. */
+import type {
+  NetworkStatus,
+  PodAttachmentStatus,
+  PodStatus,
+  ProblemStatus,
+  ProgrammingState,
+} from '../../api/agent-status.ts';
+import type { AttachmentRegistry } from '../attachments/registry.ts';
+import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
+import type { Problem } from '../inputs/problem.ts';
+import type { Attachment, PodAttachments } from '../model/attachments.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
+import type { Diagnostic } from '../model/fragment.ts';
+import { podPortName } from '../model/names.ts';
+
+/** How far an owner's fragment is programmed; `done` when nothing is left. */
+export interface OwnerState {
+  readonly kind: 'done' | 'pending' | 'error';
+  readonly message?: string | undefined;
+}
+
+export interface ReportSources {
+  readonly node: string;
+  readonly facts: FactStore;
+  readonly registry: AttachmentRegistry;
+  readonly ports: Pick<OvsPorts, 'all'>;
+  /** Of the northbound database. */
+  readonly ownerState: (owner: string) => OwnerState;
+  readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
+  /** Objects of the API that could not be read, or contradict each other. */
+  readonly inputProblems: () => readonly Problem[];
+}
+
+export const reportNetworks = (sources: ReportSources): NetworkStatus[] => {
+  const counts = new Map<string, number>();
+  for (const { attachments } of sources.registry.values()) {
+    for (const { network } of attachments) counts.set(network.name, (counts.get(network.name) ?? 0) + 1);
+  }
+  const { facts } = sources;
+  const nads = Map.groupBy(facts.ids('nad'), (nad) => facts.get('nad', nad) ?? '');
+  return [...facts.ids('network')]
+    .flatMap((name) => facts.get('network', name) ?? [])
+    .sort((a, b) => a.id - b.id)
+    .map((network) => ({
+      ...networkStatus(network, sources),
+      nads: (nads.get(network.name) ?? []).toSorted(),
+      pods: counts.get(network.name) ?? 0,
+    }));
+};
+
+export const reportPods = (sources: ReportSources): PodStatus[] => {
+  const plugged = new Map(sources.ports.all().map((port) => [`${port.logicalPort} ${port.podUid}`, port]));
+  return [...sources.registry.values()]
+    .map((attachments) => podStatus(attachments, plugged, sources))
+    .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+};
+
+export const reportProblems = (sources: ReportSources): ProblemStatus[] => [
+  ...sources.inputProblems().map(({ object, message }) => ({ object, severity: 'error' as const, message })),
+  ...[...sources.diagnostics.values()].flat(),
+];
+
+const networkStatus = (
+  network: NetworkFact,
+  { node, facts, ownerState }: ReportSources,
+): Omit<NetworkStatus, 'nads' | 'pods'> => {
+  const { name } = network;
+  const owners = [`layer3:${name}`, `layer3-node:${node}/${name}`, `layer2:${name}`];
+  return {
+    name,
+    id: network.id,
+    topology: network.topology,
+    role: network.role,
+    mtu: network.mtu,
+    subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
+    nodeSubnets: [...(facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [])],
+    ...worst(owners.map(ownerState)),
+  };
+};
+
+const podStatus = (
+  { pod, attachments, waitingFor }: PodAttachments,
+  plugged: ReadonlyMap<string, PluggedPort>,
+  { ownerState }: ReportSources,
+): PodStatus => {
+  const key = `${pod.namespace}/${pod.name}`;
+  const { state, message } = worst([ownerState(`pods:${key}`), ownerState(`isolation-pods:${key}`)]);
+  const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
+  const why = waitingFor ?? message ?? lacking(statuses);
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    uid: pod.uid,
+    attachments: statuses,
+    state: state === 'ready' && why !== undefined ? 'pending' : state,
+    ...(why !== undefined && { message: why }),
+  };
+};
+
+const attachmentStatus = (
+  pod: PodAttachments['pod'],
+  { nadKey, network, role, interfaceName }: Attachment,
+  plugged: ReadonlyMap<string, PluggedPort>,
+): PodAttachmentStatus => {
+  const entry = pod.networks.get(nadKey);
+  const port = podPortName(nadKey, pod.namespace, pod.name);
+  const ovsPort = plugged.get(`${port} ${pod.uid}`);
+  return {
+    network: network.name,
+    nad: nadKey,
+    role,
+    interface: interfaceName,
+    addresses: [...(entry?.ipAddresses ?? [])],
+    ...(entry !== undefined && { mac: entry.mac }),
+    port,
+    ...(ovsPort !== undefined && { hostInterface: ovsPort.name, sandbox: ovsPort.sandbox }),
+    installed: ovsPort?.isInstalled ?? false,
+  };
+};
+
+const lacking = (attachments: readonly PodAttachmentStatus[]): string | undefined => {
+  const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
+  if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
+  const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
+  if (unplugged !== undefined) return 'no container runtime has asked for its interfaces yet';
+  const [uninstalled] = attachments.filter(({ installed }) => !installed);
+  return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
+};
+
+const worst = (states: readonly OwnerState[]): { state: ProgrammingState; message?: string } => {
+  const found = states.find(({ kind }) => kind === 'error') ?? states.find(({ kind }) => kind === 'pending');
+  if (found === undefined) return { state: 'ready' };
+  return {
+    state: found.kind === 'error' ? 'error' : 'pending',
+    ...(found.message !== undefined && { message: found.message }),
+  };
+};

@@ -1,0 +1,145 @@
+/** A small cluster as facts, for tests of features: what is not said has a default that makes the row complete. */
+import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
+import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
+import { defaultNetwork, type Network } from '../../api/network.ts';
+import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
+import { parseDatapathKey, parseNetworkId, parseNodeId, parsePortKey } from '../../net/ids.ts';
+import { parseIp } from '../../net/ip.ts';
+import { macFromIp, parseMac } from '../../net/mac.ts';
+import { createEngine, type Engine } from '../desired/engine.ts';
+import { FEATURES } from '../features/index.ts';
+import { FactStore } from '../model/fact-store.ts';
+import { nodeSubnetsId } from '../model/facts.ts';
+import type { LocalSettings } from '../model/view.ts';
+import { type RenderDocument, renderDocument } from '../render/document.ts';
+import { MemorySinks } from '../render/memory-sinks.ts';
+
+export interface NodeInput {
+  readonly id?: number;
+  readonly transit?: readonly string[];
+  readonly subnets?: Readonly<Record<string, readonly string[]>>;
+  readonly encapIps?: readonly string[];
+  readonly withoutChassis?: boolean;
+}
+
+export interface NetworkInput {
+  readonly id: number;
+  readonly topology: 'layer2' | 'layer3';
+  readonly subnets: readonly string[];
+  readonly namespace: string;
+  readonly nad: string;
+  readonly tunnelKeys?: readonly number[];
+}
+
+export interface PodInput {
+  readonly node: string;
+  /** NAD key → addresses with prefix length, and the key of the port on layer 2. */
+  readonly networks: Readonly<
+    Record<string, { ips: readonly string[]; tunnelId?: number; role?: PodNetworkEntry['role'] }>
+  >;
+  readonly uid?: string;
+  readonly finished?: boolean;
+}
+
+/** The cluster as `localNode` sees it, and what its agent would want. */
+export class TestCluster {
+  readonly facts = new FactStore();
+  readonly sinks = new MemorySinks();
+  readonly settings: LocalSettings;
+  readonly engine: Engine;
+  /** Owners that each flush rendered. */
+  readonly flushes: (readonly string[])[] = [];
+
+  constructor(localNode: string, settings: Partial<Record<ClusterSetting, string>> = {}) {
+    const cluster: ClusterConfig = parseClusterConfig(settings);
+    this.settings = {
+      node: localNode,
+      cluster,
+      encapIps: [parseIp('172.30.0.2')],
+      southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
+    };
+    this.facts.set('network', 'default', { ...defaultNetwork(cluster), id: parseNetworkId(0), tunnelKeys: [] });
+    this.engine = createEngine({
+      features: FEATURES,
+      facts: this.facts,
+      settings: this.settings,
+      sinks: this.sinks,
+      schedule: () => undefined,
+      onFlush: (owners) => this.flushes.push(owners),
+    });
+    this.engine.start();
+  }
+
+  node(name: string, input: NodeInput = {}): this {
+    this.facts.set('node', name, {
+      name,
+      id: input.id === undefined ? undefined : parseNodeId(input.id),
+      chassisId: input.withoutChassis === true ? undefined : `chassis-${name}`,
+      encapIps: (input.encapIps ?? []).map(parseIp),
+      transitAddresses: (input.transit ?? []).map(parseInterfaceAddress),
+      gatewayMtuSupport: true,
+    });
+    for (const [network, subnets] of Object.entries(input.subnets ?? {})) {
+      this.facts.set('nodeSubnets', nodeSubnetsId(name, network), subnets.map(parseCidr));
+    }
+    return this;
+  }
+
+  namespace(name: string, wantsPrimaryNetwork = false): this {
+    this.facts.set('namespace', name, { name, wantsPrimaryNetwork });
+    return this;
+  }
+
+  network(name: string, input: NetworkInput): this {
+    const network: Network = {
+      name,
+      topology: input.topology,
+      role: 'primary',
+      subnets: input.subnets.map((cidr) => ({ cidr: parseCidr(cidr) })),
+      joinSubnets: this.settings.cluster.udnJoinSubnets,
+      transitSubnets: this.settings.cluster.transitSubnets,
+      mtu: 1400,
+      reservedSubnets: [],
+      infrastructureSubnets: [],
+      defaultGatewayIps: [],
+    };
+    const nad = `${input.namespace}/${input.nad}`;
+    this.facts.set('network', name, {
+      ...network,
+      id: parseNetworkId(input.id),
+      tunnelKeys: (input.tunnelKeys ?? []).map(parseDatapathKey),
+    });
+    this.facts.set('nad', nad, name);
+    this.facts.set('primaryNad', input.namespace, { nad, network: name });
+    return this;
+  }
+
+  pod(key: string, input: PodInput): this {
+    const [namespace = '', name = ''] = key.split('/');
+    const networks = new Map(
+      Object.entries(input.networks).map(([nad, { ips, tunnelId, role }]): [string, PodNetworkEntry] => {
+        const ipAddresses = ips.map(parseInterfaceAddress);
+        const first = ips[0]?.split('/')[0];
+        return [
+          nad,
+          {
+            ipAddresses,
+            mac: first === undefined ? parseMac('0a:58:00:00:00:01') : macFromIp(parseIp(first)),
+            gatewayIps: [],
+            routes: [],
+            tunnelId: tunnelId === undefined ? undefined : parsePortKey(tunnelId),
+            role,
+          },
+        ];
+      }),
+    );
+    const { node, uid = `uid-${name}`, finished = false } = input;
+    this.facts.set('pod', key, { namespace, name, uid, runtimeUid: uid, node, hostNetwork: false, finished, networks });
+    return this;
+  }
+
+  render(): RenderDocument {
+    this.engine.flush();
+    return renderDocument(this.sinks, this.engine.diagnostics);
+  }
+}

@@ -1,0 +1,46 @@
+/** OVS ports in memory: at most one of each name, and of each logical port. */
+import type { OvsPorts, PluggedPort, PortSpec } from '../cni/ovs-ports.ts';
+
+export class FakePorts implements OvsPorts {
+  /** Whether ovn-controller is alive. */
+  installs = true;
+  transactions = 0;
+  readonly #ports = new Map<string, PluggedPort>();
+
+  async plug(ports: readonly PortSpec[]): Promise<void> {
+    await Promise.resolve();
+    const missing = ports.filter(({ name, sandbox }) => this.#ports.get(name)?.sandbox !== sandbox);
+    if (missing.length === 0) return;
+    this.transactions += 1;
+    for (const { name, sandbox, logicalPort, podUid } of missing) {
+      for (const other of this.all()) if (other.logicalPort === logicalPort) this.#ports.delete(other.name);
+      this.#ports.set(name, { name, sandbox, logicalPort, podUid, isInstalled: this.installs, error: undefined });
+    }
+  }
+
+  untilInstalled(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
+    if (ports.every(({ name }) => this.#ports.get(name)?.isInstalled)) return Promise.resolve();
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  }
+
+  unplug(names: readonly string[]): Promise<void> {
+    for (const name of names) this.#ports.delete(name);
+    return Promise.resolve();
+  }
+
+  ofSandbox(sandbox: string): readonly PluggedPort[] {
+    return this.all().filter((port) => port.sandbox === sandbox);
+  }
+
+  all(): readonly PluggedPort[] {
+    return [...this.#ports.values()];
+  }
+
+  isReady(): boolean {
+    return true;
+  }
+
+  isUserspace(): boolean {
+    return false;
+  }
+}
