@@ -1,0 +1,228 @@
+/*
+ * The CNI plugin that a container runtime executes: hands the request to the node's agent and prints the answer.
+ * No policy is in here. The wire protocol is described in README.md:
+ *
+ *   request   "udn-cni/1 <bytes of environment> <bytes of stdin>\n" environment stdin
+ *   response  "udn-cni/1 <exit status> <bytes>\n" body
+ *
+ * Error codes are those of the CNI specification 1.1.0, section "Error"; 100 and above are our own.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAGIC "udn-cni/1 "
+#define LIMIT (1 << 20)
+#define CONNECT_MS 2000
+#define OVERALL_MS 120000
+
+enum { BAD_ENVIRONMENT = 4, IO_FAILURE = 5, BAD_CONFIG = 6, TRY_AGAIN = 11, UNAVAILABLE = 50, BROKEN_ANSWER = 100 };
+
+extern char **environ;
+
+static const char *const SUPPORTED[] = {"0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"};
+static const char *version = "1.1.0"; /* of what is printed: the request's when it is supported */
+static int is_status;
+static long long deadline;
+static char config[LIMIT + 1], answer[LIMIT + 128]; /* pages that are not used cost nothing */
+
+static long long now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* Everything that goes to stdout, in pieces of any size. */
+static void print(const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t n = write(STDOUT_FILENO, bytes, length);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) _exit(1);
+    bytes += n, length -= (size_t)n;
+  }
+}
+
+static size_t escaped(char *to, size_t size, const char *from) {
+  size_t n = 0;
+  for (; *from && n + 7 < size; from++) {
+    unsigned char c = (unsigned char)*from;
+    if (c == '"' || c == '\\') to[n++] = '\\';
+    if (c < 0x20) n += (size_t)sprintf(to + n, "\\u%04x", c);
+    else to[n++] = (char)c;
+  }
+  to[n] = 0;
+  return n;
+}
+
+__attribute__((noreturn, format(printf, 2, 3))) static void fail(int code, const char *format, ...) {
+  char message[512], json[1024], out[1280];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  escaped(json, sizeof json, message);
+  int n = snprintf(out, sizeof out, "{\"cniVersion\":\"%s\",\"code\":%d,\"msg\":\"%s\"}\n", version, code, json);
+  print(out, (size_t)n);
+  _exit(1);
+}
+
+/* The agent can't be asked: a runtime tries ADD again, and takes the node for not ready when STATUS says 50. */
+__attribute__((noreturn)) static void unreachable(const char *path, const char *why) {
+  fail(is_status ? UNAVAILABLE : TRY_AGAIN, "the ovn-udn agent of this node does not answer on %s: %s", path, why);
+}
+
+static void wait_for(int fd, short events, const char *path) {
+  struct pollfd p = {.fd = fd, .events = events};
+  for (;;) {
+    long long left = deadline - now_ms();
+    if (left <= 0) unreachable(path, "timed out");
+    int n = poll(&p, 1, (int)left);
+    if (n > 0) return;
+    if (n < 0 && errno != EINTR) fail(IO_FAILURE, "poll: %s", strerror(errno));
+  }
+}
+
+static size_t read_config(void) {
+  size_t length = 0;
+  for (;;) {
+    ssize_t n = read(STDIN_FILENO, config + length, sizeof config - length);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(IO_FAILURE, "can't read the network configuration: %s", strerror(errno));
+    if (n == 0) return length;
+    if ((length += (size_t)n) > LIMIT) fail(BAD_CONFIG, "the network configuration is longer than %d bytes", LIMIT);
+  }
+}
+
+/* The end of the JSON string that starts after the quote at `s`, or NULL. */
+static const char *string_end(const char *s, const char *end) {
+  for (; s < end && *s != '"'; s++)
+    if (*s == '\\') s++;
+  return s < end ? s : NULL;
+}
+
+static const char *skip_space(const char *s, const char *end) {
+  while (s < end && strchr(" \t\r\n", *s) && *s) s++;
+  return s;
+}
+
+/* Takes over "cniVersion" of the outermost object when it is one of ours; whatever else is there is the agent's. */
+static void scan_version(const char *s, const char *end) {
+  for (int depth = 0; s < end; s++) {
+    if (*s == '{' || *s == '[') depth++;
+    if (*s == '}' || *s == ']') depth--;
+    if (*s != '"') continue;
+    const char *name = s + 1, *close = string_end(name, end);
+    if (close == NULL) return;
+    s = close;
+    if (depth != 1 || close - name != 10 || memcmp(name, "cniVersion", 10) != 0) continue;
+    const char *value = skip_space(close + 1, end);
+    if (value == end || *value != ':') continue;
+    value = skip_space(value + 1, end);
+    if (value == end || *value != '"' || (close = string_end(value + 1, end)) == NULL) return;
+    for (size_t i = 0; i < sizeof SUPPORTED / sizeof *SUPPORTED; i++)
+      if ((size_t)(close - value - 1) == strlen(SUPPORTED[i]) && !memcmp(value + 1, SUPPORTED[i], strlen(SUPPORTED[i])))
+        version = SUPPORTED[i];
+    return;
+  }
+}
+
+static int print_versions(void) {
+  char out[128];
+  int n = snprintf(out, sizeof out, "{\"cniVersion\":\"%s\",\"supportedVersions\":[\"%s\",\"%s\",\"%s\",\"%s\",\"%s\"]}\n",
+                   version, SUPPORTED[0], SUPPORTED[1], SUPPORTED[2], SUPPORTED[3], SUPPORTED[4]);
+  print(out, (size_t)n);
+  return 0;
+}
+
+/* A blocking connect with a time limit: a non-blocking one fails with EAGAIN when the backlog is full, unix(7). */
+static int connect_to(const char *path, long long timeout_ms) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct timeval limit = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000 + 1};
+  if (strlen(path) >= sizeof address.sun_path) fail(BAD_ENVIRONMENT, "UDN_CNI_SOCKET is too long");
+  strcpy(address.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) fail(IO_FAILURE, "socket: %s", strerror(errno));
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  while (connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
+    if (errno != EINTR) unreachable(path, errno == EAGAIN ? "timed out" : strerror(errno));
+  return fd;
+}
+
+/* 0 when the agent closed before it had read everything: it may have answered nevertheless. */
+static int put(int fd, const char *bytes, size_t length, const char *path) {
+  while (length > 0) {
+    wait_for(fd, POLLOUT, path);
+    ssize_t n = send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n < 0) return 0;
+    bytes += n, length -= (size_t)n;
+  }
+  return 1;
+}
+
+static void send_request(int fd, size_t config_length, const char *path) {
+  char header[64];
+  size_t environment = 0;
+  for (char **e = environ; *e; e++)
+    if (!strncmp(*e, "CNI_", 4)) environment += strlen(*e) + 1;
+  int n = snprintf(header, sizeof header, MAGIC "%zu %zu\n", environment, config_length);
+  if (!put(fd, header, (size_t)n, path)) return;
+  for (char **e = environ; *e; e++)
+    if (!strncmp(*e, "CNI_", 4) && !put(fd, *e, strlen(*e) + 1, path)) return;
+  put(fd, config, config_length, path);
+}
+
+/* Where the body starts once the header is complete, else NULL. */
+static char *parse_header(size_t length, int *status, size_t *announced) {
+  int end = 0;
+  char *newline = memchr(answer, '\n', length < 64 ? length : 64);
+  if (newline == NULL && length < 64) return NULL;
+  answer[length] = 0;
+  if (newline == NULL || sscanf(answer, MAGIC "%3d %7zu%n", status, announced, &end) != 2 || answer + end != newline ||
+      *status < 0 || *status > 255 || *announced > LIMIT)
+    fail(BROKEN_ANSWER, "the ovn-udn agent's answer is not of this protocol");
+  return newline + 1;
+}
+
+/* An answer is printed whole or not at all. */
+static int print_answer(int fd, const char *path) {
+  size_t length = 0, announced = 0;
+  for (int status = 0;;) {
+    char *body = parse_header(length, &status, &announced);
+    size_t present = body ? length - (size_t)(body - answer) : 0;
+    if (body && present > announced) fail(BROKEN_ANSWER, "the ovn-udn agent's answer is longer than it says");
+    if (body && present == announced) return print(body, announced), status;
+    wait_for(fd, POLLIN, path);
+    ssize_t n = recv(fd, answer + length, sizeof answer - 1 - length, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0 && length == 0) fail(TRY_AGAIN, "the ovn-udn agent closed the connection without an answer");
+    if (n <= 0) fail(BROKEN_ANSWER, "the ovn-udn agent broke off its answer after %zu bytes", length);
+    length += (size_t)n;
+  }
+}
+
+int main(int argc, char **argv) {
+  (void)argc, (void)argv;
+  const char *command = getenv("CNI_COMMAND"), *path = getenv("UDN_CNI_SOCKET"), *ms = getenv("UDN_CNI_TIMEOUT_MS");
+  long long timeout = ms && atoll(ms) > 0 && atoll(ms) < OVERALL_MS ? atoll(ms) : OVERALL_MS;
+  deadline = now_ms() + timeout;
+  if (path == NULL || *path == 0) path = "/run/ovn-udn/cni.sock";
+  if (command == NULL || *command == 0) fail(BAD_ENVIRONMENT, "CNI_COMMAND is not set: this is a CNI plugin");
+  is_status = !strcmp(command, "STATUS");
+  size_t length = read_config();
+  scan_version(config, config + length);
+  if (!strcmp(command, "VERSION")) return print_versions();
+  int fd = connect_to(path, timeout < CONNECT_MS ? timeout : CONNECT_MS);
+  send_request(fd, length, path);
+  return print_answer(fd, path);
+}
