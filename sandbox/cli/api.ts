@@ -1,0 +1,70 @@
+/** `api`: an API server in the foreground. */
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { startEmbeddedServer } from '../../kube/embedded/server.ts';
+import { SandboxError } from '../errors.ts';
+import { API_KINDS } from '../plan/options.ts';
+
+interface ApiOptions {
+  readonly api: string;
+  readonly kubeconfig: string;
+  readonly port: string;
+  readonly socket?: string;
+  readonly serviceSubnet: readonly string[];
+  readonly endpoint: readonly string[];
+  readonly endpointPort: string;
+}
+
+const collect = (value: string, all: readonly string[]): readonly string[] => [...all, value];
+
+export const addApiCommand = (program: Command): void => {
+  program
+    .command('api')
+    .exitOverride()
+    .description('only an API server, on this machine, until SIGTERM; writes a kubeconfig when it is ready')
+    .addOption(new Option('--api <kind>', 'which').choices(API_KINDS).default('embedded').env('UDN_API'))
+    .addOption(new Option('--kubeconfig <file>', 'where to write it').makeOptionMandatory())
+    .addOption(new Option('--port <port>', 'of 127.0.0.1; 0 takes a free one').default('0').env('UDN_API_PORT'))
+    .addOption(new Option('--socket <path>', 'a unix socket to listen on as well'))
+    .addOption(new Option('--service-subnet <cidr>', 'where ClusterIPs come from').argParser(collect).default([]))
+    .addOption(
+      new Option('--endpoint <address>', 'what the Service default/kubernetes leads to').argParser(collect).default([]),
+    )
+    .addOption(new Option('--endpoint-port <port>', 'of it').default('6443'))
+    .action(serve);
+};
+
+const serve = async (options: ApiOptions): Promise<void> => {
+  if (options.api !== 'embedded') {
+    throw new SandboxError('ERR_SANDBOX_NOT_YET', '--api kube: a real kube-apiserver is not there yet');
+  }
+  const stopped = new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());
+  });
+  const server = await startEmbeddedServer({
+    listen: [
+      { host: '127.0.0.1', port: portOf(options.port) },
+      ...(options.socket === undefined ? [] : [{ path: options.socket }]),
+    ],
+    ...(options.serviceSubnet.length === 0 ? {} : { serviceCidrs: options.serviceSubnet }),
+    ...(options.endpoint.length === 0
+      ? {}
+      : { apiServerEndpoint: { addresses: options.endpoint, port: portOf(options.endpointPort) } }),
+  });
+  await writeWhole(options.kubeconfig, server.kubeconfig());
+  await stopped;
+  await rm(options.kubeconfig, { force: true });
+  await server.close();
+};
+
+/** Whoever waits for the file finds all of it. */
+const writeWhole = async (path: string, content: string): Promise<void> => {
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, content, { mode: 0o600 });
+  await rename(draft, path);
+};
+
+const portOf = (text: string): number => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new SandboxError('ERR_SANDBOX_USAGE', `"${text}" is not a port`);
+};

@@ -1,0 +1,90 @@
+/** The sandbox as a library: for end-to-end tests, the demo and benchmarks. */
+import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
+import type { CommandOutput } from '../datapath/exec/types.ts';
+import type { KubeClient } from '../kube/types.ts';
+import { clientOf } from './objects/client.ts';
+import { createObjects, type Objects } from './objects/objects.ts';
+import type { KillableName } from './plan/daemons.ts';
+import { parseOptions, type SandboxOptionsInput } from './plan/options.ts';
+import { type ClusterCallbacks, startCluster } from './supervisor/cluster.ts';
+import { connectControl } from './supervisor/control-client.ts';
+import type { Control, SandboxStatus, Target } from './supervisor/types.ts';
+
+export { SandboxError } from './errors.ts';
+export type { ManifestObject } from './objects/manifests.ts';
+export type { KillableName, Objects, SandboxOptionsInput, SandboxStatus };
+
+export interface RunOptions {
+  /** For the command's stdin. */
+  readonly input?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Default 30 000. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A running cluster. Commands reject with CommandError (exitCode, stdout, stderr) unless they exit with status 0. */
+export interface Sandbox extends AsyncDisposable {
+  readonly name: string;
+  /** On a node, as its host network: ip, nft, ovs-vsctl, ovn-nbctl, udnctl. */
+  node(node: string, argv: readonly string[], options?: RunOptions): Promise<CommandOutput>;
+  /** On the host outside the cluster. */
+  outside(argv: readonly string[], options?: RunOptions): Promise<CommandOutput>;
+  /** In a pod, `NAMESPACE/NAME`. */
+  exec(pod: string, argv: readonly string[], options?: RunOptions): Promise<CommandOutput>;
+  /** `apply`, `delete`, `get`, `list`, `wait`. Throws when there is no API server. */
+  objects(): Promise<Objects>;
+  /** Of the cluster's API server. Closed with the sandbox. */
+  client(): Promise<KubeClient>;
+  /** Default signal: SIGTERM. What was ended is started again. */
+  kill(node: string, program: KillableName, signal?: NodeJS.Signals | number): Promise<void>;
+  status(): Promise<SandboxStatus>;
+  /** Resolves when nothing is left. */
+  down(): Promise<void>;
+}
+
+/**
+ * Starts a cluster that this process owns: it ends with this process, however that ends.
+ * @throws SandboxError
+ */
+export const startSandbox = async (
+  options: SandboxOptionsInput = {},
+  callbacks: ClusterCallbacks = {},
+): Promise<Sandbox> => sandboxOf(await startCluster(parseOptions(options), callbacks));
+
+/** A cluster of another process, for example of `sandbox up`. Nothing is asked of it yet. */
+export const openSandbox = (name = 'default'): Sandbox => sandboxOf(connectControl(name));
+
+const sandboxOf = (control: Control): Sandbox => {
+  const runner = createCommandRunner();
+  let connected: Promise<KubeClient> | undefined;
+  const client = (): Promise<KubeClient> => {
+    connected ??= control.status().then(({ kubeconfig }) => clientOf(kubeconfig));
+    return connected;
+  };
+  const runIn = async (target: Target, argv: readonly string[], options: RunOptions = {}): Promise<CommandOutput> => {
+    const { input, env, timeoutMs, signal } = options;
+    const command = await control.enter(target, argv, env === undefined ? {} : { env });
+    const limits = { ...(input === undefined ? {} : { input }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    return await runner.run({ ...command, ...limits }, signal);
+  };
+  const down = async (): Promise<void> => {
+    (await connected?.catch(() => undefined))?.close();
+    await control.down();
+  };
+  return {
+    name: control.name,
+    node: (node, argv, options) => runIn({ kind: 'node', node }, argv, options),
+    outside: (argv, options) => runIn({ kind: 'outside' }, argv, options),
+    exec: (pod, argv, options) => {
+      const [namespace = '', name = ''] = pod.split('/');
+      return runIn({ kind: 'pod', namespace, pod: name }, argv, options);
+    },
+    objects: async () => createObjects(await client()),
+    client,
+    kill: (node, program, signal = 'SIGTERM') => control.kill(node, program, signal),
+    status: () => control.status(),
+    down,
+    [Symbol.asyncDispose]: down,
+  };
+};

@@ -1,0 +1,75 @@
+/** What a node's root file system has beside the Debian tree. */
+import { chmod, copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addressOf } from '../../net/cidr.ts';
+import type { Artifacts } from '../artifacts.ts';
+import type { NetPlan } from '../plan/netplan.ts';
+import type { RootSpec } from './namespaces.ts';
+import type { Machine } from './types.ts';
+
+/** Where nodes find this repository's programs, read-only. */
+export const OPT = '/opt/ovn-udn';
+export const NODE_PROGRAM = `${OPT}/bin/node`;
+export const NODE_TOOLBOX = `${OPT}/build/toolbox`;
+/** The Debian tree: what pods' root file systems are made of. */
+export const NODE_TREE = `${OPT}/tree`;
+export const NODE_KUBECONFIG = '/etc/ovn-udn/kubeconfig';
+export const CNI_BIN = '/opt/cni/bin';
+export const CNI_CONF = '/etc/cni/net.d';
+/** The name under which clusters know the plugin. */
+const SHIM = 'ovn-k8s-cni-overlay';
+
+const FOLDERS: readonly string[] = [
+  ...['/run/openvswitch', '/run/ovn', '/run/ovn-udn', '/run/netns'],
+  ...['/var/lib/openvswitch', '/var/lib/ovn', '/var/log/pods', '/etc/ovn-udn', CNI_BIN, CNI_CONF],
+];
+
+/** Programs that people type on a node. */
+const COMMANDS: readonly string[] = ['udnctl', 'udn-agent'];
+
+export const nodeRoot = (artifacts: Artifacts, tree: string, staging: string): RootSpec => ({
+  staging,
+  lower: tree,
+  binds: [
+    { source: artifacts.dist, target: `${OPT}/dist` },
+    { source: artifacts.build, target: `${OPT}/build` },
+    { source: artifacts.node, target: NODE_PROGRAM },
+    { source: artifacts.toolbox, target: '/usr/local/bin/toolbox' },
+    { source: tree, target: NODE_TREE },
+  ],
+  folders: FOLDERS,
+});
+
+/** The network's addresses as names, the CNI plugin where a runtime looks for it, and commands. */
+export const furnishNode = async (artifacts: Artifacts, plan: NetPlan, node: Machine): Promise<void> => {
+  await Promise.all([
+    writeFile(node.pathOf('/etc/hosts'), hostsFile(plan)),
+    writeFile(node.pathOf('/etc/hostname'), `${node.name}\n`),
+    installShim(artifacts, node),
+    ...COMMANDS.map((command) => installCommand(command, node)),
+  ]);
+};
+
+const hostsFile = (plan: NetPlan): string =>
+  [
+    '127.0.0.1 localhost',
+    '::1 localhost',
+    ...[plan.outside, ...plan.nodes].flatMap(({ name, addresses }) =>
+      addresses.map((address) => `${addressOf(address)} ${name}`),
+    ),
+    '',
+  ].join('\n');
+
+/** A copy: an agent may replace it by renaming, which a mount would refuse. */
+const installShim = async ({ shim }: Artifacts, node: Machine): Promise<void> => {
+  const path = node.pathOf(join(CNI_BIN, SHIM));
+  await copyFile(shim, path);
+  await chmod(path, 0o755);
+};
+
+const installCommand = (command: string, node: Machine): Promise<void> =>
+  writeFile(
+    node.pathOf(`/usr/local/bin/${command}`),
+    `#!/bin/sh\nexec ${NODE_PROGRAM} ${OPT}/dist/${command}.mjs "$@"\n`,
+    { mode: 0o755 },
+  );

@@ -1,0 +1,56 @@
+/** OVS and OVN of one node, from nothing to br-ex with the node's addresses. */
+import type { Datapath } from '../plan/bridge.ts';
+import { type DaemonSpec, daemonSpecs } from '../plan/daemons.ts';
+import { GATEWAY_BRIDGE } from '../plan/links.ts';
+import type { HostPlan, NetPlan } from '../plan/netplan.ts';
+import { UPLINK_GUARD } from '../plan/userspace.ts';
+import { partReady, unlessEnded } from '../process/parts.ts';
+import { run } from '../process/run.ts';
+import { REPORT_FD, type Service, startService } from '../process/service.ts';
+import { waitForSocket } from '../process/wait-for-path.ts';
+import { installDatabases } from './databases.ts';
+import { keepGatewayBridge } from './gateway-bridge.ts';
+import type { Machine } from './types.ts';
+
+export interface NodeServicesSpec {
+  readonly node: Machine;
+  readonly plan: NetPlan;
+  readonly host: HostPlan;
+  readonly datapath: Datapath;
+  /** With the files of databases.ts. */
+  readonly databases: string;
+  readonly logOf: (program: string) => string;
+  readonly onService: (service: Service) => void;
+  readonly onError: (error: unknown) => void;
+  /** Aborts when the sandbox goes down. */
+  readonly lifetime: AbortSignal;
+}
+
+/** Reports each daemon through `onService` as it starts. Resolves when the node is provisioned. */
+export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSignal): Promise<void> => {
+  const specs = daemonSpecs();
+  const servers = specs.filter(({ socket }) => socket !== undefined);
+  await installDatabases(spec.databases, spec.node);
+  await Promise.all([guardUplink(spec, signal), ...servers.map((daemon) => startServer(spec, daemon, signal))]);
+  const daemons = specs.filter(({ socket }) => socket === undefined).map((daemon) => startDaemon(spec, daemon));
+  const switchd = daemons.find(({ name }) => name === 'ovs-vswitchd');
+  await partReady(`${GATEWAY_BRIDGE} of ${spec.node.name}`, switchd?.log, keepGatewayBridge(spec, signal));
+};
+
+const guardUplink = async ({ node, datapath }: NodeServicesSpec, signal: AbortSignal): Promise<void> => {
+  if (datapath === 'netdev') await run(node.enter(['nft', '-f', '-']), UPLINK_GUARD, signal);
+};
+
+const startServer = async (spec: NodeServicesSpec, daemon: DaemonSpec, signal: AbortSignal): Promise<void> => {
+  const service = startDaemon(spec, daemon);
+  if (daemon.socket === undefined) return;
+  const ready = waitForSocket(spec.node.pathOf(daemon.socket), signal);
+  await partReady(`${daemon.name} of ${spec.node.name}`, service.log, unlessEnded(service, ready));
+};
+
+const startDaemon = ({ node, logOf, onService }: NodeServicesSpec, { name, argv }: DaemonSpec): Service => {
+  const command = node.enter(argv, { cgroup: `system.slice/${name}.service`, reportPid: REPORT_FD });
+  const service = startService({ name, command, log: logOf(name) });
+  onService(service);
+  return service;
+};

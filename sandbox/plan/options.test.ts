@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { parseOptions } from './options.ts';
+
+it('has defaults for everything', () => {
+  expect(parseOptions({})).toEqual({
+    name: 'default',
+    nodes: 2,
+    gatewayMode: 'shared',
+    ipFamily: 'dual',
+    api: 'embedded',
+    kubelet: 'builtin',
+    kernel: 'auto',
+    programs: new Set(['api', 'kubelet', 'cluster-manager', 'agent']),
+    timeoutSeconds: 120,
+  });
+});
+
+it.each([
+  ['all', ['agent', 'api', 'cluster-manager', 'kubelet']],
+  ['none', []],
+  ['api', ['api']],
+  ['kubelet', ['api', 'kubelet']],
+  ['agent,cluster-manager', ['agent', 'api', 'cluster-manager']],
+])('programs %s are %j', (programs, expected) => {
+  expect([...parseOptions({ programs }).programs].sort()).toEqual(expected);
+});
+
+describe('refuses', () => {
+  it.each([
+    [{ nodes: 0 }, /^nodes: /],
+    [{ nodes: 201 }, /^nodes: /],
+    [{ nodes: 'two' }, /^nodes: /],
+    [{ name: '../up' }, /^name: /],
+    [{ name: 'UP' }, /^name: /],
+    [{ name: 'x'.repeat(33) }, /^name: /],
+    [{ programs: 'agent,x' }, /^programs: /],
+    [{ programs: '' }, /^programs: /],
+    [{ gatewayMode: 'both' as 'shared' }, /^gatewayMode: /],
+    [{ colour: 'red' } as object, /colour/],
+  ])('%j', (input, message) => {
+    expect(() => parseOptions(input)).toThrow(
+      expect.objectContaining({ code: 'ERR_SANDBOX_USAGE', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it.each([{ kernel: 'guest' }, { api: 'kube' }, { kubelet: 'real' }] as const)('%j for now', (input) => {
+    expect(() => parseOptions(input)).toThrow(expect.objectContaining({ code: 'ERR_SANDBOX_NOT_YET' }));
+  });
+});

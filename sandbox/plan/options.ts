@@ -1,0 +1,72 @@
+/** What a user asks for, checked and with defaults. */
+import { z } from 'zod';
+import { SandboxError } from '../errors.ts';
+
+export const GATEWAY_MODES = ['shared', 'local'] as const;
+export const IP_FAMILIES = ['4', '6', 'dual'] as const;
+export const API_KINDS = ['embedded', 'kube'] as const;
+export const KUBELET_KINDS = ['builtin', 'real'] as const;
+export const KERNELS = ['auto', 'host', 'guest'] as const;
+/** What runs beside OVS and OVN. */
+export const PROGRAMS = ['api', 'kubelet', 'cluster-manager', 'agent'] as const;
+
+export type IpFamilies = (typeof IP_FAMILIES)[number];
+export type ProgramName = (typeof PROGRAMS)[number];
+
+/** Of nodes, so that every node's address fits the node network. */
+const MAX_NODES = 200;
+
+const programs = z
+  .string()
+  .default('all')
+  .transform((text, context): ReadonlySet<ProgramName> => {
+    if (text === 'all') return new Set(PROGRAMS);
+    const names = text === 'none' ? [] : text.split(',');
+    const known = names.filter((name): name is ProgramName => PROGRAMS.some((program) => program === name));
+    if (known.length < names.length) {
+      context.addIssue({ code: 'custom', message: `must be all, none, or some of ${PROGRAMS.join(',')}` });
+    }
+    return known.length === 0 ? new Set() : new Set(['api', ...known]);
+  });
+
+const schema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/, 'must be lower-case letters, digits and dashes, at most 32')
+    .default('default'),
+  nodes: z.coerce.number().int().min(1).max(MAX_NODES).default(2),
+  gatewayMode: z.enum(GATEWAY_MODES).default('shared'),
+  ipFamily: z.enum(IP_FAMILIES).default('dual'),
+  api: z.enum(API_KINDS).default('embedded'),
+  kubelet: z.enum(KUBELET_KINDS).default('builtin'),
+  kernel: z.enum(KERNELS).default('auto'),
+  programs,
+  /** How long `up` waits for everything to be ready, in seconds. */
+  timeoutSeconds: z.coerce.number().positive().max(3600).default(120),
+});
+
+/** As given by a caller: everything may be left out. */
+export type SandboxOptionsInput = z.input<typeof schema>;
+export type SandboxOptions = z.output<typeof schema>;
+
+/**
+ * @throws SandboxError ERR_SANDBOX_USAGE with a sentence that names the option, ERR_SANDBOX_NOT_YET for a choice that is
+ * only planned
+ */
+export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
+  const { success, data, error } = schema.safeParse(input);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new SandboxError(
+      'ERR_SANDBOX_USAGE',
+      `${issue?.path.join('.') || 'options'}: ${issue?.message ?? 'invalid'}`,
+    );
+  }
+  if (data.kernel === 'guest') throw notYet('--kernel guest: nodes in a guest kernel are');
+  if (data.api === 'kube') throw notYet('--api kube: a real kube-apiserver is');
+  if (data.kubelet === 'real') throw notYet('--kubelet real: real kubelets are');
+  return data;
+};
+
+const notYet = (what: string): SandboxError =>
+  new SandboxError('ERR_SANDBOX_NOT_YET', `${what} not there yet, leave the option out`);

@@ -1,0 +1,21 @@
+/** Programs that run to their end, or report lines. */
+import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
+import type { CommandLine } from '../machine/types.ts';
+
+const runner = createCommandRunner();
+
+/**
+ * @returns what the program wrote to stdout
+ * @throws CommandError unless it exits with status 0
+ */
+export const run = async (command: CommandLine, input?: string, signal?: AbortSignal): Promise<string> => {
+  const { stdout } = await runner.run({ ...command, ...(input === undefined ? {} : { input }) }, signal);
+  return stdout;
+};
+
+/**
+ * The lines that the program writes, until it ends or `signal` aborts.
+ * @throws CommandError unless it exits with status 0
+ */
+export const linesOf = (command: CommandLine, signal: AbortSignal): AsyncIterable<string> =>
+  runner.lines(command, signal);

@@ -1,0 +1,61 @@
+/** What every step of bringing a cluster up needs. */
+
+import { join } from 'node:path';
+import type { Artifacts } from '../artifacts.ts';
+import { SandboxError } from '../errors.ts';
+import type { KernelFeatures } from '../machine/features.ts';
+import type { Machine } from '../machine/types.ts';
+import type { Datapath } from '../plan/bridge.ts';
+import type { NetPlan } from '../plan/netplan.ts';
+import type { SandboxOptions } from '../plan/options.ts';
+import type { Service } from '../process/service.ts';
+import type { StateFolder } from './state-folder.ts';
+
+export interface ClusterContext {
+  readonly options: SandboxOptions;
+  readonly artifacts: Artifacts;
+  readonly folder: StateFolder;
+  readonly tree: string;
+  /** The sandbox's own cgroup, on this machine. */
+  readonly cgroup: string;
+  readonly plan: NetPlan;
+  readonly features: KernelFeatures;
+  readonly datapath: Datapath;
+  readonly progress: (message: string) => void;
+  /** Gets what goes wrong after `up` has returned. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What is running. Filled while the cluster comes up. */
+export interface ClusterState {
+  phase: 'starting' | 'up' | 'failed';
+  readonly machines: Map<string, Machine>;
+  /** Of every machine: cleaning up has to wait until none is on its way. */
+  readonly starting: Set<Promise<Machine>>;
+  /** By machine; those that run once for all nodes are under `services`. */
+  readonly services: Map<string, Service[]>;
+}
+
+/** Names of machines that are no nodes. */
+export const UNDERLAY = 'underlay';
+export const SERVICES = 'services';
+export const OUTSIDE = 'outside';
+
+export const logPath = ({ folder }: ClusterContext, machine: string, program: string): string =>
+  join(folder.logs, `${machine}.${program}.log`);
+
+export const addService = ({ services }: ClusterState, machine: string, service: Service): void => {
+  services.set(machine, [...(services.get(machine) ?? []), service]);
+};
+
+/** @throws SandboxError ERR_SANDBOX_NOT_FOUND */
+export const machineNamed = ({ machines }: ClusterState, name: string): Machine => {
+  const machine = machines.get(name);
+  if (machine === undefined) {
+    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `there is no node "${name}": ${nodeNames(machines)}`);
+  }
+  return machine;
+};
+
+const nodeNames = (machines: ReadonlyMap<string, Machine>): string =>
+  [...machines.keys()].filter((name) => ![UNDERLAY, SERVICES, OUTSIDE].includes(name)).join(', ');

@@ -1,0 +1,118 @@
+/** What can be done with a cluster that this process owns, here and through its socket. */
+import { messageOf, SandboxError } from '../errors.ts';
+import { podCommand } from '../kubelet/exec-info.ts';
+import { NODE_KUBECONFIG } from '../machine/node-root.ts';
+import type { CommandLine, EnterOptions } from '../machine/types.ts';
+import { type ClusterContext, type ClusterState, machineNamed, OUTSIDE, SERVICES } from './cluster-context.ts';
+import { serveControl } from './control-server.ts';
+import type { Control, NodeStatus, SandboxStatus, Target } from './types.ts';
+
+/** A sandbox of this process. */
+export interface OwnedControl extends Control {
+  /** Resolves when it is down and whoever asked for that has been answered. */
+  readonly ended: Promise<void>;
+}
+
+export const clusterControl = async (
+  context: ClusterContext,
+  state: ClusterState,
+  tearDown: () => Promise<void>,
+): Promise<OwnedControl> => {
+  const ended = Promise.withResolvers<void>();
+  const control: OwnedControl = {
+    ended: ended.promise,
+    name: context.options.name,
+    status: () => Promise.resolve(statusOf(context, state)),
+    enter: (target, argv, options) => enterTarget(context, state, target, argv, options),
+    kill: (node, program, signal) => new Promise((resolve) => resolve(killProgram(state, node, program, signal))),
+    down: async () => {
+      await tearDown();
+      void close().then(ended.resolve);
+    },
+  };
+  const close = await serveControl(context.folder.control, control);
+  return control;
+};
+
+const statusOf = (context: ClusterContext, state: ClusterState): SandboxStatus => {
+  const { options, artifacts, folder, plan, datapath, features } = context;
+  return {
+    name: options.name,
+    state: state.phase,
+    version: artifacts.version,
+    ipFamily: options.ipFamily,
+    gatewayMode: options.gatewayMode,
+    datapath,
+    kernel: features,
+    kubeconfig: options.programs.has('api') ? folder.kubeconfig : undefined,
+    folder: folder.path,
+    outside: plan.outside.addresses,
+    nodes: plan.nodes.map(
+      ({ name, addresses }): NodeStatus => ({
+        name,
+        addresses,
+        pid: state.machines.get(name)?.pid,
+        services: servicesOf(state, name),
+      }),
+    ),
+    services: servicesOf(state, SERVICES),
+  };
+};
+
+const servicesOf = ({ services }: ClusterState, machine: string): NodeStatus['services'] =>
+  (services.get(machine) ?? []).map((service) => service.status());
+
+const enterTarget = async (
+  context: ClusterContext,
+  state: ClusterState,
+  target: Target,
+  argv: readonly string[],
+  options: Pick<EnterOptions, 'env' | 'workdir'> = {},
+): Promise<CommandLine> => {
+  switch (target.kind) {
+    case 'outside':
+      return machineNamed(state, OUTSIDE).enter(argv, options);
+    case 'node': {
+      const env = { KUBECONFIG: NODE_KUBECONFIG, ...options.env };
+      return nodeNamed(context, state, target.node).enter(argv, { ...options, env });
+    }
+    case 'pod': {
+      const nodes = context.plan.nodes.map(({ name }) => machineNamed(state, name));
+      const { node, prefix } = await podCommand(nodes, target);
+      // The pod's environment is in the prefix; what comes with the call is added by the innermost command.
+      const added = Object.entries(options.env ?? {}).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+      return node.enter([...prefix, ...added, '--', ...argv]);
+    }
+  }
+};
+
+const nodeNamed = ({ plan }: ClusterContext, state: ClusterState, name: string) => {
+  if (!plan.nodes.some((node) => node.name === name)) {
+    const known = plan.nodes.map((node) => node.name).join(', ');
+    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `there is no node "${name}", only ${known}`);
+  }
+  return machineNamed(state, name);
+};
+
+const killProgram = (state: ClusterState, node: string, program: string, signal: NodeJS.Signals | number): void => {
+  const services = state.services.get(node);
+  if (services === undefined || node === SERVICES) {
+    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `there is no node "${node}"`);
+  }
+  const service = services.find(({ name }) => name === program);
+  if (service === undefined) {
+    const names = services.map(({ name }) => name).join(', ');
+    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `${node} runs no "${program}", only ${names}`);
+  }
+  if (!trySignal(() => service.kill(signal))) {
+    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `${program} of ${node} does not run right now`);
+  }
+};
+
+const trySignal = (send: () => boolean): boolean => {
+  try {
+    return send();
+  } catch (cause) {
+    throw new SandboxError('ERR_SANDBOX_USAGE', `the signal was not sent: ${messageOf(cause)}`, { cause });
+  }
+};

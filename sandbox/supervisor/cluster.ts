@@ -1,0 +1,123 @@
+/** A sandbox, owned by this process: when this process ends, however that happens, so does everything in it. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Artifacts, findArtifacts } from '../artifacts.ts';
+import { SandboxError } from '../errors.ts';
+import { cgroupsFolder } from '../machine/cgroups.ts';
+import { makeDatabases } from '../machine/databases.ts';
+import { datapathOf, readFeatures } from '../machine/features.ts';
+import { type NodeServicesSpec, startNodeServices } from '../machine/node-services.ts';
+import { type HostPlan, planNetwork } from '../plan/netplan.ts';
+import type { SandboxOptions } from '../plan/options.ts';
+import { before, partReady } from '../process/parts.ts';
+import { ensureTree } from '../tree/tree.ts';
+import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
+import { clusterControl, type OwnedControl } from './cluster-control.ts';
+import { type Janitor, startJanitor } from './janitor.ts';
+import { startMachines } from './machines.ts';
+import { requirePrograms, startControlPlane, startNodePrograms, waitForNodes } from './programs.ts';
+import { retryAbsent } from './retry-absent.ts';
+import { claimStateFolder, type StateFolder } from './state-folder.ts';
+
+export interface ClusterCallbacks {
+  readonly progress?: ((message: string) => void) | undefined;
+  /** Told what goes wrong once the cluster is up. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** When it resolves while the cluster comes up, that is given up. */
+  readonly stop?: Promise<void> | undefined;
+}
+
+/**
+ * Brings a cluster up. When it fails, nothing is left of it.
+ * @throws SandboxError with which part is not ready and the end of its log
+ */
+export const startCluster = async (
+  options: SandboxOptions,
+  { progress = () => {}, onError = () => {}, stop: stopped }: ClusterCallbacks = {},
+): Promise<OwnedControl> => {
+  if (process.getuid?.() !== 0) throw new SandboxError('ERR_SANDBOX_MACHINE', 'the sandbox needs root');
+  const artifacts = findArtifacts();
+  const tree = await ensureTree(progress);
+  const cgroup = join(await cgroupsFolder(), options.name);
+  const clean = (folder: StateFolder): Promise<void> => janitorFor(artifacts, cgroup, folder).clean();
+  const folder = await claimStateFolder(options.name, clean);
+  const janitor = janitorFor(artifacts, cgroup, folder);
+  const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
+  const stop = new AbortController();
+  void stopped?.then(() => stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped')));
+  const down = async (): Promise<void> => {
+    stop.abort();
+    for (const service of [...state.services.values()].flat()) service.abandon();
+    await Promise.allSettled(state.starting);
+    await janitor.clean();
+  };
+  try {
+    // Only here: what comes late finds it gone, and nothing comes back that the janitor has removed.
+    await retryAbsent(() => mkdir(cgroup, { recursive: true }));
+    const context = await makeContext(options, { artifacts, folder, tree, cgroup, progress, onError });
+    requirePrograms(context);
+    const control = await clusterControl(context, state, down);
+    await before(stop.signal, bringUp(context, state, stop.signal));
+    state.phase = 'up';
+    return control;
+  } catch (error) {
+    state.phase = 'failed';
+    await down();
+    throw error;
+  }
+};
+
+const janitorFor = ({ toolbox }: Artifacts, cgroup: string, { path }: StateFolder): Janitor =>
+  startJanitor({ toolbox, cgroup, folder: path });
+
+const makeContext = async (
+  options: SandboxOptions,
+  given: Pick<ClusterContext, 'artifacts' | 'folder' | 'tree' | 'cgroup' | 'progress' | 'onError'>,
+): Promise<ClusterContext> => {
+  const features = await readFeatures(given.artifacts.toolbox);
+  return {
+    ...given,
+    options,
+    features,
+    datapath: datapathOf(features),
+    plan: planNetwork(options.ipFamily, options.nodes),
+  };
+};
+
+const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: AbortSignal): Promise<void> => {
+  const { options, progress, datapath, folder, tree, plan } = context;
+  const signal = AbortSignal.any([lifetime, AbortSignal.timeout(options.timeoutSeconds * 1000)]);
+  progress(`${options.nodes} nodes with ${datapath === 'system' ? "the kernel's" : 'the userspace'} datapath`);
+  await Promise.all([
+    partReady('the network', undefined, before(signal, startMachines(context, state, signal))),
+    makeDatabases(tree, folder.databases),
+  ]);
+  const controlPlane = startControlPlane(context, state, { signal, lifetime });
+  await Promise.all([
+    controlPlane,
+    ...plan.nodes.map(async (host) => {
+      await startNodeServices(nodeServicesSpec(context, state, host, lifetime), signal);
+      progress(`${host.name}: OVS and OVN run`);
+      await controlPlane;
+      await startNodePrograms(context, state, host);
+    }),
+  ]);
+  await waitForNodes(context, state, signal);
+};
+
+const nodeServicesSpec = (
+  context: ClusterContext,
+  state: ClusterState,
+  host: HostPlan,
+  lifetime: AbortSignal,
+): NodeServicesSpec => ({
+  node: machineNamed(state, host.name),
+  host,
+  lifetime,
+  plan: context.plan,
+  datapath: context.datapath,
+  databases: context.folder.databases,
+  logOf: (program) => logPath(context, host.name, program),
+  onService: (service) => addService(state, host.name, service),
+  onError: context.onError,
+});

@@ -1,0 +1,73 @@
+/** A Control over the socket of a supervisor in another process. */
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { hasSystemCode, SandboxError, type SandboxErrorCode } from '../errors.ts';
+import { commandLineResponse, errorResponse, statusResponse } from './protocol.ts';
+import { stateFolder } from './state-folder.ts';
+import type { Control, SandboxStatus } from './types.ts';
+
+export const connectControl = (name: string): Control => {
+  const { control: socket } = stateFolder(name);
+  const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
+    exchange(name, socket, method, path, body);
+  return {
+    name,
+    status: async () => toStatus(await call('GET', '/status')),
+    enter: async (target, argv, { env = {} } = {}) =>
+      commandLineResponse.parse(await call('POST', '/enter', { target, argv, env })),
+    kill: async (node, program, signal) => {
+      await call('POST', '/kill', { node, program, signal });
+    },
+    down: async () => {
+      await call('POST', '/down');
+    },
+  };
+};
+
+const exchange = async (
+  name: string,
+  socketPath: string,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<unknown> => {
+  const { status, content } = await send(socketPath, method, path, body).catch((cause: unknown): never => {
+    if (!hasSystemCode(cause, 'ENOENT', 'ECONNREFUSED')) throw cause;
+    throw new SandboxError('ERR_SANDBOX_DOWN', `the sandbox "${name}" is not up`, { cause });
+  });
+  const answer: unknown = JSON.parse(content);
+  if (status === 200) return answer;
+  const { code, message } = errorResponse.parse(answer);
+  throw new SandboxError(code as SandboxErrorCode, message);
+};
+
+const send = (
+  socketPath: string,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ readonly status: number | undefined; readonly content: string }> =>
+  new Promise((resolve, reject) => {
+    const call = request({ socketPath, method, path, agent: false }, (response) => {
+      text(response).then((content) => resolve({ status: response.statusCode, content }), reject);
+    });
+    call.on('error', reject);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
+const toStatus = (answer: unknown): SandboxStatus => {
+  const status = statusResponse.parse(answer);
+  return { ...status, kubeconfig: status.kubeconfig, ...withPids(status) };
+};
+
+/** JSON leaves out what is undefined. */
+const withPids = (status: ReturnType<typeof statusResponse.parse>): Pick<SandboxStatus, 'nodes' | 'services'> => ({
+  nodes: status.nodes.map((node) => ({ ...node, pid: node.pid, services: node.services.map(complete) })),
+  services: status.services.map(complete),
+});
+
+const complete = (service: ReturnType<typeof statusResponse.parse>['services'][number]) => ({
+  ...service,
+  pid: service.pid,
+  lastEnd: service.lastEnd,
+});
