@@ -79,9 +79,12 @@ export class TestCluster {
       transitAddresses: (input.transit ?? []).map(parseInterfaceAddress),
       gatewayMtuSupport: true,
     });
-    for (const [network, subnets] of Object.entries(input.subnets ?? {})) {
-      this.facts.set('nodeSubnets', nodeSubnetsId(name, network), subnets.map(parseCidr));
-    }
+    for (const [network, subnets] of Object.entries(input.subnets ?? {})) this.subnets(name, network, subnets);
+    return this;
+  }
+
+  subnets(node: string, network: string, subnets: readonly string[]): this {
+    this.facts.set('nodeSubnets', nodeSubnetsId(node, network), subnets.map(parseCidr));
     return this;
   }
 

@@ -7,7 +7,6 @@ import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { NetworkFact } from '../../model/facts.ts';
 import { clusterRouterName, transitSwitchName } from '../../model/names.ts';
-import { transitSwitchKey } from '../../model/registry/tunnel-keys.ts';
 import { coppKey, routerKey, switchKey } from '../../model/row-keys.ts';
 import { networkAndRoleIds, networkIds } from '../external-ids.ts';
 import { COPP_NAME } from '../zone/copp.ts';
@@ -35,7 +34,7 @@ export const layer3Zone = (network: NetworkFact): DesiredFragment<OvnNorthbound>
           name: transit,
           other_config: {
             'interconn-ts': transit,
-            'requested-tnl-key': String(transitSwitchKey(network.id)),
+            'requested-tnl-key': String(networkDatapathKey(network.id)),
             mcast_snoop: 'true',
             mcast_querier: 'false',
             mcast_flood_unregistered: 'true',
