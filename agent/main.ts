@@ -4,6 +4,7 @@ import { destination, pino } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { runProgram } from '../program/run.ts';
 import { runAgent } from './agent.ts';
+import { cleanUpNode } from './cleanup/clean-up.ts';
 import { NAME } from './edges.ts';
 import { agentHelp, parseAgentCommand } from './options.ts';
 
@@ -14,6 +15,10 @@ const main = async (signal: AbortSignal): Promise<void> => {
   else {
     // Synchronous: the last lines before the end are the ones that are wanted.
     const log = pino({ name: NAME, level: command.options.logLevel }, destination({ dest: 1, sync: true }));
+    if (command.kind === 'cleanup') {
+      await cleanUpNode({ options: command.options, buildFolder: BUILD_FOLDER, log, signal });
+      return;
+    }
     log.info({ version: packageJson.version, node: command.options.node }, 'starting');
     await runAgent({ options: command.options, buildFolder: BUILD_FOLDER, log, signal });
   }

@@ -37,8 +37,15 @@ export interface AgentOptions {
   readonly cluster: ClusterConfig;
 }
 
+/** What `cleanup` needs: no API server, and no name of the node. */
+export type CleanupOptions = Omit<
+  AgentOptions,
+  'kubeconfig' | 'context' | 'node' | 'encapIps' | 'metricsAddress' | 'cluster'
+>;
+
 export type AgentCommand =
   | { readonly kind: 'run'; readonly options: AgentOptions }
+  | { readonly kind: 'cleanup'; readonly options: CleanupOptions }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' };
 
@@ -64,23 +71,26 @@ export const parseAgentCommand = (args: readonly string[], env: Environment): Ag
   const flags = readFlags(FLAGS, args, env);
   if (flags.help) return { kind: 'help' };
   if (flags.version) return { kind: 'version' };
-  const [unexpected] = flags.positionals;
+  const [command, unexpected = command] = flags.positionals;
+  if (command === 'cleanup' && flags.positionals.length === 1) return { kind: 'cleanup', options: readLocal(flags) };
   if (unexpected !== undefined) throw new UsageError(`unexpected argument "${unexpected}"`);
   return { kind: 'run', options: readOptions(flags) };
 };
 
 export const agentHelp = (): string =>
   formatHelp({
-    usage: 'udn-agent --node NAME [--kubeconfig FILE] [flags]',
+    usage: 'udn-agent --node NAME [--kubeconfig FILE] [flags] | udn-agent cleanup [flags]',
     about: [
       'Programs the networks of one node: OVN rows, OVS ports and the interfaces of its pods; serves CNI.',
       'Runs until SIGTERM or SIGINT. What is programmed stays.',
+      '',
+      'cleanup takes everything of ours off the node: ports and interfaces of pods, OVN rows, settings of Open vSwitch,',
+      'the CNI plugin and its configuration. The agent must not be running; northd and ovn-controller should be.',
     ],
     flags: FLAGS,
   });
 
 const readOptions = (flags: Flags): AgentOptions => {
-  const path = (flag: string): string => flags.text(flag) ?? defaultOf(flag);
   const node = flags.text('node');
   if (node === undefined) throw new UsageError('--node is needed');
   return {
@@ -88,6 +98,15 @@ const readOptions = (flags: Flags): AgentOptions => {
     context: flags.text('context'),
     node,
     encapIps: readEncapIps(flags.text('encap-ips') ?? ''),
+    metricsAddress: readListenAddress(flags, 'metrics-address'),
+    cluster: readClusterConfig(flags),
+    ...readLocal(flags),
+  };
+};
+
+const readLocal = (flags: Flags): CleanupOptions => {
+  const path = (flag: string): string => flags.text(flag) ?? defaultOf(flag);
+  return {
     ovsRemote: path('ovs-remote'),
     northboundRemote: path('nb-remote'),
     southboundRemote: path('sb-remote'),
@@ -95,9 +114,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     cniConfFolder: path('cni-conf-dir'),
     cniBinFolder: path('cni-bin-dir'),
     statusSocket: path('status-socket'),
-    metricsAddress: readListenAddress(flags, 'metrics-address'),
     logLevel: readLogLevel(flags),
-    cluster: readClusterConfig(flags),
   };
 };
 

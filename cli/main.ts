@@ -6,6 +6,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { listFlows } from './commands/flows.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
+import { listProblems } from './commands/problems.ts';
 import { clusterFromSettings, formatText, hasErrors, render } from './commands/render.ts';
 import { readManifestFiles } from './input/manifests.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
@@ -25,6 +26,7 @@ const program = (): Command => {
     .configureHelp({ showGlobalOptions: true });
   udnctl.addCommand(networksCommand());
   udnctl.addCommand(podsCommand());
+  udnctl.addCommand(problemsCommand());
   udnctl.addCommand(flowsCommand());
   udnctl.addCommand(renderCommand());
   return udnctl;
@@ -53,6 +55,11 @@ const podsCommand = (): Command =>
     .action(async (options: NodeOptions & { namespace?: string; network?: string }) =>
       print(await listPods(connectAgent(options.agentSocket), options), options.output),
     );
+
+const problemsCommand = (): Command =>
+  nodeCommand('problems', 'what cannot be programmed or read, and why').action(async (options: NodeOptions) =>
+    print(await listProblems(connectAgent(options.agentSocket)), options.output),
+  );
 
 const flowsCommand = (): Command =>
   nodeCommand('flows', 'the flows of br-int that belong to a network')

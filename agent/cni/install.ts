@@ -24,6 +24,18 @@ export const installConfiguration = async (folder: string): Promise<void> => {
   if (current !== content) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
 };
 
+/** Takes both away, unless the configuration is another's. */
+export const uninstall = async (folders: {
+  readonly cniBinFolder: string;
+  readonly cniConfFolder: string;
+}): Promise<void> => {
+  const configuration = join(folders.cniConfFolder, CONFIGURATION);
+  const content = await readFile(configuration, 'utf8').catch(() => '');
+  if (content !== '' && !content.includes(`"${CNI_PLUGIN_TYPE}"`)) return;
+  await rm(configuration, { force: true });
+  await rm(join(folders.cniBinFolder, CNI_PLUGIN_TYPE), { force: true });
+};
+
 const isSame = async (a: string, b: string): Promise<boolean> => {
   const [first, second] = await Promise.all([readFile(a), readFile(b).catch(() => undefined)]);
   return second !== undefined && first.equals(second);

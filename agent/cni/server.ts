@@ -36,16 +36,25 @@ export const serveCni = async (options: CniServerOptions): Promise<CniServer> =>
   mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
   rmSync(options.path, { force: true });
   const calls = new Set<AbortController>();
-  const server = createServer((socket) => serveSocket(socket, options, calls));
+  const silent = new Set<Socket>();
+  const server = createServer((socket) => serveSocket(socket, options, { calls, silent }));
   await listen(server, options.path);
   chmodSync(options.path, 0o600);
   return {
     close: () => {
       for (const call of calls) call.abort(new CniError('tryAgainLater', 'the agent is stopping'));
+      for (const socket of silent) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
 };
+
+/** What is under way. */
+interface Open {
+  readonly calls: Set<AbortController>;
+  /** Connections whose request is not complete. */
+  readonly silent: Set<Socket>;
+}
 
 const listen = (server: Server, path: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -53,12 +62,20 @@ const listen = (server: Server, path: string): Promise<void> =>
     server.listen(path, () => resolve());
   });
 
-const serveSocket = (socket: Socket, options: CniServerOptions, calls: Set<AbortController>): void => {
+const serveSocket = (socket: Socket, options: CniServerOptions, open: Open): void => {
   // A caller that goes away is no error; what it asked for is ended by 'close'.
   socket.on('error', () => undefined);
   const refused = refusal(socket, options);
-  if (refused === undefined) readRequest(socket, options, (request) => void answer(socket, request, options, calls));
-  else rejectCall(socket, options, refused);
+  if (refused !== undefined) {
+    rejectCall(socket, options, refused);
+    return;
+  }
+  open.silent.add(socket);
+  socket.once('close', () => open.silent.delete(socket));
+  readRequest(socket, options, (request) => {
+    open.silent.delete(socket);
+    void answer(socket, request, options, open.calls);
+  });
 };
 
 /** Why the caller may not call. */

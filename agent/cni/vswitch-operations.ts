@@ -2,7 +2,7 @@
 import type { Operation } from '../../ovsdb/transact/operation.ts';
 import type { Uuid } from '../../ovsdb/uuid.ts';
 import type { WireAtom, WireMap } from '../../ovsdb/wire/notation.ts';
-import { OWNER_KEY } from '../model/ownership.ts';
+import { POD_PORT_KEY } from '../model/ownership.ts';
 import type { PortSpec } from './ovs-ports.ts';
 
 export const INTEGRATION_BRIDGE = 'br-int';
@@ -60,13 +60,13 @@ const insertPort = (port: PortSpec, index: number): Operation[] => [
       interfaces: ['named-uuid', `interface${index}`],
       // ovs-ctl(8) takes transient ports away when the node boots: their links are gone then.
       other_config: wireMap({ transient: 'true' }),
-      external_ids: wireMap({ [OWNER_KEY]: `Port/${port.name}` }),
+      external_ids: wireMap({ [POD_PORT_KEY]: port.name }),
     },
   },
 ];
 
 const interfaceIds = (port: PortSpec): Record<string, string> => ({
-  [OWNER_KEY]: `Interface/${port.name}`,
+  [POD_PORT_KEY]: port.name,
   'iface-id': port.logicalPort,
   'iface-id-ver': port.podUid,
   sandbox: port.sandbox,

@@ -6,6 +6,7 @@ import { NotConnectedError, OutcomeUnknownError, WaitTimedOutError } from '../..
 import type { OvsdbSession } from '../../ovsdb/session/session.ts';
 import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { INTERFACE_BY_LOGICAL_PORT, INTERFACE_BY_SANDBOX, type VswitchReplica } from '../databases/vswitch.ts';
+import { POD_PORT_KEY } from '../model/ownership.ts';
 import type { OvsPorts, PluggedPort, PortSpec } from './ovs-ports.ts';
 import { INTEGRATION_BRIDGE, isAsWanted, plugOperations, unplugOperations } from './vswitch-operations.ts';
 
@@ -98,9 +99,13 @@ export class VswitchPorts implements OvsPorts {
     return [name, ...others];
   }
 
+  /** Of these names those that are ours: whatever else has one of them stays. */
   #detach(names: readonly string[]): Operation[] {
-    const uuids = [...new Set(names)].flatMap((name) => this.#replica.findOne('Port', 'name', name)?._uuid ?? []);
-    return unplugOperations(uuids);
+    const ours = [...new Set(names)].filter((name) => {
+      const row = this.#replica.findOne('Interface', 'name', name);
+      return row !== undefined && isOurs(row);
+    });
+    return unplugOperations(ours.flatMap((name) => this.#replica.findOne('Port', 'name', name)?._uuid ?? []));
   }
 
   #isPlugged(port: PortSpec): boolean {
@@ -123,8 +128,11 @@ interface InterfaceRow {
 const isInstalled = ({ external_ids: ids }: InterfaceRow, port?: PortSpec): boolean =>
   ids['ovn-installed'] === 'true' && (port === undefined || isAsWanted(ids, port));
 
+const isOurs = ({ external_ids: ids }: Pick<InterfaceRow, 'external_ids'>): boolean => ids[POD_PORT_KEY] !== undefined;
+
+/** Other CNI plugins name sandboxes, too. */
 const pluggedPort = (row: InterfaceRow): PluggedPort[] => {
   const { sandbox, 'iface-id': logicalPort = '', 'iface-id-ver': podUid = '' } = row.external_ids;
-  if (sandbox === undefined) return [];
+  if (sandbox === undefined || !isOurs(row)) return [];
   return [{ name: row.name, sandbox, logicalPort, podUid, isInstalled: isInstalled(row), error: row.error }];
 };

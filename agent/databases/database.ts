@@ -18,6 +18,7 @@ export type DatabaseObservation =
 
 export interface MirroredReplica extends ReconcilerReplica, MonitorSink {
   onUnsupported(listener: (what: Unsupported) => void): () => void;
+  whenSynced(signal?: AbortSignal): Promise<void>;
 }
 
 export interface DatabaseOptions<R extends MirroredReplica> {

@@ -17,6 +17,10 @@ export const reportSources = ({ edges: { databases, inputs }, core, ports, node 
   registry: core.registry,
   ports,
   ownerState: (owner) => databases.northbound.reconciler.status(owner),
+  unfinished: () =>
+    [databases.northbound, databases.southbound, databases.openvswitch].flatMap(({ name, reconciler }) =>
+      [...reconciler.unfinished()].map(([owner, state]) => ({ database: name, owner, state })),
+    ),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [...inputs.problems(), ...core.feeder.networks.problems],
 });

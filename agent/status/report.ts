@@ -21,6 +21,12 @@ export interface OwnerState {
   readonly message?: string | undefined;
 }
 
+export interface UnfinishedOwner {
+  readonly database: string;
+  readonly owner: string;
+  readonly state: OwnerState;
+}
+
 export interface ReportSources {
   readonly node: string;
   readonly facts: FactStore;
@@ -28,6 +34,8 @@ export interface ReportSources {
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Of the northbound database. */
   readonly ownerState: (owner: string) => OwnerState;
+  /** Of all databases: what cannot be written as it is wanted. */
+  readonly unfinished: () => readonly UnfinishedOwner[];
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
   /** Objects of the API that could not be read, or contradict each other. */
   readonly inputProblems: () => readonly Problem[];
@@ -60,7 +68,14 @@ export const reportPods = (sources: ReportSources): PodStatus[] => {
 export const reportProblems = (sources: ReportSources): ProblemStatus[] => [
   ...sources.inputProblems().map(({ object, message }) => ({ object, severity: 'error' as const, message })),
   ...[...sources.diagnostics.values()].flat(),
+  ...sources.unfinished().flatMap(unfinishedProblem),
 ];
+
+/** What is only waiting for its turn is no problem. */
+const unfinishedProblem = ({ database, owner, state: { kind, message } }: UnfinishedOwner): ProblemStatus[] =>
+  message === undefined
+    ? []
+    : [{ object: owner, severity: kind === 'error' ? 'error' : 'warning', message: `${database}: ${message}` }];
 
 const networkStatus = (
   network: NetworkFact,

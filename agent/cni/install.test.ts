@@ -1,0 +1,47 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { installConfiguration, installPlugin, uninstall } from './install.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'udn-install-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('the plugin is put in its place whole, and only when it differs', async () => {
+  const [shim, bin] = [join(folder, 'shim'), join(folder, 'opt', 'bin')];
+  writeFileSync(shim, 'one', { mode: 0o755 });
+  await installPlugin(shim, bin);
+  const target = join(bin, 'ovn-k8s-cni-overlay');
+  const { ino, mode } = statSync(target);
+  expect(mode & 0o777).toBe(0o755);
+  await installPlugin(shim, bin);
+  expect(statSync(target).ino).toBe(ino);
+  writeFileSync(shim, 'two');
+  await installPlugin(shim, bin);
+  expect(readFileSync(target, 'utf8')).toBe('two');
+  expect(readdirSync(bin)).toEqual(['ovn-k8s-cni-overlay']);
+});
+
+it('the configuration names the plugin, and goes again with it', async () => {
+  const [shim, bin, conf] = [join(folder, 'shim'), join(folder, 'bin'), join(folder, 'net.d')];
+  writeFileSync(shim, 'one');
+  await installPlugin(shim, bin);
+  await installConfiguration(conf);
+  expect(JSON.parse(readFileSync(join(conf, '10-ovn-kubernetes.conf'), 'utf8'))).toMatchObject({
+    cniVersion: '1.1.0',
+    type: 'ovn-k8s-cni-overlay',
+  });
+  writeFileSync(join(conf, '99-other.conf'), '{}');
+  await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
+  await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
+  expect([readdirSync(bin), readdirSync(conf)]).toEqual([[], ['99-other.conf']]);
+});
+
+it('another configuration of the same name stays', async () => {
+  writeFileSync(join(folder, '10-ovn-kubernetes.conf'), JSON.stringify({ type: 'something-else' }));
+  await uninstall({ cniBinFolder: folder, cniConfFolder: folder });
+  expect(readdirSync(folder)).toEqual(['10-ovn-kubernetes.conf']);
+});

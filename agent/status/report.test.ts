@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { podStatusSchema } from '../../api/agent-status.ts';
+import { AttachmentRegistry } from '../attachments/registry.ts';
+import type { PortSpec } from '../cni/ovs-ports.ts';
+import { TestCluster } from '../testing/cluster.ts';
+import { FakePorts } from '../testing/fake-ports.ts';
+import { type OwnerState, type ReportSources, reportNetworks, reportPods, reportProblems } from './report.ts';
+
+const cluster = (): TestCluster =>
+  new TestCluster('node1')
+    .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
+    .namespace('red', true)
+    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
+
+const sourcesOf = (it: TestCluster, states: Readonly<Record<string, OwnerState>> = {}) => {
+  it.engine.flush();
+  const registry = new AttachmentRegistry();
+  for (const [owner, attachments] of it.sinks.attachments) registry.set(owner, attachments);
+  const ports = new FakePorts();
+  const sources: ReportSources = {
+    node: 'node1',
+    facts: it.facts,
+    registry,
+    ports,
+    ownerState: (owner) => states[owner] ?? { kind: 'done' },
+    unfinished: () => Object.entries(states).map(([owner, state]) => ({ database: 'northbound', owner, state })),
+    diagnostics: it.engine.diagnostics,
+    inputProblems: () => [],
+  };
+  return { ...sources, ports };
+};
+
+const addressed = {
+  node: 'node1',
+  networks: {
+    default: { ips: ['10.128.0.3/23'], role: 'infrastructure-locked' as const },
+    'red/net': { ips: ['10.20.1.3/24'], role: 'primary' as const },
+  },
+};
+
+const portOf = (logicalPort: string, name: string, podUid = 'uid-a'): PortSpec =>
+  ({ name, logicalPort, podUid, sandbox: 'sandbox1' }) as PortSpec;
+
+describe('networks', () => {
+  it('say which part is this node’s and how many pods they have, the default one first', () => {
+    expect(reportNetworks(sourcesOf(cluster().pod('red/a', addressed)))).toMatchObject([
+      { name: 'default', id: 0, pods: 1, nodeSubnets: ['10.128.0.0/23'], state: 'ready' },
+      {
+        name: 'red_net',
+        nads: ['red/net'],
+        subnets: [expect.stringMatching(/^10\.20\.0\.0\/16/)],
+        nodeSubnets: ['10.20.1.0/24'],
+        pods: 1,
+        state: 'ready',
+      },
+    ]);
+  });
+
+  it('are in error when any of their parts is, and say why', () => {
+    const sources = sourcesOf(cluster(), {
+      'layer3:red_net': { kind: 'pending' },
+      'layer3-node:node1/red_net': { kind: 'error', message: 'no such column' },
+    });
+    expect(reportNetworks(sources)[1]).toMatchObject({ state: 'error', message: 'no such column' });
+  });
+});
+
+describe('a pod says what it waits for', () => {
+  const statusOf = (sources: ReportSources) => reportPods(sources).map((pod) => podStatusSchema.parse(pod))[0];
+
+  it('its namespace’s network', () => {
+    const it = new TestCluster('node1')
+      .node('node1', { subnets: { default: ['10.128.0.0/23'] } })
+      .namespace('red', true);
+    expect(statusOf(sourcesOf(it.pod('red/a', { node: 'node1', networks: {} })))).toMatchObject({
+      state: 'pending',
+      message: expect.stringContaining('no primary network'),
+      attachments: [],
+    });
+  });
+
+  it('addresses', () =>
+    expect(statusOf(sourcesOf(cluster().pod('red/a', { node: 'node1', networks: {} })))).toMatchObject({
+      state: 'pending',
+      message: 'it has no address on network default yet',
+    }));
+
+  it('the runtime, then ovn-controller; then it is ready', async () => {
+    const sources = sourcesOf(cluster().pod('red/a', addressed));
+    expect(statusOf(sources)?.message).toBe('no container runtime has asked for its interfaces yet');
+    sources.ports.installs = false;
+    await sources.ports.plug([portOf('red_a', 'one'), portOf('red.net_red_a', 'one_1')]);
+    expect(statusOf(sources)?.message).toBe('ovn-controller has not installed port red_a yet');
+    sources.ports.installs = true;
+    await sources.ports.unplug(['one', 'one_1']);
+    await sources.ports.plug([portOf('red_a', 'one'), portOf('red.net_red_a', 'one_1')]);
+    expect(statusOf(sources)).toMatchObject({
+      state: 'ready',
+      attachments: [
+        { network: 'default', role: 'infrastructure-locked', interface: 'eth0', hostInterface: 'one', installed: true },
+        { network: 'red_net', role: 'primary', interface: 'ovn-udn1', hostInterface: 'one_1', installed: true },
+      ],
+    });
+  });
+
+  it('ports of a predecessor of the same name do not count', async () => {
+    const sources = sourcesOf(cluster().pod('red/a', addressed));
+    await sources.ports.plug([
+      portOf('red_a', 'one', 'uid-of-before'),
+      portOf('red.net_red_a', 'one_1', 'uid-of-before'),
+    ]);
+    expect(statusOf(sources)?.state).toBe('pending');
+  });
+});
+
+it('problems are what cannot be read, rendered or written; whose turn has not come is none', () => {
+  const sources = {
+    ...sourcesOf(cluster(), {
+      'pods:red/a': { kind: 'error', message: 'refused' },
+      'layer3:red_net': { kind: 'pending', message: 'waits for a switch' },
+      'layer2:green': { kind: 'pending' },
+    }),
+    inputProblems: () => [{ object: 'Pod/red/b', message: 'not JSON' }],
+  };
+  expect(reportProblems(sources)).toEqual([
+    { object: 'Pod/red/b', severity: 'error', message: 'not JSON' },
+    { object: 'pods:red/a', severity: 'error', message: 'northbound: refused' },
+    { object: 'layer3:red_net', severity: 'warning', message: 'northbound: waits for a switch' },
+  ]);
+});

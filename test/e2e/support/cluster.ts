@@ -1,0 +1,54 @@
+/** A cluster for all tests of a file: up before them, down after them, and then nothing of it may be left. */
+import { afterAll, beforeAll } from 'vitest';
+import { type ManifestObject, type Sandbox, type SandboxOptionsInput, startSandbox } from '../../../sandbox/index.ts';
+import { namespacesOf, untilNothingIsLeft } from '../../../sandbox/leaks.ts';
+import { readPods } from '../../../sandbox/reachability/measure.ts';
+import type { ReachabilityPod } from '../../../sandbox/reachability/types.ts';
+
+/** Call it where tests are declared. @returns what gives the sandbox, once tests run */
+export const useCluster = (options: SandboxOptionsInput & { readonly name: string }): (() => Sandbox) => {
+  let sandbox: Sandbox | undefined;
+  beforeAll(async () => {
+    sandbox = await startSandbox(options);
+  });
+  afterAll(async () => {
+    const namespaces = await namespacesOf(options.name);
+    await sandbox?.down();
+    await untilNothingIsLeft(options.name, namespaces);
+  });
+  return () => {
+    if (sandbox === undefined) throw new Error('the cluster is not up');
+    return sandbox;
+  };
+};
+
+const SECONDS = { timeoutSeconds: 30 };
+
+/** Applies the objects and waits for their networks and pods. */
+export const applyAndWait = async (sandbox: Sandbox, manifests: readonly ManifestObject[]): Promise<void> => {
+  const objects = await sandbox.objects();
+  await objects.apply(manifests);
+  await Promise.all(
+    manifests.map(async ({ kind, metadata: { namespace, name = '' } }) => {
+      const key = namespace === undefined ? name : `${namespace}/${name}`;
+      if (kind.endsWith('UserDefinedNetwork')) await objects.wait(kind, key, 'condition=NetworkCreated', SECONDS);
+      if (kind === 'Pod') await objects.wait(kind, key, 'ready', SECONDS);
+    }),
+  );
+};
+
+/** Deletes pods and waits until they are gone. @param pods `namespace/name` */
+export const deletePods = async (sandbox: Sandbox, ...pods: readonly string[]): Promise<void> => {
+  const manifests = pods.map((key): ManifestObject => {
+    const [namespace = '', name = ''] = key.split('/');
+    return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name } };
+  });
+  await (await sandbox.objects()).delete(manifests, SECONDS);
+};
+
+/** @param key `namespace/name` */
+export const readPod = async (sandbox: Sandbox, key: string): Promise<ReachabilityPod> => {
+  const pod = (await readPods(await sandbox.objects())).find((one) => one.key === key);
+  if (pod === undefined) throw new Error(`${key} does not run, or has no addresses`);
+  return pod;
+};
