@@ -12,6 +12,10 @@ export interface AwaitPodOptions {
   readonly unknownPodMs: number;
   /** How long the pod's addresses may take, in milliseconds. */
   readonly addressesMs: number;
+  /** After how many milliseconds without addresses `tell` is called. */
+  readonly patienceMs: number;
+  /** Gets why the pod has no addresses yet. */
+  readonly tell: (message: string) => void;
 }
 
 /**
@@ -34,7 +38,9 @@ export const awaitAddressedPod = async (
     (limited) => registry.until(key, isThisPod, limited),
     () => unknownPod(pod, registry.get(key)),
   );
-  return within(
+  const why = (): CniError => notAddressed(key, registry.get(key));
+  const cancelTelling = options.clock.schedule(options.patienceMs, () => options.tell(why().message));
+  return await within(
     options.clock,
     options.addressesMs,
     signal,
@@ -48,8 +54,8 @@ export const awaitAddressedPod = async (
         },
         limited,
       ),
-    () => notAddressed(key, registry.get(key)),
-  );
+    why,
+  ).finally(cancelTelling);
 };
 
 /** Runs `work` with a signal that also aborts after `milliseconds`, with what `late` returns. */

@@ -6,7 +6,7 @@ import { createFakeClock } from '../../kube/fake-clock.ts';
 import { AttachmentRegistry } from '../attachments/registry.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';
-import { CniHandler, DEFAULT_CNI_LIMITS } from './handler.ts';
+import { CniHandler, cniLimits } from './handler.ts';
 import type { CniObservation } from './phases.ts';
 
 const NETNS = '/run/netns/cni-1';
@@ -32,10 +32,10 @@ const setUp = () => {
     interfaces: netlink.pods,
     ports,
     notReady: () => notReady,
-    onAddFailed: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
+    tellPod: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
     clock,
     observe: (observation) => observations.push(observation),
-    limits: DEFAULT_CNI_LIMITS,
+    limits: cniLimits(50),
   });
   const known = new Set<string>();
   const flush = (): void => {

@@ -20,8 +20,8 @@ export interface CniHandlerOptions {
   readonly ports: OvsPorts;
   /** Why no pod can be added now, a sentence each; empty: ready. */
   readonly notReady: () => readonly string[];
-  /** An ADD failed in a way that the pod's owner should know. */
-  readonly onAddFailed: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
+  /** An ADD failed, or waits for something: what the pod's owner should know. */
+  readonly tellPod: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
   readonly clock: Clock;
   readonly observe: ObserveCni;
   readonly limits: CniLimits;
@@ -33,9 +33,17 @@ export interface CniLimits {
   readonly addressesMs: number;
   /** For ovn-controller to install a port. */
   readonly installedMs: number;
+  /** After so long a wait the pod's owner is told. */
+  readonly patienceMs: number;
 }
 
-export const DEFAULT_CNI_LIMITS: CniLimits = { unknownPodMs: 5_000, addressesMs: 50_000, installedMs: 50_000 };
+/** @param waitSeconds for addresses, and for ports to be installed */
+export const cniLimits = (waitSeconds: number): CniLimits => ({
+  unknownPodMs: 5_000,
+  addressesMs: waitSeconds * 1000,
+  installedMs: waitSeconds * 1000,
+  patienceMs: 3_000,
+});
 
 export class CniHandler {
   readonly #options: CniHandlerOptions;
@@ -95,21 +103,23 @@ export class CniHandler {
 
   async #add(request: AttachmentRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
     refuseSecondary(request);
-    const { registry, clock, limits, onAddFailed } = this.#options;
+    const { registry, clock, limits } = this.#options;
     try {
+      const tell = (message: string): void => this.#tell(request, `waiting: ${message}`);
       const attachments = await timer.phase('addresses', () =>
-        awaitAddressedPod(request.pod, { registry, clock, ...limits }, signal),
+        awaitAddressedPod(request.pod, { registry, clock, tell, ...limits }, signal),
       );
       const plumbing = this.#plumbing(attachments, request);
       await this.#plumb(plumbing, attachments, timer, signal);
       return formatCniResult(plumbing.result, request.cniVersion);
     } catch (error) {
-      if (!signal.aborted) {
-        const { namespace, name, uid } = request.pod;
-        onAddFailed({ namespace, name, uid }, error instanceof Error ? error.message : String(error));
-      }
+      if (!signal.aborted) this.#tell(request, messageOf(error));
       throw error;
     }
+  }
+
+  #tell({ pod: { namespace, name, uid } }: AttachmentRequest, message: string): void {
+    this.#options.tellPod({ namespace, name, uid }, message);
   }
 
   #plumbing(attachments: PodAttachments, { containerId, netns }: AttachmentRequest): Plumbing {

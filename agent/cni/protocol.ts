@@ -16,6 +16,13 @@ export interface ShimRequest {
 /** A request that does not follow the protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
+  /** For the caller, should it be a runtime that was given too much. */
+  readonly reason: 'invalidEnvironment' | 'invalidConfig' | 'decodingFailure';
+
+  constructor(message: string, reason: ProtocolError['reason'] = 'decodingFailure') {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** Collects one request. A value is fed with chunks as they arrive. */
@@ -58,8 +65,16 @@ const parseHeader = (line: string, start: number): Frame => {
   const [, environmentBytes, stdinBytes] = /^udn-cni\/1 ([0-9]{1,7}) ([0-9]{1,7})$/.exec(line) ?? [];
   if (environmentBytes === undefined || stdinBytes === undefined) throw new ProtocolError('not a udn-cni/1 request');
   const [environment, stdin] = [Number(environmentBytes), Number(stdinBytes)];
-  if (environment > MAX_ENVIRONMENT_BYTES) throw new ProtocolError(`environment of ${environment} bytes is too long`);
-  if (stdin > MAX_STDIN_BYTES) throw new ProtocolError(`configuration of ${stdin} bytes is too long`);
+  if (environment > MAX_ENVIRONMENT_BYTES)
+    throw new ProtocolError(
+      `environment of ${environment} bytes is too long: CNI_ARGS and the other CNI_… variables may have ${MAX_ENVIRONMENT_BYTES} together`,
+      'invalidEnvironment',
+    );
+  if (stdin > MAX_STDIN_BYTES)
+    throw new ProtocolError(
+      `network configuration of ${stdin} bytes is too long, it may have ${MAX_STDIN_BYTES}`,
+      'invalidConfig',
+    );
   return { environment: start, stdin: start + environment, end: start + environment + stdin };
 };
 

@@ -11,7 +11,7 @@ import { LATEST_CNI_VERSION } from '../../api/cni/version.ts';
 import type { ReadPeerCredentials } from '../../datapath/unix-socket/peer-credentials.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { CniHandler } from './handler.ts';
-import { formatResponse, RequestReader, type ShimRequest } from './protocol.ts';
+import { formatResponse, ProtocolError, RequestReader, type ShimRequest } from './protocol.ts';
 import { requestedVersion } from './requested-version.ts';
 
 export interface CniServerOptions {
@@ -107,9 +107,19 @@ const readRequest = (socket: Socket, options: CniServerOptions, then: (request: 
       socket.removeAllListeners('data');
       then(request);
     } catch (error) {
-      rejectCall(socket, options, error instanceof Error ? error.message : String(error));
+      socket.removeAllListeners('data');
+      refuseRequest(socket, options, error);
     }
   });
+};
+
+/** Answers what cannot be read. What is still on its way is read and forgotten, or the caller would not read the answer. */
+const refuseRequest = (socket: Socket, { onRejected }: CniServerOptions, error: unknown): void => {
+  const message = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof ProtocolError ? error.reason : 'internal';
+  onRejected(message);
+  socket.resume();
+  socket.end(formatResponse(1, formatCniError(new CniError(reason, message), LATEST_CNI_VERSION)));
 };
 
 const answer = async (
