@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { cudn, nad, namespace, netConf, pod, tenant } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+});
+afterEach(() => cluster.close());
+
+const { annotation, condition, addressOf } = observe(() => cluster);
+const PRIMARY = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.30.0.0/16'] } };
+const TEAM_A = { matchLabels: { team: 'a' } };
+
+describe('a ClusterUserDefinedNetwork', () => {
+  it('has a NAD in every namespace that it selects, and one network for all', async () => {
+    cluster.start();
+    await cluster.create(
+      tenant('b', { team: 'a' }),
+      tenant('a', { team: 'a' }),
+      tenant('c'),
+      cudn('blue', TEAM_A, PRIMARY),
+      pod('a/p'),
+      pod('b/p'),
+    );
+    await cluster.settled();
+    expect(await condition('ClusterUserDefinedNetwork', 'blue')).toMatchObject({
+      status: 'True',
+      message: 'NetworkAttachmentDefinition has been created in following namespaces: [a, b]',
+    });
+    expect(
+      await Promise.all(['a', 'b'].map((ns) => annotation('NetworkAttachmentDefinition', `${ns}/blue`, 'network-id'))),
+    ).toEqual(['1', '1']);
+    expect([await addressOf('a/p', 'a/blue'), await addressOf('b/p', 'b/blue')].sort()).toEqual([
+      '10.30.0.3/16',
+      '10.30.0.4/16',
+    ]);
+    await cluster.patch('Namespace', 'c', { metadata: { labels: { team: 'a' } } });
+    await cluster.settled();
+    expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toContain('[a, b, c]');
+  });
+
+  it('leaves a namespace that it does not select any more, when no pod uses it there', async () => {
+    cluster.start();
+    await cluster.create(
+      tenant('a', { team: 'a' }),
+      tenant('b', { team: 'a' }),
+      cudn('blue', TEAM_A, PRIMARY),
+      pod('b/p'),
+    );
+    await cluster.settled();
+    for (const ns of ['a', 'b']) await cluster.patch('Namespace', ns, { metadata: { labels: { team: 'x' } } });
+    await cluster.settled();
+    expect(await cluster.get('NetworkAttachmentDefinition', 'a/blue')).toBeUndefined();
+    expect(await condition('ClusterUserDefinedNetwork', 'blue')).toMatchObject({
+      status: 'False',
+      reason: 'NetworkAttachmentDefinitionSyncError',
+      message: 'failed to delete NetworkAttachmentDefinition [b/blue]: network in use by the following pods: [b/p]',
+    });
+    await cluster.delete('Pod', 'b/p');
+    await cluster.settled();
+    expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
+    expect(await condition('ClusterUserDefinedNetwork', 'blue')).toMatchObject({
+      status: 'True',
+      message: 'NetworkAttachmentDefinition has been created in following namespaces: []',
+    });
+  });
+
+  it('names every namespace that went wrong, and is there in the others', async () => {
+    cluster.start();
+    await cluster.create(
+      tenant('a', { team: 'a' }),
+      namespace('b', { team: 'a' }),
+      tenant('c', { team: 'a' }),
+      nad('c/own', netConf('c/own', 'c_own')),
+      cudn('blue', TEAM_A, PRIMARY),
+    );
+    await cluster.settled();
+    const { status, message } = (await condition('ClusterUserDefinedNetwork', 'blue')) ?? {};
+    expect(status).toBe('False');
+    expect(message).toContain('invalid primary network state for namespace "b"');
+    expect(message).toContain('primary network already exist in namespace "c": "own"');
+    expect(await annotation('NetworkAttachmentDefinition', 'a/blue', 'network-name')).toBe('cluster_udn_blue');
+  });
+
+  it('keeps what it has when an edit makes it unreadable', async () => {
+    cluster.start();
+    await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));
+    await cluster.settled();
+    await cluster.patch('ClusterUserDefinedNetwork', 'blue', {
+      spec: { network: { layer2: { subnets: ['nonsense'] } } },
+    });
+    await cluster.settled();
+    expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
+      'failed to generate NetworkAttachmentDefinition: spec.network.layer2.subnets[0]: "nonsense" is not a CIDR',
+    );
+    expect(await cluster.get('NetworkAttachmentDefinition', 'a/blue')).toBeDefined();
+  });
+
+  it('says what is not supported yet', async () => {
+    cluster.start();
+    const localnet = { role: 'Secondary', physicalNetworkName: 'p', subnets: ['10.0.0.0/16'] };
+    await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, { topology: 'Localnet', localnet }));
+    await cluster.settled();
+    expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
+      'failed to generate NetworkAttachmentDefinition: topology Localnet is not supported yet',
+    );
+  });
+
+  it('lets a namespace go that is deleted together with its pods', async () => {
+    cluster.start();
+    await cluster.create(
+      tenant('a', { team: 'a' }),
+      tenant('b', { team: 'a' }),
+      cudn('blue', TEAM_A, PRIMARY),
+      pod('a/p'),
+    );
+    await cluster.settled();
+    await cluster.delete('Namespace', 'a');
+    await cluster.settled();
+    await cluster.delete('Pod', 'a/p').catch(() => {});
+    await cluster.settled();
+    expect(await cluster.get('Namespace', 'a')).toBeUndefined();
+    expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toContain('namespaces: [b]');
+  });
+
+  it('is deleted with all its NADs', async () => {
+    cluster.start();
+    await cluster.create(tenant('a', { team: 'a' }), tenant('b', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));
+    await cluster.settled();
+    await cluster.delete('ClusterUserDefinedNetwork', 'blue');
+    await cluster.settled();
+    expect(await cluster.list('ClusterUserDefinedNetwork')).toEqual([]);
+    expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
+  });
+});

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { layer2Udn, layer3Udn, nad, namespace, netConf, pod, tenant } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+});
+afterEach(() => cluster.close());
+
+const { annotation, entryOf, addressOf, eventsAbout } = observe(() => cluster);
+
+describe('a NAD that was written by hand', () => {
+  it('gets the ids of its network', async () => {
+    cluster.start();
+    await cluster.create(
+      namespace('ns'),
+      nad('ns/net', netConf('ns/net', 'tenantred', { role: 'secondary' })),
+      nad('ns/other', { type: 'macvlan' }),
+    );
+    await cluster.settled();
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/net', 'network-id')).toBe('1');
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/net', 'tunnel-keys')).toBeUndefined();
+    expect((await cluster.get('NetworkAttachmentDefinition', 'ns/other'))?.metadata.annotations).toBeUndefined();
+  });
+
+  it('hears what is wrong with it', async () => {
+    cluster.start();
+    await cluster.create(
+      tenant('ns'),
+      nad('ns/bad', netConf('ns/bad', 'bad', { role: 'Primary' })),
+      nad('ns/one', netConf('ns/one', 'shared', { role: 'secondary' })),
+    );
+    await cluster.settled();
+    await cluster.create(
+      nad('ns/two', netConf('ns/two', 'shared', { role: 'secondary', subnets: '10.9.0.0/16' })),
+      nad('ns/first', netConf('ns/first', 'first')),
+    );
+    await cluster.settled();
+    expect(eventsAbout('bad')).toContain('InvalidNetwork: invalid network role value Primary');
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/two', 'network-id')).toBeUndefined();
+    expect([...eventsAbout('one'), ...eventsAbout('two')]).toEqual([
+      expect.stringMatching(
+        /^InvalidNetwork: CNI config does not match that of network shared, which ns\/one defines$/,
+      ),
+    ]);
+  });
+});
+
+describe('a pod', () => {
+  it('on a secondary network gets what it asks for, once per attachment', async () => {
+    cluster.start();
+    const selection = JSON.stringify([
+      { name: 'net', ips: ['100.200.7.7'], mac: '02:00:00:00:00:07' },
+      { name: 'net', 'default-route': ['100.200.0.9'] },
+    ]);
+    await cluster.create(
+      namespace('ns'),
+      nad('ns/net', netConf('ns/net', 'red', { role: 'secondary' })),
+      pod('ns/p', { annotations: { 'k8s.v1.cni.cncf.io/networks': selection } }),
+    );
+    await cluster.settled();
+    expect(await entryOf('ns/p', 'ns/net')).toEqual({
+      ip_addresses: ['100.200.7.7/16'],
+      mac_address: '02:00:00:00:00:07',
+      ip_address: '100.200.7.7/16',
+      tunnel_id: 10,
+      role: 'secondary',
+    });
+    expect(await entryOf('ns/p', 'ns/net/1')).toMatchObject({
+      ip_addresses: ['100.200.0.1/16'],
+      gateway_ip: '100.200.0.9',
+      tunnel_id: 11,
+    });
+  });
+
+  it('may ask for its address on the primary network', async () => {
+    cluster.start();
+    const wanted = '[{"name":"default","namespace":"ovn-kubernetes","ips":["10.20.5.5"],"mac":"02:00:00:00:00:05"}]';
+    await cluster.create(
+      tenant('ns'),
+      layer2Udn('ns/net', ['10.20.0.0/16']),
+      pod('ns/p', { annotations: { 'v1.multus-cni.io/default-network': wanted } }),
+    );
+    await cluster.settled();
+    expect(await entryOf('ns/p', 'ns/net')).toMatchObject({
+      ip_address: '10.20.5.5/16',
+      mac_address: '02:00:00:00:00:05',
+    });
+  });
+
+  it('hears why it gets nothing', async () => {
+    cluster.start();
+    const annotations = { 'k8s.v1.cni.cncf.io/networks': 'net' };
+    await cluster.create(
+      tenant('ns'),
+      layer2Udn('ns/net', ['10.20.0.0/16']),
+      pod('ns/a', { annotations }),
+      pod('ns/b', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'a/b/c/d' } }),
+      pod('ns/c', { annotations: { 'v1.multus-cni.io/default-network': 'x/y' } }),
+    );
+    await cluster.settled();
+    expect(eventsAbout('a')).toContain(
+      'ErrorAllocatingPod: unexpected primary network "ns_net" specified with a NetworkSelectionElement ns/net',
+    );
+    expect(eventsAbout('b')[0]).toContain('annotation k8s.v1.cni.cncf.io/networks of Pod ns/b: "a/b/c/d" is not');
+    expect(eventsAbout('c')[0]).toContain('unexpected default NSE namespace "x", expected "ovn-kubernetes"');
+    expect(await addressOf('ns/a', 'ns/net')).toBeDefined();
+    expect(await addressOf('ns/c', 'ns/net')).toBeUndefined();
+  });
+
+  it('waits for an address until one is free', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/29']));
+    await cluster.settled();
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await cluster.create(pod(`ns/${name}`));
+      await cluster.settled();
+    }
+    await cluster.create(pod('ns/e'));
+    await cluster.settled();
+    expect(await addressOf('ns/d', 'ns/net')).toBe('10.20.0.6/29');
+    expect(eventsAbout('e')).toEqual([
+      'ErrorAllocatingPod: network ns_net: subnet 10.20.0.0/29 has no free address left',
+    ]);
+    await cluster.patch('Pod', 'ns/b', { status: { phase: 'Failed' } }, 'status');
+    await cluster.settled();
+    expect(await addressOf('ns/e', 'ns/net')).toBe('10.20.0.4/29');
+    await cluster.delete('Pod', 'ns/b');
+    await cluster.create(pod('ns/f'));
+    await cluster.settled();
+    expect(await addressOf('ns/f', 'ns/net')).toBeUndefined();
+  });
+
+  it('gives its address back when another pod takes its name', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
+    await cluster.settled();
+    await cluster.delete('Pod', 'ns/p');
+    await cluster.create(pod('ns/p'));
+    await cluster.settled();
+    expect(await entryOf('ns/p', 'ns/net')).toMatchObject({ ip_address: '10.20.0.3/16', tunnel_id: 10 });
+    expect(cluster.manager.state?.pods.sizeOf('ns_net')).toBe(1);
+  });
+
+  it('is left alone on the host network, before it has a node, and on layer 3', async () => {
+    cluster.start();
+    await cluster.create(
+      tenant('l2'),
+      tenant('l3'),
+      layer2Udn('l2/net', ['10.20.0.0/16']),
+      layer3Udn('l3/net', ['10.20.0.0/16']),
+      pod('l2/host', {}, { hostNetwork: true }),
+      pod('l2/pending', {}, { nodeName: undefined }),
+      pod('l3/p'),
+    );
+    await cluster.settled();
+    for (const key of ['l2/host', 'l2/pending', 'l3/p']) {
+      expect(await annotation('Pod', key, 'pod-networks')).toBeUndefined();
+    }
+  });
+
+  it('keeps the keys that others write to its annotation at the same time', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    await cluster.create(pod('ns/p'));
+    await cluster.patch('Pod', 'ns/p', {
+      metadata: { annotations: { 'k8s.ovn.org/pod-networks': '{"default":{"mac_address":"0a:58:0a:80:00:03"}}' } },
+    });
+    await cluster.settled();
+    expect(Object.keys(JSON.parse((await annotation('Pod', 'ns/p', 'pod-networks')) ?? '{}')).sort()).toEqual([
+      'default',
+      'ns/net',
+    ]);
+  });
+});
