@@ -96,7 +96,8 @@ const byTable = (rows: ReadonlyMap<string, DraftRow>): DocumentTables => {
         value === undefined || isEmpty(value) ? [] : [[column, documentValue(value)]],
       ),
     );
-    tables[table] = [...(tables[table] ?? []), row];
+    tables[table] ??= [];
+    tables[table].push(row);
   }
   return Object.fromEntries(sortBy(Object.entries(tables), ([table]) => table));
 };

@@ -81,6 +81,19 @@ describe('render', () => {
     expect(output.northbound).toEqual(renderFor('n1').northbound);
   });
 
+  it('says what is no object, and renders the rest', () => {
+    const output = renderFor('n1', [...objects, { metadata: { name: 'x' } }, 7]);
+    expect(hasErrors(output)).toBe(true);
+    expect(output.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([
+      expect.objectContaining({
+        object: `object ${objects.length + 1} of the input`,
+        message: expect.stringContaining('kind'),
+      }),
+      expect.objectContaining({ object: `object ${objects.length + 2} of the input` }),
+    ]);
+    expect(output.northbound).toEqual(renderFor('n1').northbound);
+  });
+
   it('refuses a node that is not in the input', () => expect(() => renderFor('n9')).toThrow(/no Node "n9"/));
 });
 

@@ -7,6 +7,10 @@ it('reads several documents, JSON, and lists', () => {
     { kind: 'A' },
     { kind: 'B' },
   ]);
+  expect(parseManifests('{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{}},{"kind":"B"}]}', 'x')).toEqual([
+    { apiVersion: 'v1', kind: 'Pod', metadata: {} },
+    { apiVersion: 'v1', kind: 'B' },
+  ]);
   expect(parseManifests('', 'x')).toEqual([]);
 });
 

@@ -38,8 +38,14 @@ const filesOf = async (path: string): Promise<string[]> => {
 
 const contentOf = (path: string): Promise<string> => (path === '-' ? text(process.stdin) : readFile(path, 'utf8'));
 
+/** Items of a list of one kind, such as `PodList`, need not say their kind: an API server leaves it out. */
 const itemsOf = (value: unknown): unknown[] => {
   if (value === null || value === undefined) return [];
-  const items: unknown = typeof value === 'object' && 'items' in value ? value.items : undefined;
-  return Array.isArray(items) ? items.flatMap(itemsOf) : [value];
+  if (typeof value !== 'object' || !('items' in value) || !Array.isArray(value.items)) return [value];
+  const { apiVersion, kind } = value as { readonly apiVersion?: unknown; readonly kind?: unknown };
+  const kindOfItems = typeof kind === 'string' ? /^(.+)List$/.exec(kind)?.[1] : undefined;
+  const implied = kindOfItems === undefined ? {} : { apiVersion, kind: kindOfItems };
+  return value.items.flatMap((item: unknown) =>
+    itemsOf(typeof item === 'object' && item !== null ? { ...implied, ...item } : item),
+  );
 };

@@ -116,6 +116,8 @@ describe('completing manifests', () => {
       'Pod/ns/p',
       'UserDefinedNetwork/ns/bad',
       'UserDefinedNetwork/unlabelled/net',
+      'object 10 of the input',
+      'object 11 of the input',
     ]);
     expect(annotation(completion, 'Pod', 'q', 'pod-networks')).toContain('10.21.0.3/16');
   });

@@ -29,9 +29,10 @@ export interface Completion {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @param objects parsed YAML or JSON; what is no Kubernetes object is left out */
+/** @param objects parsed YAML or JSON; what is no Kubernetes object is left out, and told */
 export const completeManifests = (objects: readonly unknown[], cluster: ClusterConfig): Completion => {
-  const namespaces = completeNamespaces(readManifests(objects));
+  const input = readManifests(objects);
+  const namespaces = completeNamespaces(input.manifests);
   const networks = renderNetworks(namespaces.manifests, cluster);
   const read = readAll(networks.manifests);
   const state = new ClusterState(cluster);
@@ -46,6 +47,7 @@ export const completeManifests = (objects: readonly unknown[], cluster: ClusterC
   return {
     objects: completed.map(({ manifest }) => manifest),
     diagnostics: [
+      ...input.diagnostics,
       ...namespaces.diagnostics,
       ...networks.diagnostics,
       ...read.diagnostics,

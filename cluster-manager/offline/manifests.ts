@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ApiError, describeApiError } from '../../api/errors.ts';
 import { metadataSchema } from '../../api/object.ts';
+import { parseWith } from '../../api/parse.ts';
 
 export interface Manifest {
   readonly kind: string;
@@ -30,16 +31,32 @@ export const objectName = ({ kind, metadata: { namespace, name } }: Manifest): s
 export const keyOf = ({ metadata: { namespace, name } }: Manifest): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** What is no object at all is left out; namespaces that are not said are `default`, as kubectl does it. */
-export const readManifests = (objects: readonly unknown[]): readonly Manifest[] =>
-  objects.flatMap((object) => {
-    const result = manifestSchema.safeParse(object);
-    if (!result.success) return [];
-    const { kind, metadata, ...rest } = result.data;
-    const isClusterScoped = CLUSTER_SCOPED.includes(kind);
-    const namespace = isClusterScoped ? {} : { namespace: metadata.namespace ?? 'default' };
-    return [{ ...rest, kind, metadata: { ...metadata, ...namespace, annotations: metadata.annotations ?? {} } }];
-  });
+export interface ReadManifests {
+  readonly manifests: readonly Manifest[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What is no object is left out and told; namespaces that are not said are `default`, as kubectl does it. */
+export const readManifests = (objects: readonly unknown[]): ReadManifests => {
+  const manifests: Manifest[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const [index, object] of objects.entries()) {
+    const name = `object ${index + 1} of the input`;
+    try {
+      manifests.push(readManifest(object, name));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      diagnostics.push({ object: name, severity: 'error', message: describeApiError(error) });
+    }
+  }
+  return { manifests, diagnostics };
+};
+
+const readManifest = (object: unknown, name: string): Manifest => {
+  const { kind, metadata, ...rest } = parseWith(manifestSchema, object, name);
+  const namespace = CLUSTER_SCOPED.includes(kind) ? {} : { namespace: metadata.namespace ?? 'default' };
+  return { ...rest, kind, metadata: { ...metadata, ...namespace, annotations: metadata.annotations ?? {} } };
+};
 
 /** The facts of a manifest, or what is wrong with it. */
 export const readFacts = <Facts>(

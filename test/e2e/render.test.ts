@@ -1,0 +1,135 @@
+/**
+ * What `udnctl render` says of a node is what its databases have: the rows, their columns and nothing else of ours. Needs
+ * root and `make build`.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ManifestObject, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+import { keyOf, type Row, readNodeState, type Tables } from './support/faults/node-state.ts';
+
+const NODES = ['node-1', 'node-2'] as const;
+const KINDS = {
+  Node: 'nodes',
+  Namespace: 'namespaces',
+  Pod: 'pods',
+  NetworkAttachmentDefinition: 'network-attachment-definitions',
+  UserDefinedNetwork: 'udn',
+};
+const NOTHING_IS_LEFT = expect.objectContaining({ missing: [], tooMany: [], different: [] });
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ name: 'test-render' });
+  const objects = await sandbox.objects();
+  const pods = ['red/a', 'green/a', 'plain/a'].flatMap((key) => NODES.map((node) => podOn(key, node)));
+  await objects.apply([
+    namespace('red'),
+    layer3('red', 'net', ['10.60.0.0/16/24', 'fd00:60::/48/64']),
+    namespace('green'),
+    layer2('green', 'net', ['10.61.0.0/16', 'fd00:61::/64']),
+    plainNamespace('plain'),
+    ...pods,
+  ]);
+  await Promise.all(pods.map(({ metadata }) => objects.wait('pod', `${metadata.namespace}/${metadata.name}`, 'ready')));
+});
+afterAll(() => sandbox?.down());
+
+const podOn = (key: string, node: string): ManifestObject => {
+  const [inNamespace = '', name = ''] = key.split('/');
+  return pod(inNamespace, `${name}-${node}`, node);
+};
+
+type Documents = Readonly<Record<'northbound' | 'openvswitch', Readonly<Record<string, readonly Row[]>>>>;
+
+const rendered = async (node: string): Promise<Documents> => {
+  const objects = await sandbox.objects();
+  const lists = await Promise.all(
+    Object.entries(KINDS).map(async ([kind, plural]) => ({ kind: `${kind}List`, items: await objects.list(plural) })),
+  );
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lists });
+  const { stdout } = await sandbox.node(
+    node,
+    ['udnctl', 'render', '-f', '-', '--node', node, '--set', 'clusterSubnets=10.128.0.0/14/23,fd00:10:128::/48/64'],
+    { input: list },
+  );
+  return JSON.parse(stdout);
+};
+
+/** @returns what one has and the other has not, by key and column */
+const compare = (wanted: Documents['northbound'], actual: Tables) => {
+  const keys = new Map(
+    [...actual.values()].flat().flatMap((row): [unknown, string][] => {
+      const key = keyOf(row);
+      return key === undefined ? [] : [[row['_uuid'], key]];
+    }),
+  );
+  const there = new Map(
+    [...actual.values()].flat().flatMap((row): [string, Row][] => {
+      const key = keyOf(row);
+      return key === undefined ? [] : [[key, row]];
+    }),
+  );
+  const marked = Object.values(wanted)
+    .flat()
+    .filter((row) => keyOf(row) !== undefined);
+  const different = marked.flatMap((row) => {
+    const found = there.get(keyOf(row) ?? '') ?? {};
+    return Object.entries(row)
+      .map(([column, value]) => ({ column, wanted: plain(value, keys), found: plain(found[column], keys) }))
+      .filter(({ wanted: one, found: other }) => JSON.stringify(one) !== JSON.stringify(other))
+      .map((difference) => ({ key: keyOf(row), ...difference }));
+  });
+  const wantedKeys = new Set(marked.map(keyOf));
+  return {
+    rows: marked.length,
+    missing: [...wantedKeys].filter((key) => !there.has(key ?? '')),
+    tooMany: [...there.keys()].filter((key) => !wantedKeys.has(key)),
+    different,
+  };
+};
+
+/** Sets are sorted, one element stands for itself, and references are keys. */
+const plain = (value: unknown, keys: ReadonlyMap<unknown, string>): unknown => {
+  if (Array.isArray(value)) {
+    const elements = value.map((element) => keys.get(element) ?? element).sort();
+    return elements.length === 1 ? elements[0] : elements;
+  }
+  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).sort());
+  return keys.get(value) ?? value;
+};
+
+const northboundDifferences = async (node: string) =>
+  compare((await rendered(node)).northbound, (await readNodeState(sandbox, node)).northbound);
+
+describe('udnctl render', () => {
+  it.each(NODES)(
+    '%s: the northbound database has these rows, with these columns, and no more of ours',
+    async (node) => {
+      const result = await northboundDifferences(node);
+      expect(result).toEqual(NOTHING_IS_LEFT);
+      // Switches and routers of three networks, ports of pods and between them, meters, ACLs.
+      expect(result.rows).toBeGreaterThan(40);
+    },
+  );
+
+  it('is true again when rows were changed and removed by hand, and after a deletion', async () => {
+    const nbctl = (...args: string[]) => sandbox.node('node-1', ['ovn-nbctl', ...args]);
+    await nbctl('ls-del', 'red_net_node-1', '--', 'lsp-set-addresses', 'green.net_green_a-node-1', 'unknown');
+    await eventually(async () => expect(await northboundDifferences('node-1')).toEqual(NOTHING_IS_LEFT));
+    const objects = await sandbox.objects();
+    await objects.delete([podOn('green/a', 'node-2'), podOn('red/a', 'node-1')]);
+    await eventually(async () => {
+      for (const node of NODES) expect(await northboundDifferences(node)).toEqual(NOTHING_IS_LEFT);
+    });
+  });
+
+  it('knows the settings of Open vSwitch', async () => {
+    const { openvswitch } = await rendered('node-1');
+    const [row] = openvswitch['Open_vSwitch'] ?? [];
+    const { stdout } = await sandbox.node('node-1', ['ovs-vsctl', 'get', 'Open_vSwitch', '.', 'external_ids']);
+    const entries = Object.entries((row?.['external_ids'] ?? {}) as Record<string, string>);
+    expect(entries.length).toBeGreaterThan(5);
+    for (const [name, value] of entries) expect(stdout.replaceAll('"', '')).toContain(`${name}=${value}`);
+  });
+});
