@@ -7,9 +7,11 @@ import {
   isGone,
   isInvalid,
   isNotFound,
+  isReplaced,
   isTooManyRequests,
   isTransient,
   isUnauthorized,
+  isUnavailable,
   KubeError,
 } from './errors.ts';
 
@@ -21,9 +23,11 @@ const predicates = {
   isGone,
   isInvalid,
   isNotFound,
+  isReplaced,
   isTooManyRequests,
   isTransient,
   isUnauthorized,
+  isUnavailable,
 };
 
 const status = (code: number, reason?: string, causes?: { reason: string }[]) =>
@@ -45,8 +49,9 @@ it.each<[string, unknown, (keyof typeof predicates)[]]>([
   ['429', status(429), ['isTooManyRequests', 'isTransient']],
   ['500', status(500), ['isTransient']],
   ['503', status(503), ['isTransient']],
-  ['a lost connection', new KubeError('ERR_KUBE_NETWORK', 'reset'), ['isTransient']],
-  ['a timeout', new KubeError('ERR_KUBE_TIMEOUT', 'late'), ['isTransient']],
+  ['a lost connection', new KubeError('ERR_KUBE_NETWORK', 'reset'), ['isTransient', 'isUnavailable']],
+  ['a timeout', new KubeError('ERR_KUBE_TIMEOUT', 'late'), ['isTransient', 'isUnavailable']],
+  ['another object', new KubeError('ERR_KUBE_REPLACED', 'another'), ['isReplaced']],
   ['garbage', new KubeError('ERR_KUBE_PROTOCOL', 'garbage'), []],
   ['another error', new Error('404'), []],
   ['nothing', undefined, []],

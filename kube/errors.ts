@@ -11,7 +11,11 @@ export type KubeErrorCode =
   /** A kubeconfig, service account or credential plugin that can't be used. */
   | 'ERR_KUBE_CONFIG'
   /** The content of an annotation that several programs share is not what they agreed on. */
-  | 'ERR_KUBE_ANNOTATION';
+  | 'ERR_KUBE_ANNOTATION'
+  /** A write was meant for one object (`metadata.uid`), and another one has its name now. */
+  | 'ERR_KUBE_REPLACED'
+  /** What an embedded server kept of an earlier life can't be read. */
+  | 'ERR_KUBE_DATA';
 
 export interface StatusCause {
   readonly reason?: string;
@@ -63,13 +67,15 @@ export const isAlreadyExists = (error: unknown): error is KubeError =>
 export const isGone = (error: unknown): error is KubeError => hasStatus(error, 410);
 export const isInvalid = (error: unknown): error is KubeError => hasStatus(error, 422);
 export const isTooManyRequests = (error: unknown): error is KubeError => hasStatus(error, 429);
+/** The object that a write was meant for is gone, and another one has its name. Never true together with `isConflict`. */
+export const isReplaced = (error: unknown): error is KubeError =>
+  error instanceof KubeError && error.code === 'ERR_KUBE_REPLACED';
 /** Server-side apply without force met fields of another manager. */
 export const isFieldManagerConflict = (error: unknown): error is KubeError =>
   isConflict(error) && error.causes.some(({ reason }) => reason === 'FieldManagerConflict');
+/** No answer, or only a part of one. */
+export const isUnavailable = (error: unknown): error is KubeError =>
+  error instanceof KubeError && (error.code === 'ERR_KUBE_NETWORK' || error.code === 'ERR_KUBE_TIMEOUT');
 /** The request may succeed when it is sent again as it is: no answer, 429, 5xx. */
 export const isTransient = (error: unknown): error is KubeError =>
-  error instanceof KubeError &&
-  (error.code === 'ERR_KUBE_NETWORK' ||
-    error.code === 'ERR_KUBE_TIMEOUT' ||
-    error.status === 429 ||
-    (error.status !== undefined && error.status >= 500));
+  isUnavailable(error) || isTooManyRequests(error) || (error instanceof KubeError && (error.status ?? 0) >= 500);

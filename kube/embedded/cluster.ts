@@ -12,6 +12,8 @@ import { createRegistry } from './registry.ts';
 import { createHandler, type Handler } from './router.ts';
 import { seedCluster } from './seed.ts';
 import { createServiceAddresses } from './service-addresses.ts';
+import { openFileJournal } from './store/file-journal.ts';
+import type { Journal } from './store/journal.ts';
 import { createSnapshots } from './store/snapshots.ts';
 import { createStore } from './store/store.ts';
 import type { EmbeddedCluster, EmbeddedClusterOptions } from './types.ts';
@@ -24,16 +26,19 @@ export interface EmbeddedClusterCore extends EmbeddedCluster {
   readonly watches: Watches;
 }
 
+/** @throws KubeError ERR_KUBE_DATA when the file of `data` holds something else */
 export const createEmbeddedCluster = (options: EmbeddedClusterOptions = {}): EmbeddedClusterCore => {
-  const context = createContext(options);
-  const worker = createWorker((name, error) => {
-    process.emitWarning(`${name}: ${error instanceof Error ? error.message : String(error)}`, 'EmbeddedApiServer');
-  });
+  const { data } = options;
+  const journal =
+    data === undefined ? undefined : openFileJournal(data, { onError: (error) => warn(`rewriting ${data}`, error) });
+  const context = createContext(options, journal);
+  const worker = createWorker(warn);
   const stops = [
     startCrdInstaller(context, worker),
     startGarbageCollector(context, worker),
     startNamespaceLifecycle(context, worker),
   ];
+  context.store.restore(journal?.earlier);
   seedCluster(context, options);
   const handle = createHandler(context, createLineCache());
   const watches = createWatches();
@@ -53,14 +58,19 @@ export const createEmbeddedCluster = (options: EmbeddedClusterOptions = {}): Emb
       for (const stop of stops) stop();
       worker.close();
       watches.endAll();
+      journal?.close();
     },
   };
 };
 
-const createContext = (options: EmbeddedClusterOptions): ServerContext => {
+const warn = (what: string, error: unknown): void =>
+  process.emitWarning(`${what}: ${error instanceof Error ? error.message : String(error)}`, 'EmbeddedApiServer');
+
+const createContext = (options: EmbeddedClusterOptions, journal: Journal | undefined): ServerContext => {
   const { clock = systemClock, random = Math.random } = options;
-  // Revisions go on from an earlier life of the server, so that whatever is remembered from it is too old.
-  const store = createStore({ firstRevision: clock.wall() * 100, historySize: options.historySize ?? 20_000 });
+  // Revisions go on from an earlier life of the server of which nothing is left, so that whatever is remembered from it is too old.
+  const firstRevision = clock.wall() * 100;
+  const store = createStore({ firstRevision, historySize: options.historySize ?? 20_000, journal });
   return {
     store,
     registry: createRegistry(BUILTIN),

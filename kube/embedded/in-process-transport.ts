@@ -10,6 +10,7 @@ export const createInProcessTransport = (handle: Handler, watches: Watches): Tra
     signal?.throwIfAborted();
     // A real exchange never completes in the turn in which it began.
     await Promise.resolve();
+    signal?.throwIfAborted();
     const response = handle({ method, path, headers, body, bytes: () => Buffer.from(body) });
     if ('body' in response) return { ...response, body: once(Buffer.from(response.body)) };
     return { status: response.status, headers: response.headers, body: streamBody(response.stream, watches, signal) };

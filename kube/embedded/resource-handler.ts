@@ -136,7 +136,7 @@ const put = ({ context, target, request, warnings }: NamedCall): { stored: Store
   if (!isThere && definition.strategy.createsOnUpdate && subresource === undefined) {
     return { stored: createObject(context, { ...input, definition, namespace, name, object }), created: true };
   }
-  return { stored: updateObject(context, { ...input, change: () => object, needsVersion: true }), created: false };
+  return { stored: updateObject(context, { ...input, change: () => object, isPut: true }), created: false };
 };
 
 const remove = ({ context, target, request, render }: NamedCall): HttpResponse => {

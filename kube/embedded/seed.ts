@@ -1,4 +1,4 @@
-/** What a new cluster has. */
+/** What every cluster has: made when it is not there. */
 import type { ServerContext } from './context.ts';
 import { BUILTIN } from './definitions/builtin.ts';
 import type { ResourceDefinition } from './definitions/types.ts';
@@ -35,10 +35,15 @@ const create = (
   context: ServerContext,
   kind: string,
   namespace: string,
-  object: { readonly metadata: Readonly<Record<string, unknown>>; readonly [field: string]: unknown },
+  object: {
+    readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+    readonly [field: string]: unknown;
+  },
 ): void => {
   const definition = BUILTIN.find((own): own is ResourceDefinition => own.kind === kind);
   if (definition === undefined) throw new TypeError(`no built-in kind ${kind}`);
+  const key = namespace === '' ? object.metadata.name : `${namespace}/${object.metadata.name}`;
+  if (context.store.collection(definition.collection).get(key) !== undefined) return;
   const apiVersion = definition.group === '' ? 'v1' : `${definition.group}/v1`;
   const options = { dryRun: false, manager: 'kube-apiserver', force: false, fieldValidation: 'Ignore' } as const;
   createObject(context, { definition, namespace, object: { apiVersion, kind, ...object }, options });

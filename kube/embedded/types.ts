@@ -11,11 +11,16 @@ export interface EmbeddedClusterOptions {
   readonly historySize?: number | undefined;
   /** Between two bookmarks of a watch. 60 000 ms. */
   readonly bookmarkIntervalMs?: number | undefined;
+  /**
+   * A file to keep the objects in: the next server with it goes on with the same objects and resource versions, also when
+   * this one was killed. Its folder must exist. For one server at a time. Absent: nothing is kept.
+   */
+  readonly data?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
 
-/** An API server without sockets. Its state is gone with the process. */
+/** An API server without sockets. */
 export interface EmbeddedCluster {
   /** In-process, without authentication. */
   readonly transport: Transport;

@@ -10,6 +10,8 @@ export interface WatchFault {
   readonly throw?: unknown;
   /** After so many bytes of the stream … */
   readonly afterBytes?: number;
+  /** … and when this resolves … */
+  readonly after?: () => Promise<void>;
   /** … it throws this, */
   readonly fails?: unknown;
   /** … or sends these bytes instead of what follows, */
@@ -68,7 +70,8 @@ async function* spoiled(stream: WatchStream, fault: WatchFault, signal: AbortSig
   }
 }
 
-async function* ending({ fails, send, silence }: WatchFault, signal: AbortSignal | undefined) {
+async function* ending({ after, fails, send, silence }: WatchFault, signal: AbortSignal | undefined) {
+  await after?.();
   if (send !== undefined) yield Buffer.from(send);
   if (fails !== undefined) throw fails;
   if (silence) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));

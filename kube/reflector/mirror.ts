@@ -1,7 +1,7 @@
 /** The loop of a reflector: list, watch, watch again, and list again when the server has forgotten where we were. */
 import { backoffMs } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
-import { isNotFound, isTransient, KubeError } from '../errors.ts';
+import { isNotFound, isTooManyRequests, isTransient, isUnavailable, KubeError } from '../errors.ts';
 import { keyOf } from '../object-key.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
 import { listAll } from './list-all.ts';
@@ -92,7 +92,7 @@ const listFailed = (options: MirrorOptions, state: State, error: unknown): numbe
 
 const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<number> => {
   const { timings, random, observe, clock } = options;
-  const started = clock.monotonic();
+  let acceptedAt = Number.POSITIVE_INFINITY;
   const seconds = timings.watchMinSeconds + random() * (timings.watchMaxSeconds - timings.watchMinSeconds);
   const end = await watchSession(
     {
@@ -104,13 +104,21 @@ const watch = async (options: MirrorOptions, state: State, signal: AbortSignal):
         allowWatchBookmarks: true,
         timeoutSeconds: Math.round(seconds),
       },
-      onStarted: () => observe({ kind: 'watch-started', resourceVersion: state.resourceVersion ?? '' }),
+      onStarted: () => {
+        acceptedAt = clock.monotonic();
+        observe({ kind: 'watch-started', resourceVersion: state.resourceVersion ?? '' });
+      },
       onEvent: (type, object) => take(options, state, type, object),
     },
     signal,
   );
-  return watchEnded(options, state, end, clock.monotonic() - started);
+  const wasGood = clock.monotonic() - acceptedAt >= GOOD_WATCH_MS;
+  if (wasGood) state.watchFailures = 0;
+  return watchEnded(options, state, end, wasGood);
 };
+
+/** A watch that was open for so long ends a row of failures, and its own end is the first of another one at most. */
+const GOOD_WATCH_MS = 1000;
 
 const take = (
   { store, observe }: MirrorOptions,
@@ -130,16 +138,11 @@ const take = (
 };
 
 /** A server that accepts watches and ends them at once must not be asked in a tight loop. */
-const SHORTEST_WATCH_MS = 1000;
-
-const watchEnded = (options: MirrorOptions, state: State, end: WatchEnd, lastedMs: number): number => {
+const watchEnded = (options: MirrorOptions, state: State, end: WatchEnd, wasGood: boolean): number => {
   if (end.reason === 'aborted') return 0;
   if (end.reason === 'failed') return watchFailed(options, state, end.error);
   options.observe({ kind: 'watch-ended', reason: end.reason });
-  if (lastedMs >= SHORTEST_WATCH_MS) {
-    state.watchFailures = 0;
-    return 0;
-  }
+  if (wasGood) return 0;
   state.watchFailures += 1;
   return state.watchFailures === 1 ? 0 : wait(options, undefined, state.watchFailures);
 };
@@ -156,9 +159,11 @@ const watchFailed = (options: MirrorOptions, state: State, error: unknown): numb
 
 /**
  * A lost connection, overload and a line of garbage leave the version good: the watch goes on from there and nothing is
- * missed. Any other refusal, above all 410, is about the version.
+ * missed. Any other refusal, above all 410, is about the version. A server that is away or overloaded must not get lists
+ * from everybody when it is back, however long that takes.
  */
 const mustRelist = (error: unknown, { watchFailures }: State): boolean => {
+  if (isUnavailable(error) || isTooManyRequests(error)) return false;
   if (watchFailures >= FAILURES_BEFORE_RELIST) return true;
   return error instanceof KubeError && error.code === 'ERR_KUBE_STATUS' && !isTransient(error);
 };

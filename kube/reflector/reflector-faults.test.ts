@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { delay } from '../clock.ts';
 import { arrive, bench, kinds, remove, reset, start, status, useBench, write } from './bench.suite.ts';
 
 useBench();
@@ -138,6 +139,31 @@ it('the same failure again and again leads to a new list', async () => {
   await start();
   await bench.clock.advance(120_000);
   expect(bench.faulty.calls.filter((call) => call === 'list')).toHaveLength(2);
+});
+
+it.each([
+  ['is away', reset],
+  ['is overloaded', () => status(429)],
+])('a server that %s for long is not asked for a list again', async (_, fault) => {
+  await write('a', '1');
+  for (let i = 0; i < 15; i += 1) bench.faulty.watches.push({ throw: fault() });
+  await start();
+  await write('a', '2');
+  await remove('a');
+  await write('b', '1');
+  await bench.clock.advance(600_000);
+  expect(bench.changes.at(-1)).toBe('added default/b  1');
+  expect(bench.faulty.calls.filter((call) => call === 'list')).toHaveLength(1);
+});
+
+it('connections that are lost now and then do not add up', async () => {
+  const after = () => delay(bench.clock, 10_000);
+  for (let i = 0; i < 10; i += 1) bench.faulty.watches.push({ afterBytes: 0, after, fails: reset() });
+  await start({ timings: { backoffMinMs: 1000 } });
+  await bench.clock.advance(110_000);
+  const waits = bench.observed.flatMap((seen) => (seen.kind === 'failed' ? [seen.retryInMs] : []));
+  expect(waits).toEqual(Array.from({ length: 10 }, () => 500));
+  expect(bench.faulty.calls.filter((call) => call === 'list')).toHaveLength(1);
 });
 
 it('events that come twice are told once', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -115,9 +115,14 @@ describe('a request', () => {
     const server = await serve((incoming, outgoing) => {
       if (incoming.url === '/begin') outgoing.write('begin');
     });
-    const transport = transportTo(server);
+    const transport = transportTo(server, {}, 3_600_000);
     const reason = new Error('enough');
     await expect(get(transport, '/', AbortSignal.abort(reason))).rejects.toBe(reason);
+    // Before it is sent: the signal tells only once.
+    const early = new AbortController();
+    const unsent = get(transport, '/', early.signal);
+    early.abort(reason);
+    await expect(unsent).rejects.toBe(reason);
     const waiting = new AbortController();
     const request = get(transport, '/', waiting.signal);
     setImmediate(() => waiting.abort(reason));
@@ -343,6 +348,25 @@ describe('TLS', () => {
     await clock.advance(61_000);
     expect(await text(await get(transport))).toBe('second');
   });
+});
+
+it('new certificates leave requests under way alone', async () => {
+  const slow: ServerResponse[] = [];
+  const server = await serve((incoming, outgoing) => {
+    outgoing.write('begin');
+    if (incoming.url === '/slow') slow.push(outgoing);
+    else outgoing.end();
+  });
+  // Whoever asks gets other material than before.
+  const credentials = { headers: () => Promise.resolve({}), tls: () => Promise.resolve({}), refresh: () => false };
+  const transport = createHttpTransport({ connection: { server, namespace: 'default', credentials } });
+  cleanups.push(() => transport.close());
+  const requests = await Promise.all(
+    [false, true].map((streaming) => transport.send({ method: 'GET', path: '/slow', headers: {}, streaming })),
+  );
+  expect(await text(await get(transport))).toBe('begin');
+  for (const outgoing of slow) outgoing.end(', end');
+  for (const request of requests) expect(await text(request)).toBe('begin, end');
 });
 
 describe('the client', () => {

@@ -78,6 +78,8 @@ const exchange = async (
   signal?.throwIfAborted();
   const { credentials } = context.connection;
   const [headers, tls] = await Promise.all([credentials.headers(), credentials.tls()]);
+  // It may have aborted meanwhile, and would not tell again.
+  signal?.throwIfAborted();
   const { agent, start } = context.agents.for(tls, request.streaming === true);
   return await new Promise((resolve, reject) => {
     const outgoing = start({

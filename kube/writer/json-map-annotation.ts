@@ -9,6 +9,7 @@ import { jsonEqual } from '../json-equal.ts';
 import { refKey } from '../object-key.ts';
 import { jsonPointer } from '../patch/json-pointer.ts';
 import type { KubeClient, KubeObject, ObjectRef, Patch, ResourceType } from '../types.ts';
+import { replaced } from './replaced.ts';
 import type { KnownAnnotation } from './types.ts';
 
 export interface JsonMapChange {
@@ -19,6 +20,8 @@ export interface JsonMapChange {
   readonly changes: Readonly<Record<string, unknown>>;
   /** Saves reading the object first. */
   readonly known?: KnownAnnotation | undefined;
+  /** Of the object that the changes are meant for: they never land on another one of its name. */
+  readonly uid?: string | undefined;
 }
 
 export interface JsonMapContext {
@@ -31,7 +34,7 @@ const TRIES = 8;
 
 /**
  * @returns the object after the change, or as it is when nothing has to be changed
- * @throws KubeError ERR_KUBE_ANNOTATION, or the last refusal after several tries
+ * @throws KubeError ERR_KUBE_ANNOTATION, ERR_KUBE_REPLACED, or the last refusal after several tries
  */
 export const patchJsonMapAnnotation = async (
   context: JsonMapContext,
@@ -55,7 +58,7 @@ export const patchJsonMapAnnotation = async (
 /** Pure. Undefined when the annotation already says it. */
 export const planJsonMapChange = (
   { value, resourceVersion }: KnownAnnotation,
-  { annotation, changes, ref }: Pick<JsonMapChange, 'annotation' | 'changes' | 'ref'>,
+  { annotation, changes, ref, uid }: Pick<JsonMapChange, 'annotation' | 'changes' | 'ref' | 'uid'>,
 ): Patch | undefined => {
   const before = value === undefined || value === '' ? {} : parseMap(value, annotation, ref);
   const after = withChanges(before, changes);
@@ -63,11 +66,13 @@ export const planJsonMapChange = (
   const text = Object.keys(after).length === 0 ? null : JSON.stringify(after);
   if (value === undefined) {
     // A test can't ask whether something is absent (RFC 6902 §4.6): the whole object must be as it was read.
-    return { type: 'merge', body: { metadata: { resourceVersion, annotations: { [annotation]: text } } } };
+    const guard = uid === undefined ? { resourceVersion } : { uid, resourceVersion };
+    return { type: 'merge', body: { metadata: { ...guard, annotations: { [annotation]: text } } } };
   }
   const path = jsonPointer(['metadata', 'annotations', annotation]);
   const write = text === null ? ({ op: 'remove', path } as const) : ({ op: 'replace', path, value: text } as const);
-  return { type: 'json', operations: [{ op: 'test', path, value }, write] };
+  const guard = uid === undefined ? [] : [{ op: 'test', path: '/metadata/uid', value: uid } as const];
+  return { type: 'json', operations: [...guard, { op: 'test', path, value }, write] };
 };
 
 interface State extends KnownAnnotation {
@@ -77,10 +82,11 @@ interface State extends KnownAnnotation {
 
 const read = async (
   { client }: JsonMapContext,
-  { resource, ref, annotation }: JsonMapChange,
+  { resource, ref, annotation, uid }: JsonMapChange,
   signal: AbortSignal | undefined,
 ): Promise<State & { object: KubeObject }> => {
   const object = await client.get(resource, ref, signal);
+  if (uid !== undefined && object.metadata.uid !== uid) throw replaced(ref, uid, object);
   const { annotations, resourceVersion } = object.metadata;
   return { value: annotations?.[annotation], resourceVersion, object };
 };

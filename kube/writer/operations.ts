@@ -3,6 +3,7 @@ import { apiVersionOf } from '../client/resource-path.ts';
 import { refKey } from '../object-key.ts';
 import { composeMergePatches } from '../patch/merge-patch.ts';
 import type { ObjectInput, ObjectRef, ResourceType } from '../types.ts';
+import { uidIn } from './replaced.ts';
 import type { KnownAnnotation } from './types.ts';
 
 interface Target {
@@ -29,6 +30,7 @@ export type WriteOperation = Target &
         readonly annotation: string;
         readonly changes: Readonly<Record<string, unknown>>;
         readonly known: KnownAnnotation | undefined;
+        readonly uid: string | undefined;
       }
   );
 
@@ -36,8 +38,22 @@ export type WriteOperation = Target &
 export const targetKey = ({ resource, ref }: Target): string =>
   `${apiVersionOf(resource)}/${resource.plural}/${refKey(ref)}`;
 
+/** Of the very object that an operation is meant for, when it says so. */
+export const uidOf = (operation: WriteOperation): string | undefined => {
+  switch (operation.kind) {
+    case 'apply':
+      return uidIn(operation.body);
+    case 'merge':
+      return uidIn(operation.patch);
+    case 'json-map':
+      return operation.uid;
+  }
+};
+
 /** One operation that does what `first` and then `next` do; undefined when there is none. */
 export const combine = (first: WriteOperation, next: WriteOperation): WriteOperation | undefined => {
+  // What is meant for an object that is gone must not reach its successor, nor fail what is meant for that.
+  if (uidOf(first) !== uidOf(next)) return undefined;
   if (first.kind === 'apply' && next.kind === 'apply') return sameOwnership(first, next) ? next : undefined;
   if (first.kind === 'merge' && next.kind === 'merge' && first.subresource === next.subresource) {
     const patch = composeMergePatches(first.patch, next.patch);

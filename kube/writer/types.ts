@@ -43,11 +43,21 @@ export interface KnownAnnotation {
   readonly resourceVersion: string;
 }
 
+export interface JsonMapOptions {
+  readonly known?: KnownAnnotation | undefined;
+  /** Of the object that the changes are meant for. */
+  readonly uid?: string | undefined;
+}
+
 /**
  * Writes desired state. Requests of one object go out one after the other; what is asked for in one turn of the event
  * loop, or while an earlier request of the object is under way, becomes one request. Conflicts, overload, server and
  * network errors are retried with backoff; the callers of what was coalesced all get the result of the one request.
  * When `signal` aborts, the caller is told and a write that nobody waits for any more is not sent.
+ *
+ * A write that names a uid (`metadata.uid` of what is applied or merged, `uid` of `patchJsonMap`) is meant for that very
+ * object: when another one has its name, it is not retried but fails at once with ERR_KUBE_REPLACED (`isReplaced`), and it
+ * is never combined with a write that is meant for another object.
  */
 export interface Writer {
   /** Server-side apply of all that the manager wants to own of the object. The latest wins. */
@@ -70,7 +80,7 @@ export interface Writer {
     ref: ObjectRef,
     annotation: string,
     changes: Readonly<Record<string, unknown>>,
-    options?: { readonly known?: KnownAnnotation | undefined },
+    options?: JsonMapOptions,
     signal?: AbortSignal,
   ): Promise<KubeObject>;
   /** Resolves when nothing is queued or under way. */

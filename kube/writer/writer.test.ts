@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
-import { KubeError } from '../errors.ts';
+import { isConflict, isReplaced, KubeError } from '../errors.ts';
 import { createFakeClock } from '../fake-clock.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import type { KubeClient, Patch } from '../types.ts';
@@ -272,6 +272,74 @@ describe('merge', () => {
   });
 });
 
+describe('a write for one object', () => {
+  const replacedBench = async () => {
+    const tools = bench();
+    const { metadata: first } = await tools.apply('1');
+    await tools.client.delete(CONFIG_MAPS, ref);
+    const { metadata: second } = await tools.client.create(CONFIG_MAPS, { metadata: ref });
+    tools.patches.length = 0;
+    return { ...tools, first, second };
+  };
+  const REPLACED = { code: 'ERR_KUBE_REPLACED', message: expect.stringContaining('default/a is another object now') };
+
+  it('is told at once that another one has its name', async () => {
+    const { writer, client, patches, retries, first, second } = await replacedBench();
+    const metadata = { ...ref, uid: first.uid };
+    await expect(writer.apply(CONFIG_MAPS, { metadata, data: { n: '2' } })).rejects.toMatchObject(REPLACED);
+    const merged = writer.merge(CONFIG_MAPS, ref, { metadata: { uid: first.uid }, data: { n: '2' } });
+    await expect(merged).rejects.toSatisfy((error) => isReplaced(error) && !isConflict(error));
+    expect(patches).toHaveLength(2);
+    expect(retries()).toBe(0);
+    expect((await client.get(CONFIG_MAPS, ref)).metadata.resourceVersion).toBe(second.resourceVersion);
+  });
+
+  it('is told when a server answers a wrong uid as it answers a wrong version', async () => {
+    const { writer, faults, patches, retries, first } = await replacedBench();
+    faults.push(status(409, { reason: 'Conflict' }));
+    const applied = writer.apply(CONFIG_MAPS, { metadata: { ...ref, uid: first.uid } });
+    await expect(applied).rejects.toMatchObject(REPLACED);
+    expect(patches).toHaveLength(1);
+    expect(retries()).toBe(0);
+  });
+
+  it('never makes it anew', async () => {
+    const { writer, client, patches, first } = await replacedBench();
+    await client.delete(CONFIG_MAPS, ref);
+    const metadata = { ...ref, uid: first.uid };
+    await expect(writer.apply(CONFIG_MAPS, { metadata })).rejects.toMatchObject({ status: 404 });
+    await expect(client.get(CONFIG_MAPS, ref)).rejects.toMatchObject({ status: 404 });
+    expect(patches).toHaveLength(1);
+  });
+
+  it('is tried again after another conflict, and told of what is wrong with it', async () => {
+    const { writer, faults, clock, second } = await replacedBench();
+    const metadata = { ...ref, uid: second.uid };
+    faults.push(status(409, { reason: 'Conflict' }));
+    const written = settled(writer.apply(CONFIG_MAPS, { metadata, data: { n: '2' } }));
+    await clock.advance(1000);
+    expect(await written).toMatchObject({ value: { data: { n: '2' } } });
+    const invalid = writer.apply(CONFIG_MAPS, { metadata, data: { 'not a key!': '' } });
+    await expect(invalid).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('does not become one with a write for its successor', async () => {
+    const { writer, client, patches, first, second } = await replacedBench();
+    const merge = (uid: string, n: string) =>
+      settled(writer.merge(CONFIG_MAPS, ref, { metadata: { uid }, data: { [n]: '' } }));
+    const map = (uid: string, key: string) =>
+      settled(writer.patchJsonMap(CONFIG_MAPS, ref, ANNOTATION, { [key]: 1 }, { uid }));
+    const late = [merge(first.uid, 'a'), map(first.uid, 'a')];
+    const own = [merge(second.uid, 'b'), map(second.uid, 'b')];
+    for (const result of await Promise.all(late)) expect(result).toMatchObject({ error: REPLACED });
+    for (const result of await Promise.all(own)) expect(result).toHaveProperty('value');
+    const object = await client.get(CONFIG_MAPS, ref);
+    expect(object['data']).toEqual({ b: '' });
+    expect(object.metadata.annotations).toEqual({ [ANNOTATION]: '{"b":1}' });
+    expect(patches).toHaveLength(3);
+  });
+});
+
 describe('an annotation that several programs write', () => {
   const object = (value?: string) => ({ value, resourceVersion: '7' });
   const plan = (value: string | undefined, changes: Record<string, unknown>) =>
@@ -293,6 +361,23 @@ describe('an annotation that several programs write', () => {
       type: 'merge',
       body: { metadata: { resourceVersion: '7', annotations: { [ANNOTATION]: '{"a":1}' } } },
     });
+  });
+
+  it.each([[undefined], ['{"a":0}']])('is changed of the object that was meant only: %j', async (value) => {
+    const { client } = bench();
+    const annotations = value === undefined ? {} : { [ANNOTATION]: value };
+    const { metadata: first } = await client.create(CONFIG_MAPS, { metadata: { ...ref, annotations } });
+    await client.delete(CONFIG_MAPS, ref);
+    const { metadata: second } = await client.create(CONFIG_MAPS, { metadata: { ...ref, annotations } });
+    const change = { resource: CONFIG_MAPS, ref, annotation: ANNOTATION, changes: { a: 1 } };
+    // The mirror has the successor already, whoever writes has not.
+    for (const known of [undefined, { value, resourceVersion: second.resourceVersion }]) {
+      const written = patchJsonMapAnnotation({ client, fieldManager: 'test' }, { ...change, known, uid: first.uid });
+      await expect(written).rejects.toMatchObject({ code: 'ERR_KUBE_REPLACED' });
+    }
+    expect((await client.get(CONFIG_MAPS, ref)).metadata.resourceVersion).toBe(second.resourceVersion);
+    await patchJsonMapAnnotation({ client, fieldManager: 'test' }, { ...change, uid: second.uid });
+    expect((await client.get(CONFIG_MAPS, ref)).metadata.annotations).toEqual({ [ANNOTATION]: '{"a":1}' });
   });
 
   it('goes with its last key', () => {

@@ -1,9 +1,10 @@
 /** Writes desired state to the API: coalesced per object, retried, with the writer's name on it. */
 import { systemClock } from '../clock.ts';
-import type { KubeObject, ObjectInput, ObjectRef } from '../types.ts';
+import type { KubeObject, ObjectInput, ObjectRef, Patch } from '../types.ts';
 import { patchJsonMapAnnotation } from './json-map-annotation.ts';
 import { createObjectQueue } from './object-queue.ts';
-import type { WriteOperation } from './operations.ts';
+import { uidOf, type WriteOperation } from './operations.ts';
+import { unlessReplaced } from './replaced.ts';
 import type { Writer, WriterOptions } from './types.ts';
 
 export const createWriter = (options: WriterOptions): Writer => {
@@ -32,8 +33,8 @@ export const createWriter = (options: WriterOptions): Writer => {
       ),
     merge: (resource, ref, patch, merge = {}, signal) =>
       queue.submit({ kind: 'merge', resource, ref, patch, subresource: merge.subresource }, signal),
-    patchJsonMap: (resource, ref, annotation, changes, { known } = {}, signal) =>
-      queue.submit({ kind: 'json-map', resource, ref, annotation, changes, known }, signal),
+    patchJsonMap: (resource, ref, annotation, changes, { known, uid } = {}, signal) =>
+      queue.submit({ kind: 'json-map', resource, ref, annotation, changes, known, uid }, signal),
     idle: () => queue.idle(),
   };
 };
@@ -49,18 +50,22 @@ const send = (
   operation: WriteOperation,
   signal: AbortSignal,
 ): Promise<KubeObject> => {
-  const { resource, ref } = operation;
-  switch (operation.kind) {
-    case 'apply': {
-      const { body, force, subresource } = operation;
-      const patch = { type: 'apply', body, fieldManager: operation.fieldManager, force } as const;
-      return client.patch(resource, ref, patch, { subresource }, signal);
-    }
-    case 'merge': {
-      const { patch: body, subresource } = operation;
-      return client.patch(resource, ref, { type: 'merge', body }, { fieldManager, subresource }, signal);
-    }
-    case 'json-map':
-      return patchJsonMapAnnotation({ client, fieldManager }, operation, signal);
-  }
+  if (operation.kind === 'json-map') return patchJsonMapAnnotation({ client, fieldManager }, operation, signal);
+  const { resource, ref, subresource } = operation;
+  const write =
+    operation.kind === 'apply'
+      ? () => client.patch(resource, ref, applyPatch(operation), { subresource }, signal)
+      : () => client.patch(resource, ref, mergePatch(operation), { fieldManager, subresource }, signal);
+  return unlessReplaced(client, { resource, ref, uid: uidOf(operation) }, write, signal);
 };
+
+type Operation<K extends WriteOperation['kind']> = Extract<WriteOperation, { kind: K }>;
+
+const applyPatch = ({ body, fieldManager, force }: Operation<'apply'>): Patch => ({
+  type: 'apply',
+  body,
+  fieldManager,
+  force,
+});
+
+const mergePatch = ({ patch }: Operation<'merge'>): Patch => ({ type: 'merge', body: patch });

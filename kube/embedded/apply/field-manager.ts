@@ -118,8 +118,6 @@ const UNOWNED = [
     'name',
     'namespace',
     'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
     'selfLink',
     'uid',
     'generation',

@@ -8,6 +8,11 @@ const cache = new WeakMap<Stored, string>();
 /** As this definition serves it. */
 export const jsonOf = (definition: ResourceDefinition, stored: Stored): string => {
   if (definition.conversion !== undefined) return JSON.stringify(definition.conversion.fromStored(stored.object));
+  return objectJson(stored);
+};
+
+/** As it is stored. */
+export const objectJson = (stored: Stored): string => {
   const known = cache.get(stored);
   if (known !== undefined) return known;
   const json = JSON.stringify(stored.object);

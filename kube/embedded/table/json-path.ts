@@ -1,4 +1,4 @@
-/** The part of kubectl's JSONPath that printer columns use: fields, indexes, `[*]` and filters on one field. */
+/** The part of kubectl's JSONPath that printer columns use: fields, indexes, `[*]`, `..field` and filters on one field. */
 import { isRecord } from '../../is-record.ts';
 import { jsonEqual } from '../../json-equal.ts';
 
@@ -11,9 +11,9 @@ export const evaluateJsonPath = (path: string, object: unknown): unknown[] => {
   return steps.reduce<unknown[]>((values, step) => values.flatMap(step), [object]);
 };
 
-/** `.a`, `.a\.b`, `['a']`, `[0]`, `[*]`, `[?(@.a=="b")]`; alternately matched at the start of what is left. */
+/** `.a`, `..a`, `.a\.b`, `['a']`, `[0]`, `[*]`, `[?(@.a=="b")]`; alternately matched at the start of what is left. */
 const TOKEN =
-  /^(?:\.((?:\\.|[^.[\\])+)|\['((?:[^'\\]|\\.)*)'\]|\[(-?\d+)\]|\[(\*)\]|\[\?\(@\.([^=!<>\s]+)\s*(==|!=)\s*(.+?)\)\])/;
+  /^(?:\.\.([^.[\\]+)|\.((?:\\.|[^.[\\])+)|\['((?:[^'\\]|\\.)*)'\]|\[(-?\d+)\]|\[(\*)\]|\[\?\(@\.([^=!<>\s]+)\s*(==|!=)\s*(.+?)\)\])/;
 
 const parseSteps = (path: string): Step[] | undefined => {
   const steps: Step[] = [];
@@ -28,7 +28,8 @@ const parseSteps = (path: string): Step[] | undefined => {
   return steps;
 };
 
-const stepOf = ([, dotted, quoted, index, star, field, operator, literal]: RegExpExecArray): Step => {
+const stepOf = ([, anywhere, dotted, quoted, index, star, field, operator, literal]: RegExpExecArray): Step => {
+  if (anywhere !== undefined) return descendants(anywhere);
   const name = dotted ?? quoted;
   if (name !== undefined) return member(name.replaceAll(/\\(.)/g, '$1'));
   if (index !== undefined) return (value) => (Array.isArray(value) ? defined(value.at(Number(index))) : []);
@@ -43,6 +44,11 @@ const member =
   (name: string): Step =>
   (value) =>
     isRecord(value) ? defined(value[name]) : [];
+
+/** Outermost first. */
+const descendants =
+  (name: string): Step =>
+  (value) => [...member(name)(value), ...elements(value).flatMap(descendants(name))];
 
 const defined = (value: unknown): unknown[] => (value === undefined ? [] : [value]);
 

@@ -58,6 +58,8 @@ describe('JSONPath', () => {
     ['.status.conditions[?(@.type!="Ready")].type', ['Synced']],
     ['.status.conditions[?(@.n==2)].type', ['Synced']],
     ['.status.conditions[*].type', ['Ready', 'Synced']],
+    ['.status..type', ['Ready', 'Synced']],
+    ['..topology', ['Layer2']],
     ['.none.at.all', []],
     ['.spec[', []],
   ])('%s', (path, wanted) => expect(evaluateJsonPath(path, object)).toEqual(wanted));

@@ -10,7 +10,7 @@ import { pruneObject } from '../crd/prune.ts';
 import { contentType, parseBody } from '../requests/body.ts';
 import type { HttpRequest, Target } from '../requests/types.ts';
 import { type WriteRequest, writeRequest } from '../requests/write-options.ts';
-import { badRequest, notFound, StatusError, unprocessable, unsupportedMediaType } from '../status-error.ts';
+import { badRequest, conflict, notFound, StatusError, unprocessable, unsupportedMediaType } from '../status-error.ts';
 import type { Stored } from '../store/store.ts';
 import { checkIdentity } from './admit.ts';
 import { createObject } from './create.ts';
@@ -101,7 +101,12 @@ const applyObject = (
   const key = namespace === '' ? name : `${namespace}/${name}`;
   const live = context.store.collection(definition.collection).get(key);
   if (live === undefined) {
-    if (subresource !== undefined || metadataOf(applied)['uid']) throw notFound(definition, name);
+    const { uid } = metadataOf(applied);
+    if (uid) {
+      const message = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(definition, name, message);
+    }
+    if (subresource !== undefined) throw notFound(definition, name);
     const object = applyTo(context, target, options, undefined, applied);
     return { stored: createObject(context, { ...target, object, options, isApply: true, warn }), created: true };
   }

@@ -22,8 +22,8 @@ export interface UpdateInput {
   readonly change: (old: JsonRecord) => JsonRecord;
   /** The change recorded its own field owners. */
   readonly isApply?: boolean;
-  /** A PUT of a custom resource must say which version it was made from. */
-  readonly needsVersion?: boolean;
+  /** A PUT: of a custom resource it must say which version it was made from. */
+  readonly isPut?: boolean;
   readonly warn?: (message: string) => void;
 }
 
@@ -45,17 +45,15 @@ export const updateObject = (context: ServerContext, input: UpdateInput): Stored
   return store(context, input, stored, next);
 };
 
-const checkPreconditions = (
-  wanted: JsonRecord,
-  old: JsonRecord,
-  { definition, name, needsVersion }: UpdateInput,
-): void => {
+const checkPreconditions = (wanted: JsonRecord, old: JsonRecord, { definition, name, isPut }: UpdateInput): void => {
   const [given, before] = [metadataOf(wanted), metadataOf(old)];
-  if (needsVersion && definition.custom && !given['resourceVersion']) {
+  if (isPut && definition.custom && !given['resourceVersion']) {
     const error = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
     throw invalid(definition, name, [error]);
   }
   if (given['uid'] && given['uid'] !== before['uid']) {
+    // Of a PUT it is a precondition, of the outcome of a PATCH it is content that can't be changed.
+    if (!isPut) throw invalid(definition, name, [invalidValue('metadata.uid', given['uid'], 'field is immutable')]);
     const message = `Precondition failed: UID in precondition: ${given['uid']}, UID in object meta: ${before['uid']}`;
     throw conflict(definition, name, message);
   }

@@ -97,6 +97,19 @@ export const crudCases = ({ test }: Harness): void => {
     expect(await refusal(client.update(CONFIG_MAPS, other))).toMatchObject({ status: 409, reason: 'Conflict' });
   });
 
+  test('a patch of another uid is refused', async (context) => {
+    const { client, namespace } = context;
+    const ref = { namespace, name: 'a' };
+    const metadata = { ...ref, uid: '00000000-0000-0000-0000-000000000000' };
+    const apply = () =>
+      refusal(client.patch(CONFIG_MAPS, ref, { type: 'apply', body: { metadata }, fieldManager: 'test', force: true }));
+    expect(await apply()).toMatchObject({ status: 409, reason: 'Conflict' });
+    await newConfigMap(context, 'a');
+    expect(await apply()).toMatchObject({ status: 422, reason: 'Invalid' });
+    const merge = client.patch(CONFIG_MAPS, ref, { type: 'merge', body: { metadata, data: { n: '1' } } });
+    expect(await refusal(merge)).toMatchObject({ status: 422, reason: 'Invalid' });
+  });
+
   test('an update that changes nothing is not a new version', async (context) => {
     const first = await newConfigMap(context, 'a', { n: '1' });
     const second = await context.client.update(CONFIG_MAPS, first);

@@ -52,6 +52,26 @@ export const watchCases = ({ test, options: { bookmarkSeconds = 5 } }: Harness):
     await stream.return();
   });
 
+  test('can be given up at any time', async ({ client, namespace }) => {
+    const reason = new Error('enough');
+    const watch = async (abort: (stop: () => void) => void): Promise<unknown> => {
+      const controller = new AbortController();
+      abort(() => controller.abort(reason));
+      try {
+        for await (const _ of watchEvents(await client.watch(CONFIG_MAPS, { namespace }, controller.signal)));
+      } catch (error) {
+        return error;
+      }
+      return undefined;
+    };
+    // While the request is made, before it is sent, while it is under way, and while the stream is open.
+    expect(await watch((stop) => queueMicrotask(stop))).toBe(reason);
+    expect(await watch((stop) => void Promise.resolve().then(stop))).toBe(reason);
+    expect(await watch((stop) => process.nextTick(stop))).toBe(reason);
+    expect(await watch((stop) => setImmediate(stop))).toBe(reason);
+    expect(await watch((stop) => setTimeout(stop, 50))).toBe(reason);
+  });
+
   test('begins with what is there when no version is given', async (context) => {
     await newConfigMap(context, 'a');
     for (const resourceVersion of [undefined, '0']) {
