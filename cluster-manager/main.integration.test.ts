@@ -10,7 +10,7 @@ import { crdFiles } from '../api/crd/crds.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../api/resources.ts';
 import { startEmbeddedServer } from '../kube/embedded/server.ts';
 import type { EmbeddedServer } from '../kube/embedded/types.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, NAMESPACES, NODES, PODS } from '../kube/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, LEASES, NAMESPACES, NODES, PODS } from '../kube/resources.ts';
 import type { KubeClient } from '../kube/types.ts';
 import { layer2Udn, layer3Udn, node, pod, tenant } from './testing/objects.ts';
 
@@ -36,9 +36,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The program, as soon as it has said that it recovered what was there. */
-const start = async (): Promise<{ child: ChildProcess; metricsPort: number; ended: Promise<unknown[]> }> => {
-  const args = [MAIN, '--kubeconfig', join(folder, 'kubeconfig'), '--metrics-address', '127.0.0.1:0'];
+/** The program, as soon as it has said that it recovered what was there, or something else. */
+const start = async (
+  flags: readonly string[] = [],
+  until = 'recovered what was given out',
+): Promise<{ child: ChildProcess; metricsPort: number; ended: Promise<unknown[]> }> => {
+  const args = [MAIN, '--kubeconfig', join(folder, 'kubeconfig'), '--metrics-address', '127.0.0.1:0', ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' });
   children.push(child);
   const ended = once(child, 'exit');
@@ -46,7 +49,7 @@ const start = async (): Promise<{ child: ChildProcess; metricsPort: number; ende
   for await (const line of createInterface({ input: child.stdout })) {
     const entry = JSON.parse(line);
     if (entry.msg === 'started') metricsPort = entry.metricsPort;
-    if (entry.msg === 'recovered what was given out') break;
+    if (entry.msg === until) break;
   }
   child.stdout.resume();
   return { child, metricsPort, ended };
@@ -99,4 +102,31 @@ it('runs until SIGTERM, ends with status 0, and goes on where it was', async () 
   expect((await client.list(NETWORK_ATTACHMENT_DEFINITIONS)).items).toEqual(nads.items);
   second.child.kill('SIGINT');
   expect(await second.ended).toEqual([0, null]);
+});
+
+it('of two with a Lease one works, and the other takes over', async () => {
+  const flags = ['--lease', 'kube-system/udn-cluster-manager'];
+  const first = await start(flags);
+  const second = await start(flags, 'leader seen');
+  expect((await fetch(`http://127.0.0.1:${second.metricsPort}/readyz`)).status).toBe(200);
+  await client.create(NODES, node('n1'));
+  const done = { timeout: 20_000, interval: 20 };
+  const idOf = async (name: string) =>
+    (await client.get(NODES, { name })).metadata.annotations?.['k8s.ovn.org/node-id'];
+  await vi.waitFor(async () => expect(await idOf('n1')).toBe('2'), done);
+
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toEqual([0, null]);
+  await client.create(NODES, node('n2'));
+  await vi.waitFor(async () => expect(await idOf('n2')).toBe('3'), done);
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toEqual([0, null]);
+});
+
+it('ends when somebody else has taken its Lease', async () => {
+  const { ended } = await start(['--lease', 'kube-system/udn-cluster-manager']);
+  const ref = { namespace: 'kube-system', name: 'udn-cluster-manager' };
+  const spec = { holderIdentity: 'other', leaseDurationSeconds: 3600 };
+  await client.patch(LEASES, ref, { type: 'merge', body: { spec } });
+  expect(await ended).toEqual([1, null]);
 });

@@ -7,6 +7,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { startHttpServer } from '../program/http-server.ts';
 import { runProgram } from '../program/run.ts';
 import { createManager } from './controllers/manager.ts';
+import { whenLeading } from './leadership.ts';
 import { logObservation } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { helpText, type Options, parseCommand } from './options.ts';
@@ -23,7 +24,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   // Synchronous: the last lines before the end are the ones that are wanted.
   const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
-  const { kubeconfig, context, cluster, metricsAddress } = options;
+  const { kubeconfig, context, cluster, lease, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const client = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
   const events = createEventRecorder({ client, component: NAME });
@@ -38,6 +39,12 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     },
   });
   metrics.follow(manager);
+  // Ready to take over, where it does not lead.
+  let isStandby = lease !== undefined;
+  const lead = (leading: AbortSignal): Promise<void> => {
+    isStandby = false;
+    return manager.run(leading);
+  };
   const http =
     metricsAddress === undefined
       ? undefined
@@ -45,11 +52,11 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
           address: metricsAddress,
           contentType: metrics.contentType,
           metrics: () => metrics.text(),
-          notReady: () => (manager.state === undefined ? ['what exists has not been read yet'] : []),
+          notReady: () => (isStandby || manager.state !== undefined ? [] : ['what exists has not been read yet']),
         });
   log.info({ server: connection.server, metricsPort: http?.port }, 'started');
   try {
-    await manager.run(signal);
+    await whenLeading({ client, lease, log }, lead, signal);
   } finally {
     await http?.close();
     client.close();

@@ -9,6 +9,7 @@ describe('command line', () => {
       options: {
         kubeconfig: undefined,
         context: undefined,
+        lease: undefined,
         metricsAddress: undefined,
         logLevel: 'info',
         cluster: parseClusterConfig(),
@@ -25,6 +26,12 @@ describe('command line', () => {
     expect(command).toMatchObject({ options: { kubeconfig: 'a', logLevel: 'debug', cluster: { mtu: 1300 } } });
   });
 
+  it('takes a Lease by namespace and name', () => {
+    expect(parseCommand(['--lease', 'ovn-udn/one'], {})).toMatchObject({
+      options: { lease: { namespace: 'ovn-udn', name: 'one' } },
+    });
+  });
+
   it('knows help and version, whatever else is said', () => {
     expect([parseCommand(['--help', '--mtu', 'x'], {}).kind, parseCommand(['--version'], {}).kind]).toEqual([
       'help',
@@ -37,6 +44,7 @@ describe('command line', () => {
     [['--unknown'], "Unknown option '--unknown'"],
     [['extra'], '"extra" is not a flag'],
     [['--mtu', '1'], 'mtu: "1" is not an MTU (576–65536)'],
+    [['--lease', 'one'], '--lease "one" is not namespace/name'],
     [['--metrics-address', 'x'], '--metrics-address "x" is not host:port'],
   ])('refuses %j', (args, message) => {
     expect(() => parseCommand(args, {})).toThrow(message);

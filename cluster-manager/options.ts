@@ -18,10 +18,17 @@ import {
 export interface Options {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Undefined: nobody else does this work. */
+  readonly lease: LeaseName | undefined;
   /** Undefined: nothing is served. */
   readonly metricsAddress: ListenAddress | undefined;
   readonly logLevel: LogLevel;
   readonly cluster: ClusterConfig;
+}
+
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 export type Command =
@@ -41,11 +48,19 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
     options: {
       kubeconfig: flags.text('kubeconfig'),
       context: flags.text('context'),
+      lease: readLease(flags.text('lease')),
       metricsAddress: readListenAddress(flags, 'metrics-address'),
       logLevel: readLogLevel(flags),
       cluster: readClusterConfig(flags),
     },
   };
+};
+
+const readLease = (text: string | undefined): LeaseName | undefined => {
+  if (text === undefined) return undefined;
+  const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  if (namespace === undefined || name === undefined) throw new UsageError(`--lease "${text}" is not namespace/name`);
+  return { namespace, name };
 };
 
 export const helpText = (): string =>
@@ -61,6 +76,7 @@ export const helpText = (): string =>
 const FLAGS: readonly Flag[] = [
   { flag: 'kubeconfig', help: 'file with the API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
+  { flag: 'lease', help: 'Lease, namespace/name, that one of several holds to work', defaultText: 'off' },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
   LOG_LEVEL_FLAG,
   ...CLUSTER_FLAGS,

@@ -7,7 +7,9 @@ import { AttachmentRegistry } from './registry.ts';
 
 interface Patch {
   readonly pod: string;
-  readonly changes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly uid: string | undefined;
+  /** Undefined: the annotation is to be taken away. */
+  readonly changes: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly settle: (error?: unknown) => void;
 }
 
@@ -24,10 +26,18 @@ const setUp = (cluster: TestCluster) => {
     onProblem: (problem) => problems.push(problem),
     later: (retry) => retries.push(retry),
     writer: {
-      patchJsonMap: (_, { namespace, name }, _annotation, changes) => {
+      patchJsonMap: (_, { namespace, name }, _annotation, changes, options) => {
         const { promise, resolve, reject } = Promise.withResolvers<KubeObject>();
         const settle = (error?: unknown): void => (error === undefined ? resolve({} as KubeObject) : reject(error));
-        patches.push({ pod: `${namespace}/${name}`, changes: changes as Patch['changes'], settle });
+        patches.push({ pod: `${namespace}/${name}`, uid: options?.uid, changes: changes as Patch['changes'], settle });
+        return promise;
+      },
+      merge: (_, { namespace, name }, patch) => {
+        const { promise, resolve, reject } = Promise.withResolvers<KubeObject>();
+        const settle = (error?: unknown): void => (error === undefined ? resolve({} as KubeObject) : reject(error));
+        const { uid } = patch['metadata'] as { uid: string };
+        expect(patch).toEqual({ metadata: { uid, annotations: { 'k8s.ovn.org/pod-networks': null } } });
+        patches.push({ pod: `${namespace}/${name}`, uid, changes: undefined, settle });
         return promise;
       },
     },
@@ -63,7 +73,7 @@ describe('a pod without addresses', () => {
       default: { ip_addresses: ['10.128.0.3/23'], role: 'infrastructure-locked', mac_address: '0a:58:0a:80:00:03' },
       'red/net': { ip_addresses: ['10.20.1.3/24'], role: 'primary', gateway_ips: ['10.20.1.1'] },
     });
-    expect(it.patches[0]?.changes['default']?.['gateway_ips']).toBeUndefined();
+    expect(it.patches[0]?.changes?.['default']?.['gateway_ips']).toBeUndefined();
   });
 
   it('does not get them twice while the write is under way', () => {
@@ -80,7 +90,7 @@ describe('a pod without addresses', () => {
       .pod('ns/b', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
     const it = setUp(cluster);
     it.flush();
-    expect(it.patches[0]?.changes['default']?.['ip_addresses']).toEqual(['10.128.0.4/23']);
+    expect(it.patches[0]?.changes?.['default']?.['ip_addresses']).toEqual(['10.128.0.4/23']);
   });
 });
 
@@ -98,7 +108,7 @@ it('an address that is used up is told, and the pod gets the next that becomes f
   cluster.facts.set('pod', 'ns/b', undefined);
   it.flush();
   expect(it.patches).toEqual([expect.objectContaining({ pod: 'ns/late' })]);
-  expect(it.patches[0]?.changes['default']?.['ip_addresses']).toEqual(['10.128.0.4/29']);
+  expect(it.patches[0]?.changes?.['default']?.['ip_addresses']).toEqual(['10.128.0.4/29']);
 });
 
 it('a finished pod frees its address', () => {
@@ -112,7 +122,7 @@ it('a finished pod frees its address', () => {
     .pod('ns/a', { node: 'node1', finished: true, networks: { default: { ips: ['10.128.0.3/23'] } } })
     .pod('ns/b', { node: 'node1', networks: {} });
   it.flush();
-  expect(it.patches[0]?.changes['default']?.['ip_addresses']).toEqual(['10.128.0.3/23']);
+  expect(it.patches[0]?.changes?.['default']?.['ip_addresses']).toEqual(['10.128.0.3/23']);
 });
 
 it('a write that failed is tried again with the same address', async () => {
@@ -133,4 +143,50 @@ it('a pod that is gone before its addresses are written is no problem', async ()
   it.patches[0]?.settle(new KubeError('ERR_KUBE_STATUS', 'gone', { status: 404, reason: 'NotFound' }));
   await Promise.resolve();
   expect(it.problems).toEqual([]);
+});
+
+it('addresses are for the very pod they were given to, not for the next of its name', async () => {
+  const cluster = plain('10.128.0.0/23').pod('ns/a', { node: 'node1', uid: 'first', networks: {} });
+  const it = setUp(cluster);
+  it.flush();
+  cluster.pod('ns/a', { node: 'node1', uid: 'second', networks: {} });
+  it.flush();
+  expect(it.patches.map(({ uid }) => uid)).toEqual(['first', 'second']);
+  it.patches[0]?.settle(new KubeError('ERR_KUBE_REPLACED', 'ns/a is another object now'));
+  await Promise.resolve();
+  it.flush();
+  expect(it.problems).toEqual([]);
+  expect(it.patches).toHaveLength(2);
+});
+
+describe('an annotation that was damaged', () => {
+  const held = { default: { ips: ['10.128.0.7/23'] } };
+  const damaged = (change: object) => {
+    const cluster = plain('10.128.0.0/23').pod('ns/a', { node: 'node1', networks: held });
+    const it = setUp(cluster);
+    it.flush();
+    const fact = cluster.facts.get('pod', 'ns/a')!;
+    cluster.facts.set('pod', 'ns/a', { ...fact, ...change });
+    it.flush();
+    return { ...it, cluster, fact };
+  };
+
+  it('and lacks entries gets them again, with the same addresses', () => {
+    const it = damaged({ lost: new Set(['default']) });
+    expect(it.patches.map(({ changes }) => changes?.['default']?.['ip_addresses'])).toEqual([['10.128.0.7/23']]);
+  });
+
+  it('and cannot be read is taken away, and then written again; the pod is told', async () => {
+    const it = damaged({ unreadable: 'not JSON', lost: new Set(['default']) });
+    expect(it.patches).toEqual([expect.objectContaining({ uid: 'uid-a', changes: undefined })]);
+    expect(it.problems).toEqual([
+      expect.objectContaining({ reason: 'unreadable', message: 'written again: not JSON' }),
+    ]);
+    it.flush();
+    it.cluster.facts.set('pod', 'ns/a', { ...it.fact, lost: new Set(['default']) });
+    it.flush();
+    it.patches[0]?.settle();
+    await expect.poll(() => it.patches).toHaveLength(2);
+    expect(it.patches[1]?.changes?.['default']?.['ip_addresses']).toEqual(['10.128.0.7/23']);
+  });
 });

@@ -2,23 +2,23 @@
  * Gives the pods of this node their addresses on networks that are routed between the nodes, and writes them to the API
  * before anybody uses them. The API is the only memory: at start, what pods have is entered before anything is given.
  */
-import { formatPodNetworks, type PodNetworkEntry, podNetworkEntryJson } from '../../api/annotations/pod-networks.ts';
+import { type PodNetworkEntry, podNetworkEntryJson } from '../../api/annotations/pod-networks.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KnownAnnotation, Writer } from '../../kube/writer/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { isExhausted } from '../../net/errors.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
-import { podKey } from '../model/facts.ts';
+import { type PodFact, podKey } from '../model/facts.ts';
 import { AddressBook } from './address-book.ts';
 import type { AttachmentRegistry } from './registry.ts';
 
 export interface AnnotatorOptions {
   readonly registry: AttachmentRegistry;
-  readonly writer: Pick<Writer, 'patchJsonMap'>;
+  readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly cluster: ClusterConfig;
   /** What the mirror knows of the pod's annotation. */
   readonly known: (pod: string) => KnownAnnotation | undefined;
@@ -31,7 +31,7 @@ export interface AnnotatorOptions {
 export interface AddressProblem {
   readonly pod: string;
   readonly uid: string;
-  readonly reason: 'exhausted' | 'conflict' | 'write-failed';
+  readonly reason: 'exhausted' | 'conflict' | 'unreadable' | 'write-failed';
   readonly message: string;
 }
 
@@ -87,7 +87,12 @@ export class Annotator {
   #give(pod: string): void {
     const wanted = this.#options.registry.get(pod);
     if (wanted === undefined || this.#writing.get(pod) === wanted.pod.uid) return;
-    const lacking = ofNode(wanted).filter(({ nadKey }) => !wanted.pod.networks.has(nadKey));
+    if (wanted.pod.unreadable !== undefined) {
+      void this.#reset(wanted.pod, wanted.pod.unreadable);
+      return;
+    }
+    const { networks, lost } = wanted.pod;
+    const lacking = ofNode(wanted).filter(({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true);
     if (lacking.length === 0) return;
     try {
       const entries = lacking.map((attachment): [string, PodNetworkEntry] => [
@@ -108,32 +113,57 @@ export class Annotator {
     return podNetworkEntry({ network, cluster: this.#options.cluster, role, addresses });
   }
 
+  /** Takes away an annotation that says nothing. Everybody who has something to say in it writes it again then. */
+  async #reset(pod: PodFact, unreadable: string): Promise<void> {
+    const { uid } = pod;
+    const key = podKey(pod);
+    this.#options.onProblem({ pod: key, uid, reason: 'unreadable', message: `written again: ${unreadable}` });
+    this.#writing.set(key, uid);
+    try {
+      const annotations = { [POD_ANNOTATIONS.networks]: null };
+      await this.#options.writer.merge(PODS, pod, { metadata: { uid, annotations } });
+    } catch (error) {
+      this.#failed(pod, `cannot be taken away: ${unreadable}`, error);
+    } finally {
+      if (this.#writing.get(key) === uid) this.#writing.delete(key);
+    }
+    // The mirror may have told of it before the answer came; else its change will make the pod pending.
+    if (this.#options.registry.get(key)?.pod.unreadable !== undefined) return;
+    this.#pending.add(key);
+    this.flush();
+  }
+
   async #write({ pod }: PodAttachments, entries: ReadonlyMap<string, PodNetworkEntry>): Promise<void> {
     const key = podKey(pod);
     this.#writing.set(key, pod.uid);
     const changes = Object.fromEntries(entries.entries().map(([nad, entry]) => [nad, podNetworkEntryJson(entry)]));
     try {
-      const known = this.#options.known(key);
-      await this.#options.writer.patchJsonMap(PODS, pod, POD_ANNOTATIONS.networks, changes, { known });
+      const options = { known: this.#options.known(key), uid: pod.uid };
+      await this.#options.writer.patchJsonMap(PODS, pod, POD_ANNOTATIONS.networks, changes, options);
     } catch (error) {
-      this.#failed(pod.uid, key, entries, error);
+      this.#failed(pod, `cannot write addresses ${addressesOf(entries)}`, error);
     } finally {
       if (this.#writing.get(key) === pod.uid) this.#writing.delete(key);
     }
   }
 
   /** The addresses stay with the pod until it is gone: whether the write arrived is not always known. */
-  #failed(uid: string, pod: string, entries: ReadonlyMap<string, PodNetworkEntry>, error: unknown): void {
-    if (isNotFound(error)) return;
+  #failed({ uid, ...pod }: PodFact, what: string, error: unknown): void {
+    // Gone. What has its name now is a pod of its own, for which a change has come or will come.
+    if (isNotFound(error) || isReplaced(error)) return;
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `cannot write addresses ${formatPodNetworks(entries)}: ${reason}`;
-    this.#options.onProblem({ pod, uid, reason: 'write-failed', message });
+    const key = podKey(pod);
+    this.#options.onProblem({ pod: key, uid, reason: 'write-failed', message: `${what}: ${reason}` });
     this.#options.later(() => {
-      this.#pending.add(pod);
+      this.#pending.add(key);
       this.flush();
     });
   }
 }
+
+/** For people: `10.128.0.3/23 on default`. */
+const addressesOf = (entries: ReadonlyMap<string, PodNetworkEntry>): string =>
+  [...entries].map(([nadKey, { ipAddresses }]) => `${ipAddresses.join(' ')} on ${nadKey}`).join(', ');
 
 const ofNode = ({ attachments }: PodAttachments): Attachment[] =>
   attachments.filter(({ givenBy }) => givenBy === 'node');

@@ -42,7 +42,7 @@ export interface HeldAddresses {
 }
 
 /** Keys 1–9 are the platform's: ports of routers on the network's switch. */
-const FIRST_POD_KEY = 10;
+export const FIRST_POD_KEY = 10;
 
 interface Entry {
   readonly addresses: readonly InterfaceAddress[];

@@ -15,8 +15,8 @@ import { createIdLedger } from './id-ledger.ts';
 import { createSubnetLedger, type SubnetLedger } from './subnet-ledger.ts';
 
 /** Ids 0 and 1 are reserved: the first address of a join subnet is the cluster router's. */
-const FIRST_NODE_ID = 2;
-const LAST_NODE_ID = 5000;
+export const FIRST_NODE_ID = 2;
+export const LAST_NODE_ID = 5000;
 
 /** The texts of the annotations that a node should have. */
 export interface NodeAnnotationTexts {

@@ -2,7 +2,7 @@
 import { formatTunnelKeys } from '../../api/annotations/tunnel-keys.ts';
 import { NAD_ANNOTATIONS, NAD_API_VERSION, UDN_FINALIZER } from '../../api/names.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { NetworkRecord } from '../allocation/network-registry.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import { removeFinalizer } from './finalizer.ts';
@@ -23,10 +23,10 @@ export const nadReconciler =
     const annotations = record === undefined ? {} : changedAnnotations(nad, record);
     try {
       if (Object.keys(annotations).length > 0) {
-        await writer.merge(NETWORK_ATTACHMENT_DEFINITIONS, ref, { metadata: { annotations } }, {}, signal);
+        await writer.merge(NETWORK_ATTACHMENT_DEFINITIONS, ref, { metadata: { uid, annotations } }, {}, signal);
       }
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!isNotFound(error) && !isReplaced(error)) throw error;
     }
     if (!isLeaving(nad)) return;
     const pods = users.watch(key, 'nad', () => enqueue.nad(key));

@@ -106,7 +106,7 @@ interface Outcome {
 
 const addFinalizer = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
   if (facts.metadata.finalizers.includes(UDN_FINALIZER)) return;
-  await applyToNetwork(controller.client, facts, NETWORK_MANAGER, { finalizers: [UDN_FINALIZER] }, signal);
+  await applyToNetwork(controller.writer, facts, NETWORK_MANAGER, { finalizers: [UDN_FINALIZER] }, signal);
 };
 
 /** Namespaces with a NAD of the network, sorted. */

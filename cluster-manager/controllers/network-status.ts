@@ -2,9 +2,10 @@
 import { type ConditionInput, hasCondition, nextCondition } from '../../api/condition.ts';
 import { UDN_API_VERSION } from '../../api/names.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { InvolvedObject } from '../../kube/events/types.ts';
-import type { KubeClient, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
+import type { ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
+import type { Writer } from '../../kube/writer/types.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { ControllerContext } from './types.ts';
 
@@ -19,11 +20,10 @@ export const refOf = ({ metadata: { namespace, name } }: NetworkFacts): ObjectRe
 
 /**
  * Server-side apply to a network that exists, of fields that one field manager owns. With the uid it never makes an object
- * anew that was deleted a moment ago, nor writes to one that took its name: then the server answers 409, which is final,
- * so this does not go through the writer, which would try it again and again.
+ * anew that was deleted a moment ago, nor writes to one that took its name.
  */
 export const applyToNetwork = async (
-  client: Pick<KubeClient, 'patch'>,
+  writer: Pick<Writer, 'apply'>,
   facts: NetworkFacts,
   fieldManager: string,
   fields: { readonly finalizers?: readonly string[]; readonly status?: unknown },
@@ -40,12 +40,11 @@ export const applyToNetwork = async (
     },
     ...(status === undefined ? {} : { status }),
   };
-  const patch = { type: 'apply', body, fieldManager, force: true } as const;
   const subresource = status === undefined ? undefined : 'status';
   try {
-    await client.patch(resourceOf(facts), refOf(facts), patch, { subresource }, signal);
+    await writer.apply(resourceOf(facts), body, { subresource, fieldManager }, signal);
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isNotFound(error) && !isReplaced(error)) throw error;
   }
 };
 
@@ -59,7 +58,7 @@ export const regarding = ({ kind, metadata: { namespace, name, uid } }: NetworkF
 
 /** Writes the condition unless the object has it already; an object that is gone needs none. */
 export const writeCondition = async (
-  { client, clock }: Pick<ControllerContext, 'client' | 'clock'>,
+  { writer, clock }: Pick<ControllerContext, 'writer' | 'clock'>,
   facts: NetworkFacts,
   fieldManager: string,
   input: ConditionInput,
@@ -69,7 +68,7 @@ export const writeCondition = async (
   if (hasCondition(facts.conditions, condition)) return;
   const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
   const status = { conditions: [nextCondition(condition, facts.conditions, now)] };
-  await applyToNetwork(client, facts, fieldManager, { status }, signal);
+  await applyToNetwork(writer, facts, fieldManager, { status }, signal);
 };
 
 /** `NetworkCreated` */

@@ -1,0 +1,42 @@
+/** One cluster manager works at a time: the one that holds a Lease. The others wait. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { runLeaderElection } from '../kube/lease/leader-election.ts';
+import type { LeaderElectionObservation } from '../kube/lease/types.ts';
+import type { KubeClient } from '../kube/types.ts';
+import type { LeaseName } from './options.ts';
+
+export interface LeadershipOptions {
+  readonly client: KubeClient;
+  /** Undefined: nobody else is there. */
+  readonly lease: LeaseName | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * Does the work once we lead, until `signal` aborts.
+ * @throws when leadership is lost: others may have given out what we hold in memory, so the process has to start anew
+ */
+export const whenLeading = async (
+  { client, lease, log }: LeadershipOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (lease === undefined) return work(signal);
+  const identity = `${hostname()}_${randomUUID()}`;
+  const observe = (observation: LeaderElectionObservation): void => logLeadership(log, observation);
+  const lead = async (leading: AbortSignal): Promise<void> => {
+    await work(leading);
+    if (!signal.aborted) throw new Error('leadership is lost');
+  };
+  await runLeaderElection({ client, ...lease, identity, lead, observe }, signal);
+};
+
+const logLeadership = (log: Logger, observation: LeaderElectionObservation): void => {
+  const child = log.child({ module: 'lease' });
+  if (observation.kind === 'leading') child.info('leading');
+  else if (observation.kind === 'leader') child.info({ leader: observation.identity }, 'leader seen');
+  else if (observation.kind === 'lost') child.error({ reason: observation.reason }, 'leadership lost');
+  else child.warn({ err: observation.error }, 'lease not reachable');
+};
