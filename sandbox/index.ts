@@ -36,7 +36,7 @@ export interface Sandbox extends AsyncDisposable {
   objects(): Promise<Objects>;
   /** Of the cluster's API server. Closed with the sandbox. */
   client(): Promise<KubeClient>;
-  /** Default signal: SIGTERM. What was ended is started again. */
+  /** @param node or `control-plane`: `api`, `cluster-manager`. Default signal: SIGTERM. What was ended is started again. */
   kill(node: string, program: KillableName, signal?: NodeJS.Signals | number): Promise<void>;
   status(): Promise<SandboxStatus>;
   /** Resolves when nothing is left. */

@@ -6,8 +6,13 @@ import { cgroupsFolder } from './machine/cgroups.ts';
 import { BRIDGE } from './plan/netplan.ts';
 import { stateFolder } from './supervisor/state-folder.ts';
 
-/** Namespaces by their identity, for example `net:[4026532]`, with a process of the sandbox that is in them. */
-export type Namespaces = ReadonlySet<string>;
+/** What a sandbox's processes were in. */
+export interface Namespaces {
+  /** By their identity, for example `net:[4026532]`. The kernel gives a number again as soon as it is free. */
+  readonly ids: ReadonlySet<string>;
+  /** In clock ticks since boot: a process that started later is in a new namespace that has the number of an old one. */
+  readonly asOf: number;
+}
 
 const KINDS = ['net', 'mnt', 'pid', 'uts', 'ipc', 'cgroup'] as const;
 
@@ -15,7 +20,7 @@ const KINDS = ['net', 'mnt', 'pid', 'uts', 'ipc', 'cgroup'] as const;
  * One sentence per trace: processes, cgroups, mounts, links of this machine's own network, files.
  * @param namespaces of `namespacesOf` while the sandbox was up: processes that are still in them, whatever they are
  */
-export const tracesOf = async (name: string, namespaces: Namespaces = new Set()): Promise<string[]> => {
+export const tracesOf = async (name: string, namespaces: Namespaces = NO_NAMESPACES): Promise<string[]> => {
   const found = await Promise.all([
     processTraces(name, namespaces),
     cgroupTraces(name),
@@ -29,8 +34,12 @@ export const tracesOf = async (name: string, namespaces: Namespaces = new Set())
 /** The namespaces of the sandbox's processes, less those of this process. */
 export const namespacesOf = async (name: string): Promise<Namespaces> => {
   const own = new Set(await namespacesOfProcess('self'));
-  const processes = (await allProcesses()).filter((process) => isOf(process, name));
-  return new Set(processes.flatMap((process) => process.namespaces).filter((namespace) => !own.has(namespace)));
+  const processes = await allProcesses();
+  const found = processes.filter((process) => isOf(process, name)).flatMap((process) => process.namespaces);
+  return {
+    ids: new Set(found.filter((namespace) => !own.has(namespace))),
+    asOf: Math.max(0, ...processes.map(({ startTime }) => startTime)),
+  };
 };
 
 /**
@@ -47,8 +56,12 @@ export const untilNothingIsLeft = async (name: string, namespaces?: Namespaces, 
   }
 };
 
+const NO_NAMESPACES: Namespaces = { ids: new Set(), asOf: 0 };
+
 interface ProcessFacts {
   readonly pid: string;
+  /** In clock ticks since boot. */
+  readonly startTime: number;
   readonly command: string;
   readonly cgroup: string;
   readonly namespaces: readonly string[];
@@ -56,8 +69,11 @@ interface ProcessFacts {
 
 const processTraces = async (name: string, namespaces: Namespaces): Promise<string[]> =>
   (await allProcesses())
-    .filter((process) => isOf(process, name) || process.namespaces.some((namespace) => namespaces.has(namespace)))
+    .filter((process) => isOf(process, name) || isIn(process, namespaces))
     .map(({ pid, command }) => `process ${pid}: ${command.slice(0, 200)}`);
+
+const isIn = (process: ProcessFacts, { ids, asOf }: Namespaces): boolean =>
+  process.startTime <= asOf && process.namespaces.some((namespace) => ids.has(namespace));
 
 /** Its cgroup is the sandbox's, or its command line names a file or cgroup of it. */
 const isOf = ({ pid, command, cgroup }: ProcessFacts, name: string): boolean => {
@@ -77,14 +93,17 @@ const allProcesses = async (): Promise<ProcessFacts[]> => {
 /** Undefined for one that ended meanwhile. */
 const readProcess = async (pid: string): Promise<ProcessFacts | undefined> => {
   try {
-    const [command, cgroups] = await Promise.all([
+    const [command, cgroups, stat] = await Promise.all([
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
       readFile(`/proc/${pid}/cgroup`, 'utf8'),
+      readFile(`/proc/${pid}/stat`, 'utf8'),
     ]);
     // It has ended, and its parent has not waited for it yet.
     if (command === '') return undefined;
     return {
       pid,
+      // proc_pid_stat(5), field 22; the second may contain anything.
+      startTime: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]),
       command: command.replaceAll('\0', ' ').trim(),
       cgroup: /^0::(.*)$/m.exec(cgroups)?.[1] ?? '',
       namespaces: await namespacesOfProcess(pid),

@@ -6,6 +6,8 @@ export interface ApiServerRequest {
   readonly kubeconfig: string;
   /** A unix socket to listen on as well; nodes reach it through a forwarder. */
   readonly socket: string;
+  /** A folder: when the server is started again, also after a crash, it goes on with what is there, at the same address. */
+  readonly data: string;
   readonly serviceSubnets: readonly string[];
   /** What the Service default/kubernetes leads to. */
   readonly endpoint: { readonly addresses: readonly string[]; readonly port: number };

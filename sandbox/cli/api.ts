@@ -2,6 +2,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { startEmbeddedServer } from '../../kube/embedded/server.ts';
+import { openDataFolder } from '../api/data-folder.ts';
 import { SandboxError } from '../errors.ts';
 import { API_KINDS } from '../plan/options.ts';
 
@@ -10,6 +11,7 @@ interface ApiOptions {
   readonly kubeconfig: string;
   readonly port: string;
   readonly socket?: string;
+  readonly data?: string;
   readonly serviceSubnet: readonly string[];
   readonly endpoint: readonly string[];
   readonly endpointPort: string;
@@ -26,6 +28,9 @@ export const addApiCommand = (program: Command): void => {
     .addOption(new Option('--kubeconfig <file>', 'where to write it').makeOptionMandatory())
     .addOption(new Option('--port <port>', 'of 127.0.0.1; 0 takes a free one').default('0').env('UDN_API_PORT'))
     .addOption(new Option('--socket <path>', 'a unix socket to listen on as well'))
+    .addOption(
+      new Option('--data <folder>', 'keep the objects there: the next server with it goes on, on the same port'),
+    )
     .addOption(new Option('--service-subnet <cidr>', 'where ClusterIPs come from').argParser(collect).default([]))
     .addOption(
       new Option('--endpoint <address>', 'what the Service default/kubernetes leads to').argParser(collect).default([]),
@@ -41,11 +46,13 @@ const serve = async (options: ApiOptions): Promise<void> => {
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());
   });
+  const kept = options.data === undefined ? undefined : await openDataFolder(options.data);
   const server = await startEmbeddedServer({
     listen: [
-      { host: '127.0.0.1', port: portOf(options.port) },
+      { host: '127.0.0.1', port: portOf(options.port) || (kept?.port ?? 0) },
       ...(options.socket === undefined ? [] : [{ path: options.socket }]),
     ],
+    data: kept?.objects,
     ...(options.serviceSubnet.length === 0 ? {} : { serviceCidrs: options.serviceSubnet }),
     ...(options.endpoint.length === 0
       ? {}
@@ -53,7 +60,8 @@ const serve = async (options: ApiOptions): Promise<void> => {
   });
   await writeWhole(options.kubeconfig, server.kubeconfig());
   await stopped;
-  await rm(options.kubeconfig, { force: true });
+  // Of a server that will come back it stays true.
+  if (kept === undefined) await rm(options.kubeconfig, { force: true });
   await server.close();
 };
 

@@ -1,5 +1,5 @@
 /** `bin/sandbox`: what scripts rely on. Needs root and `make build`. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -178,6 +178,41 @@ describe('api', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(existsSync(kubeconfig)).toBe(false);
+  });
+
+  it('with --data goes on at the same address with the same objects after it was killed', async () => {
+    const kubeconfig = join(folder, 'kept');
+    const serve = async (): Promise<{ child: ChildProcess; server: string }> => {
+      const child = spawn(PROGRAM, ['api', '--kubeconfig', kubeconfig, '--data', join(folder, 'data')], {
+        stdio: 'ignore',
+      });
+      const server = await eventually(async () => {
+        const url = /server: (\S+)/.exec(await readFile(kubeconfig, 'utf8'))?.[1] ?? '';
+        await fetch(`${url}/version`);
+        return url;
+      });
+      return { child, server };
+    };
+    const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill(signal);
+      await ended;
+    };
+    const first = await serve();
+    const path = '/api/v1/namespaces/default/configmaps';
+    const body = JSON.stringify({ metadata: { name: 'a' }, data: { a: 'b' } });
+    const headers = { 'content-type': 'application/json' };
+    const created = await fetch(first.server + path, { method: 'POST', body, headers });
+    const object: unknown = await created.json();
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      await end(first.child, signal);
+      const { child, server } = await serve();
+      first.child = child;
+      expect(server).toBe(first.server);
+      expect(await (await fetch(`${server}${path}/a`)).json()).toEqual(object);
+    }
+    await end(first.child, 'SIGTERM');
+    expect(existsSync(kubeconfig)).toBe(true);
   });
 
   it('objects are applied, read, waited for and deleted', async () => {

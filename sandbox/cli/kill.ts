@@ -1,13 +1,15 @@
 import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { SandboxError } from '../errors.ts';
-import { KILLABLE, type KillableName } from '../plan/daemons.ts';
+import { CONTROL_PLANE, KILLABLE, type KillableName } from '../plan/daemons.ts';
 import { connectControl } from '../supervisor/control-client.ts';
 import { type NameOption, sandboxCommand } from './options.ts';
 
 export const addKillCommand = (program: Command): void => {
   sandboxCommand(program, 'kill <node> <program>')
-    .description(`send a signal to a program of a node (${KILLABLE.join(', ')}); it is started again when it ends`)
+    .description(
+      `send a signal to a program of a node, or of ${CONTROL_PLANE} (${KILLABLE.join(', ')}); it is started again when it ends`,
+    )
     .option('--signal <signal>', 'a number or a name', 'TERM')
     .action(async (node: string, given: string, { name, signal }: NameOption & { readonly signal: string }) => {
       const target = KILLABLE.find((known) => known === given);

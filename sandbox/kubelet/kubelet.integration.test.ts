@@ -1,6 +1,7 @@
 /** The kubelet stand-in with a CNI plugin of its own. Needs root and `make build`. */
 import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PODS } from '../../kube/resources.ts';
 import { type ManifestObject, type Objects, openSandbox, type Sandbox, startSandbox } from '../index.ts';
 import { untilNothingIsLeft } from '../leaks.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -324,6 +325,24 @@ describe('a pod', () => {
     await objects.delete([stubborn]);
     expect(performance.now() - start).toBeGreaterThan(900);
     expect(await onNode('cat', log)).toBe('up\nasked\n');
+  });
+
+  it('of the same name as one that went by force is another one', async () => {
+    await run(pod('again', { nodeName: NODE }));
+    await objects.wait('pod', 'again', 'ready');
+    const client = await sandbox.client();
+    const before = await objects.get('pod', 'again');
+    // Twice, so that the second one goes while the kubelet has only begun with it.
+    for (let i = 0; i < 2; i += 1) {
+      await client.delete(PODS, { namespace: 'default', name: 'again' }, { gracePeriodSeconds: 0 });
+      await objects.apply([pod('again', { nodeName: NODE })]);
+    }
+    await objects.wait('pod', 'again', 'ready');
+    const after = await objects.get('pod', 'again');
+    expect(after.metadata.uid).not.toBe(before.metadata.uid);
+    const containerOf = ({ status }: Record<string, unknown>) =>
+      (status as PodStatus).containerStatuses[0]?.containerID;
+    expect(containerOf(after)).not.toBe(containerOf(before));
   });
 
   it('survives the kubelet, which takes it over', async () => {

@@ -3,10 +3,11 @@
  * One step at a time; whatever happens meanwhile makes another round.
  */
 import { backoffMs } from '../../kube/backoff.ts';
-import { isConflict, isNotFound } from '../../kube/errors.ts';
+import { isConflict, isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KubeClient, ObjectRef } from '../../kube/types.ts';
+import { unlessReplaced } from '../../kube/writer/replaced.ts';
 import { messageOf } from '../errors.ts';
 import type { NetworkConf } from './cni/conf.ts';
 import type { ContainerRuntime } from './container-runtime.ts';
@@ -214,8 +215,11 @@ export class PodWorker {
     const content = JSON.stringify(status);
     if (content === this.#written) return;
     // The uid keeps the status off a later pod of the same name.
-    const body = { metadata: { uid: pod.metadata.uid }, status };
-    await unlessGone(this.#context.client.patch(PODS, refOf(pod), { type: 'merge', body }, { subresource: 'status' }));
+    const { uid } = pod.metadata;
+    const patch = { type: 'merge', body: { metadata: { uid }, status } } as const;
+    const { client } = this.#context;
+    const write = () => client.patch(PODS, refOf(pod), patch, { subresource: 'status' });
+    await unlessGone(unlessReplaced(client, { resource: PODS, ref: refOf(pod), uid }, write));
     this.#written = content;
   }
 
@@ -318,6 +322,6 @@ const unlessGone = async (write: Promise<unknown>): Promise<void> => {
   try {
     await write;
   } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
+    if (!isNotFound(error) && !isReplaced(error) && !isConflict(error)) throw error;
   }
 };

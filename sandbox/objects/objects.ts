@@ -171,8 +171,7 @@ const waitFor = async (
       mirror.whenSynced(stop.signal).then(check, () => {});
     });
   } finally {
-    // Not in the middle of a request that is being made: an abort then goes unnoticed.
-    setImmediate(() => stop.abort());
+    stop.abort();
   }
 };
 

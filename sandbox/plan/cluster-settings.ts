@@ -20,8 +20,10 @@ export const serviceSubnets = (families: IpFamilies): readonly string[] => RANGE
 export const settingsEnvironment = ({
   ipFamily,
   gatewayMode,
-}: Pick<SandboxOptions, 'ipFamily' | 'gatewayMode'>): Record<string, string> => ({
+  settings,
+}: Pick<SandboxOptions, 'ipFamily' | 'gatewayMode' | 'settings'>): Record<string, string> => ({
   UDN_CLUSTER_SUBNETS: RANGES[ipFamily].clusterSubnets,
   UDN_SERVICE_SUBNETS: RANGES[ipFamily].serviceSubnets.join(','),
   UDN_GATEWAY_MODE: gatewayMode,
+  ...settings,
 });

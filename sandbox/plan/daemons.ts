@@ -10,8 +10,11 @@ export interface DaemonSpec {
   readonly socket?: string;
 }
 
-/** What can be killed: the daemons and the node's own programs. */
-export const KILLABLE = [...DAEMONS, 'agent', 'kubelet'] as const;
+/** Where the programs run that there is one of, for `kill`. */
+export const CONTROL_PLANE = 'control-plane';
+
+/** What can be killed: the daemons and programs of a node, and those of the control plane. */
+export const KILLABLE = [...DAEMONS, 'agent', 'kubelet', 'api', 'cluster-manager'] as const;
 export type KillableName = (typeof KILLABLE)[number];
 
 export const OVS_SOCKET = '/run/openvswitch/db.sock';

@@ -11,6 +11,7 @@ it('has defaults for everything', () => {
     kubelet: 'builtin',
     kernel: 'auto',
     programs: new Set(['api', 'kubelet', 'cluster-manager', 'agent']),
+    settings: {},
     timeoutSeconds: 120,
   });
 });
@@ -36,6 +37,7 @@ describe('refuses', () => {
     [{ programs: 'agent,x' }, /^programs: /],
     [{ programs: '' }, /^programs: /],
     [{ gatewayMode: 'both' as 'shared' }, /^gatewayMode: /],
+    [{ settings: { PATH: '/' } }, /^settings\.PATH: must be named UDN_/],
     [{ colour: 'red' } as object, /colour/],
   ])('%j', (input, message) => {
     expect(() => parseOptions(input)).toThrow(

@@ -41,6 +41,16 @@ const schema = z.strictObject({
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   kernel: z.enum(KERNELS).default('auto'),
   programs,
+  /** More environment variables of the agents and of the cluster manager: their flags, for example `UDN_CNI_WAIT`. */
+  settings: z
+    .record(z.string(), z.string())
+    .superRefine((settings, context) => {
+      for (const name of Object.keys(settings)) {
+        if (/^UDN_[A-Z_]+$/.test(name)) continue;
+        context.addIssue({ code: 'custom', path: [name], message: 'must be named UDN_…' });
+      }
+    })
+    .default({}),
   /** How long `up` waits for everything to be ready, in seconds. */
   timeoutSeconds: z.coerce.number().positive().max(3600).default(120),
 });

@@ -3,6 +3,7 @@ import { messageOf, SandboxError } from '../errors.ts';
 import { podCommand } from '../kubelet/exec-info.ts';
 import { NODE_KUBECONFIG } from '../machine/node-root.ts';
 import type { CommandLine, EnterOptions } from '../machine/types.ts';
+import { CONTROL_PLANE } from '../plan/daemons.ts';
 import { type ClusterContext, type ClusterState, machineNamed, OUTSIDE, SERVICES } from './cluster-context.ts';
 import { serveControl } from './control-server.ts';
 import type { Control, NodeStatus, SandboxStatus, Target } from './types.ts';
@@ -95,9 +96,9 @@ const nodeNamed = ({ plan }: ClusterContext, state: ClusterState, name: string) 
 };
 
 const killProgram = (state: ClusterState, node: string, program: string, signal: NodeJS.Signals | number): void => {
-  const services = state.services.get(node);
-  if (services === undefined || node === SERVICES) {
-    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `there is no node "${node}"`);
+  const services = node === SERVICES ? undefined : state.services.get(node === CONTROL_PLANE ? SERVICES : node);
+  if (services === undefined) {
+    throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `there is no node "${node}", and it is not ${CONTROL_PLANE}`);
   }
   const service = services.find(({ name }) => name === program);
   if (service === undefined) {

@@ -88,6 +88,7 @@ const startApi = (context: ClusterContext, state: ClusterState): Service => {
   const command = embeddedApi(artifacts).command({
     kubeconfig: folder.kubeconfig,
     socket: folder.api,
+    data: folder.apiData,
     serviceSubnets: serviceSubnets(options.ipFamily),
     endpoint: { addresses: plan.gateway.map(addressOf), port: API_PORT },
   });

@@ -10,6 +10,8 @@ export interface StateFolder {
   /** Unix sockets: the control server's and the API server's. */
   readonly control: string;
   readonly api: string;
+  /** A folder for what the API server keeps. */
+  readonly apiData: string;
   /** For kubectl on this machine. */
   readonly kubeconfig: string;
   readonly logs: string;
@@ -30,6 +32,7 @@ export const stateFolder = (name: string, base = stateBase()): StateFolder => {
     path,
     control: join(path, 'control.sock'),
     api: join(path, 'api.sock'),
+    apiData: join(path, 'api'),
     kubeconfig: join(path, 'kubeconfig'),
     logs: join(path, 'log'),
     mounts: join(path, 'mount'),
