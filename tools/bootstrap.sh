@@ -6,6 +6,8 @@ missing=
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 
 need gcc gcc
+# gcc only recommends them, and recommendations are not installed here.
+[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
 need musl-gcc musl-tools
 need make make
 need npm npm

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { build } from 'esbuild';
 import { buildNative } from './build-native.ts';
+import { leanBundle } from './lean-bundle.ts';
 import { PROGRAMS } from './programs.ts';
 
 const main = async (): Promise<void> => {
@@ -23,6 +24,7 @@ const bundle = async (): Promise<void> => {
     target: 'node24',
     format: 'esm',
     minifySyntax: true,
+    plugins: [leanBundle],
     sourcemap: true,
     legalComments: 'none',
     logLevel: 'warning',

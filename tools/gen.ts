@@ -6,11 +6,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crdFiles } from '../api/crd/crds.ts';
 import { generateOvsdbModels } from '../ovsdb/gen/generate.ts';
+import { registryDocs } from './registries.ts';
 
 /** Path from the repository's root → content. */
 export type GeneratedFiles = Readonly<Record<string, string>>;
 
-const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = [crdFiles, generateOvsdbModels];
+const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = [
+  crdFiles,
+  generateOvsdbModels,
+  registryDocs,
+];
 
 const main = async (check: boolean): Promise<void> => {
   const stale: string[] = [];

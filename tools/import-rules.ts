@@ -16,9 +16,23 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'cni-shim': [],
   cli: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager'],
   sandbox: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager'],
-  tools: ['net', 'api', 'ovsdb', 'agent', 'cluster-manager', 'cli', 'sandbox'],
+  demo: ['net', 'api', 'kube', 'datapath', 'sandbox'],
+  tools: ['net', 'api', 'program', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox'],
   bench: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox'],
-  test: ['net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox', 'tools', 'bench'],
+  test: [
+    'net',
+    'api',
+    'kube',
+    'ovsdb',
+    'datapath',
+    'agent',
+    'cluster-manager',
+    'cli',
+    'sandbox',
+    'tools',
+    'bench',
+    'demo',
+  ],
 };
 
 /** Packages that one folder wraps for all others. */

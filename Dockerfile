@@ -1,0 +1,49 @@
+# Images of the programs:
+#
+#   docker build --target udn-agent --tag udn-agent:0.1.0 .
+#   docker build --target udn-cluster-manager --tag udn-cluster-manager:0.1.0 .
+#   docker build --target udnctl --tag udnctl:0.1.0 .
+#
+# The layout below /opt/ovn-udn is that of this repository, so that the scripts of bin/ work as they are.
+# For builds that can be repeated, give BASE with a digest.
+ARG BASE=debian:13-slim
+
+FROM ${BASE} AS build
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates gcc libc6-dev musl-tools npm \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /opt/ovn-udn
+COPY package.json package-lock.json .npmrc ./
+# Brings Node 24, too. Not `npm ci`: see docs/adr/0002-install-without-npm-ci.md. The lock file decides the versions.
+RUN npm install --no-save --silent
+COPY . .
+RUN npm run --silent build
+
+FROM ${BASE} AS runtime
+LABEL org.opencontainers.image.title="ovn-udn" \
+  org.opencontainers.image.description="User-defined networks for Kubernetes on OVN and OVS" \
+  org.opencontainers.image.version="0.1.0" \
+  org.opencontainers.image.licenses="Apache-2.0"
+WORKDIR /opt/ovn-udn
+COPY LICENSE ./
+COPY --from=build /opt/ovn-udn/node_modules/node/bin/node node_modules/node/bin/node
+
+# Root: it makes links and writes to the sockets of OVS. udnctl is there for `kubectl exec`.
+FROM runtime AS udn-agent
+COPY --from=build /opt/ovn-udn/bin/udn-agent /opt/ovn-udn/bin/udnctl bin/
+COPY --from=build /opt/ovn-udn/dist/udn-agent.mjs /opt/ovn-udn/dist/netlink-worker.mjs /opt/ovn-udn/dist/udnctl.mjs dist/
+COPY --from=build /opt/ovn-udn/build/udn-cni /opt/ovn-udn/build/nlsock.node /opt/ovn-udn/build/peercred.node /opt/ovn-udn/build/memory.node build/
+ENTRYPOINT ["/opt/ovn-udn/bin/udn-agent"]
+
+FROM runtime AS udn-cluster-manager
+COPY --from=build /opt/ovn-udn/bin/udn-cluster-manager bin/
+COPY --from=build /opt/ovn-udn/dist/udn-cluster-manager.mjs dist/
+USER 65532:65532
+ENTRYPOINT ["/opt/ovn-udn/bin/udn-cluster-manager"]
+
+# For `udnctl render`, which asks nobody. On a node, use the one in the agent's image.
+FROM runtime AS udnctl
+COPY --from=build /opt/ovn-udn/bin/udnctl bin/
+COPY --from=build /opt/ovn-udn/dist/udnctl.mjs dist/
+USER 65532:65532
+ENTRYPOINT ["/opt/ovn-udn/bin/udnctl"]

@@ -1,0 +1,198 @@
+/** The roles allow what the programs ask for, and nothing else: both run against an API server that writes it down. */
+
+import { pino } from 'pino';
+import { afterEach, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { type Core, startCore } from '../../../agent/core.ts';
+import { createDatabases } from '../../../agent/databases/databases.ts';
+import { createClusterInputs } from '../../../agent/inputs/cluster-inputs.ts';
+import { publishNode } from '../../../agent/node/publisher.ts';
+import { podEvents } from '../../../agent/pod-events.ts';
+import { parseClusterConfig } from '../../../api/cluster-config.ts';
+import { crdFiles } from '../../../api/crd/crds.ts';
+import { POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL } from '../../../api/names.ts';
+import {
+  CLUSTER_USER_DEFINED_NETWORKS,
+  NETWORK_ATTACHMENT_DEFINITIONS,
+  USER_DEFINED_NETWORKS,
+} from '../../../api/resources.ts';
+import { createManager } from '../../../cluster-manager/controllers/manager.ts';
+import { whenLeading } from '../../../cluster-manager/leadership.ts';
+import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
+import { createEventRecorder } from '../../../kube/events/recorder.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
+import type { KubeClient, ResourceType } from '../../../kube/types.ts';
+import { createWriter } from '../../../kube/writer/writer.ts';
+import { parseIp } from '../../../net/ip.ts';
+import { permission, permissionsOf } from './load.ts';
+import { recordingClient } from './recording-client.ts';
+
+const CLUSTER = parseClusterConfig();
+const LABELS = { [PRIMARY_NETWORK_LABEL]: '' };
+
+let ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.reverse()) await end();
+  ends = [];
+});
+
+const startServer = async (): Promise<KubeClient> => {
+  const server = createEmbeddedCluster();
+  ends.push(() => server.close());
+  const client = server.client('test');
+  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  await server.settled();
+  await client.create(NODES, { metadata: { name: 'node-1' } });
+  await client.create(NAMESPACES, { metadata: { name: 'red', labels: LABELS } });
+  await client.create(NAMESPACES, { metadata: { name: 'blue', labels: { ...LABELS, team: 'blue' } } });
+  return client;
+};
+
+const createPod = (client: KubeClient, namespace: string) =>
+  client.create(PODS, {
+    metadata: { name: 'web', namespace },
+    spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'toolbox' }] },
+  });
+
+const isGone = (client: KubeClient, resource: ResourceType) =>
+  vi.waitFor(async () => expect((await client.list(resource)).items).toEqual([]), { timeout: 10_000 });
+
+it('of the cluster manager', { timeout: 30_000 }, async () => {
+  const server = await startServer();
+  const { client, used } = recordingClient(server, PODS);
+  const events = createEventRecorder({ client, component: 'test' });
+  const stop = new AbortController();
+  const manager = createManager({ client, events, cluster: CLUSTER });
+  await server.create(NAMESPACES, { metadata: { name: 'ovn-udn' } });
+  const lease = { namespace: 'ovn-udn', name: 'udn-cluster-manager' };
+  const lead = (leading: AbortSignal): Promise<void> => manager.run(leading);
+  const running = whenLeading({ client, lease, log: pino({ level: 'silent' }) }, lead, stop.signal);
+  ends.push(
+    () => running,
+    () => stop.abort(),
+  );
+
+  await server.create(USER_DEFINED_NETWORKS, {
+    metadata: { name: 'net', namespace: 'red' },
+    spec: { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.1.0.0/16'] } },
+  });
+  await server.create(CLUSTER_USER_DEFINED_NETWORKS, {
+    metadata: { name: 'net' },
+    spec: {
+      namespaceSelector: { matchLabels: { team: 'blue' } },
+      network: { topology: 'Layer3', layer3: { role: 'Primary', subnets: [{ cidr: '10.2.0.0/16', hostSubnet: 24 }] } },
+    },
+  });
+  await createPod(server, 'red');
+  await vi.waitFor(
+    async () => {
+      const { metadata } = await server.get(PODS, { namespace: 'red', name: 'web' });
+      expect(metadata.annotations?.[POD_ANNOTATIONS.networks]).toContain('10.1.0.');
+    },
+    { timeout: 10_000 },
+  );
+  // A second primary network: somebody has to be told; twice, so that the event is counted up.
+  const second = {
+    metadata: { name: 'second', namespace: 'red' },
+    spec: { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.3.0.0/16'] } },
+  };
+  for (let round = 0; round < 2; round += 1) {
+    await server.create(USER_DEFINED_NETWORKS, second);
+    await vi.waitFor(
+      async () => {
+        const { status } = await server.get(USER_DEFINED_NETWORKS, second.metadata);
+        expect(JSON.stringify(status)).toContain('primary network already exist');
+      },
+      { timeout: 10_000 },
+    );
+    await server.delete(USER_DEFINED_NETWORKS, second.metadata);
+    await vi.waitFor(async () => expect((await server.list(USER_DEFINED_NETWORKS)).items).toHaveLength(1), {
+      timeout: 10_000,
+    });
+  }
+  const regarding = { apiVersion: 'v1', kind: 'Namespace', name: 'red', namespace: undefined, uid: undefined };
+  for (let round = 0; round < 2; round += 1)
+    events.record({ regarding, type: 'Warning', reason: 'Twice', message: 'm' });
+  await server.delete(PODS, { namespace: 'red', name: 'web' }, { gracePeriodSeconds: 0 });
+  await server.delete(USER_DEFINED_NETWORKS, { namespace: 'red', name: 'net' });
+  await server.delete(CLUSTER_USER_DEFINED_NETWORKS, { name: 'net' });
+  await isGone(server, USER_DEFINED_NETWORKS);
+  await isGone(server, CLUSTER_USER_DEFINED_NETWORKS);
+  await isGone(server, NETWORK_ATTACHMENT_DEFINITIONS);
+  await events.flush();
+  // The Lease is given back.
+  stop.abort();
+  await running;
+
+  // Asked of an admission plugin that the server of this test does not have.
+  const ofAdmission = ['userdefinednetworks/finalizers', 'clusteruserdefinednetworks/finalizers'].map((resource) =>
+    permission('k8s.ovn.org', resource, 'update'),
+  );
+  expect([...used, ...ofAdmission].toSorted()).toEqual([...permissionsOf('udn-cluster-manager')].toSorted());
+});
+
+it('of the agent', { timeout: 30_000 }, async () => {
+  const server = await startServer();
+  await server.patch(
+    NODES,
+    { name: 'node-1' },
+    {
+      type: 'merge',
+      body: { metadata: { annotations: { 'k8s.ovn.org/node-subnets': '{"default":["10.128.0.0/23"]}' } } },
+    },
+  );
+  await server.create(NAMESPACES, { metadata: { name: 'plain' } });
+  const { client, used } = recordingClient(server, PODS);
+  const stop = new AbortController();
+  const inputs = createClusterInputs({ client, node: 'node-1', observe: () => undefined });
+  const running = inputs.run(stop.signal);
+  ends.push(
+    () => running,
+    () => stop.abort(),
+  );
+  await inputs.whenSynced(stop.signal);
+  const writer = createWriter({ client, fieldManager: 'udn-agent', random: () => 0 });
+  const recorder = createEventRecorder({ client, component: 'udn-agent', host: 'node-1' });
+  const tellPod = podEvents(recorder);
+  // Never connected: what is wanted of them stays in memory.
+  const remote = 'unix:/nowhere';
+  const databases = createDatabases(
+    { northboundRemote: remote, southboundRemote: remote, ovsRemote: remote },
+    () => undefined,
+  );
+  const encapIps = [parseIp('192.0.2.1')];
+  const core: Core = startCore({
+    settings: { node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote },
+    inputs,
+    databases,
+    writer,
+    tellPod,
+    onRendered: () => undefined,
+  });
+  ends.push(() => core.stop());
+  ends.push(
+    publishNode({
+      node: { name: 'node-1', chassisId: 'chassis-1', encapIps },
+      nodes: inputs.nodes,
+      writer,
+      onError: (error) => expect.fail(String(error)),
+      later: () => undefined,
+    }),
+  );
+
+  const pod = await createPod(server, 'plain');
+  await vi.waitFor(
+    async () => {
+      const { metadata } = await server.get(PODS, { namespace: 'plain', name: 'web' });
+      expect(metadata.annotations?.[POD_ANNOTATIONS.networks]).toContain('10.128.0.3/23');
+    },
+    { timeout: 10_000 },
+  );
+  for (let round = 0; round < 2; round += 1) {
+    tellPod({ namespace: 'plain', name: 'web', uid: pod.metadata.uid }, 'ErrorAttachingPod', 'for the test');
+  }
+  await recorder.flush();
+  await writer.idle();
+
+  expect([...used].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
+});

@@ -1,0 +1,68 @@
+/** A client that writes down which permissions its requests need. */
+import { isNotFound, KubeError } from '../../../kube/errors.ts';
+import type { KubeClient, ObjectRef, ResourceType } from '../../../kube/types.ts';
+import { permission } from './load.ts';
+
+export interface RecordingClient {
+  readonly client: KubeClient;
+  readonly used: ReadonlySet<string>;
+}
+
+/** @param conflictOnce a resource whose first patch is refused, as when somebody else was quicker */
+export const recordingClient = (server: KubeClient, conflictOnce: ResourceType): RecordingClient => {
+  const used = new Set<string>();
+  const note = ({ group, plural }: ResourceType, verb: string, subresource?: string): void => {
+    used.add(permission(group, subresource === undefined ? plural : `${plural}/${subresource}`, verb));
+  };
+  let conflicts = 1;
+  const client: KubeClient = {
+    ...server,
+    get: (resource, ...rest) => {
+      note(resource, 'get');
+      return server.get(resource, ...rest);
+    },
+    list: (resource, ...rest) => {
+      note(resource, 'list');
+      return server.list(resource, ...rest);
+    },
+    watch: (resource, ...rest) => {
+      note(resource, 'watch');
+      return server.watch(resource, ...rest);
+    },
+    create: (resource, object, options, ...rest) => {
+      note(resource, 'create', options?.subresource);
+      return server.create(resource, object, options, ...rest);
+    },
+    update: (resource, object, options, ...rest) => {
+      note(resource, 'update', options?.subresource);
+      return server.update(resource, object, options, ...rest);
+    },
+    patch: async (resource, ref, patch, options, ...rest) => {
+      note(resource, 'patch', options?.subresource);
+      if (resource === conflictOnce && conflicts-- > 0) {
+        throw new KubeError('ERR_KUBE_STATUS', 'somebody was quicker', { status: 409, reason: 'Conflict' });
+      }
+      // Server-side apply makes what is not there.
+      if (patch.type === 'apply' && !(await exists(server, resource, ref))) note(resource, 'create');
+      return server.patch(resource, ref, patch, options, ...rest);
+    },
+    delete: (resource, ...rest) => {
+      note(resource, 'delete');
+      return server.delete(resource, ...rest);
+    },
+    request: () => {
+      throw new Error('a raw request needs permissions that nobody knows');
+    },
+  };
+  return { client, used };
+};
+
+const exists = async (server: KubeClient, resource: ResourceType, ref: ObjectRef): Promise<boolean> => {
+  try {
+    await server.get(resource, ref);
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+};

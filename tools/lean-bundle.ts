@@ -1,0 +1,33 @@
+/**
+ * Keeps out of a bundle what costs a daemon memory and is never used.
+ *
+ * 1. An `import` of one of Node's modules reads all of its exports, among them getters that load other modules: that of
+ *    `node:http` loads WebSocket and fetch, 14 MiB of resident memory. `process.getBuiltinModule` reads none.
+ * 2. `import { z } from 'zod'` brings its messages in all languages, 300 KiB of source.
+ * 3. prom-client brings a client of the Pushgateway, which loads TLS, the collection from worker processes, which loads
+ *    `node:cluster`, and summaries: 10 MiB.
+ */
+import type { Plugin } from 'esbuild';
+
+export const leanBundle: Plugin = {
+  name: 'lean-bundle',
+  setup: (build) => {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: BUILTIN } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: BUILTIN }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      loader: 'js',
+    }));
+    build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: `export { default as en } from './en.js';`,
+      loader: 'js',
+    }));
+    build.onLoad({ filter: /\/prom-client\/lib\/(pushgateway|cluster|summary)\.js$/ }, () => ({
+      contents: 'module.exports = undefined;',
+      loader: 'js',
+    }));
+  },
+};
+
+const BUILTIN = 'builtin';

@@ -1,0 +1,266 @@
+/** `docs/registries.md`: every number and name that has one place in the code, as tables made from that place. */
+import { OWNER_KEY, POD_PORT_KEY } from '../agent/model/ownership.ts';
+import { ACL_RANKS } from '../agent/model/registry/acls.ts';
+import { transitPortKey } from '../agent/model/registry/tunnel-keys.ts';
+import {
+  CLUSTER_SETTINGS,
+  MASQUERADE_OFFSETS,
+  masqueradeAddresses,
+  parseClusterConfig,
+} from '../api/cluster-config.ts';
+import { CNI_ERROR_CODES } from '../api/cni/error.ts';
+import {
+  CNI_PLUGIN_TYPE,
+  DEFAULT_INTERFACE,
+  NAD_ANNOTATIONS,
+  NODE_ANNOTATIONS,
+  POD_ANNOTATIONS,
+  PRIMARY_INTERFACE,
+  PRIMARY_NETWORK_LABEL,
+  RESERVED_NETWORK_NAMES,
+  UDN_FINALIZER,
+  UDN_LABEL,
+} from '../api/names.ts';
+import { gatewayIp, managementIp } from '../api/network.ts';
+import {
+  FIRST_ALLOCATED_KEY,
+  LAST_ALLOCATED_KEY,
+  networkDatapathKey,
+  nodeTransitAddresses,
+} from '../api/network-keys.ts';
+import { FIRST_POD_KEY } from '../cluster-manager/allocation/address-ledger.ts';
+import { FIRST_NODE_ID, LAST_NODE_ID } from '../cluster-manager/allocation/node-allocations.ts';
+import { ALLOCATION_MANAGER, NETWORK_MANAGER } from '../cluster-manager/controllers/network-status.ts';
+import { FIELD_MANAGER } from '../cluster-manager/controllers/types.ts';
+import { ALIAS_PREFIX, DYING_LINK_GROUP, POD_LINK_GROUP } from '../datapath/netlink/pod-interface/marks.ts';
+import { OUR_PROTOCOL } from '../datapath/netlink/route/types.ts';
+import { parseCidr } from '../net/cidr.ts';
+import { MAX_NETWORKS, parseNetworkId, parseNodeId } from '../net/ids.ts';
+import { markdownTable } from './markdown.ts';
+import { rowNames } from './row-names.ts';
+
+/** Path from the repository's root → content. */
+export const registryDocs = (): Record<string, string> => ({ 'docs/registries.md': text() });
+
+const text = (): string =>
+  `${[
+    '# Registries',
+    'Numbers and names that have one place in the code. This page is made from that place by `make gen`; `make check`' +
+      ' fails when it is not current. Do not edit it.',
+    ...SECTIONS.map(({ title, source, about, table }) => `## ${title}\n\n${about} Source: ${source}.\n\n${table()}`),
+  ].join('\n\n')}\n`;
+
+interface Section {
+  readonly title: string;
+  readonly source: string;
+  /** Sentences. */
+  readonly about: string;
+  readonly table: () => string;
+}
+
+const config = parseClusterConfig();
+const GATEWAYS = { defaultGatewayIps: [] };
+const SUBNET = parseCidr('10.100.1.0/24');
+
+const code = (value: string | number): string => `\`${value}\``;
+const list = (values: readonly (string | number)[]): string => values.map(code).join(', ');
+
+const aclTable = (): string =>
+  markdownTable(
+    ['name', 'tier', 'priority', 'for'],
+    Object.entries(ACL_RANKS).map(([name, { tier, priority, purpose }]) => [
+      code(name),
+      String(tier),
+      String(priority),
+      purpose,
+    ]),
+  );
+
+const keyTable = (): string =>
+  markdownTable(
+    ['key of', 'space', 'value', 'example'],
+    [
+      [
+        'transit switch of a layer-3 network, switch of a primary layer-2 network',
+        'datapath',
+        `${code(networkDatapathKey(parseNetworkId(0)))} + network id`,
+        `network 1: ${code(networkDatapathKey(parseNetworkId(1)))}`,
+      ],
+      [
+        'transit router of a primary layer-2 network (given, no such router is made yet)',
+        'datapath',
+        `${code(FIRST_ALLOCATED_KEY)} to ${code(LAST_ALLOCATED_KEY)}, lowest free`,
+        'second value of the NAD’s tunnel-keys annotation',
+      ],
+      ['port of a node on a transit switch', 'port', 'node id', `node 2: ${code(transitPortKey(parseNodeId(2)))}`],
+      ['port of a pod on a layer-2 network', 'port', `from ${code(FIRST_POD_KEY)}, lowest free`, ''],
+    ],
+  );
+
+const idTable = (): string =>
+  markdownTable(
+    ['id', 'range', 'given by'],
+    [
+      ['network', `1 to ${MAX_NETWORKS - 1}; 0 is the default network`, 'the cluster manager, lowest free'],
+      ['node', `${FIRST_NODE_ID} to ${LAST_NODE_ID}`, 'the cluster manager, lowest free'],
+    ],
+  );
+
+const settingTable = (): string =>
+  markdownTable(
+    ['flag', 'environment', '`--set` of `udnctl render`', 'default', 'meaning'],
+    CLUSTER_SETTINGS.map(({ setting, flag, env, defaultText, help }) => [
+      code(`--${flag}`),
+      code(env),
+      code(setting),
+      code(defaultText),
+      help,
+    ]),
+  );
+
+const addressTable = (): string =>
+  markdownTable(
+    ['address', 'where', 'example'],
+    [
+      [
+        'gateway of pods',
+        'first address of a subnet, or `defaultGatewayIPs`',
+        `${code(SUBNET)}: ${code(gatewayIp(GATEWAYS, SUBNET))}`,
+      ],
+      [
+        'management port',
+        'second address of a subnet, or the first where the gateway has the second',
+        `${code(SUBNET)}: ${code(managementIp(GATEWAYS, SUBNET))}`,
+      ],
+      [
+        'node on the transit switches',
+        'transit subnets, at the node id',
+        `node 2: ${list(nodeTransitAddresses(config.transitSubnets, parseNodeId(2)))}`,
+      ],
+      ...Object.entries(MASQUERADE_OFFSETS).map(([name, offset]) => [
+        `masquerade, ${name}`,
+        `masquerade subnets, at ${offset}; not used by anything yet`,
+        list(masqueradeAddresses(config, name as keyof typeof MASQUERADE_OFFSETS)),
+      ]),
+    ],
+  );
+
+const nameTable = (): string =>
+  markdownTable(
+    ['thing', 'name'],
+    [
+      ['CNI plugin, `type` of configurations', code(CNI_PLUGIN_TYPE)],
+      ['interface of a pod on the default network', code(DEFAULT_INTERFACE)],
+      ['interface of a pod on its primary network', code(PRIMARY_INTERFACE)],
+      ['label of a namespace: its pods use the primary network', code(PRIMARY_NETWORK_LABEL)],
+      ['label of a NAD that was rendered', code(UDN_LABEL)],
+      ['finalizer of networks and their NADs', code(UDN_FINALIZER)],
+      [
+        'names that no network may have',
+        RESERVED_NETWORK_NAMES.map((name) => (name === '' ? 'empty' : code(name))).join(', '),
+      ],
+    ],
+  );
+
+const annotationTable = (): string =>
+  markdownTable(
+    ['of', 'meaning', 'annotation'],
+    Object.entries({
+      Node: NODE_ANNOTATIONS,
+      NetworkAttachmentDefinition: NAD_ANNOTATIONS,
+      Pod: POD_ANNOTATIONS,
+    }).flatMap(([kind, names]) => Object.entries(names).map(([name, key]) => [kind, name, code(key)])),
+  );
+
+const markTable = (): string =>
+  markdownTable(
+    ['of', 'mark', 'value'],
+    [
+      ['rows that features want', 'an entry of `external_ids`; its value is the row’s key', code(OWNER_KEY)],
+      [
+        'OVS ports and interfaces of pods',
+        'an entry of `external_ids`; its value is the port’s name',
+        code(POD_PORT_KEY),
+      ],
+      ['links', 'group of both ends of a pair', `${code(POD_LINK_GROUP)} (the letters “udn”)`],
+      ['links that are being deleted', 'group', code(DYING_LINK_GROUP)],
+      ['links', 'prefix of the alias of the node’s end', code(ALIAS_PREFIX)],
+      ['routes in pods', 'protocol', code(OUR_PROTOCOL)],
+      ['writes of the agent to the API', 'field manager', code('udn-agent')],
+      ['NADs, finalizers, condition `NetworkCreated`', 'field manager', code(NETWORK_MANAGER)],
+      ['condition `NetworkAllocationSucceeded`', 'field manager', code(ALLOCATION_MANAGER)],
+      ['annotations of nodes, NADs and layer-2 pods', 'field manager', code(FIELD_MANAGER)],
+    ],
+  );
+
+const cniTable = (): string =>
+  markdownTable(
+    ['code', 'reason'],
+    Object.entries(CNI_ERROR_CODES).map(([reason, value]) => [String(value), code(reason)]),
+  );
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'ACL tiers and priorities',
+    source: '`agent/model/registry/acls.ts`',
+    about: 'OVN looks at tier 0 first, and within a tier the highest priority wins.',
+    table: aclTable,
+  },
+  {
+    title: 'Ids',
+    source: '`net/ids.ts`, `cluster-manager/allocation/node-allocations.ts`',
+    about: 'Small integers, the lowest free one each, from which keys and addresses derive.',
+    table: idTable,
+  },
+  {
+    title: 'Tunnel keys',
+    source:
+      '`api/network-keys.ts`, `agent/model/registry/tunnel-keys.ts`, `cluster-manager/allocation/address-ledger.ts`',
+    about: 'What all zones must agree on, because packets in the tunnels carry it.',
+    table: keyTable,
+  },
+  {
+    title: 'Address ranges of the cluster',
+    source: '`api/cluster-config.ts`',
+    about: 'Every program of a cluster must get the same.',
+    table: settingTable,
+  },
+  {
+    title: 'Reserved addresses',
+    source: '`api/network.ts`, `api/network-keys.ts`, `api/cluster-config.ts`',
+    about: 'No pod gets these. Examples are for the defaults above.',
+    table: addressTable,
+  },
+  {
+    title: 'Names',
+    source: '`api/names.ts`',
+    about: 'What users and other tools see.',
+    table: nameTable,
+  },
+  {
+    title: 'Annotations',
+    source: '`api/names.ts`',
+    about:
+      'Keys that this project reads or writes, and some that it only knows; `docs/architecture.md` says who writes which.',
+    table: annotationTable,
+  },
+  {
+    title: 'Names of OVN rows',
+    source: '`agent/model/names.ts`',
+    about: 'Network `red_red` is that of UserDefinedNetwork `red/red`, the node is `node-1`, the pod `red/web`.',
+    table: rowNames,
+  },
+  {
+    title: 'Marks of ownership',
+    source:
+      '`agent/model/ownership.ts`, `datapath/netlink/pod-interface/marks.ts`, `datapath/netlink/route/types.ts`, `cluster-manager/controllers/`',
+    about: 'What carries one is ours; what carries none is never changed or deleted.',
+    table: markTable,
+  },
+  {
+    title: 'CNI error codes',
+    source: '`api/cni/error.ts`',
+    about: 'What to do about each is in `docs/errors.md`.',
+    table: cniTable,
+  },
+];
