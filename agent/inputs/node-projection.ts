@@ -16,6 +16,8 @@ export interface NodeProjection {
   readonly subnets: NodeSubnets;
   /** `status.addresses` of type InternalIP, IPv4 first. */
   readonly internalIps: readonly Ip[];
+  /** The OVN zone that the node says it is. */
+  readonly zoneName: string | undefined;
   readonly problems: readonly Problem[];
 }
 
@@ -38,6 +40,7 @@ export const projectNode = (object: KubeObject): NodeProjection => {
     },
     subnets: read(NODE_ANNOTATIONS.subnets, parseNodeSubnets) ?? new Map(),
     internalIps: readOr(`Node/${name}`, problems, () => internalIps(object)) ?? [],
+    zoneName: annotations[NODE_ANNOTATIONS.zoneName],
     problems,
   };
 };

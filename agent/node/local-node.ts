@@ -13,7 +13,10 @@ export interface LocalNode {
 
 export interface LocalNodeOptions {
   readonly name: string;
-  /** Empty: the node's internal addresses. */
+  /**
+   * Empty: the first of the node's internal addresses. Not one per family: ovn-controller makes a tunnel from each address
+   * of a node to each of another's, and those from one family to the other are errors (ovn-controller(8), ovn-encap-ip).
+   */
   readonly encapIps: readonly Ip[];
   readonly nodes: ObjectCache<NodeProjection>;
   readonly vswitch: VswitchReplica;
@@ -36,7 +39,7 @@ const awaitEncapIps = async (
   const onAbort = (): void => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const unsubscribe = nodes.subscribe(({ key, after }) => {
-    if (key === name && after !== undefined && after.internalIps.length > 0) resolve(after.internalIps);
+    if (key === name && after !== undefined && after.internalIps.length > 0) resolve(after.internalIps.slice(0, 1));
   });
   if (nodes.get(name) === undefined) waiting(`Node ${name} to be registered with an internal address`);
   try {

@@ -23,8 +23,10 @@ export const publishNode = ({ node, nodes, writer, onError, later }: NodePublish
     [NODE_ANNOTATIONS.encapIps]: formatEncapIps(node.encapIps),
     [NODE_ANNOTATIONS.zoneName]: node.name,
   };
-  const isPublished = ({ fact }: NodeProjection): boolean =>
-    fact.chassisId === node.chassisId && fact.encapIps.join() === node.encapIps.join();
+  const isPublished = ({ fact, zoneName }: NodeProjection): boolean =>
+    fact.chassisId === node.chassisId &&
+    fact.encapIps.join() === node.encapIps.join() &&
+    zoneName === annotations[NODE_ANNOTATIONS.zoneName];
   const publish = (): void => {
     const current = nodes.get(node.name);
     if (current === undefined || isPublished(current)) return;
