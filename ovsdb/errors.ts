@@ -1,6 +1,7 @@
 /** Everything this package throws. `code` is stable; the message is for people. */
 import type { Operation } from './transact/operation.ts';
 
+/** `code` begins with ERR_OVSDB_ and does not change between releases. */
 export class OvsdbError extends Error {
   override readonly name: string = 'OvsdbError';
   readonly code: string;
@@ -47,6 +48,7 @@ export class OutcomeUnknownError extends OvsdbError {
   }
 }
 
+/** A server did not answer in time; for a transaction it is the `cause` of an OutcomeUnknownError. */
 export class TimeoutError extends OvsdbError {
   override readonly name = 'TimeoutError';
 

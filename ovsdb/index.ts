@@ -2,13 +2,12 @@
 export { type Clock, systemClock } from './clock.ts';
 export type { MapValue, Scalar, SetValue, Value } from './codec/value.ts';
 export { type DesiredChange, DesiredRows } from './desired/desired-rows.ts';
-export { type DriftInput, driftUnits } from './desired/drift.ts';
 export { type ClaimedRows, garbageUnits } from './desired/garbage.ts';
 export { type ManagedReplicaOptions, managedReplica } from './desired/managed-replica.ts';
-export { ActualRows, Adoptions, markOf, OWNER_INDEX } from './desired/plan/actual-rows.ts';
+export { ActualRows, type ActualRowsOptions, Adoptions } from './desired/plan/actual-rows.ts';
 export type { PlanInput } from './desired/plan/input.ts';
 export type { Held, HeldCode, UnitOutcome } from './desired/plan/outcome.ts';
-export { type Plan, plan } from './desired/plan/plan.ts';
+export { type FoundRow, type Plan, plan } from './desired/plan/plan.ts';
 export type { ReconcilerCounts, ReconcilerEvent } from './desired/reconcile/events.ts';
 export type { ReconcilerReplica, ReconcilerSession } from './desired/reconcile/needs.ts';
 export { OvsdbReconciler, type ReconcilerOptions } from './desired/reconcile/reconciler.ts';
@@ -28,7 +27,7 @@ export {
 } from './replica/replica.ts';
 export type { AnyRow, ElementChange, RowChange } from './replica/row.ts';
 export { indexKey } from './replica/row-index.ts';
-export { RowStore, uniqueIndexName } from './replica/row-store.ts';
+export type { RowStore } from './replica/row-store.ts';
 export type { RowAddress } from './replica/waiters.ts';
 export type { AtomType, Base, Column } from './schema/column.ts';
 export type { DatabaseModel, TableModel, TableName, Tables } from './schema/model.ts';

@@ -158,6 +158,7 @@ const KINDS = [
   'delete',
   'detach',
   'attach foreign port',
+  'misplace',
   'scribble map',
   'scribble set',
   'rename',
@@ -214,6 +215,8 @@ export const disturb = ({ kind, pick: choice, value }: Disturbance, rows: readon
       const row = of('Logical_Switch');
       return row === undefined ? [] : attach(row, value);
     }
+    case 'misplace':
+      return misplace(rows, choice, value);
     case 'scribble map':
       return changed(of('Logical_Switch'), { other_config: ['map', [['a', String(value % 3)]]] });
     case 'scribble set':
@@ -253,6 +256,19 @@ const detach = (rows: readonly SeenRow[], choice: number, value: number): Operat
   if (parent === undefined || element === undefined) return [];
   return [
     { op: 'mutate', table, where: byUuid(parent), mutations: [[column, 'delete', ['set', [['uuid', element]]]]] },
+  ];
+};
+
+/** Puts a row of ours where it need not belong, in a row of ours or in another. */
+const misplace = (rows: readonly SeenRow[], choice: number, value: number): Operation[] => {
+  const [table, column] = SETS[choice % SETS.length] ?? SETS[0];
+  const parents = rows.filter((row) => row.table === table);
+  const children = rows.filter((row) => row.table === (column === 'acls' ? 'ACL' : 'Logical_Switch_Port'));
+  const parent = parents[value % Math.max(parents.length, 1)];
+  const child = children[choice % Math.max(children.length, 1)];
+  if (parent === undefined || child === undefined) return [];
+  return [
+    { op: 'mutate', table, where: byUuid(parent), mutations: [[column, 'insert', ['set', [['uuid', child.uuid]]]]] },
   ];
 };
 

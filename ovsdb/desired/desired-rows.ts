@@ -17,11 +17,14 @@ import { type Unit, unitId } from './unit.ts';
 export interface DesiredChange {
   readonly unit: Unit;
   readonly owner: string;
+  /** Of a row: nobody wanted it before. */
+  readonly isNew?: true;
 }
 
 /** What has a reference to a row: a member, or a row with the reference in its columns. */
 export type Referrer = AnyDesiredRow | AnyMember;
 
+/** What owners want of a database. Nothing is checked here: what cannot be is the owner's status with the reconciler. */
 export class DesiredRows<DB = Tables> {
   readonly members = new MemberSets();
   readonly #fragments = new Map<string, AnyFragment>();
@@ -191,7 +194,8 @@ export class DesiredRows<DB = Tables> {
     const unit: Unit = { kind: 'row', table: after.value.table, key };
     const isOther = before === undefined || !sameRow(before, after.value);
     // An owner that joins others in wanting a row has to hear when it is written, too.
-    if (isOther || this.rowOwners(key).includes(owner)) this.#emit(unit, owner);
+    const isNew = before?.table !== after.value.table;
+    if (isOther || this.rowOwners(key).includes(owner)) this.#emit(unit, owner, isNew);
     if (isOther && after.owner !== owner) this.#emit(unit, after.owner);
   }
 
@@ -281,8 +285,8 @@ export class DesiredRows<DB = Tables> {
     this.#emit({ kind: 'patch', table, target }, owner);
   }
 
-  #emit(unit: Unit, owner: string): void {
-    this.#changes.emit({ unit, owner });
+  #emit(unit: Unit, owner: string, isNew = false): void {
+    this.#changes.emit({ unit, owner, ...(isNew && { isNew }) });
   }
 }
 

@@ -61,8 +61,13 @@ const replacedUnits = (
     return isWanted || (key === newKey && mayPrune) ? [{ kind: 'row', table, key }] : [];
   });
 
-/** A row that is taken for ours from now on may be where it does not belong. */
-const strayUnits = ({ desired, actual, mayPrune }: DriftInput, table: string, key: string, row: AnyRow): Unit[] => {
+/** A row that is taken for ours from now on, or wanted from now on, may be where it does not belong. */
+export const strayUnits = (
+  { desired, actual, mayPrune }: DriftInput,
+  table: string,
+  key: string,
+  row: AnyRow,
+): Unit[] => {
   const wanted = desired.row(key);
   if (!mayPrune || wanted?.table !== table) return [];
   return [...strayElements(desired, actual, wanted, row), ...strayParents(desired, actual, wanted, row)];

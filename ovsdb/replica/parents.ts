@@ -16,7 +16,18 @@ export interface ParentColumn {
 }
 
 /** The columns with strong references. References from a map's values are not followed. */
-export const parentColumns = (model: DatabaseModel): ParentColumn[] =>
+export const parentColumns = (model: DatabaseModel): readonly ParentColumn[] => {
+  const known = parentColumnsOf.get(model);
+  if (known !== undefined) return known;
+  const columns = readParentColumns(model);
+  parentColumnsOf.set(model, columns);
+  return columns;
+};
+
+/** Asked for with every row that comes, and the same for as long as the model lives. */
+const parentColumnsOf = new WeakMap<DatabaseModel, readonly ParentColumn[]>();
+
+const readParentColumns = (model: DatabaseModel): ParentColumn[] =>
   Object.entries(model.tables).flatMap(([table, { columns }]) =>
     Object.entries(columns).flatMap(([column, { kind, key }]) => {
       const child = key.refTable;
@@ -27,18 +38,18 @@ export const parentColumns = (model: DatabaseModel): ParentColumn[] =>
 
 export class ParentIndex {
   readonly #columns = new Map<string, string[]>();
-  /** Child → parent; mostly there is exactly one. */
-  readonly #parents = new Map<Scalar, Uuid | Uuid[]>();
+  /** Child → parent; mostly there is exactly one. Of several each has the number of its columns that refer to the child. */
+  readonly #parents = new Map<Scalar, Uuid | Map<Uuid, number>>();
 
   constructor(columns: readonly ParentColumn[]) {
     for (const { table, column } of columns) this.#columns.set(table, [...(this.#columns.get(table) ?? []), column]);
   }
 
-  /** The rows that refer to `child`; a row is there once for each of its columns that does. */
+  /** The rows that refer to `child`, each once. */
   of(child: Uuid): readonly Uuid[] {
     const parents = this.#parents.get(child);
     if (parents === undefined) return [];
-    return typeof parents === 'string' ? [parents] : parents;
+    return typeof parents === 'string' ? [parents] : [...parents.keys()];
   }
 
   update(change: RowChange): void {
@@ -54,16 +65,20 @@ export class ParentIndex {
   #add(child: Scalar, parent: Uuid): void {
     const known = this.#parents.get(child);
     if (known === undefined) this.#parents.set(child, parent);
-    else this.#parents.set(child, typeof known === 'string' ? [known, parent] : [...known, parent]);
+    else {
+      const parents = typeof known === 'string' ? new Map([[known, 1]]) : known;
+      this.#parents.set(child, parents.set(parent, (parents.get(parent) ?? 0) + 1));
+    }
   }
 
   #remove(child: Scalar, parent: Uuid): void {
     const known = this.#parents.get(child);
     if (known === parent) this.#parents.delete(child);
-    else if (typeof known === 'object') {
-      const [one, ...others] = known.toSpliced(known.indexOf(parent), 1);
-      if (one === undefined) this.#parents.delete(child);
-      else this.#parents.set(child, others.length === 0 ? one : [one, ...others]);
-    }
+    if (known === undefined || typeof known === 'string') return;
+    const columns = known.get(parent) ?? 0;
+    if (columns > 1) known.set(parent, columns - 1);
+    else known.delete(parent);
+    const [first, second] = known;
+    if (first !== undefined && second === undefined && first[1] === 1) this.#parents.set(child, first[0]);
   }
 }

@@ -230,6 +230,18 @@ describe('waitFor', () => {
     expect(asked).toEqual(['p7']);
   });
 
+  it('fails when the test of a row does, without harm to anybody else', async () => {
+    const { database, replica } = setup();
+    const wrong = replica.waitFor('Logical_Switch_Port', at('a'), () => {
+      throw new Error('not this one');
+    });
+    const right = replica.waitFor('Logical_Switch_Port', at('a'), () => true);
+    const failed = expect(wrong).rejects.toThrow('not this one');
+    database.transact(insert('a'));
+    await failed;
+    await right;
+  });
+
   it('ends with the signal, and leaves nothing behind', async () => {
     const { database, replica } = setup();
     const controller = new AbortController();

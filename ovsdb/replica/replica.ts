@@ -44,6 +44,7 @@ export interface ReplicaUpdate {
   readonly changes: readonly RowChange[];
 }
 
+/** Rows of the selected tables with the types of `DB`, current while a session mirrors it. */
 export class Replica<DB, const S extends Selection<DB>> implements MonitorSink {
   /** The same rows without their types, for code that works on any database. */
   readonly store: RowStore;

@@ -21,6 +21,7 @@ export interface RowStoreOptions {
   readonly trackParents: boolean;
 }
 
+/** What a replica has, where the tables are not known to the compiler. Methods throw a SchemaError for tables that it has not. */
 export class RowStore {
   readonly model: DatabaseModel;
   readonly waiters = new Waiters();

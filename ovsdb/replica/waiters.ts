@@ -13,7 +13,7 @@ export class Waiters {
 
   /**
    * Resolves with what `test` gives, as soon as that is not undefined. It is called now and then whenever a row that
-   * has, or had, this address changes.
+   * has, or had, this address changes; when it throws, so does the result.
    */
   wait<T>(table: string, address: RowAddress, test: () => T | undefined, signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -33,10 +33,15 @@ export class Waiters {
         reject(signal?.reason);
       };
       const check = (): void => {
-        const result = test();
-        if (result === undefined) return;
+        try {
+          const result = test();
+          if (result === undefined) return;
+          resolve(result);
+        } catch (error) {
+          // It is the test of who waits that is wrong, not what the server sent.
+          reject(error);
+        }
         stop();
-        resolve(result);
       };
       this.#add(place, check);
       signal?.addEventListener('abort', abort);

@@ -37,7 +37,7 @@ export const supportOf = (
 };
 
 /** True when every value that the server may hold can be read as the model's kind of value. */
-const isUsable = (model: Column | undefined, server: Column | undefined): boolean => {
+export const isUsable = (model: Column | undefined, server: Column | undefined): boolean => {
   if (model === undefined || server === undefined) return false;
   if (model.key.type !== server.key.type || model.value?.type !== server.value?.type) return false;
   if (model.kind === server.kind) return true;

@@ -67,7 +67,8 @@ export class Monitors {
           else reject(reply.error);
           return;
         }
-        this.#begin(method, sink, reply);
+        // Who was told meanwhile that nothing more will come is not made current by a late reply.
+        if (this.#sinks.get(id) === sink) this.#begin(method, sink, reply);
         resolve(true);
       });
     });

@@ -7,6 +7,7 @@ import { Replica, type ReplicaUpdate } from '../replica/replica.ts';
 import { makeCertificates } from '../testing/certificates.ts';
 import { TestServer } from '../testing/server.ts';
 import { Transaction } from '../transact/transaction.ts';
+import type { TlsCredentials } from '../wire/dial.ts';
 import { OvsdbSession, type SessionOptions } from './session.ts';
 
 const open: OvsdbSession[] = [];
@@ -172,17 +173,34 @@ describe('OvsdbSession with ovsdb-server', () => {
       expect(replica.size('Logical_Switch')).toBe(1);
 
       const { client: stranger } = await makeCertificates(await mkdtemp(join(folder, 'other-')));
-      const refused = new OvsdbSession({
-        database: 'OVN_Northbound',
-        remotes,
-        tls: () => ({ ...client, caCertificate: stranger.caCertificate }),
-      });
-      open.push(refused);
-      const error = new Promise((resolve) =>
-        refused.onState((state) => state.kind === 'waiting' && resolve(state.error)),
-      );
-      refused.start();
-      await expect(error).resolves.toMatchObject({ code: 'ERR_OVSDB_NOT_CONNECTED' });
+      const bad: readonly Partial<TlsCredentials>[] = [
+        // Another authority signed the server's certificate.
+        { caCertificate: stranger.caCertificate },
+        // Another authority signed ours.
+        { privateKey: stranger.privateKey, certificate: stranger.certificate },
+        // The certificate does not say 127.0.0.1.
+        { verifyHost: true },
+      ];
+      for (const wrong of bad) {
+        let asked = 0;
+        const refused = new OvsdbSession({
+          database: 'OVN_Northbound',
+          remotes,
+          backoff: { minMs: 1, maxMs: 2 },
+          // Renewed certificates are used without a restart: the second connection has the right ones.
+          tls: () => (asked++ === 0 ? { ...client, ...wrong } : client),
+        });
+        open.push(refused);
+        const error = new Promise((resolve) =>
+          refused.onState((state) => state.kind === 'waiting' && resolve(state.error)),
+        );
+        refused.start();
+        await expect(error).resolves.toMatchObject({
+          code: expect.stringMatching(/^ERR_OVSDB_(NOT_CONNECTED|CONNECTION_LOST)$/),
+        });
+        await refused.whenConnected(AbortSignal.timeout(10_000));
+        expect(asked).toBe(2);
+      }
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -2,11 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { OvsdbError } from '../errors.ts';
 import { ovnNorthbound } from '../models/ovn-northbound.gen.ts';
 import { ovsdbServer } from '../models/server.gen.ts';
-import { Replica } from '../replica/replica.ts';
+import { Replica, type ReplicaUpdate } from '../replica/replica.ts';
+import type { DatabaseModel } from '../schema/model.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { memorySession } from '../testing/memory/client.ts';
 import { MemoryDatabase } from '../testing/memory/database.ts';
-import { MemoryServer, type MemoryServerOptions } from '../testing/memory/server.ts';
+import { MemoryServer, type MemoryServerOptions, schemaJson } from '../testing/memory/server.ts';
 import type { Operation } from '../transact/operation.ts';
 import { type Dial, dialer } from '../wire/dial.ts';
 import { OvsdbSession, type SessionOptions, type SessionState } from './session.ts';
@@ -52,6 +53,8 @@ const untilState = (session: OvsdbSession, test: (state: SessionState) => boolea
       resolve(state);
     });
   });
+
+const isWaiting = ({ kind }: SessionState): boolean => kind === 'waiting';
 
 describe('OvsdbSession', () => {
   it.each([
@@ -145,6 +148,47 @@ describe('OvsdbSession', () => {
     expect(states.map(({ kind }) => kind)).toContain('waiting');
   });
 
+  it('goes on after the last transaction that it has seen, and begins anew with a server that has more columns', async () => {
+    const older = schemaJson(ovnNorthbound as unknown as DatabaseModel) as {
+      tables: Record<string, { columns: Record<string, unknown> } | undefined>;
+    };
+    delete older.tables['Logical_Switch']?.columns['other_config'];
+    const { database, server } = newServer({ remembers: true, schema: () => older });
+    const session = memorySession(server, NAME);
+    open.push(session);
+    const replica = new Replica({ model: ovnNorthbound, tables: { Logical_Switch: ['name', 'other_config'] } });
+    session.mirror(replica);
+    session.start();
+    await replica.whenSynced();
+    database.transact([insert('a'), insert('b')]);
+    database.transact([
+      { op: 'update', table: 'Logical_Switch', where: [], row: { other_config: ['map', [['x', 'y']]] } },
+    ]);
+    await session.transact([]);
+    const updates: ReplicaUpdate[] = [];
+    replica.onUpdate((update) => updates.push(update));
+    const again = async (meanwhile: () => void): Promise<void> => {
+      const synced = new Promise((resolve) => replica.onSynced((now) => now && resolve(undefined)));
+      server.disconnect();
+      meanwhile();
+      await synced;
+    };
+    await again(() => {
+      database.transact([{ op: 'delete', table: 'Logical_Switch', where: [['name', '==', 'a']] }]);
+      database.transact([insert('c')]);
+    });
+    expect(updates.map(({ kind, changes }) => [kind, changes.length])).toEqual([['changed', 2]]);
+    await again(() => {
+      server.options = { remembers: true };
+    });
+    expect(updates.map(({ kind }) => kind)).toEqual(['changed', 'replaced']);
+    const configs = [...replica.rows('Logical_Switch')].map((row) => [row.name, row.other_config['x']]);
+    expect(configs.sort()).toEqual([
+      ['b', 'y'],
+      ['c', undefined],
+    ]);
+  });
+
   it('waits longer and longer while nobody answers, and less by chance', async () => {
     const clock = new ManualClock();
     const waits: number[] = [];
@@ -169,6 +213,40 @@ describe('OvsdbSession', () => {
       clock.advance(waits.at(-1) ?? 0);
     }
     expect(waits).toEqual([0, 75, 0, 150, 0, 300, 0, 600, 0, 750]);
+  });
+
+  it('comes back at once from a connection that has lasted, and not from one that has not', async () => {
+    const clock = new ManualClock();
+    const { server } = newServer();
+    server.listening = false;
+    const backoff = { minMs: 100, maxMs: 1000 };
+    const { session } = start(server, { clock, probeIntervalMs: 0, random: () => 0, backoff });
+    const waits: number[] = [];
+    const wait = async (): Promise<void> => {
+      const state = session.state.kind === 'waiting' ? session.state : await untilState(session, isWaiting);
+      if (state.kind === 'waiting') waits.push(state.retryInMs);
+    };
+    const retry = async (): Promise<void> => {
+      const next = untilState(session, ({ kind }) => kind === 'connected' || kind === 'waiting');
+      clock.advance(waits.at(-1) ?? 0);
+      await next;
+    };
+    await wait();
+    await retry();
+    await wait();
+    server.listening = true;
+    await retry();
+    server.disconnect();
+    await wait();
+    await retry();
+    clock.advance(1000);
+    server.listening = false;
+    server.disconnect();
+    await untilState(session, isWaiting);
+    await wait();
+    await retry();
+    await wait();
+    expect(waits).toEqual([100, 200, 400, 0, 100]);
   });
 
   it('uses only the leader when it is told to, and leaves it when it is one no longer', async () => {
@@ -224,6 +302,27 @@ describe('OvsdbSession', () => {
     await behind;
     state.transact([{ op: 'update', table: 'Database', where: [], row: { index: 10 } }]);
     await session.whenConnected();
+  });
+
+  it('follows already when it tells that it is connected', async () => {
+    const { server } = newServer();
+    const { session, replica } = start(server);
+    const written = new Promise<number>((resolve) => {
+      session.onState(({ kind }) => {
+        if (kind === 'connected')
+          void session.transact([insert('a')]).then(() => resolve(replica.size('Logical_Switch')));
+      });
+    });
+    await expect(written).resolves.toBe(1);
+  });
+
+  it('forgets a transaction that cannot be written as JSON', async () => {
+    const { server } = newServer();
+    const { session } = start(server);
+    await session.whenConnected();
+    const bad = { op: 'comment', comment: 1n } as unknown as Operation;
+    await expect(session.transact([bad])).rejects.toThrow(TypeError);
+    await expect(session.transact([insert('a')])).resolves.toHaveLength(1);
   });
 
   it('begins anew when the server cancels a monitor', async () => {

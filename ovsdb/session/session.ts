@@ -46,6 +46,10 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_TRANSACT_TIMEOUT_MS = 30_000;
 const DEFAULT_BACKOFF: BackoffOptions = { minMs: 100, maxMs: 8_000 };
 
+/**
+ * A connection to a database that is made again whenever it ends. `start` it, `mirror` replicas with it, `transact`, and
+ * `close` it in the end. It throws nothing by itself: what happens is told by `onState`.
+ */
 export class OvsdbSession {
   readonly #options: SessionOptions;
   readonly #linkOptions: LinkOptions;
@@ -173,11 +177,16 @@ export class OvsdbSession {
         signal?.removeEventListener('abort', abort);
       };
       signal?.addEventListener('abort', abort);
-      id = connection.call('transact', [this.#options.database, ...operations], (reply) => {
+      try {
+        id = connection.call('transact', [this.#options.database, ...operations], (reply) => {
+          settle();
+          // A promise that was rejected already ignores this.
+          settleWith(resolve, reject, () => resultsOf(operations, reply));
+        });
+      } catch (error) {
         settle();
-        // A promise that was rejected already ignores this.
-        settleWith(resolve, reject, () => resultsOf(operations, reply));
-      });
+        throw error;
+      }
     });
   }
 
@@ -217,8 +226,9 @@ export class OvsdbSession {
 
   #connected(link: Link, remote: string): void {
     this.#link = link;
-    this.#setState({ kind: 'connected', remote, schemaVersion: link.schema.version });
+    // First of all, so that what listeners write is answered after the replicas have begun to follow.
     for (const sink of this.#sinks) link.mirror(sink);
+    this.#setState({ kind: 'connected', remote, schemaVersion: link.schema.version });
   }
 
   #wait(error: OvsdbError, retryInMs: number): Promise<void> {

@@ -2,10 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OvsdbSession } from '../session/session.ts';
 import type { Remote } from '../wire/remote.ts';
 import { runProgram } from './programs.ts';
 import { type SchemaName, schemaPath } from './schemas.ts';
 import { OvsdbServerProcess } from './server.ts';
+
+const JOIN_MS = 30_000;
 
 export class TestCluster implements AsyncDisposable {
   readonly members: readonly OvsdbServerProcess[];
@@ -32,6 +35,7 @@ export class TestCluster implements AsyncDisposable {
         const member = new OvsdbServerProcess({ folder, files: [file], name: `member-${index}` });
         members.push(member);
         await member.start();
+        await joined(member.remote, database);
       }
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
@@ -59,3 +63,14 @@ export class TestCluster implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
+
+/** A member listens before it belongs to the cluster: one that does not yet is no part of a majority. */
+const joined = async (remote: Remote, database: string): Promise<void> => {
+  const session = new OvsdbSession({ database, remotes: [remote], backoff: { minMs: 5, maxMs: 50 } });
+  session.start();
+  try {
+    await session.whenConnected(AbortSignal.timeout(JOIN_MS));
+  } finally {
+    await session.close();
+  }
+};

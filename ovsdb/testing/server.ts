@@ -51,6 +51,10 @@ export class OvsdbServerProcess {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;
+    // A test that hangs until its process is ended leaves no server behind.
+    const end = (): boolean => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.removeListener('exit', end));
     this.#ports = await listening(child);
   }
 
@@ -102,15 +106,19 @@ export class TestServer extends OvsdbServerProcess implements AsyncDisposable {
     args: readonly string[] = [],
   ): Promise<TestServer> {
     const folder = await mkdtemp(join(tmpdir(), 'ovsdb-'));
-    const files: string[] = [];
-    for (const [index, schema] of schemas.entries()) {
-      const file = join(folder, `${index}.db`);
-      await runProgram('ovsdb-tool', ['create', file, typeof schema === 'string' ? schemaPath(schema) : schema.path]);
-      files.push(file);
-    }
+    const files = schemas.map((_, index) => join(folder, `${index}.db`));
     const server = new TestServer({ folder, files, args });
-    await server.start();
-    return server;
+    try {
+      for (const [index, schema] of schemas.entries()) {
+        const path = typeof schema === 'string' ? schemaPath(schema) : schema.path;
+        await runProgram('ovsdb-tool', ['create', files[index] ?? '', path]);
+      }
+      await server.start();
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

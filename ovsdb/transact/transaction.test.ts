@@ -77,6 +77,19 @@ describe('Transaction', () => {
     expect(() => transaction.update('Logical_Switch', UUID, { nope: 1 })).toThrow('no column nope');
   });
 
+  it('leaves out columns that the server lacks', () => {
+    const { Logical_Switch: table } = ovnNorthbound.tables;
+    const { copp: _copp, ...columns } = table.columns;
+    const server = { name: '', version: '', tables: { Logical_Switch: { ...table, columns } } };
+    const transaction = new Transaction(ovnNorthbound, server)
+      .update('Logical_Switch', UUID, { name: 'new', copp: undefined })
+      .mutate('Logical_Switch', UUID, 'copp', 'delete', [UUID]);
+    expect(transaction.operations).toMatchObject([{ row: { name: 'new' } }, { mutations: [] }]);
+    expect(transaction.operations).not.toMatchObject([{ row: { copp: expect.anything() } }, {}]);
+    // @ts-expect-error a misspelt column is not an old server
+    expect(() => transaction.update('Logical_Switch', UUID, { nope: 1 })).toThrow('no column nope');
+  });
+
   it('reads the rows of a select', () => {
     const row = decodeRow(ovnNorthbound, 'Logical_Switch', { _uuid: ['uuid', UUID], name: 'x', ports: ['uuid', UUID] });
     expect(row).toEqual({ _uuid: UUID, name: 'x', ports: [UUID] });

@@ -4,6 +4,7 @@ import { isMapValue, isSetValue } from '../codec/value.ts';
 import { SchemaError } from '../errors.ts';
 import type { Base, Column } from '../schema/column.ts';
 import { columnModel, type DatabaseModel, type TableName } from '../schema/model.ts';
+import { isUsable } from '../schema/support.ts';
 import { isUuid, type Uuid } from '../uuid.ts';
 import type { WireRow, WireValue } from '../wire/notation.ts';
 import type { Condition, ConditionFunction, Mutator, Operation } from './operation.ts';
@@ -38,13 +39,20 @@ export type Test<Row> = {
 /** Which rows: the one with a uuid, or those that pass all tests; none given: all rows. */
 export type Where<Row> = Uuid | NamedUuid | readonly Test<Row>[];
 
+/** Collects operations. Methods throw a SchemaError for a value that does not fit its column. */
 export class Transaction<DB> {
   readonly #model: DatabaseModel;
+  readonly #server: DatabaseModel | undefined;
   readonly #operations: Operation[] = [];
   #inserts = 0;
 
-  constructor(model: DatabaseModel<DB>) {
+  /**
+   * @param server the schema of the connected server (`session.schema`): columns that it lacks are left out of what is
+   * written, as a replica's `onUnsupported` tells; without it they are written, and refused
+   */
+  constructor(model: DatabaseModel<DB>, server?: DatabaseModel) {
     this.#model = model as unknown as DatabaseModel;
+    this.#server = server;
   }
 
   get operations(): readonly Operation[] {
@@ -74,7 +82,8 @@ export class Transaction<DB> {
     value: Given<DB[T][C]> | readonly string[] | number,
   ): this {
     const mutation = [column, mutator, this.#operand(table, column, mutator, value)] as const;
-    return this.#push({ op: 'mutate', table, where: this.#where(table, where), mutations: [mutation] });
+    const mutations = this.#isWritable(table, column) ? [mutation] : [];
+    return this.#push({ op: 'mutate', table, where: this.#where(table, where), mutations });
   }
 
   delete<T extends TableName<DB>>(table: T, where: Where<DB[T]>): this {
@@ -115,8 +124,15 @@ export class Transaction<DB> {
 
   #row(table: string, values: object): WireRow {
     return Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, encodeValue(this.#column(table, name), value, atom)]),
+      Object.entries(values)
+        .map(([name, value]) => [name, encodeValue(this.#column(table, name), value, atom)] as const)
+        .filter(([name]) => this.#isWritable(table, name)),
     );
+  }
+
+  #isWritable(table: string, name: string): boolean {
+    if (this.#server === undefined) return true;
+    return isUsable(columnModel(this.#model, table, name), columnModel(this.#server, table, name));
   }
 
   #where(

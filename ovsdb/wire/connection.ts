@@ -56,8 +56,9 @@ export class RpcConnection {
   call(method: string, params: readonly unknown[], onReply: ReplyHandler): number {
     if (this.#closed) throw new NotConnectedError(`${method}: the connection is closed`);
     const id = this.#nextId++;
+    const text = JSON.stringify({ id, method, params });
     this.#pending.set(id, { method, onReply });
-    this.#send({ id, method, params });
+    this.#stream.write(text);
     return id;
   }
 

@@ -62,6 +62,7 @@ export interface ActualRowsOptions {
   readonly adoptions?: Adoptions;
 }
 
+/** The rows of a store by the keys of ours. */
 export class ActualRows {
   readonly store: RowStore;
   readonly ownerKey: string;

@@ -22,9 +22,17 @@ export interface Plan {
   readonly outcomes: ReadonlyMap<string, UnitOutcome>;
   readonly inserts: readonly { readonly index: number; readonly table: string; readonly key: string }[];
   /** Rows of tables without `external_ids` that are taken for ours from now on. */
-  readonly found: readonly { readonly table: string; readonly key: string; readonly uuid: Uuid }[];
+  readonly found: readonly FoundRow[];
 }
 
+/** Where a row of ours is that carries no mark. */
+export interface FoundRow {
+  readonly table: string;
+  readonly key: string;
+  readonly uuid: Uuid;
+}
+
+/** The one transaction that brings the units of `input` nearest to what is wanted. Changes nothing, not even `input`. */
 export const plan = (input: PlanInput): Plan => {
   const units = [...input.units];
   const context = contextOf(input, units);

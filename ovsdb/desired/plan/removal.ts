@@ -23,12 +23,12 @@ export interface StrongParent {
 /** The rows that hold a strong reference to a row, and where. */
 export const strongParents = (actual: ActualRows, table: string, row: AnyRow): StrongParent[] => {
   const { store, model } = actual;
-  const parents = new Set(store.parentsOf(row._uuid));
-  if (parents.size === 0) return [];
+  const parents = store.parentsOf(row._uuid);
+  if (parents.length === 0) return [];
   return parentColumns(model)
     .filter(({ child, table: parentTable, column }) => child === table && store.hasColumn(parentTable, column))
     .flatMap(({ table: parentTable, column }) =>
-      [...parents].flatMap((uuid) => {
+      parents.flatMap((uuid) => {
         const parent = store.get(parentTable, uuid);
         if (parent === undefined || !store.hasElement(parentTable, uuid, column, row._uuid)) return [];
         return [{ table: parentTable, column, row: parent }];

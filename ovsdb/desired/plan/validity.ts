@@ -15,6 +15,10 @@ export const invalidity = (actual: ActualRows, row: AnyDesiredRow): Held | undef
   if (isMarked(model, row.table) && !canHaveMark(store, row.table)) {
     return invalid(`"${row.key}": ${row.table} is replicated without external_ids, where the mark of the row would be`);
   }
+  if (isMarked(model, row.table) && !store.supports(row.table, 'external_ids')) {
+    // Written without it, it would be written again and again.
+    return invalid(`"${row.key}": the server's ${row.table} has no external_ids, where the mark of the row would be`);
+  }
   for (const [name, value] of Object.entries(row.columns)) {
     const problem = columnProblem(actual, row.table, name, value);
     if (problem !== undefined) return invalid(`"${row.key}": ${problem}`);

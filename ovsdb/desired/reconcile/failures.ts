@@ -33,10 +33,6 @@ export class Failures {
     return this.#failures.get(owner)?.error;
   }
 
-  owners(): Iterable<string> {
-    return this.#failures.keys();
-  }
-
   add(owner: string, error: OvsdbError): void {
     const { backoff, random } = this.#options;
     const failure = this.#failures.get(owner) ?? {
@@ -67,7 +63,9 @@ export class Failures {
     this.#failures.delete(owner);
   }
 
+  /** Nobody waits for another try any more; what failed before is forgotten. */
   stop(): void {
     for (const { cancel } of this.#failures.values()) cancel();
+    this.#failures.clear();
   }
 }

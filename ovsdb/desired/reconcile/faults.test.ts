@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ConstraintViolationError } from '../../errors.ts';
+import { ConstraintViolationError, type OperationError, OutcomeUnknownError, operationError } from '../../errors.ts';
 import { ovnNorthbound } from '../../models/ovn-northbound.gen.ts';
 import type { DatabaseModel } from '../../schema/model.ts';
 import { parseSchema } from '../../schema/parse.ts';
@@ -107,6 +107,114 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     expect(names(database, 'Logical_Switch')).toEqual(['s']);
   });
 
+  it('finds a row that cannot be marked again, whatever is wanted when the outcome of its insert gets known', async () => {
+    const group = (name: string): Fragment => ({
+      rows: [{ table: 'Load_Balancer_Group', key: 'g', columns: { name } }],
+    });
+    for (const next of [undefined, group('other')]) {
+      const { database, server, desired, reconciler, replica } = await startWorld(ovnNorthbound);
+      let deaths = 0;
+      server.options = {
+        dieAfter: (method) => {
+          if (method !== 'transact' || deaths++ > 0) return false;
+          if (next === undefined) desired.delete('lb');
+          else desired.set('lb', next);
+          return true;
+        },
+      };
+      desired.set('lb', group('first'));
+      await reconciler.whenIdle();
+      await replica.whenSynced();
+      await reconciler.whenDone('lb');
+      expect(names(database, 'Load_Balancer_Group')).toEqual(next === undefined ? [] : ['other']);
+    }
+  });
+
+  it('lets those go on who wait for a row that cannot be marked, when it turns out to be there', async () => {
+    const { database, server, desired, reconciler } = await startWorld(ovnNorthbound, { maxOperations: 1 });
+    let deaths = 0;
+    server.options = {
+      dieAfter: (method) => {
+        if (method !== 'transact' || deaths++ > 0) return false;
+        const columns = { name: 's', load_balancer_group: [rowRef('g')] };
+        desired.set('net', { rows: [{ table: 'Logical_Switch', key: 's', columns }] });
+        desired.delete('lb');
+        return true;
+      },
+    };
+    desired.set('lb', { rows: [{ table: 'Load_Balancer_Group', key: 'g', columns: { name: 'g' } }] });
+    await reconciler.whenIdle();
+    expect(names(database, 'Logical_Switch')).toEqual(['s']);
+    expect(reconciler.status('net').kind).toBe('done');
+  });
+
+  it('makes a new connection when a transaction has no outcome while the old one seems to be there', async () => {
+    const reasons: string[] = [];
+    let sent = 0;
+    const silent = (session: ReconcilerSession): ReconcilerSession => ({
+      reconnect: (reason) => {
+        reasons.push(reason.code);
+        session.reconnect(reason);
+      },
+      transact: (operations) =>
+        sent++ === 0 ? Promise.reject(new OutcomeUnknownError('no reply')) : session.transact(operations),
+    });
+    const { database, desired, reconciler } = await startWorld(ovnNorthbound, { wrap: silent });
+    desired.set('net', SWITCH);
+    await reconciler.whenDone('net');
+    expect(reasons).toEqual(['ERR_OVSDB_OUTCOME_UNKNOWN']);
+    expect(names(database, 'Logical_Switch')).toEqual(['s']);
+  });
+
+  it('does not hold a failure against an owner that has got over it and waits for something else', async () => {
+    let refused = 0;
+    const once = (session: ReconcilerSession): ReconcilerSession => ({
+      reconnect: (reason) => session.reconnect(reason),
+      transact: (operations) => {
+        const failure = { details: undefined, index: undefined, operation: undefined, suspects: [] };
+        if (refused++ === 0) return Promise.reject(operationError({ error: 'constraint violation', ...failure }));
+        return session.transact(operations);
+      },
+    });
+    const { database, desired, reconciler, clock } = await startWorld(ovnNorthbound, { wrap: once });
+    desired.set('a', {
+      rows: [{ table: 'Address_Set', key: 'a', columns: { name: 'a' } }],
+      members: [{ table: 'Address_Set', row: 'missing', column: 'addresses', value: '1' }],
+    });
+    await reconciler.whenIdle();
+    expect(reconciler.status('a')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
+    clock.advance(1_000);
+    await reconciler.whenIdle();
+    expect(names(database, 'Address_Set')).toEqual(['a']);
+    expect(reconciler.status('a')).toMatchObject({ kind: 'pending', message: expect.stringContaining('missing') });
+  });
+
+  it('goes on after it was stopped and started again, whatever it waited for', async () => {
+    let refusal: { readonly error: OperationError; readonly refused: () => void } | undefined;
+    const moody = (session: ReconcilerSession): ReconcilerSession => ({
+      reconnect: (reason) => session.reconnect(reason),
+      transact: async (operations) => {
+        if (refusal === undefined) return session.transact(operations);
+        // The error has been dealt with when timers run next.
+        setImmediate(refusal.refused);
+        throw refusal.error;
+      },
+    });
+    const { desired, reconciler, database } = await startWorld(ovnNorthbound, { wrap: moody });
+    for (const error of ['cluster error', 'constraint violation']) {
+      const failure = { error, details: undefined, index: undefined, operation: undefined, suspects: [] };
+      await new Promise<void>((refused) => {
+        refusal = { error: operationError(failure), refused };
+        desired.set(error, { rows: [{ table: 'Address_Set', key: error, columns: { name: error } }] });
+      });
+      await reconciler.stop();
+      refusal = undefined;
+      reconciler.start();
+      await reconciler.whenDone(error);
+    }
+    expect(names(database, 'Address_Set')).toEqual(['cluster error', 'constraint violation']);
+  });
+
   it('gives up for a while when somebody else insists on something different', async () => {
     const { database, desired, reconciler, clock } = await startWorld(ovnNorthbound);
     database.watch((before, after) => {
@@ -126,9 +234,10 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     expect(error).toBe('ERR_OVSDB_UNSETTLED');
     const { transactions } = reconciler.counts;
     expect(transactions).toBeLessThan(10);
+    const again = new Promise((resolve) => reconciler.onStatus(({ status }) => resolve(status.kind)));
     clock.advance(1_000);
-    await new Promise(setImmediate);
-    expect(reconciler.counts.transactions).toBeGreaterThanOrEqual(transactions);
+    await again;
+    expect(reconciler.counts.transactions).toBeGreaterThan(transactions);
   });
 
   it('leaves out what the server does not have', async () => {
@@ -141,6 +250,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     delete old.tables['Sampling_App'];
     delete old.tables['Logical_Switch']?.columns['copp'];
     server.options = { schema: () => old };
+    await reconnected(server, replica);
     await reconnected(server, replica);
     expect(unsupported).toEqual([{ table: 'Logical_Switch', column: 'copp' }, { table: 'Sampling_App' }]);
     desired.set('net', {
@@ -157,6 +267,26 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     await reconciler.whenIdle();
     expect(database.rows('Logical_Switch')[0]?.['copp']).toBe(database.rows('Copp')[0]?._uuid);
     expect(names(database, 'Sampling_App')).toHaveLength(1);
+  });
+
+  it('writes no rows where the server has no room for the mark, as nobody would know them again', async () => {
+    const { server, database, desired, replica, reconciler } = await startWorld(ovnNorthbound);
+    const old = schemaJson(ovnNorthbound as unknown as DatabaseModel) as {
+      tables: Record<string, { columns: Record<string, unknown> } | undefined>;
+    };
+    delete old.tables['DHCP_Options']?.columns['external_ids'];
+    server.options = { schema: () => old };
+    await reconnected(server, replica);
+    desired.set('dhcp', { rows: [{ table: 'DHCP_Options', key: 'd', columns: { cidr: '10.0.0.0/24' } }] });
+    desired.set('net', SWITCH);
+    await expect(reconciler.whenDone('dhcp')).rejects.toMatchObject({ code: 'ERR_OVSDB_INVALID' });
+    await reconciler.whenDone('net');
+    expect(database.rows('DHCP_Options')).toEqual([]);
+    server.options = {};
+    await reconnected(server, replica);
+    await reconciler.whenIdle();
+    expect(reconciler.status('dhcp').kind).toBe('done');
+    expect(database.rows('DHCP_Options')).toHaveLength(1);
   });
 
   it('keeps a failure of planning to the owner whose wish it is', async () => {

@@ -9,7 +9,8 @@ import type { Uuid } from '../../uuid.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import { type ActualRows, isMarked } from '../plan/actual-rows.ts';
 import { type Held, isProblem } from '../plan/outcome.ts';
-import { type Plan, plan } from '../plan/plan.ts';
+import { type FoundRow, type Plan, plan } from '../plan/plan.ts';
+import { targetToken } from '../plan/tokens.ts';
 import { type Unit, unitId } from '../unit.ts';
 import { halves, isReady, nextOwners } from './batch.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
@@ -18,6 +19,7 @@ import { judge } from './judge.ts';
 import type { ReconcilerSession } from './needs.ts';
 import { Repairs } from './repairs.ts';
 import type { StatusBoard } from './status.ts';
+import { UnknownInserts } from './unknown-inserts.ts';
 import type { Work, WorkList } from './work-list.ts';
 
 export interface FlusherOptions {
@@ -39,6 +41,8 @@ export interface FlusherOptions {
   readonly isCurrent: () => boolean;
 }
 
+/** Few units that differ among many that do not say little about the next ones. */
+const MIN_OPERATIONS_PER_UNIT = 0.5;
 const REPAIR_WINDOW_MS = 60_000;
 /** How long the replica may take to show what a transaction has inserted, where the server does not tell that first. */
 const MAX_DELAY_MS = 1_000;
@@ -48,16 +52,19 @@ export class Flusher {
   readonly #idle = new Listeners<void>();
   /** Owners among whom the one is who made a transaction fail; each group is tried by itself. */
   #suspects: string[][] = [];
-  /** Keys of rows whose insert has an unknown outcome. */
-  readonly #guarded = new Set<string>();
+  readonly #unknown: UnknownInserts;
   readonly #repairs: Repairs;
   #isRunning = false;
   #isScheduled = false;
   #flight: Promise<void> | undefined;
   #cancelPause: (() => void) | undefined;
 
+  /** Of the last plan that had any: what turns out to be too much for one transaction has to be planned again. */
+  #operationsPerUnit = 1;
+
   constructor(options: FlusherOptions) {
     this.#options = options;
+    this.#unknown = new UnknownInserts(options.actual);
     this.#repairs = new Repairs(options.maxRepairs, REPAIR_WINDOW_MS);
   }
 
@@ -74,6 +81,7 @@ export class Flusher {
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#cancelPause?.();
+    this.#cancelPause = undefined;
     await this.#flight;
   }
 
@@ -128,12 +136,13 @@ export class Flusher {
 
   #nextOwners(): string[] {
     const { works, failures, maxOperations } = this.#options;
+    const maxUnits = maxOperations / this.#operationsPerUnit;
     while (this.#suspects.length > 0) {
-      const owners = nextOwners(works, failures.isBlocked, maxOperations, new Set(this.#suspects[0]));
+      const owners = nextOwners(works, failures.isBlocked, maxUnits, new Set(this.#suspects[0]));
       if (owners.length > 0) return owners;
       this.#suspects.shift();
     }
-    return nextOwners(works, failures.isBlocked, maxOperations, undefined);
+    return nextOwners(works, failures.isBlocked, maxUnits, undefined);
   }
 
   #worksOf(owners: readonly string[]): Work[] {
@@ -158,6 +167,7 @@ export class Flusher {
   #start(works: readonly Work[], owners: readonly string[]): void {
     const next = this.#tryPlan(works, owners);
     if (next === undefined) return;
+    this.#learn(next.operations.length / works.length);
     if (next.operations.length > this.#options.maxOperations && owners.length > 1) {
       const [some] = halves(owners);
       this.#start(this.#worksOf(some), some);
@@ -178,6 +188,10 @@ export class Flusher {
     });
   }
 
+  #learn(operationsPerUnit: number): void {
+    if (operationsPerUnit > 0) this.#operationsPerUnit = Math.max(MIN_OPERATIONS_PER_UNIT, operationsPerUnit);
+  }
+
   /** Undefined when planning itself fails, which is dealt with as if the server had refused the transaction. */
   #tryPlan(works: readonly Work[], owners: readonly string[]): Plan | undefined {
     try {
@@ -194,19 +208,23 @@ export class Flusher {
   #plan(works: readonly Work[]): Plan {
     const { desired, actual, failures } = this.#options;
     const byId = new Map(works.map((work) => [work.id, work]));
+    for (const { unit } of works) {
+      const row = this.#unknown.found(unit);
+      if (row !== undefined) this.#adopt(row);
+    }
     return plan({
       desired,
       actual,
       units: works.map(({ unit }) => unit),
       ownersOf: (unit) => [...(byId.get(unitId(unit))?.owners ?? [])],
       isBlocked: failures.isBlocked,
-      guarded: this.#guarded,
+      guarded: this.#unknown.keys,
     });
   }
 
   /** Files everything that needs no operation; the rest is what the transaction is about. */
   #settle({ outcomes, operations, found }: Plan, works: readonly Work[]): Work[] {
-    for (const { table, key, uuid } of found) this.#options.actual.adoptions.add(table, key, uuid);
+    for (const row of found) this.#adopt(row);
     return works.filter((work) => {
       const outcome = outcomes.get(work.id);
       if (outcome?.kind === 'planned' && operations.length > 0) return true;
@@ -216,10 +234,18 @@ export class Flusher {
     });
   }
 
+  /** A row that carries no mark is known to be ours: what waits for its key could not be told when the row came. */
+  #adopt({ table, key, uuid }: FoundRow): void {
+    const { actual, works } = this.#options;
+    if (actual.adoptions.uuidOf(table, key) === uuid) return;
+    actual.adoptions.add(table, key, uuid);
+    works.wake(targetToken(key));
+  }
+
   #hold(work: Work, held: Held): void {
-    const { works, counts, board, onEvent } = this.#options;
+    const { works, counts, onEvent } = this.#options;
     works.hold(work, held);
-    for (const owner of work.owners) board.touch(owner);
+    for (const owner of work.owners) this.#settled(owner);
     if (!isProblem(held) || work.reported === held.message) return;
     work.reported = held.message;
     counts.conflicts++;
@@ -227,12 +253,16 @@ export class Flusher {
   }
 
   #close(work: Work): void {
+    this.#options.works.close(work);
+    if (work.unit.kind === 'row') this.#unknown.forget(work.unit.key);
+    for (const owner of work.owners) this.#settled(owner);
+  }
+
+  /** What an owner failed with is over when all that can be done for it is done, even if the rest has to wait. */
+  #settled(owner: string): void {
     const { works, failures, board } = this.#options;
-    works.close(work);
-    for (const owner of work.owners) {
-      if (!works.isOpen(owner)) failures.forget(owner);
-      board.touch(owner);
-    }
+    if (failures.error(owner) !== undefined && !works.isBusy(owner)) failures.forget(owner);
+    board.touch(owner);
   }
 
   async #send(next: Plan, flying: readonly Work[]): Promise<void> {
@@ -266,10 +296,10 @@ export class Flusher {
     const { actual, clock } = this.#options;
     const rows = inserts.flatMap(({ index, table, key }) => {
       const uuid = results[index]?.uuid;
-      this.#guarded.delete(key);
+      this.#unknown.forget(key);
       return uuid === undefined ? [] : [{ table, key, uuid }];
     });
-    for (const { table, key, uuid } of rows) if (!isMarked(actual.model, table)) actual.adoptions.add(table, key, uuid);
+    for (const row of rows) if (!isMarked(actual.model, row.table)) this.#adopt(row);
     await allSeen(actual.store, rows, clock);
   }
 
@@ -281,7 +311,7 @@ export class Flusher {
     // Without a connection there is nothing to wait for but the next one.
     if (verdict.kind === 'trouble' && isCurrent()) this.#pause();
     if (verdict.kind !== 'unknown') return;
-    for (const { key } of next.inserts) this.#guarded.add(key);
+    this.#unknown.add(next);
     // The connection may be there still, and the reply may never come: only a new one tells what became of it.
     if (isCurrent()) session.reconnect(error);
   }

@@ -133,6 +133,57 @@ describe('OvsdbReconciler', () => {
     expect(names(database, 'Logical_Switch')).toEqual(['s']);
   });
 
+  it('takes a row from where an earlier run had put it, when it is allowed to, and leaves what is not ours there', async () => {
+    const { database, desired, reconciler } = await startWorld(ovnNorthbound);
+    const marked = (key: string) => ({ name: key, external_ids: ['map', [[KEY, key]]] }) as const;
+    const ports = [
+      'set',
+      [
+        ['named-uuid', 'ours'],
+        ['named-uuid', 'theirs'],
+      ],
+    ] as const;
+    database.transact([
+      { op: 'insert', table: 'Logical_Switch_Port', row: marked('a'), 'uuid-name': 'ours' },
+      { op: 'insert', table: 'Logical_Switch_Port', row: { name: 'theirs' }, 'uuid-name': 'theirs' },
+      { op: 'insert', table: 'Logical_Switch', row: { ...marked('s'), ports } },
+      { op: 'insert', table: 'Port_Group', row: { ...marked('pg'), ports } },
+    ]);
+    desired.set('net', { rows: [...(SWITCH.rows ?? []), { table: 'Port_Group', key: 'pg', columns: { name: 'pg' } }] });
+    desired.set('pod/a', pod('a'));
+    await reconciler.whenIdle();
+    expect(database.rows('Port_Group')[0]?.['ports']).toHaveLength(2);
+    reconciler.allowPrune();
+    await reconciler.whenIdle();
+    const theirs = database.rows('Logical_Switch_Port').find(({ name }) => name === 'theirs')?._uuid;
+    expect(database.rows('Port_Group')[0]?.['ports']).toEqual([theirs]);
+    expect(database.rows('Logical_Switch')[0]?.['ports']).toHaveLength(2);
+  });
+
+  it('takes a row from where it does not belong that others have marked before it was wanted', async () => {
+    const { database, desired, reconciler, replica } = await startWorld(ovnNorthbound);
+    database.transact([
+      { op: 'insert', table: 'Logical_Switch_Port', row: { name: 'a' }, 'uuid-name': 'p' },
+      { op: 'insert', table: 'Logical_Switch', row: { name: 'foreign', ports: ['set', [['named-uuid', 'p']]] } },
+    ]);
+    reconciler.allowPrune();
+    desired.set('net', SWITCH);
+    await reconciler.whenDone('net');
+    const stop = replica.onUpdate(() => {
+      stop();
+      desired.set('pod/a', pod('a'));
+    });
+    const external_ids = ['map', [[KEY, 'a']]] as const;
+    database.transact([{ op: 'update', table: 'Logical_Switch_Port', where: [], row: { external_ids } }]);
+    await replica.waitFor('Logical_Switch_Port', { index: 'name', key: 'a' }, (row) => row.external_ids[KEY] === 'a');
+    await reconciler.whenIdle();
+    const ports = database.rows('Logical_Switch').map((row) => [row['name'], (row['ports'] as unknown[]).length]);
+    expect(ports.sort()).toEqual([
+      ['foreign', 0],
+      ['s', 1],
+    ]);
+  });
+
   it('writes nothing while it is paused', async () => {
     const { database, desired, reconciler } = await startWorld(ovnNorthbound);
     reconciler.setPaused(true);

@@ -12,12 +12,12 @@ import { Listeners } from '../../listeners.ts';
 import type { RowChange } from '../../replica/row.ts';
 import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
 import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
-import { driftUnits } from '../drift.ts';
+import { driftUnits, strayUnits } from '../drift.ts';
 import { type ClaimedRows, garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
 import { isProblem } from '../plan/outcome.ts';
 import { targetToken, tokensOf } from '../plan/tokens.ts';
-import { type Unit, unitId } from '../unit.ts';
+import { type RowUnit, type Unit, unitId } from '../unit.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import { Failures } from './failures.ts';
 import { Flusher } from './flusher.ts';
@@ -55,6 +55,7 @@ const DEFAULT_MAX_OPERATIONS = 1_000;
 const DEFAULT_MAX_REPAIRS = 5;
 const DEFAULT_RETRY: BackoffOptions = { minMs: 1_000, maxMs: 60_000 };
 
+/** Writes what `desired` has and the database has not, until it is stopped. Nothing it meets is thrown: see `status`. */
 export class OvsdbReconciler<DB> {
   readonly counts: ReconcilerCounts = { transactions: 0, operations: 0, failures: 0, driftRepairs: 0, conflicts: 0 };
   readonly #desired: DesiredRows;
@@ -113,7 +114,10 @@ export class OvsdbReconciler<DB> {
     this.resync();
   }
 
-  /** Resolves when nothing is under way any more. What is wanted stays as it is in the database. */
+  /**
+   * Resolves when nothing is under way any more. What is wanted stays as it is in the database; who waits for something to
+   * be done waits until `start`.
+   */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0)) stop();
     this.#failures.stop();
@@ -171,14 +175,23 @@ export class OvsdbReconciler<DB> {
     return this.#flusher.whenIdle(signal);
   }
 
-  #desiredChanged({ unit, owner }: DesiredChange): void {
+  #desiredChanged({ unit, owner, isNew }: DesiredChange): void {
     // Other wishes deserve another try, and not to be judged by the old ones.
     this.#failures.forget(owner);
     this.#flusher.forgive(unit);
     this.#works.mark(unit, [owner, ...this.#desired.ownersOf(unit)], false);
     if (unit.kind === 'row') this.#works.wake(targetToken(unit.key));
+    if (unit.kind === 'row' && isNew) this.#markStrays(unit);
     this.#board.touch(owner);
     this.#flusher.request();
+  }
+
+  /** A row that is there and was not wanted until now: what happened to it meanwhile was nobody's business. */
+  #markStrays({ table, key }: RowUnit): void {
+    const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
+    for (const row of this.#actual.owned(table, key)) {
+      for (const unit of strayUnits(input, table, key, row)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
+    }
   }
 
   #shadowed(owner: string): void {

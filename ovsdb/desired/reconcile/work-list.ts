@@ -38,8 +38,10 @@ export class WorkList {
     return this.#open.keys();
   }
 
-  isOpen(owner: string): boolean {
-    return this.#open.has(owner);
+  /** True when there is something to do for the owner, or under way: more than to wait. */
+  isBusy(owner: string): boolean {
+    for (const { state } of this.open(owner)) if (state !== 'held') return true;
+    return false;
   }
 
   open(owner: string): Iterable<Work> {

@@ -64,3 +64,28 @@ export const names = (database: MemoryDatabase, table: string): unknown[] =>
     .rows(table)
     .map(({ name }) => name)
     .sort();
+
+/** What lasts until somebody changes a wish or a row that is not ours. */
+const LASTING = ['ERR_OVSDB_SHADOWED', 'ERR_OVSDB_CONFLICT'];
+
+/** Resolves when everything that can be done is done: nobody waits for another try either. */
+export const whenSettled = async <DB>(
+  reconciler: OvsdbReconciler<DB>,
+  signal = AbortSignal.timeout(20_000),
+): Promise<void> => {
+  for (;;) {
+    await reconciler.whenIdle(signal);
+    const failed = [...reconciler.unfinished()].filter(([, it]) => it.kind === 'error' && !LASTING.includes(it.code));
+    if (failed.length === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      const stop = reconciler.onStatus(() => finish(resolve));
+      const abort = (): void => finish(() => reject(new Error(`not settled: ${JSON.stringify(failed)}`)));
+      const finish = (settle: () => void): void => {
+        stop();
+        signal.removeEventListener('abort', abort);
+        settle();
+      };
+      signal.addEventListener('abort', abort);
+    });
+  }
+};

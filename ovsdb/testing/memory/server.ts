@@ -6,6 +6,7 @@ import type { Dial } from '../../wire/dial.ts';
 import { MessageFramer } from '../../wire/framer.ts';
 import type { MemoryDatabase } from './database.ts';
 import type { Columns } from './difference.ts';
+import type { Contents } from './rows.ts';
 
 export interface MemoryServerOptions {
   /** What the server knows; old ones know less. */
@@ -14,6 +15,8 @@ export interface MemoryServerOptions {
   readonly swallow?: (method: string, params: readonly unknown[]) => boolean;
   /** Called after each request is executed; true ends the connection instead of answering. */
   readonly dieAfter?: (method: string, params: readonly unknown[]) => boolean;
+  /** Whether a monitor can go on after the last transaction that it has seen, as with clustered databases. */
+  readonly remembers?: boolean;
   /** What `get_schema` gives; the schema of the database when it is not given. */
   readonly schema?: (database: string) => unknown;
 }
@@ -39,6 +42,8 @@ export class MemoryServer {
   readonly databases: ReadonlyMap<string, MemoryDatabase>;
   readonly #streams = new Set<Duplex>();
   options: MemoryServerOptions;
+  /** Transaction id → the contents after it, of all databases. */
+  readonly #history = new Map<string, Contents>();
   /** Methods in the order in which they were asked for. */
   readonly requests: string[] = [];
   /** False: connections are refused. */
@@ -130,15 +135,24 @@ export class MemoryServer {
         if (Object.keys(changes).length === 0) return;
         const notification =
           { monitor: 'update', monitor_cond: 'update2', monitor_cond_since: 'update3' }[method] ?? '';
-        send(stream, {
-          id: null,
-          method: notification,
-          params: since ? [params[1], ZERO, changes] : [params[1], changes],
-        });
+        const last = since ? [this.#remember(database)] : [];
+        send(stream, { id: null, method: notification, params: [params[1], ...last, changes] });
       }),
     );
+    const known = since && this.options.remembers ? this.#history.get(String(params[3])) : undefined;
+    if (known !== undefined) {
+      return [true, this.#remember(database), database.changes(format, columns, known, database.contents)];
+    }
     const initial = database.initial(format, columns);
-    return since ? [false, ZERO, initial] : initial;
+    return since ? [false, this.#remember(database), initial] : initial;
+  }
+
+  /** The id of the last transaction, which it is remembered by. */
+  #remember({ contents, model, transactions }: MemoryDatabase): string {
+    if (!this.options.remembers) return ZERO;
+    const id = `${Buffer.from(model.name).toString('hex').padEnd(8, '0').slice(0, 8)}-0000-4000-8000-${String(transactions).padStart(12, '0')}`;
+    this.#history.set(id, contents);
+    return id;
   }
 }
 
