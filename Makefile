@@ -2,6 +2,8 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 NPM := npm --no-update-notifier
+# npm would leave a folder in the system's temporary one.
+export NODE_DISABLE_COMPILE_CACHE := 1
 
 .PHONY: help build check test test-unit test-integration test-e2e demo bench gen format clean
 
@@ -25,6 +27,12 @@ test-integration: build ## tests against real daemons and a real kernel
 
 test-e2e: build ## scenarios with packets in the sandbox
 	@$(NPM) run --silent test:e2e
+
+demo: build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up)
+	@node_modules/node/bin/node demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep) $(DEMO_ARGS)
+
+bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some)
+	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY))
 
 gen: build/.installed ## write the generated files
 	@$(NPM) run --silent gen

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
+const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
 
 /** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
 export default defineConfig({
@@ -11,6 +11,8 @@ export default defineConfig({
           name: 'unit',
           include: [`${source}/**/*.test.ts`, 'test/unit/**/*.test.ts'],
           exclude: ['**/*.integration.test.ts', 'node_modules/**', 'dist/**', 'build/**'],
+          // Property tests take a second; a machine that does ten things at once takes longer.
+          testTimeout: 60_000,
         },
       },
       {

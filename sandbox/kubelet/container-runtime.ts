@@ -53,6 +53,7 @@ class ToolboxRuntime implements ContainerRuntime {
       if (id !== undefined) void this.#read(id);
     });
     const ids = new Set((await readdir(state)).flatMap((name) => name.match(/^([0-9a-f]+)\./)?.[1] ?? []));
+    for (const id of ids) this.#states.set(id, {});
     await Promise.all([...ids].map((id) => this.#read(id)));
     await Promise.all([...ids].map((id) => this.#checkAlive(id)));
   }
@@ -115,7 +116,8 @@ class ToolboxRuntime implements ContainerRuntime {
   async #read(id: string): Promise<void> {
     const [pid, exit] = await Promise.all([readOptional(this.#file(id, 'pid')), this.#readExit(id)]);
     const before = this.#states.get(id);
-    if (before?.exit !== undefined || (pid === undefined && exit === undefined)) return;
+    // One that was removed while its files were read must not come back: nobody would ever see its end.
+    if (before === undefined || before.exit !== undefined || (pid === undefined && exit === undefined)) return;
     this.#set(id, { pid: pid === undefined ? undefined : Number(pid), exit });
   }
 
@@ -123,7 +125,8 @@ class ToolboxRuntime implements ContainerRuntime {
     const path = this.#file(id, 'exit');
     const content = await readOptional(path);
     if (content === undefined) return undefined;
-    return { ...exitFile.parse(JSON.parse(content)), finishedAt: (await stat(path)).mtimeMs };
+    const times = await ifThere(stat(path));
+    return times && { ...exitFile.parse(JSON.parse(content)), finishedAt: times.mtimeMs };
   }
 
   #set(id: string, state: ContainerState): void {
@@ -178,9 +181,11 @@ class ToolboxRuntime implements ContainerRuntime {
   }
 }
 
-const readOptional = async (path: string): Promise<string | undefined> => {
+const readOptional = (path: string): Promise<string | undefined> => ifThere(readFile(path, 'utf8'));
+
+const ifThere = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
-    return await readFile(path, 'utf8');
+    return await reading;
   } catch (error) {
     // A process that ends while its files are read: ESRCH.
     if (hasSystemCode(error, 'ENOENT', 'ESRCH')) return undefined;

@@ -48,6 +48,19 @@ it('reports the pid that the program gives, or its own', async () => {
   expect(plain.kill('SIGTERM')).toBe(false);
 });
 
+it('a program that is killed on purpose is started again at once, however often', async () => {
+  const clock = createFakeClock();
+  const log = join(folder, 'log');
+  const service = startService({ name: 'x', command: shell('exec 3>&-; exec sleep 60'), log, clock });
+  for (const round of [1, 2, 3]) {
+    await eventually(async () => expect(service.kill('SIGKILL')).toBe(true));
+    await eventually(async () => expect(service.status().state).toBe('waiting'));
+    await clock.advance(100);
+    expect(service.status()).toMatchObject({ state: 'running', restarts: round });
+  }
+  await service.stop();
+});
+
 it('stop ends what does not listen to SIGTERM', async () => {
   const log = join(folder, 'log');
   const ready = join(folder, 'ready');

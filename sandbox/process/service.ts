@@ -31,7 +31,10 @@ export interface Service {
   readonly name: string;
   readonly log: string;
   status(): ServiceStatus;
-  /** Sends a signal to the program. False when it does not run at the moment. */
+  /**
+   * Sends a signal to the program. False when it does not run at the moment. An end that follows was asked for: it is no
+   * failure, and the program is started again at once.
+   */
   kill(signal: NodeJS.Signals | number): boolean;
   /** Resolves when the program has ended for the first time, with how. */
   readonly firstEnd: Promise<string>;
@@ -64,6 +67,7 @@ class RunningService implements Service {
   #failures = 0;
   #lastEnd: string | undefined;
   #isAbandoned = false;
+  #isAsked = false;
   #cancelRestart: () => void = () => {};
 
   constructor(spec: ServiceSpec) {
@@ -82,6 +86,7 @@ class RunningService implements Service {
 
   kill(signal: NodeJS.Signals | number): boolean {
     if (this.#pid === undefined) return false;
+    this.#isAsked = true;
     return process.kill(this.#pid, signal);
   }
 
@@ -140,7 +145,8 @@ class RunningService implements Service {
     this.#pid = undefined;
     this.#lastEnd = how;
     if (!this.#isAbandoned) this.#note(how);
-    if (this.#clock.monotonic() - startedAt >= HEALTHY_MS) this.#failures = 0;
+    if (this.#isAsked || this.#clock.monotonic() - startedAt >= HEALTHY_MS) this.#failures = 0;
+    this.#isAsked = false;
     if (!this.#isAbandoned) {
       const delay = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** this.#failures);
       this.#failures++;

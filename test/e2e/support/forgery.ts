@@ -47,12 +47,9 @@ export const forgeMac = async (
     await sandbox.exec(route.pod, ['ip', 'link', 'set', route.device, 'address', address]);
   };
   await become(mac);
-  // Changing the device's address forgets the neighbours.
+  // Changing the device's address forgets all neighbours, here and when it changes back.
   await ipCommand(sandbox, route)('neigh', 'replace', hop, 'lladdr', hopMac, 'dev', route.device, 'nud', 'permanent');
-  return async () => {
-    await become(own);
-    await ipCommand(sandbox, route)('neigh', 'del', hop, 'dev', route.device);
-  };
+  return () => become(own);
 };
 
 /** The pod knows the next hop's MAC address for good. */

@@ -22,7 +22,18 @@ export const plantForeign = async (
   const claims = `external_ids:sandbox=${'f'.repeat(64)} external_ids:iface-id=foreign-port external_ids:iface-id-ver=0`;
   await sandbox.node(node, [
     'ovs-vsctl',
-    ...['add-port', 'br-int', 'foreign0', '--', 'set', 'Interface', 'foreign0', 'type=internal', ...claims.split(' ')],
+    ...[
+      'add-port',
+      'br-int',
+      'foreign0',
+      '--',
+      'set',
+      'Interface',
+      'foreign0',
+      'type=internal',
+      'mtu_request=1300',
+      ...claims.split(' '),
+    ],
   ]);
   await sandbox.node(node, ['ip', 'link', 'add', 'foreign1', 'type', 'veth', 'peer', 'name', 'foreign2']);
   await sandbox.node(node, ['ip', 'link', 'set', 'foreign1', 'alias', 'of somebody else', 'up']);

@@ -52,7 +52,11 @@ export const readNodeState = async (sandbox: Pick<Sandbox, 'node'>, node: string
     dump('unix:/run/openvswitch/db.sock', 'Open_vSwitch'),
     dump('unix:/run/ovn/ovnsb_db.sock', 'OVN_Southbound', 'Port_Binding'),
     run('ip', '-j', '-d', 'link', 'show'),
-    run('sh', '-c', `cd /run/netns && for n in *; do [ -e "$n" ] && echo "$PWD/$n $(ip -n "$n" -j addr | tr -d '\\n')"; done; true`),
+    run(
+      'sh',
+      '-c',
+      `cd /run/netns && for n in *; do [ -e "$n" ] && echo "$PWD/$n $(ip -n "$n" -j addr | tr -d '\\n')"; done; true`,
+    ),
     run('sh', '-c', `for f in ${SANDBOX_FOLDER}/*.json; do [ -e "$f" ] && { cat "$f"; echo; }; done; true`),
   ]);
   return {

@@ -4,7 +4,7 @@ import { differences } from '../../../../sandbox/reachability/judge.ts';
 import { measureCluster } from '../../../../sandbox/reachability/measure.ts';
 import type { Reachability } from '../../../../sandbox/reachability/types.ts';
 
-const TIMING = { timeoutMs: 300, tries: 4 };
+const TIMING = { timeoutMs: 500, tries: 4 };
 
 /**
  * Measures until pods reach exactly whom they should, IPv4 and IPv6; the second measurement is for what the first one

@@ -1,0 +1,25 @@
+/** The cluster of the demo: it ends with this process, or lives on when it is to be kept. */
+import { openSandbox, type Sandbox, startSandbox } from '../sandbox/index.ts';
+import { startDetached } from '../sandbox/supervisor/detached.ts';
+import type { DemoOptions } from './options.ts';
+
+/**
+ * @param signal gives the start up
+ * @throws SandboxError; nothing is left then
+ */
+export const startDemoCluster = async (
+  { name, nodes, keep }: Pick<DemoOptions, 'name' | 'nodes' | 'keep'>,
+  progress: (message: string) => void,
+  signal: AbortSignal,
+): Promise<Sandbox> => {
+  const options = { name, nodes, ipFamily: 'dual' } as const;
+  if (!keep) return await startSandbox(options, { progress, stop: aborted(signal) });
+  await startDetached(options, progress);
+  return openSandbox(name);
+};
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

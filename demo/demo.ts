@@ -1,0 +1,177 @@
+/** The demo: a cluster, tenants with the same addresses, and proof with real packets that they do not meet. */
+import { messageOf } from '../sandbox/errors.ts';
+import type { ManifestObject, Sandbox } from '../sandbox/index.ts';
+import { namespacesOf, untilNothingIsLeft } from '../sandbox/leaks.ts';
+import { readManifests } from '../sandbox/objects/manifests.ts';
+import { before } from '../sandbox/process/parts.ts';
+import { intendedNetworks, unintended } from '../sandbox/reachability/intended.ts';
+import { differences } from '../sandbox/reachability/judge.ts';
+import { describeDifferences, legend, renderMatrix, summary } from '../sandbox/reachability/matrix.ts';
+import { measureReachability, readPods } from '../sandbox/reachability/measure.ts';
+import { readNeighbourOverflows } from '../sandbox/reachability/neighbour-tables.ts';
+import type { Reachability, ReachabilityPod } from '../sandbox/reachability/types.ts';
+import { startDemoCluster } from './cluster.ts';
+import { DemoError, Interruption } from './errors.ts';
+import { type DemoOptions, shownPath } from './options.ts';
+import { getsReady, waitUntilReady } from './readiness.ts';
+import { clearResults, keepLogs, writeReachability } from './results.ts';
+import type { Terminal } from './terminal.ts';
+import { showNode } from './udnctl.ts';
+
+/**
+ * Takes the cluster down again, however it ends, unless it is to be kept.
+ * @param signal ends it early; its reason is an Interruption
+ * @returns whether everything was reached that should be, and nothing else
+ * @throws DemoError, SandboxError, CommandError
+ */
+export const runDemo = async (options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<boolean> => {
+  const manifests = await readManifests(options.manifests);
+  await clearResults(options.output);
+  terminal.step(`1. A cluster of ${options.nodes} nodes, with OVS and OVN of their own`);
+  const sandbox = await startDemoCluster(options, terminal.note, signal).catch((error: unknown) => {
+    throw signal.aborted ? signal.reason : error;
+  });
+  try {
+    const results = await before(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
+    const isRight = differences(results).length === 0;
+    if (!isRight) await rescueLogs(sandbox, options, terminal);
+    if (options.keep) terminal.block(goOn(options.name, results));
+    return isRight;
+  } catch (error) {
+    if (!(error instanceof Interruption)) await rescueLogs(sandbox, options, terminal);
+    throw error;
+  } finally {
+    if (!options.keep || signal.aborted) await cleanUp(sandbox, terminal);
+  }
+};
+
+interface Run {
+  readonly sandbox: Sandbox;
+  readonly manifests: readonly ManifestObject[];
+  readonly options: DemoOptions;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+const useCluster = async (run: Run): Promise<readonly Reachability[]> => {
+  const { sandbox, manifests, options, terminal, signal } = run;
+  await createTenants(run);
+  const pods = await readPods(await sandbox.objects());
+  requireIntended(pods, manifests);
+  const results = await measure(run, pods);
+  terminal.step('4. What a node says');
+  await showNode(
+    sandbox,
+    { node: 'node-1', network: firstNetwork(manifests), folder: options.output },
+    terminal,
+    signal,
+  );
+  conclude(results, terminal);
+  return results;
+};
+
+/** Without this an empty cluster would be as it should be. */
+const requireIntended = (pods: readonly ReachabilityPod[], manifests: readonly ManifestObject[]): void => {
+  const wrong = unintended(pods, intendedNetworks(manifests), [4, 6]);
+  if (wrong.length === 0) return;
+  throw new DemoError('ERR_DEMO_UNINTENDED', 'pods are not on the networks of their manifests', wrong);
+};
+
+const createTenants = async ({ sandbox, manifests, options, terminal }: Run): Promise<void> => {
+  const count = (noun: string, ...kinds: readonly string[]): string => {
+    const { length } = manifests.filter(({ kind }) => kinds.includes(kind));
+    return `${length} ${noun}${length === 1 ? '' : 's'}`;
+  };
+  const what = [
+    count('namespace', 'Namespace'),
+    count('network', 'UserDefinedNetwork', 'ClusterUserDefinedNetwork'),
+    count('pod', 'Pod'),
+  ];
+  terminal.step(`2. ${what.join(', ')}: ${shownPath(options.manifests)}`);
+  await (await sandbox.objects()).apply(manifests);
+  terminal.note(`${manifests.length} objects applied`);
+  const places = Map.groupBy(manifests.filter(getsReady), placeOf);
+  const missing = new Map([...places].map(([place, objects]) => [place, new Set(objects)]));
+  await waitUntilReady(sandbox, manifests, options.timeoutSeconds, (object) => {
+    const place = placeOf(object);
+    const others = missing.get(place);
+    others?.delete(object);
+    if (others?.size === 0) terminal.note(`${place}: ready`);
+  });
+};
+
+/** What is reported as one. */
+const placeOf = ({ kind, metadata: { namespace, name } }: ManifestObject): string =>
+  namespace === undefined ? `${kind} ${name}` : `namespace ${namespace}`;
+
+const measure = async (
+  { sandbox, options, terminal, signal }: Run,
+  pods: readonly ReachabilityPod[],
+): Promise<Reachability[]> => {
+  const pairs = pods.length * (pods.length - 1);
+  terminal.step(`3. Who reaches whom: ${pods.length} pods, ${pairs} pairs, IPv4 and IPv6, ICMP, TCP and UDP`);
+  const earlier = await readNeighbourOverflows();
+  const results = await measureReachability(sandbox, pods, undefined, signal);
+  const path = await writeReachability(options.output, results);
+  terminal.note(summary(results));
+  warnOfOverflows((await readNeighbourOverflows()) - earlier, terminal);
+  terminal.note(`all of it is in ${shownPath(path)}`);
+  terminal.block(`\n${renderMatrix(pods, results, terminal.paint)}\n\n${legend(terminal.paint)}`);
+  return results;
+};
+
+const warnOfOverflows = (count: number, { note, paint }: Terminal): void => {
+  if (count === 0) return;
+  const remedy = 'end what else uses many addresses, or raise net.ipv4.neigh.default.gc_thresh3 and that of net.ipv6';
+  note(paint('bad', `this machine's neighbour tables were full ${count} times, so it lost packets: ${remedy}`));
+};
+
+const firstNetwork = (manifests: readonly ManifestObject[]): string | undefined => {
+  const { metadata } = manifests.find(({ kind }) => kind === 'UserDefinedNetwork') ?? {};
+  return metadata === undefined ? undefined : `${metadata.namespace}/${metadata.name}`;
+};
+
+const conclude = (results: readonly Reachability[], { step, block, paint }: Terminal): void => {
+  const isRight = differences(results).length === 0;
+  step('Result');
+  block(
+    paint(isRight ? 'good' : 'bad', isRight ? 'every tenant reaches its own pods, and nobody else' : 'NOT as expected'),
+  );
+  block(summary(results));
+  for (const line of describeDifferences(results)) block(`${paint('bad', '✗')} ${line}`);
+};
+
+const rescueLogs = async (sandbox: Sandbox, { keep, output }: DemoOptions, { note }: Terminal): Promise<void> => {
+  try {
+    const { folder } = await sandbox.status();
+    note(`logs of all programs: ${keep ? `${folder}/log` : shownPath(await keepLogs(output, folder))}`);
+  } catch (error) {
+    note(`there are no logs: ${messageOf(error)}`);
+  }
+};
+
+/** @throws Error with what is left */
+const cleanUp = async (sandbox: Sandbox, { note }: Terminal): Promise<void> => {
+  note('taking the cluster down');
+  const namespaces = await namespacesOf(sandbox.name);
+  await sandbox.down();
+  await untilNothingIsLeft(sandbox.name, namespaces);
+  note('no process, namespace, link, cgroup, mount or file of it is left');
+};
+
+const goOn = (name: string, results: readonly Reachability[]): string => {
+  const example = results.find(({ expected, protocol, family }) => expected && protocol === 'tcp' && family === 4);
+  return [
+    '',
+    'The cluster is still up. Go on with:',
+    `  export UDN_SANDBOX=${name}`,
+    '  bin/sandbox status',
+    ...(example === undefined
+      ? []
+      : [`  bin/sandbox exec ${example.from} -- curl -s http://${example.address}:8080/hostname`]),
+    '  bin/sandbox node node-1 -- udnctl networks',
+    '  bin/sandbox node node-2 -- ovn-nbctl show',
+    '  bin/sandbox apply -f FILE',
+    '  bin/sandbox down',
+  ].join('\n');
+};

@@ -1,0 +1,118 @@
+/** The agent is killed and comes back while packets flow. Needs root and `make build`. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { networkStatusSchema } from '../../api/agent-status.ts';
+import { FAMILIES, type Ip } from '../../net/ip.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
+import { describeDifferences } from '../../sandbox/reachability/matrix.ts';
+import { measureCluster } from '../../sandbox/reachability/measure.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+import { addressOfFamily } from './support/packets.ts';
+import { readProgrammed } from './support/rows.ts';
+
+const NODES = ['node-1', 'node-2'] as const;
+const cluster = useCluster({ name: 'test-restart' });
+
+const NETWORKS = ['red', 'green', 'plain'] as const;
+const MANIFESTS = [
+  namespace('red'),
+  layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
+  namespace('green'),
+  layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+  plainNamespace('plain'),
+  ...NETWORKS.flatMap((name) => [
+    pod(name, `${name}-a`, 'node-1'),
+    pod(name, `${name}-b`, 'node-1'),
+    pod(name, `${name}-c`, 'node-2'),
+  ]),
+];
+
+interface Flow {
+  readonly from: string;
+  readonly to: Ip;
+}
+
+/** On one node and between nodes, of every network, of both families. */
+const flowsOf = async (sandbox: Sandbox): Promise<Flow[]> => {
+  const flows = NETWORKS.map(async (name) => {
+    const receivers = await Promise.all(['b', 'c'].map((letter) => readPod(sandbox, `${name}/${name}-${letter}`)));
+    return receivers.flatMap((to) =>
+      FAMILIES.map((family) => ({ from: `${name}/${name}-a`, to: addressOfFamily(to, family) })),
+    );
+  });
+  return (await Promise.all(flows)).flat();
+};
+
+const COUNT = 300;
+const INTERVAL_SECONDS = 0.02;
+
+/** Resolves when all have been sent. @returns how many were lost */
+const ping = async (sandbox: Sandbox, { from, to }: Flow): Promise<number> => {
+  const argv = ['ping', '-q', '-i', String(INTERVAL_SECONDS), '-c', String(COUNT), '-W', '1', to];
+  const { stdout } = await sandbox
+    .exec(from, argv)
+    .catch((error: unknown) => z.object({ stdout: z.string() }).parse(error));
+  const received = /(\d+) received/.exec(stdout)?.[1];
+  return COUNT - Number(received);
+};
+
+const restarts = async (sandbox: Sandbox, node: string): Promise<number> => {
+  const { nodes } = await sandbox.status();
+  const services = nodes.find(({ name }) => name === node)?.services ?? [];
+  return services.find(({ name }) => name === 'agent')?.restarts ?? 0;
+};
+
+/** A new agent runs, and says that every network is in place. */
+const untilBack = (sandbox: Sandbox, node: string, before: number): Promise<void> =>
+  eventually(async () => {
+    expect(await restarts(sandbox, node)).toBe(before + 1);
+    const { stdout } = await sandbox.node(node, ['udnctl', 'networks', '-o', 'json']);
+    const states = z.array(networkStatusSchema).parse(JSON.parse(stdout));
+    expect(states.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
+      'default ready',
+      'green_net ready',
+      'red_net ready',
+    ]);
+  });
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), MANIFESTS);
+  // Every neighbour and every tunnel is known from here on.
+  expect(describeDifferences(await measureCluster(cluster()))).toEqual([]);
+});
+
+describe('the agents of both nodes, killed while packets flow', () => {
+  it('lose no packet, and leave every row and flow as it was', async () => {
+    const sandbox = cluster();
+    const flows = await flowsOf(sandbox);
+    expect(flows).toHaveLength(NETWORKS.length * 2 * FAMILIES.length);
+    const before = await Promise.all(NODES.map((node) => readProgrammed(sandbox, node)));
+    let isPinging = true;
+    const pings = Promise.all(flows.map((flow) => ping(sandbox, flow))).finally(() => {
+      isPinging = false;
+    });
+    const times = await Promise.all(NODES.map((node) => restarts(sandbox, node)));
+    await Promise.all(NODES.map((node) => sandbox.kill(node, 'agent', 'SIGKILL')));
+    await Promise.all(NODES.map((node, index) => untilBack(sandbox, node, times[index] ?? 0)));
+    expect(isPinging).toBe(true);
+    expect(await pings).toEqual(flows.map(() => 0));
+    const after = await Promise.all(NODES.map((node) => readProgrammed(sandbox, node)));
+    for (const [index] of NODES.entries()) {
+      expect(difference(before[index]?.rows, after[index]?.rows)).toEqual([]);
+      expect(difference(before[index]?.flows, after[index]?.flows)).toEqual([]);
+    }
+  });
+
+  it('serve pods again that come then, and isolation is as before', async () => {
+    await applyAndWait(cluster(), [pod('red', 'red-d', 'node-2'), pod('green', 'green-d', 'node-1')]);
+    expect(describeDifferences(await measureCluster(cluster()))).toEqual([]);
+  });
+});
+
+/** Lines of one that the other does not have. */
+const difference = (before: readonly string[] = [], after: readonly string[] = []): string[] => [
+  ...before.filter((line) => !after.includes(line)).map((line) => `- ${line}`),
+  ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
+];

@@ -1,0 +1,226 @@
+/** `make demo`: what it shows, its exit status, and that nothing is left of it, however it ends. Needs root and `make build`. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { type ManifestObject, openSandbox } from '../../sandbox/index.ts';
+import { untilNothingIsLeft } from '../../sandbox/leaks.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { removeAcls } from './support/acls.ts';
+import { type Demo, type DemoRun, startDemo, temporaryFiles } from './support/demo.ts';
+import { layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+
+const NAME = 'test-demo';
+/** Two tenants with the same addresses, and the default network. */
+const SMALL = [
+  ...['red', 'blue'].flatMap((name) => [
+    namespace(name),
+    layer3(name, 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64']),
+    pod(name, `${name}-a`, 'node-1'),
+    pod(name, `${name}-b`, 'node-2'),
+  ]),
+  plainNamespace('plain'),
+  pod('plain', 'plain-a', 'node-1'),
+];
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ovn-udn-demo-'));
+});
+afterEach(async () => {
+  await openSandbox(NAME)
+    .down()
+    .catch(() => {});
+  try {
+    await untilNothingIsLeft(NAME);
+    expect(await temporaryFiles(folder)).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+const start = async (manifests: readonly ManifestObject[], run: Partial<DemoRun> = {}): Promise<Demo> => {
+  const path = join(folder, 'manifests.yaml');
+  await writeFile(path, manifests.map((object) => stringify(object)).join('---\n'));
+  return await startDemo({ name: NAME, folder, ...run, args: ['--manifests', path, ...(run.args ?? [])] });
+};
+
+const resultSchema = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  network: z.strictObject({ from: z.string(), to: z.string() }),
+  family: z.literal([4, 6]),
+  protocol: z.enum(['icmp', 'tcp', 'udp']),
+  address: z.string(),
+  role: z.string(),
+  expected: z.boolean(),
+  observed: z.boolean(),
+  delivered: z.boolean(),
+  answered: z.boolean(),
+  who: z.string().nullable(),
+  error: z.string().nullable(),
+  tries: z.number(),
+  stray: z.boolean(),
+});
+
+const readResults = async (): Promise<z.output<typeof resultSchema>[]> =>
+  z.array(resultSchema).parse(JSON.parse(await readFile(join(folder, 'out', 'reachability.json'), 'utf8')));
+
+describe('make demo', () => {
+  it('shows the tenants of the examples, in less than 30 seconds', async () => {
+    const begin = performance.now();
+    const demo = await startDemo({ name: NAME, folder, throughMake: true });
+    expect(await demo.ended, demo.output()).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(30_000);
+    const results = await readResults();
+    expect(results.filter(({ expected, observed }) => expected !== observed)).toEqual([]);
+    const networks = new Set(results.flatMap(({ network }) => [network.from, network.to]));
+    expect(networks).toEqual(
+      new Set(['red_red', 'blue_blue', 'green_green', 'gold_gold', 'cluster_udn_shop', 'default']),
+    );
+    for (const text of ['✓·', 'udnctl networks', 'udnctl pods', 'udnctl flows --network red/red', '0 differences']) {
+      expect(demo.output()).toContain(text);
+    }
+    // No terminal, no colours.
+    expect(demo.output()).not.toContain('\u001b');
+  });
+
+  it('with KEEP=1 leaves the cluster up, says how to go on, and a second one is refused', async () => {
+    const demo = await start(SMALL, { throughMake: true, variables: ['KEEP=1'] });
+    expect(await demo.ended, demo.output()).toBe(0);
+    const [, from = '', url = ''] = /bin\/sandbox exec (\S+) -- curl -s (\S+)/.exec(demo.output()) ?? [];
+    expect((await openSandbox(NAME).exec(from, ['curl', '-s', url])).stdout).toMatch(/^(red|blue)-[ab]$/);
+    const second = await start(SMALL);
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(/"test-demo" is up already/);
+    expect((await openSandbox(NAME).status()).state).toBe('up');
+  });
+});
+
+describe('the exit status is 1, and nothing is left,', () => {
+  it('when a pod does not answer: the difference is listed', async () => {
+    const deaf = pod('red', 'red-b', 'node-2');
+    const containers = [{ name: 'main', image: 'toolbox', command: ['toolbox', 'serve', '--udp-port', '0'] }];
+    const manifests = [...SMALL, { ...deaf, spec: { nodeName: 'node-2', containers } }];
+    const demo = await start(
+      manifests.filter((object) => object.metadata.name !== 'red-b' || object === manifests.at(-1)),
+    );
+    expect(await demo.ended, demo.output()).toBe(1);
+    const wrong = (await readResults()).filter(({ expected, observed }) => expected !== observed);
+    expect(wrong.map(({ from, to, family, protocol, observed }) => [from, to, family, protocol, observed])).toEqual([
+      ['red/red-a', 'red/red-b', 4, 'udp', false],
+      ['red/red-a', 'red/red-b', 6, 'udp', false],
+    ]);
+    expect(demo.output()).toMatch(
+      /red-a \(red_net\) → red\/red-b \(red_net\) .*IPv4 udp: should be reached and was not/,
+    );
+    expect(demo.output()).toContain('✗·');
+    expect(existsSync(join(folder, 'out', 'log', 'node-1.agent.log'))).toBe(true);
+  });
+
+  it('when a tenant’s pods can be reached from outside: every difference is listed', async () => {
+    const gate = pod('plain', 'plain-gate', 'node-1');
+    const readinessProbe = { exec: { command: ['test', '-e', '/tmp/open'] }, periodSeconds: 1 };
+    const containers = [{ name: 'main', image: 'toolbox', readinessProbe }];
+    const demo = await start([...SMALL, { ...gate, spec: { nodeName: 'node-1', containers } }]);
+    await demo.said('namespace red: ready');
+    await demo.said('namespace blue: ready');
+    const sandbox = openSandbox(NAME);
+    for (const node of ['node-1', 'node-2']) {
+      // It would bring them back.
+      await sandbox.kill(node, 'agent', 'SIGSTOP');
+      await removeAcls(sandbox, node);
+    }
+    await eventually(() => sandbox.exec('plain/plain-gate', ['touch', '/tmp/open']));
+    await demo.said(' differences');
+    for (const node of ['node-1', 'node-2']) await sandbox.kill(node, 'agent', 'SIGCONT');
+    expect(await demo.ended, demo.output()).toBe(1);
+    const wrong = (await readResults()).filter(({ expected, observed }) => expected !== observed);
+    expect(wrong.length).toBeGreaterThan(0);
+    expect(wrong.filter(({ expected, network }) => expected || network.to !== 'default')).toEqual([]);
+    expect(demo.output().match(/^✗ .*should not be reached and was/gm)).toHaveLength(wrong.length);
+  });
+
+  it('when an object does not get ready: it says which one and why', async () => {
+    const wide = layer3('green', 'net', ['10.79.0.0/16/24', 'fd00:79::/64/72']);
+    const manifests = [...SMALL, namespace('green'), wide, pod('green', 'green-a', 'node-1')];
+    const demo = await start(manifests, { args: ['--timeout', '3'] });
+    expect(await demo.ended, demo.output()).toBe(1);
+    expect(demo.output()).toMatch(/failed: 2 objects are not ready/);
+    expect(demo.output()).toMatch(/UserDefinedNetwork green\/net .*NetworkCreated=False .*IPv6 only supports \/64/);
+    expect(demo.output()).toMatch(/Pod green\/green-a after 3 s: Pending/);
+    expect(demo.output()).toMatch(/logs of all programs: .*\/out\/log/);
+  });
+
+  it('when the manifests cannot be read', async () => {
+    const demo = await startDemo({ name: NAME, folder, args: ['--manifests', join(folder, 'none.yaml')] });
+    expect(await demo.ended, demo.output()).toBe(1);
+    expect(demo.output()).toMatch(/none\.yaml/);
+  });
+});
+
+describe('nothing is left', () => {
+  const MOMENTS = [
+    'with the userspace datapath',
+    'OVS and OVN run',
+    'objects applied',
+    'Who reaches whom',
+    '$ udnctl pods',
+  ];
+
+  it.each(MOMENTS)('after Ctrl-C at "%s"', async (moment) => {
+    const demo = await start(SMALL, { throughMake: true });
+    await demo.said(moment);
+    demo.signalGroup('SIGINT');
+    // Of make, which waits for the demo's end.
+    expect(await demo.ended, demo.output()).toBe('SIGINT');
+    // At the last moment it may have been done, and was cleaning up.
+    expect(demo.output()).toMatch(/interrupted: SIGINT|or file of it is left/);
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('after %s, with the exit status %i', async (signal, status) => {
+    const demo = await start(SMALL);
+    await demo.said('objects applied');
+    await demo.signal(signal);
+    expect(await demo.ended, demo.output()).toBe(status);
+  });
+
+  it.each(['with the userspace datapath', 'OVS and OVN run', 'Who reaches whom'])(
+    'after kill -9 at "%s"',
+    async (moment) => {
+      const demo = await start(SMALL);
+      await demo.said(moment);
+      await demo.signal('SIGKILL');
+      expect(await demo.ended, demo.output()).toBe('SIGKILL');
+    },
+  );
+
+  it('after a second Ctrl-C, while it cleans up', async () => {
+    const demo = await start(SMALL);
+    await demo.said('Who reaches whom');
+    demo.signalGroup('SIGINT');
+    await demo.said('taking the cluster down');
+    demo.signalGroup('SIGINT');
+    expect(await demo.ended, demo.output()).toBe(130);
+  });
+
+  it('after Ctrl-C while a cluster comes up that is to be kept', async () => {
+    const demo = await start(SMALL, { args: ['--keep'] });
+    await demo.said('OVS and OVN run');
+    demo.signalGroup('SIGINT');
+    expect(await demo.ended, demo.output()).toBe(130);
+  });
+
+  it('when nobody reads on', async () => {
+    const demo = await start(SMALL);
+    await demo.said('objects applied');
+    demo.closeOutput();
+    expect(await demo.ended, demo.output()).toBe(1);
+  });
+});

@@ -1,0 +1,45 @@
+/** What the programs have written on a node, for comparing. */
+import type { Sandbox } from '../../../sandbox/index.ts';
+import { type Row, readNodeState, type Tables } from './faults/node-state.ts';
+
+/** Columns that the daemons count in, and no configuration. */
+const COUNTERS: readonly string[] = [
+  ...['nb_cfg', 'nb_cfg_timestamp', 'sb_cfg', 'sb_cfg_timestamp', 'hv_cfg', 'hv_cfg_timestamp', 'cur_cfg', 'next_cfg'],
+  ...['statistics', 'status', 'link_resets', 'link_state', 'bfd_status', 'cfm_flap_count'],
+  'connections',
+];
+
+export interface Programmed {
+  /** Rows with their `_uuid`: one that was deleted and made again is another one. Sorted. */
+  readonly rows: readonly string[];
+  /** Of br-int, without counters. Sorted. */
+  readonly flows: readonly string[];
+}
+
+export const readProgrammed = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<Programmed> => {
+  const [{ northbound, openvswitch }, flows] = await Promise.all([
+    readNodeState(sandbox, node),
+    sandbox.node(node, ['ovs-ofctl', 'dump-flows', 'br-int', '--no-stats']),
+  ]);
+  return {
+    rows: [...describeTables(northbound), ...describeTables(openvswitch)].sort(),
+    flows: sortedLines(flows.stdout),
+  };
+};
+
+/** Rows and OVS ports that name something. */
+export const rowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string, text: string): Promise<string[]> =>
+  (await readProgrammed(sandbox, node)).rows.filter((row) => row.includes(text));
+
+const describeTables = (tables: Tables): string[] =>
+  [...tables].flatMap(([table, rows]) => rows.map((row) => `${table} ${JSON.stringify(withoutCounters(row))}`));
+
+const withoutCounters = (row: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([column]) => !COUNTERS.includes(column)));
+
+const sortedLines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .sort();
