@@ -1,7 +1,7 @@
 /** The Debian tree that every node of the sandbox is an overlay of: made once, kept in the user's cache. */
 import { execFile } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from './cache.ts';
@@ -23,6 +23,7 @@ export const ensureTree = async (progress: (message: string) => void): Promise<s
   if (existsSync(path)) return path;
   progress(`making the Debian tree of the sandbox in ${path} (once, about a minute)`);
   await mkdir(cacheFolder(), { recursive: true });
+  await removeStaleDrafts(cacheFolder(), Date.now());
   const draft = await mkdtemp(`${path}.draft-`);
   try {
     await chmod(draft, 0o755);
@@ -50,6 +51,18 @@ const libraryPath = (tree: string): string =>
   globSync('usr/lib/*-linux-gnu', { cwd: tree })
     .map((folder) => join(tree, folder))
     .join(':');
+
+/** Of makers that were killed: making one takes minutes, not an hour. @param now milliseconds since 1970 */
+export const removeStaleDrafts = async (folder: string, now: number): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    if (!name.includes('.draft-')) continue;
+    const draft = join(folder, name);
+    const { mtimeMs } = await stat(draft);
+    if (now - mtimeMs > STALE_MS) await rm(draft, { recursive: true, force: true });
+  }
+};
+
+const STALE_MS = 3_600_000;
 
 const findMirror = async (): Promise<string> => {
   const files = ['/etc/apt/sources.list', ...globSync('/etc/apt/sources.list.d/*')];
