@@ -2,32 +2,25 @@
 import { join } from 'node:path';
 import { formatRemote, OvsdbSession } from '../../ovsdb/index.ts';
 import { TestServer } from '../../ovsdb/testing/server.ts';
+import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
 import { type ClientRun, type Measured, runIdl, runReplica } from './clients.ts';
 import { lastEvent, podEvents, SENTINEL, switches } from './dataset.ts';
 import { Player, record } from './recording.ts';
 
-export interface BenchResult {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  /** What the same run measured for the thing compared with. */
-  readonly reference: number;
-  /** `value / reference`: less is better. */
-  readonly ratio: number;
-  readonly runs: number;
-}
-
 const RUNS = 3;
 const UPDATES = 20_000;
 
-export const benchOvsdb = async (): Promise<BenchResult[]> => [await benchSync(), await benchUpdates()];
-
 /** From nothing to a replica of 100,000 ports on 100 switches. */
-const benchSync = async (): Promise<BenchResult> => {
+export const benchSync = async ({ progress, signal }: BenchContext): Promise<BenchResult[]> => {
+  progress(`ovsdb/sync-100k: ${RUNS} times each`);
   await using server = await fill(100, 1000);
   const run: ClientRun = { mode: 'sync', remote: formatRemote(server.remote), rows: 100_000, sentinel: SENTINEL };
   return await compare(
     'ovsdb/sync-100k',
+    signal,
     ({ sync }) => sync,
     () => runReplica(run),
     () => runIdl(run),
@@ -35,7 +28,8 @@ const benchSync = async (): Promise<BenchResult> => {
 };
 
 /** The time in which 20,000 transactions of pods that come and change are seen, with 10,000 ports there before. */
-const benchUpdates = async (): Promise<BenchResult> => {
+export const benchUpdates = async ({ progress, signal }: BenchContext): Promise<BenchResult[]> => {
+  progress(`ovsdb/updates: ${RUNS} times each`);
   await using server = await fill(20, 500);
   const path = server.remote.transport === 'unix' ? server.remote.path : '';
   const recording = await record(
@@ -55,6 +49,7 @@ const benchUpdates = async (): Promise<BenchResult> => {
   };
   return await compare(
     'ovsdb/updates',
+    signal,
     ({ updates = 0 }) => updates,
     () => runReplica(run),
     () => runIdl(run),
@@ -73,21 +68,15 @@ const fill = async (count: number, portsOfEach: number): Promise<TestServer> => 
 
 const compare = async (
   name: string,
+  signal: AbortSignal,
   pick: (measured: Measured) => number,
   ours: () => Promise<Measured>,
   theirs: () => Promise<Measured>,
-): Promise<BenchResult> => {
-  const values: number[] = [];
-  const references: number[] = [];
-  // Alternating, so that whatever else the machine does meets both.
-  for (let round = 0; round < RUNS; round++) {
-    values.push(pick(await ours()));
-    references.push(pick(await theirs()));
-  }
-  const value = median(values);
-  const reference = median(references);
-  return { name, value, unit: 'ms', reference, ratio: value / reference, runs: RUNS };
+): Promise<BenchResult[]> => {
+  const { values, references } = await alternate(
+    { runs: RUNS, signal },
+    async () => pick(await ours()),
+    async () => pick(await theirs()),
+  );
+  return [benchResult({ name, value: median(values), unit: 'ms', reference: median(references), runs: RUNS })];
 };
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

@@ -12,7 +12,7 @@ export const fakeNetlink = (kernel: FakeKernel = new FakeKernel()): Netlink => {
     read: async (query) => service.read(query),
     apply: async ({ netns, ops }) => kernel.netns(netns).apply(ops),
     pods: {
-      ensure: async (pod) => service.ensurePod(pod),
+      ensure: async (pod, _signal, onLinked) => service.ensurePod(pod, onLinked),
       check: async (pod) => service.checkPod(pod),
       remove: (ends) => service.removePodInterfaces(ends),
       list: async (aliasPrefix) => service.listHostEnds(aliasPrefix),

@@ -57,6 +57,29 @@ describe('when a step of a new pod fails', () => {
   });
 });
 
+describe("the node's ends are told to be there", () => {
+  const linked = (): string[][] => {
+    const seen: string[][] = [];
+    ensurePod(kernel, POD, () => seen.push(names()));
+    return seen;
+  };
+
+  it('when they are, once', () => expect(linked()).toEqual([['lo', 'host1', 'host2']]));
+
+  it('also when they were there before and the pod lacks something', () => {
+    ensurePod(kernel, POD);
+    kernel.netns(POD.netns).apply([{ op: 'link.set', name: 'lo', change: { up: false } }]);
+    expect(linked()).toEqual([['lo', 'host1', 'host2']]);
+  });
+
+  it('not when they cannot be made', () => {
+    kernel.failOnce('EPERM', (op) => op.op === 'link.add');
+    const seen: string[] = [];
+    expect(() => ensurePod(kernel, POD, () => seen.push('linked'))).toThrow();
+    expect(seen).toEqual([]);
+  });
+});
+
 describe('when a repair fails', () => {
   it('keeps what was there before and takes away what is new', () => {
     ensurePod(kernel, { ...POD, interfaces: POD.interfaces.slice(0, 1) });

@@ -14,35 +14,48 @@ const MAX_REPAIRS = 3;
  * says itself when a link is there already, and only then is the pod read and compared.
  * @throws PodInterfaceError after taking away again what this call has made
  */
-export const ensurePod = (kernel: Kernel, pod: PodNetwork): EnsureOutcome => {
+export const ensurePod = (kernel: Kernel, pod: PodNetwork, onLinked = (): void => {}): EnsureOutcome => {
   validatePod(pod);
   requireNetns(kernel, pod.netns);
   const made = new Set<string>();
   try {
-    const failures = apply(kernel, pod, planPod(pod, NOTHING), made);
+    const attempt: Attempt = { kernel, pod, made, onLinked };
+    const failures = apply(attempt, planPod(pod, NOTHING));
     if (failures.length === 0) return 'created';
     if (!failures.every(isOccupied)) throw setupError(pod, failures);
-    return repair(kernel, pod, made);
+    return repair(attempt);
   } catch (error) {
     takeAway(kernel, made);
     throw error;
   }
 };
 
+interface Attempt {
+  readonly kernel: Kernel;
+  readonly pod: PodNetwork;
+  /** Gets the node's ends of the pairs that were made. */
+  readonly made: Set<string>;
+  /** See `PodInterfaces.ensure`. */
+  readonly onLinked: () => void;
+}
+
 /** A link that vanishes or appears between reading and changing is looked at once more. */
-const repair = (kernel: Kernel, pod: PodNetwork, made: Set<string>): EnsureOutcome => {
+const repair = (attempt: Attempt): EnsureOutcome => {
+  const { kernel, pod, made } = attempt;
   for (let round = 0; round < MAX_REPAIRS; round++) {
     const stages = planPod(pod, observePod(kernel, pod));
     if (stages.length === 0) return round === 0 && made.size === 0 ? 'unchanged' : 'repaired';
-    const failures = apply(kernel, pod, stages, made);
+    const failures = apply(attempt, stages);
     if (!failures.every(({ error }) => hasCode(error, 'EEXIST', 'ENODEV'))) throw setupError(pod, failures);
   }
   throw new PodInterfaceError('ERR_POD_INTERFACE_SETUP', `${pod.netns}: something else keeps changing the interfaces`);
 };
 
-/** Ends after the first stage with a failure. @param made gets the node's ends of the pairs that were made */
-const apply = (kernel: Kernel, pod: PodNetwork, stages: readonly Stage[], made: Set<string>): OpFailure[] => {
-  for (const { where, ops } of stages) {
+/** Ends after the first stage with a failure. */
+const apply = ({ kernel, pod, made, onLinked }: Attempt, stages: readonly Stage[]): OpFailure[] => {
+  const firstOfPod = stages.findLastIndex(({ where }) => where === 'node') + 1;
+  for (const [index, { where, ops }] of stages.entries()) {
+    if (index === firstOfPod) onLinked();
     const failures = kernel.netns(where === 'pod' ? pod.netns : undefined).apply(ops);
     const failed = new Set<KernelOp>(failures.map(({ op }) => op));
     for (const op of ops) if (op.op === 'link.add' && !failed.has(op)) made.add(op.link.name);

@@ -59,6 +59,12 @@ const newPodCases = ({ netlink, dualStackPod, look }: PodWorld): void => {
     expect([...pod.sysctls.values()]).toEqual(['0', '0', '0', '0', '0', '0']);
   });
 
+  it("tells when the node's ends are there, while it goes on with the pod's", async () => {
+    const seen: string[] = [];
+    seen.push(await netlink().pods.ensure(dualStackPod(), undefined, () => seen.push('linked')));
+    expect(seen).toEqual(['linked', 'created']);
+  });
+
   it('changes nothing when all is as wanted', async () => {
     const wanted = dualStackPod();
     await netlink().pods.ensure(wanted);

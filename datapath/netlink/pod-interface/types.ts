@@ -65,9 +65,11 @@ export type EnsureOutcome = 'created' | 'repaired' | 'unchanged';
 export interface PodInterfaces {
   /**
    * Makes all interfaces of a pod as wanted. When it fails, what this call has made is gone again.
+   * @param onLinked called when the node's ends are there and as wanted, while the pod's are being configured: other
+   * programs can use them from then on. Not called for a pod that nothing had to be done for; perhaps called twice.
    * @throws PodInterfaceError
    */
-  ensure(pod: PodNetwork, signal?: AbortSignal): Promise<EnsureOutcome>;
+  ensure(pod: PodNetwork, signal?: AbortSignal, onLinked?: () => void): Promise<EnsureOutcome>;
 
   /** What is not as wanted, one sentence each. More addresses and routes than wanted are no difference (CNI CHECK). */
   check(pod: PodNetwork, signal?: AbortSignal): Promise<readonly string[]>;

@@ -26,6 +26,7 @@ interface Call {
   readonly since: number;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
+  readonly onLinked: (() => void) | undefined;
 }
 
 /** A worker that died stays dead, and every later call fails: whoever supervises the process starts it anew. */
@@ -37,11 +38,12 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
   readonly #calls = new Map<number, Call>();
   #nextId = 1;
   #gone: NetlinkError | undefined;
+  readonly #ended = Promise.withResolvers<NetlinkError>();
 
   constructor({ addonPath = defaultAddonPath(), ownNetns, now = () => performance.now() }: NetlinkOptions) {
     this.#now = now;
     this.pods = {
-      ensure: (pod, signal) => this.#call('ensurePod', [pod], signal),
+      ensure: (pod, signal, onLinked) => this.#call('ensurePod', [pod], signal, onLinked),
       check: (pod, signal) => this.#call('checkPod', [pod], signal),
       remove: (ends, signal) => this.#call('removePodInterfaces', [ends], signal),
       list: (aliasPrefix, signal) => this.#call('listHostEnds', [aliasPrefix], signal),
@@ -72,6 +74,11 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     return oldest && this.#now() - oldest.since;
   }
 
+  /** Resolves with why the worker has ended; after `close`, too. */
+  whenEnded(): Promise<NetlinkError> {
+    return this.#ended.promise;
+  }
+
   async close(): Promise<void> {
     if (this.#gone !== undefined) return;
     const exit = once(this.#worker, 'exit');
@@ -87,6 +94,7 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     method: M,
     args: Parameters<NetlinkService[M]>,
     signal?: AbortSignal,
+    onLinked?: () => void,
   ): Promise<Awaited<ReturnType<NetlinkService[M]>>> {
     return new Promise((resolve, reject) => {
       if (this.#gone !== undefined) throw this.#gone;
@@ -101,7 +109,7 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
       signal?.addEventListener('abort', abort, { once: true });
       const id = this.#nextId++;
       // An aborted call stays here until it is answered: it occupies the worker all the same.
-      this.#calls.set(id, { since: this.#now(), resolve: finished(resolve), reject: finished(reject) });
+      this.#calls.set(id, { since: this.#now(), resolve: finished(resolve), reject: finished(reject), onLinked });
       this.#post({ kind: 'call', id, method, args });
     });
   }
@@ -112,6 +120,10 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
 
   #settle(message: FromWorker): void {
     const call = this.#calls.get(message.id);
+    if ('linked' in message) {
+      call?.onLinked?.();
+      return;
+    }
     this.#calls.delete(message.id);
     if ('error' in message) call?.reject(fromWireError(message.error));
     // The worker is our own code: what it answers is what the method gives.
@@ -122,6 +134,7 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     this.#gone ??= netlinkFault('ERR_NETLINK_WORKER', 'the netlink worker has ended', cause);
     for (const { reject } of this.#calls.values()) reject(this.#gone);
     this.#calls.clear();
+    this.#ended.resolve(this.#gone);
   }
 }
 

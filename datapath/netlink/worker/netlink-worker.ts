@@ -24,7 +24,9 @@ const answer = async ({ id, method, args }: Extract<ToWorker, { kind: 'call' }>)
   underWay++;
   try {
     // Not awaited unless it is a promise: calls of other methods are done when the next message is read.
-    const result: unknown = Reflect.apply(started()[method], undefined, args);
+    // A function does not go from thread to thread.
+    const tellers = method === 'ensurePod' ? [() => post({ id, linked: true })] : [];
+    const result: unknown = Reflect.apply(started()[method], undefined, [...args, ...tellers]);
     post({ id, value: result instanceof Promise ? await result : result });
   } catch (error) {
     post({ id, error: toWireError(error) });

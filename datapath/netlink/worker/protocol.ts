@@ -18,5 +18,9 @@ export type ToWorker =
   /** Answer what is under way, then end. */
   | { readonly kind: 'close' };
 
-/** Answers need not come in the order of the calls: removals go on in the background. */
-export type FromWorker = { readonly id: number } & ({ readonly value: unknown } | { readonly error: WireError });
+/** Answers need not come in the order of the calls: removals go on in the background. `linked` comes before an answer. */
+export type FromWorker = { readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly error: WireError }
+  | { readonly linked: true }
+);

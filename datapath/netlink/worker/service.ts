@@ -12,7 +12,7 @@ export interface NetlinkService {
   read(query: Query): Snapshot;
   /** Those that failed, by their place in `changes.ops`. */
   apply(changes: Changes): { readonly index: number; readonly error: WireError }[];
-  ensurePod(pod: PodNetwork): EnsureOutcome;
+  ensurePod(pod: PodNetwork, onLinked?: () => void): EnsureOutcome;
   checkPod(pod: PodNetwork): string[];
   removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
   listHostEnds(aliasPrefix?: string): HostEnd[];

@@ -74,6 +74,7 @@ describe('the worker thread', () => {
     const closed = netlink.close();
     await expect(call).rejects.toMatchObject({ code: 'ERR_NETLINK_ADDON' });
     await closed;
+    expect(await netlink.whenEnded()).toMatchObject({ code: 'ERR_NETLINK_WORKER' });
     await expect(netlink.read({})).rejects.toMatchObject({ code: 'ERR_NETLINK_WORKER' });
     await netlink.close();
   });

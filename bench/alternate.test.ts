@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { alternate } from './alternate.ts';
+
+const record = (seen: string[], name: string) => (round: number) => {
+  seen.push(`${name}${round}`);
+  return Promise.resolve(round);
+};
+
+it('takes turns, and does not count the first rounds', async () => {
+  const seen: string[] = [];
+  const rounds = { runs: 2, warmUp: 1, signal: new AbortController().signal };
+  const samples = await alternate(rounds, record(seen, 'a'), record(seen, 'b'));
+  expect(seen).toEqual(['a0', 'b0', 'b1', 'a1', 'a2', 'b2']);
+  expect(samples).toEqual({ values: [1, 2], references: [1, 2] });
+});
+
+it('ends with the signal', async () => {
+  const seen: string[] = [];
+  const stop = new AbortController();
+  const stopping = async (round: number): Promise<number> => {
+    if (round === 1) stop.abort(new Error('stopped'));
+    return await record(seen, 'a')(round);
+  };
+  await expect(alternate({ runs: 9, signal: stop.signal }, stopping, record(seen, 'b'))).rejects.toThrow('stopped');
+  expect(seen).toEqual(['a0', 'b0', 'b1', 'a1']);
+});

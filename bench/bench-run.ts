@@ -1,0 +1,55 @@
+/** The nodes of a run: started when a benchmark first needs them, taken down at its end. */
+import { type CniNode, type CniNodeSpec, startCniNode } from './cni/cni-node.ts';
+import type { BenchContext } from './context.ts';
+
+const SMALL: CniNodeSpec = {
+  name: `bench-small-${process.pid}`,
+  tenants: 1,
+  tenantsElsewhere: 0,
+  plainPods: 50,
+  tenantPods: 20,
+};
+const VIEW: CniNodeSpec = {
+  name: `bench-view-${process.pid}`,
+  tenants: 1,
+  tenantsElsewhere: 999,
+  plainPods: 0,
+  tenantPods: 20,
+};
+const LARGE: CniNodeSpec = {
+  name: `bench-large-${process.pid}`,
+  tenants: 1000,
+  tenantsElsewhere: 0,
+  plainPods: 0,
+  tenantPods: 20,
+};
+
+export const openContext = (
+  signal: AbortSignal,
+  progress: (message: string) => void,
+): BenchContext & AsyncDisposable => {
+  const nodes = new Map<string, Promise<CniNode>>();
+  const node = (spec: CniNodeSpec): Promise<CniNode> => {
+    const known = nodes.get(spec.name);
+    if (known !== undefined) return known;
+    progress(
+      `starting a node with a part of ${spec.tenants} networks, in a cluster of ${spec.tenants + spec.tenantsElsewhere}`,
+    );
+    const started = startCniNode(spec, signal);
+    nodes.set(spec.name, started);
+    return started;
+  };
+  return {
+    signal,
+    progress,
+    smallNode: () => node(SMALL),
+    viewNode: () => node(VIEW),
+    largeNode: () => node(LARGE),
+    [Symbol.asyncDispose]: async () => {
+      const started = await Promise.allSettled(nodes.values());
+      await Promise.all(
+        started.map((one) => (one.status === 'fulfilled' ? one.value[Symbol.asyncDispose]() : undefined)),
+      );
+    },
+  };
+};

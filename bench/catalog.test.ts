@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { BENCHMARKS, benchmarksNamed } from './catalog.ts';
+import { GOALS } from './report/goals.ts';
+
+const namesOf = (beginnings: readonly string[]): string[] => benchmarksNamed(beginnings).flatMap(({ names }) => names);
+
+it('every benchmark has a goal, and every goal a benchmark', () => {
+  expect(BENCHMARKS.flatMap(({ names }) => names).sort()).toEqual(Object.keys(GOALS).sort());
+});
+
+describe('benchmarksNamed', () => {
+  it('gives all without a name', () => expect(benchmarksNamed([])).toEqual(BENCHMARKS));
+
+  it('takes names and their beginnings', () => {
+    expect(namesOf(['shim', 'ovsdb/updates'])).toEqual(['shim/version', 'ovsdb/updates', 'shim/rss']);
+    expect(namesOf(['cni-add/primary/p99'])).toEqual(['cni-add/primary/p50', 'cni-add/primary/p99']);
+  });
+
+  it('refuses what is none', () => expect(() => benchmarksNamed(['shim', 'shin'])).toThrow('"shin" is no benchmark'));
+});

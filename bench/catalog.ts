@@ -1,0 +1,51 @@
+/** All benchmarks, in the order in which they run: those that need a quiet machine most come first. */
+import { benchAgentIdle, benchAgentPerNetwork } from './agent/index.ts';
+import {
+  benchCniBurst,
+  benchCniDefault,
+  benchCniNetworks,
+  benchCniNetworksOnNode,
+  benchCniPrimary,
+} from './cni/index.ts';
+import type { BenchContext } from './context.ts';
+import { benchSync, benchUpdates } from './ovsdb/index.ts';
+import { benchColdStart, benchPodEvent } from './render/index.ts';
+import type { BenchResult } from './report/result.ts';
+import { benchShimRss, benchShimVersion } from './shim/index.ts';
+
+export interface Benchmark {
+  /** Of the results that it gives. */
+  readonly names: readonly string[];
+  readonly run: (context: BenchContext) => Promise<BenchResult[]>;
+}
+
+export const BENCHMARKS: readonly Benchmark[] = [
+  { names: ['shim/version'], run: benchShimVersion },
+  { names: ['render/pod-event-1000'], run: benchPodEvent },
+  { names: ['render/cold-start-500'], run: benchColdStart },
+  { names: ['ovsdb/sync-100k'], run: benchSync },
+  { names: ['ovsdb/updates'], run: benchUpdates },
+  { names: ['agent/rss-idle'], run: benchAgentIdle },
+  { names: ['cni-add/default/p50', 'cni-add/default/p99'], run: benchCniDefault },
+  { names: ['cni-add/primary/p50', 'cni-add/primary/p99'], run: benchCniPrimary },
+  { names: ['cni-add/burst-50'], run: benchCniBurst },
+  { names: ['shim/rss'], run: benchShimRss },
+  { names: ['cni-add/networks-1000'], run: benchCniNetworks },
+  // The node of these two has a part of a thousand networks, which keeps the machine busy for a while.
+  { names: ['cni-add/networks-1000-on-node'], run: benchCniNetworksOnNode },
+  { names: ['agent/rss-per-network'], run: benchAgentPerNetwork },
+];
+
+/**
+ * @param beginnings of names; none: all
+ * @throws Error when one is the beginning of no benchmark's name
+ */
+export const benchmarksNamed = (beginnings: readonly string[]): readonly Benchmark[] => {
+  const matches = ({ names }: Benchmark, beginning: string): boolean =>
+    names.some((name) => name.startsWith(beginning));
+  const unknown = beginnings.find((beginning) => !BENCHMARKS.some((benchmark) => matches(benchmark, beginning)));
+  if (unknown !== undefined) throw new Error(`"${unknown}" is no benchmark: see --help`);
+  return BENCHMARKS.filter(
+    (benchmark) => beginnings.length === 0 || beginnings.some((beginning) => matches(benchmark, beginning)),
+  );
+};

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { plumbingOf } from '../../agent/cni/plumbing.ts';
+import { TestCluster } from '../../agent/testing/cluster.ts';
+import { parseMessages } from '../../datapath/netlink/wire/codec.ts';
+import { NLM_F } from '../../datapath/netlink/wire/constants.ts';
+import { floorScript } from './floor-script.ts';
+
+const cluster = new TestCluster('node1')
+  .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
+  .namespace('red', true)
+  .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' })
+  .pod('red/a', {
+    node: 'node1',
+    networks: { default: { ips: ['10.128.0.4/23'] }, 'red/net': { ips: ['10.20.1.3/24'], role: 'primary' } },
+  });
+cluster.render();
+const [pod] = cluster.sinks.attachments.values();
+if (pod === undefined) throw new Error('no pod');
+const plumbing = (id: string) => plumbingOf(pod, { id, netns: `/run/netns/${id}` }, { txChecksum: false });
+const [first, second] = [plumbing('a'.repeat(64)), plumbing('b'.repeat(64))];
+
+const words = (script: readonly string[]): string[][] => script.map((line) => line.split('\t'));
+
+describe('the script of the floor', () => {
+  it('has OVS and OVN at work while the ends of the pod are configured, and then waits for all interfaces', () => {
+    const steps = words(floorScript([first], 2)).map(([verb, where]) =>
+      ['netns', 'netlink'].includes(verb ?? '') ? `${verb} ${where}` : verb,
+    );
+    expect(steps.slice(0, 3)).toEqual(['netns 0', 'netlink -', 'transact']);
+    expect(steps.filter((step) => step === 'checksum')).toHaveLength(2);
+    expect(steps.slice(3, -2)).toContain('netlink 0');
+    expect(steps.slice(-2)).toEqual(['committed', 'installed']);
+    expect(words(floorScript([first], 2)).at(-1)).toEqual(['installed', 'aaaaaaaaaaaaaaa', 'aaaaaaaaaaaaa_1']);
+  });
+
+  it('of many pods sends every transaction before anything is waited for', () => {
+    const script = words(floorScript([first, second], 2));
+    const verbs = script.map(([verb]) => verb);
+    expect(verbs.filter((verb) => verb === 'transact')).toHaveLength(2);
+    expect(verbs.lastIndexOf('transact')).toBeLessThan(verbs.indexOf('sysctl'));
+    expect(script.at(-1)).toHaveLength(5);
+  });
+
+  it('asks the kernel to acknowledge the last request of each write', () => {
+    for (const [verb, , hex] of words(floorScript([first], 2))) {
+      if (verb !== 'netlink') continue;
+      const flags = parseMessages(Buffer.from(hex ?? '', 'hex')).map((message) => message.flags & NLM_F.ACK);
+      expect(flags.at(-1)).toBe(NLM_F.ACK);
+      expect(flags.slice(0, -1).every((flag) => flag === 0)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,83 @@
+/** `make bench`: runs the benchmarks, prints a table, and writes `.bench/results.json` and `.bench/results.md`. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureTree } from '../sandbox/tree/tree.ts';
+import { openContext } from './bench-run.ts';
+import { BENCHMARKS, type Benchmark, benchmarksNamed } from './catalog.ts';
+import type { BenchContext } from './context.ts';
+import { describeCommit, describeMachine } from './machine.ts';
+import { type BenchDocument, benchDocument, formatMarkdown, formatTable, withResults } from './report/document.ts';
+import type { BenchResult } from './report/result.ts';
+
+const OPTIONS = {
+  only: { type: 'string', multiple: true },
+  docs: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+const PAGE = join(import.meta.dirname, '..', 'docs', 'benchmarks.md');
+const FOLDER = join(import.meta.dirname, '..', '.bench');
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help === true) {
+    console.log(help());
+    return;
+  }
+  const wanted = benchmarksNamed(values.only ?? []);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort(new Error('stopped')));
+  const progress = (message: string): void => console.error(message);
+  await ensureTree(progress);
+  const facts = { commit: describeCommit(), machine: describeMachine() };
+  const { results, failures } = await runAll(wanted, stop.signal, progress);
+  const document = benchDocument(facts, results);
+  if (!stop.signal.aborted) write(document);
+  if (values.docs === true && !stop.signal.aborted)
+    writeFileSync(PAGE, withResults(readFileSync(PAGE, 'utf8'), formatMarkdown(document)));
+  console.log(`\n${formatTable(document.results)}`);
+  for (const failure of failures) console.error(failure);
+  if (failures.length > 0) process.exitCode = 1;
+};
+
+const write = (document: BenchDocument): void => {
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(join(FOLDER, 'results.json'), `${JSON.stringify(document, undefined, 2)}\n`);
+  writeFileSync(join(FOLDER, 'results.md'), formatMarkdown(document));
+};
+
+const runAll = async (
+  benchmarks: readonly Benchmark[],
+  signal: AbortSignal,
+  progress: (message: string) => void,
+): Promise<{ results: BenchResult[]; failures: string[] }> => {
+  const results: BenchResult[] = [];
+  const failures: string[] = [];
+  await using context = openContext(signal, progress);
+  for (const benchmark of benchmarks) {
+    if (signal.aborted) break;
+    const outcome = await tryRun(benchmark, context);
+    if (typeof outcome !== 'string') results.push(...outcome);
+    else if (!signal.aborted) failures.push(outcome);
+  }
+  if (signal.aborted) failures.push('stopped before the end');
+  return { results, failures };
+};
+
+/** What keeps one benchmark from running does not keep the others. @returns a sentence when it failed */
+const tryRun = async ({ names, run }: Benchmark, context: BenchContext): Promise<BenchResult[] | string> => {
+  try {
+    return await run(context);
+  } catch (error) {
+    return `${names.join(', ')} could not be run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  }
+};
+
+const help = (): string =>
+  [
+    'make bench [ONLY=NAME]    or    npm run bench -- [--only NAME]… [--docs]',
+    '--docs puts the results into docs/benchmarks.md, too. NAME is a benchmark, or the beginning of several:',
+    ...BENCHMARKS.flatMap(({ names }) => names.map((name) => `  ${name}`)),
+  ].join('\n');
+
+await main();

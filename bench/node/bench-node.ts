@@ -1,0 +1,109 @@
+/**
+ * A node with everything real on it but a kubelet: OVS, OVN, an API server, the cluster manager and the agent. Who
+ * benchmarks takes the kubelet's place.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect } from '../../kube/client/connect.ts';
+import { loadConnection } from '../../kube/config/load.ts';
+import { NODES } from '../../kube/resources.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import { findArtifacts } from '../../sandbox/artifacts.ts';
+import { type RunOptions, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { CNI_CONF } from '../../sandbox/machine/node-root.ts';
+import { waitForPath } from '../../sandbox/process/wait-for-path.ts';
+
+export const NODE = 'node-1';
+
+export interface BenchNode extends AsyncDisposable {
+  readonly client: KubeClient;
+  /** Where a file of the node is seen from here. */
+  pathOf(path: string): string;
+  /** The command line, of this machine, that runs a command on the node. */
+  enter(argv: readonly string[]): [file: string, args: string[]];
+  /** Runs a command on the node; @returns what it printed */
+  run(argv: readonly string[], options?: Pick<RunOptions, 'input' | 'timeoutMs'>): Promise<string>;
+  /** Of a program of the node, as this machine sees it. */
+  pidOf(program: string): Promise<number>;
+  /** Resolves when another agent answers. */
+  restartAgent(): Promise<void>;
+}
+
+/**
+ * Resolves when the agent is ready for CNI.
+ * @param prepare what is to be in the API before this node is
+ */
+export const startBenchNode = async (
+  name: string,
+  signal: AbortSignal,
+  prepare: (client: KubeClient) => Promise<void> = () => Promise.resolve(),
+): Promise<BenchNode> => {
+  signal.throwIfAborted();
+  const sandbox = await startSandbox({ name, nodes: 1, programs: 'cluster-manager,agent' });
+  const down = (): void => void sandbox.down();
+  signal.addEventListener('abort', down, { once: true });
+  try {
+    const node = await openNode(sandbox);
+    await prepare(node.client);
+    await registerNode(sandbox, node.client);
+    await waitForPath(node.pathOf(CNI_CONF_PATH), AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]));
+    return {
+      ...node,
+      [Symbol.asyncDispose]: async () => {
+        signal.removeEventListener('abort', down);
+        node.client.close();
+        await sandbox.down();
+      },
+    };
+  } catch (error) {
+    await sandbox.down();
+    throw error;
+  }
+};
+
+/** The agent writes it when pods can be added. */
+export const CNI_CONF_PATH = join(CNI_CONF, '10-ovn-kubernetes.conf');
+const READY_MS = 60_000;
+
+/** Takes the configuration away, which the next agent writes when it is ready. */
+const restartAgent = async (sandbox: Sandbox, pathOf: (path: string) => string): Promise<void> => {
+  const configuration = pathOf(CNI_CONF_PATH);
+  await rm(configuration, { force: true });
+  await sandbox.kill(NODE, 'agent', 'SIGTERM');
+  await waitForPath(configuration, AbortSignal.timeout(READY_MS));
+};
+
+const openNode = async (sandbox: Sandbox): Promise<Omit<BenchNode, typeof Symbol.asyncDispose>> => {
+  const { nodes, kubeconfig } = await sandbox.status();
+  const connection = await loadConnection({ kubeconfig, env: {} });
+  const root = `/proc/${nodes[0]?.pid}/root`;
+  return {
+    client: connect(connection, { userAgent: 'bench' }),
+    pathOf: (path) => join(root, path),
+    enter: (argv) => [findArtifacts().toolbox, ['enter', '--target', String(nodes[0]?.pid), '--', ...argv]],
+    run: async (argv, options) => (await sandbox.node(NODE, argv, options)).stdout,
+    pidOf: async (program) => {
+      const status = await sandbox.status();
+      const pid = status.nodes[0]?.services.find((service) => service.name === program)?.pid;
+      if (pid === undefined) throw new Error(`${program} does not run`);
+      return pid;
+    },
+    restartAgent: () => restartAgent(sandbox, (path) => join(root, path)),
+  };
+};
+
+/** What the kubelet would do. */
+const registerNode = async (sandbox: Sandbox, client: KubeClient): Promise<void> => {
+  const { nodes } = await sandbox.status();
+  const addresses = (nodes[0]?.addresses ?? []).map((address) => ({
+    type: 'InternalIP',
+    address: address.split('/')[0],
+  }));
+  await client.create(NODES, { metadata: { name: NODE } });
+  await client.patch(
+    NODES,
+    { name: NODE },
+    { type: 'merge', body: { status: { addresses } } },
+    { subresource: 'status' },
+  );
+};

@@ -1,0 +1,122 @@
+/** The API's objects of a cluster with many tenants, as the cluster manager and the agents have annotated them. Pure. */
+import {
+  CNI_PLUGIN_TYPE,
+  NAD_ANNOTATIONS,
+  NODE_ANNOTATIONS,
+  POD_ANNOTATIONS,
+  PRIMARY_NETWORK_LABEL,
+} from '../../api/names.ts';
+import type { KubeObject } from '../../kube/types.ts';
+
+/** The one that is rendered. */
+export const LOCAL_NODE = 'node-1';
+
+/** Nodes, namespaces, NADs and pods: two nodes, and the pods all on the first. */
+export const clusterObjects = (networks: number, podsOfEach: number): KubeObject[] => {
+  const tenants = Array.from({ length: networks }, (_, index) => index + 1);
+  return [
+    ...[1, 2].map((node) => nodeObject(node, tenants)),
+    ...tenants.flatMap((tenant) => [
+      namespaceObject(tenant),
+      nadObject(tenant),
+      ...Array.from({ length: podsOfEach }, (_, index) => podObject(tenant, index)),
+    ]),
+  ];
+};
+
+/** @param index of the pod among those of its tenant, below 200 */
+export const podObject = (tenant: number, index: number, name = `web-7d9c5b6f4d-${index}`): KubeObject => {
+  const namespace = namespaceOf(tenant);
+  const number = tenant * 256 + index;
+  const [high, low] = [(number >> 8) & 255, number & 255];
+  const networks = {
+    default: entry(
+      `10.${128 + (number >> 16)}.${high}.${low}`,
+      14,
+      `fd00:10:128::${tenant.toString(16)}:${index.toString(16)}`,
+      'infrastructure-locked',
+    ),
+    [`${namespace}/net`]: entry(`10.20.0.${index + 3}`, 24, `fd00:20::${(index + 3).toString(16)}`, 'primary'),
+  };
+  return {
+    kind: 'Pod',
+    metadata: {
+      ...identity(namespace, name),
+      annotations: { [POD_ANNOTATIONS.networks]: JSON.stringify(networks) },
+    },
+    spec: { nodeName: LOCAL_NODE, containers: [{ name: 'main', image: 'registry.example/web:1' }] },
+    status: { phase: 'Running' },
+  };
+};
+
+const namespaceOf = (tenant: number): string => `tenant-${tenant}`;
+
+const identity = (namespace: string | undefined, name: string) => ({
+  ...(namespace !== undefined && { namespace }),
+  name,
+  uid: `uid-of-${namespace}-${name}`,
+  resourceVersion: '1',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+});
+
+const entry = (ipv4: string, length: number, ipv6: string, role: string) => ({
+  ip_addresses: [`${ipv4}/${length}`, `${ipv6}/64`],
+  mac_address: `0a:58:${ipv4
+    .split('.')
+    .map((byte) => Number(byte).toString(16).padStart(2, '0'))
+    .join(':')}`,
+  ...(role === 'primary' && { gateway_ips: ['10.20.0.1', 'fd00:20::1'] }),
+  role,
+});
+
+const nodeObject = (node: number, tenants: readonly number[]): KubeObject => {
+  const subnets = {
+    default: [`10.128.${node}.0/24`, `fd00:10:128:${node}::/64`],
+    ...Object.fromEntries(
+      tenants.map((tenant) => [`${namespaceOf(tenant)}_net`, [`10.20.${node - 1}.0/24`, `fd00:20:0:${node - 1}::/64`]]),
+    ),
+  };
+  return {
+    kind: 'Node',
+    metadata: {
+      ...identity(undefined, `node-${node}`),
+      annotations: {
+        [NODE_ANNOTATIONS.id]: String(node + 1),
+        [NODE_ANNOTATIONS.subnets]: JSON.stringify(subnets),
+        [NODE_ANNOTATIONS.chassisId]: `00000000-0000-4000-8000-00000000000${node}`,
+        [NODE_ANNOTATIONS.encapIps]: JSON.stringify([`172.20.0.${node + 10}`]),
+        [NODE_ANNOTATIONS.transitAddresses]: JSON.stringify({
+          ipv4: `100.88.0.${node + 1}/16`,
+          ipv6: `fd97::${node + 1}/64`,
+        }),
+      },
+    },
+    status: { addresses: [{ type: 'InternalIP', address: `172.20.0.${node + 10}` }] },
+  };
+};
+
+const namespaceObject = (tenant: number): KubeObject => ({
+  kind: 'Namespace',
+  metadata: { ...identity(undefined, namespaceOf(tenant)), labels: { [PRIMARY_NETWORK_LABEL]: '' } },
+});
+
+const nadObject = (tenant: number): KubeObject => {
+  const network = `${namespaceOf(tenant)}_net`;
+  const config = {
+    cniVersion: '1.1.0',
+    type: CNI_PLUGIN_TYPE,
+    name: network,
+    netAttachDefName: `${namespaceOf(tenant)}/net`,
+    topology: 'layer3',
+    role: 'primary',
+    subnets: '10.20.0.0/16/24,fd00:20::/48/64',
+  };
+  return {
+    kind: 'NetworkAttachmentDefinition',
+    metadata: {
+      ...identity(namespaceOf(tenant), 'net'),
+      annotations: { [NAD_ANNOTATIONS.networkId]: String(tenant), [NAD_ANNOTATIONS.networkName]: network },
+    },
+    spec: { config: JSON.stringify(config) },
+  };
+};

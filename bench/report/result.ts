@@ -1,0 +1,27 @@
+/** One line of `.bench/results.json`. */
+export interface BenchResult {
+  readonly name: string;
+  /** What was measured, in `unit`. */
+  readonly value: number;
+  readonly unit: string;
+  /** What the same run measured for the thing compared with, in `unit`; 1 where nothing is. */
+  readonly reference: number;
+  /** `value / reference`: less is better. */
+  readonly ratio: number;
+  /** How often each of the two was measured. */
+  readonly runs: number;
+}
+
+type Measured = Omit<BenchResult, 'ratio'>;
+
+export const benchResult = ({ name, value, unit, reference, runs }: Measured): BenchResult => ({
+  name,
+  value: rounded(value),
+  unit,
+  reference: rounded(reference),
+  ratio: rounded(value / reference),
+  runs,
+});
+
+/** Four significant digits: more are noise. */
+const rounded = (value: number): number => Number(value.toPrecision(4));

@@ -1,0 +1,56 @@
+/** What one process of the CNI plugin costs. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findArtifacts } from '../../sandbox/artifacts.ts';
+import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
+import { Stopwatch } from '../stopwatch.ts';
+
+const RUNS = 500;
+const WARM_UP = 20;
+const CONFIGURATION = '{"cniVersion":"1.1.0","name":"ovn-kubernetes","type":"ovn-k8s-cni-overlay"}\n';
+
+/** A VERSION call against a program that does nothing. */
+export const benchShimVersion = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+  progress(`shim/version: ${RUNS} times each`);
+  await using stopwatch = new Stopwatch();
+  await using folder = await temporaryFolder();
+  const stdin = join(folder.path, 'network.conf');
+  await writeFile(stdin, CONFIGURATION);
+  const { shim } = findArtifacts();
+  const { values, references } = await alternate(
+    { runs: RUNS, warmUp: WARM_UP, signal },
+    async () => {
+      const { milliseconds, stdout } = await stopwatch.time({ file: shim, stdin, env: { CNI_COMMAND: 'VERSION' } });
+      if (!stdout.includes('"supportedVersions"')) throw new Error(`VERSION answered ${stdout}`);
+      return milliseconds;
+    },
+    async () => (await stopwatch.time({ file: '/bin/true', stdin, env: {} })).milliseconds,
+  );
+  const [value, reference] = [median(values), median(references)];
+  return [benchResult({ name: 'shim/version', value, unit: 'ms', reference, runs: RUNS })];
+};
+
+/** The largest resident set of the shim in an ADD, its answer included. */
+export const benchShimRss = async (context: BenchContext): Promise<BenchResult[]> => {
+  const { rig, plainPods } = await context.smallNode();
+  context.progress(`shim/rss: ${RSS_RUNS} ADDs`);
+  const samples: number[] = [];
+  for (let round = 0; round < RSS_RUNS; round++) {
+    context.signal.throwIfAborted();
+    const pod = plainPods[round % plainPods.length];
+    if (pod === undefined) throw new Error('no pods');
+    samples.push(await rig.shimRssKib(pod));
+  }
+  return [benchResult({ name: 'shim/rss', value: median(samples), unit: 'KiB', reference: 1, runs: RSS_RUNS })];
+};
+
+const RSS_RUNS = 20;
+
+const temporaryFolder = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
+  const path = await mkdtemp(join(tmpdir(), 'bench-shim-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+};
