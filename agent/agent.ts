@@ -13,7 +13,8 @@ import type { Logger } from 'pino';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
 import { systemClock } from '../kube/clock.ts';
 import { startHttpServer } from '../program/http-server.ts';
-import { CniHandler, DEFAULT_CNI_LIMITS } from './cni/handler.ts';
+import { releaseMemory } from '../program/release-memory.ts';
+import { CniHandler, cniLimits } from './cni/handler.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
@@ -45,11 +46,17 @@ export const runAgent = async (context: Context): Promise<void> => {
     const local = await meetNode(context, edges);
     const core = startNode(context, edges, local, resources);
     await serveNode(context, { edges, core, local, readiness }, resources);
-    await once(signal, 'abort');
+    signal.throwIfAborted();
+    await Promise.race([once(signal, 'abort'), failure(edges)]);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
   log.info('stopping');
+};
+
+/** Without the kernel no pod can be served any more: a new process can, and what is programmed stays meanwhile. */
+const failure = async ({ netlink }: Edges): Promise<never> => {
+  throw await netlink.whenEnded();
 };
 
 const serveMetrics = async (
@@ -141,10 +148,10 @@ const serveNode = async (
     interfaces: netlink.pods,
     ports,
     notReady: () => readiness.reasons(),
-    onAddFailed: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
+    tellPod: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
     clock: systemClock,
     observe: metrics.cni,
-    limits: DEFAULT_CNI_LIMITS,
+    limits: cniLimits(options.cniWaitSeconds),
   });
   const cni = await serveCni({
     path: options.cniSocket,
@@ -172,6 +179,11 @@ const serveNode = async (
   const pods = new Set([...core.registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
+  const { northbound, southbound, openvswitch } = databases;
+  await Promise.all([northbound, southbound, openvswitch].map(({ reconciler }) => reconciler.whenIdle(signal)));
+  await releaseMemory(join(buildFolder, 'memory.node')).catch((error: unknown) =>
+    log.warn({ err: error }, 'the memory of the start was not given back'),
+  );
 };
 
 /** A node starts some hundred pods at once when it boots. */

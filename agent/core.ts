@@ -24,7 +24,7 @@ export interface CoreOptions {
   readonly settings: LocalSettings;
   readonly inputs: ClusterInputs;
   readonly databases: Databases;
-  readonly writer: Pick<Writer, 'patchJsonMap'>;
+  readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly tellPod: TellPod;
   readonly onRendered: (fragments: number, seconds: number) => void;
 }

@@ -32,6 +32,8 @@ export interface AgentOptions {
   readonly cniConfFolder: string;
   readonly cniBinFolder: string;
   readonly statusSocket: string;
+  /** How long ADD waits for a pod's addresses, and then for its ports. */
+  readonly cniWaitSeconds: number;
   readonly metricsAddress: ListenAddress | undefined;
   readonly logLevel: LogLevel;
   readonly cluster: ClusterConfig;
@@ -40,7 +42,7 @@ export interface AgentOptions {
 /** What `cleanup` needs: no API server, and no name of the node. */
 export type CleanupOptions = Omit<
   AgentOptions,
-  'kubeconfig' | 'context' | 'node' | 'encapIps' | 'metricsAddress' | 'cluster'
+  'kubeconfig' | 'context' | 'node' | 'encapIps' | 'cniWaitSeconds' | 'metricsAddress' | 'cluster'
 >;
 
 export type AgentCommand =
@@ -49,17 +51,25 @@ export type AgentCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' };
 
+/** A kubelet gives up after two minutes. */
+const DEFAULT_CNI_WAIT_SECONDS = 50;
+
 const FLAGS: readonly Flag[] = [
   { flag: 'kubeconfig', help: 'API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
   { flag: 'node', help: 'name of the Node that this agent serves' },
-  { flag: 'encap-ips', help: 'where tunnels end, one per family', defaultText: "the Node's internal addresses" },
+  { flag: 'encap-ips', help: 'where tunnels end', defaultText: "the Node's first internal address" },
   { flag: 'ovs-remote', help: 'the Open_vSwitch database', defaultText: 'unix:/run/openvswitch/db.sock' },
   { flag: 'nb-remote', help: 'the northbound database', defaultText: 'unix:/run/ovn/ovnnb_db.sock' },
   { flag: 'sb-remote', help: 'the southbound database', defaultText: 'unix:/run/ovn/ovnsb_db.sock' },
   { flag: 'cni-socket', help: 'where the CNI shim connects', defaultText: '/run/ovn-udn/cni.sock' },
   { flag: 'cni-conf-dir', help: 'where the runtime looks for configurations', defaultText: '/etc/cni/net.d' },
   { flag: 'cni-bin-dir', help: 'where the runtime looks for plugins', defaultText: '/opt/cni/bin' },
+  {
+    flag: 'cni-wait',
+    help: 'how many seconds ADD waits for addresses, and for ports',
+    defaultText: String(DEFAULT_CNI_WAIT_SECONDS),
+  },
   { flag: 'status-socket', help: 'where udnctl asks', defaultText: '/run/ovn-udn/agent.sock' },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
   LOG_LEVEL_FLAG,
@@ -98,6 +108,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     context: flags.text('context'),
     node,
     encapIps: readEncapIps(flags.text('encap-ips') ?? ''),
+    cniWaitSeconds: readSeconds(flags, 'cni-wait', DEFAULT_CNI_WAIT_SECONDS),
     metricsAddress: readListenAddress(flags, 'metrics-address'),
     cluster: readClusterConfig(flags),
     ...readLocal(flags),
@@ -116,6 +127,14 @@ const readLocal = (flags: Flags): CleanupOptions => {
     statusSocket: path('status-socket'),
     logLevel: readLogLevel(flags),
   };
+};
+
+/** @throws UsageError */
+const readSeconds = (flags: Flags, flag: string, otherwise: number): number => {
+  const text = flags.text(flag);
+  if (text === undefined) return otherwise;
+  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new UsageError(`--${flag} must be a number of seconds, not "${text}"`);
+  return Number(text);
 };
 
 const defaultOf = (flag: string): string => FLAGS.find((one) => one.flag === flag)?.defaultText ?? '';

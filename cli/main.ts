@@ -134,6 +134,11 @@ const print = (output: Output, format: OutputFormat): void => {
   process.stdout.write(formatOutput(output, format));
 };
 
+// Who reads may stop before the end, as head(1) does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   await program().parseAsync(process.argv);
 } catch (error) {

@@ -91,8 +91,10 @@ export class Annotator {
       void this.#reset(wanted.pod, wanted.pod.unreadable);
       return;
     }
-    const { networks, lost } = wanted.pod;
+    const { networks, lost, refused } = wanted.pod;
     const lacking = ofNode(wanted).filter(({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true);
+    for (const message of refused?.values() ?? [])
+      this.#options.onProblem({ ...problemOf(wanted), reason: 'conflict', message });
     if (lacking.length === 0) return;
     try {
       const entries = lacking.map((attachment): [string, PodNetworkEntry] => [
@@ -160,6 +162,11 @@ export class Annotator {
     });
   }
 }
+
+const problemOf = ({ pod }: PodAttachments): Pick<AddressProblem, 'pod' | 'uid'> => ({
+  pod: podKey(pod),
+  uid: pod.uid,
+});
 
 /** For people: `10.128.0.3/23 on default`. */
 const addressesOf = (entries: ReadonlyMap<string, PodNetworkEntry>): string =>

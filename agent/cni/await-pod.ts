@@ -86,12 +86,15 @@ const unknownPod = ({ namespace, name, uid }: CniPod, found: PodAttachments | un
 const notAddressed = (key: string, found: PodAttachments | undefined): CniError => {
   const lacking = (found?.attachments ?? []).filter(({ nadKey }) => found?.pod.networks.has(nadKey) === false);
   const details =
+    found?.pod.unreadable ??
     found?.waitingFor ??
     lacking
-      .map(({ network, givenBy }) =>
-        givenBy === 'cluster'
-          ? `the cluster manager has given it no address on network ${network.name} yet`
-          : `this node has given it no address on network ${network.name} yet`,
+      .map(
+        ({ nadKey, network, givenBy }) =>
+          found?.pod.refused?.get(nadKey) ??
+          (givenBy === 'cluster'
+            ? `the cluster manager has given it no address on network ${network.name} yet`
+            : `this node has given it no address on network ${network.name} yet`),
       )
       .join('; ');
   return new CniError('networkNotReady', `pod ${key} has no addresses: ${details}`, {

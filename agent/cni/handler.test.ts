@@ -147,12 +147,24 @@ describe('ADD', () => {
     it.flush();
     const answer = it.call('ADD', { pod: 'blue/a' });
     answer.catch(() => undefined);
-    await it.clock.advance(50_000);
+    await it.clock.advance(3_000);
+    expect(it.failures).toEqual([expect.stringMatching(/^blue\/a: waiting: .*no primary network yet/)]);
+    await it.clock.advance(47_000);
     await expect(answer).rejects.toMatchObject({
       reason: 'networkNotReady',
       message: expect.stringMatching(/namespace blue has the label .* and no primary network yet/),
     });
-    expect(it.failures).toEqual([expect.stringMatching(/^blue\/a: .*no primary network yet/)]);
+    expect(it.failures.slice(1)).toEqual([expect.stringMatching(/^blue\/a: pod .*no primary network yet/)]);
+    expect(it.clock.pending).toBe(0);
+  });
+
+  it('names CNI_NETNS when there is no such namespace', async () => {
+    const it = withPod();
+    await expect(it.call('ADD', { netns: '/run/netns/gone' })).rejects.toMatchObject({
+      reason: 'invalidEnvironment',
+      message: 'CNI_NETNS: /run/netns/gone is not a network namespace (any more)',
+    });
+    expect(it.ports.all()).toEqual([]);
   });
 
   it.each([
@@ -180,6 +192,21 @@ describe('ADD', () => {
     await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message: expect.stringContaining('ns_a') });
     expect(it.ports.all()).toEqual([]);
     expect(await it.netlink.pods.list()).toEqual([]);
+  });
+
+  it("plugs the port as soon as the node's end is there, and takes it back when the pod's end fails", async () => {
+    const it = withPod();
+    const podEnd = Promise.withResolvers<never>();
+    it.netlink.pods.ensure = (_pod, _signal, onLinked) => {
+      onLinked?.();
+      return podEnd.promise;
+    };
+    const answer = it.call('ADD');
+    answer.catch(() => undefined);
+    await expect.poll(() => it.ports.all().length).toBe(1);
+    podEnd.reject(new Error('the address is refused'));
+    await expect(answer).rejects.toThrow('the address is refused');
+    expect(it.ports.all()).toEqual([]);
   });
 
   it('ends when the pod is deleted while ovn-controller is at it', async () => {
@@ -214,6 +241,15 @@ describe('ADD', () => {
       reason: 'invalidConfig',
       message: expect.stringContaining('secondary networks are not supported yet'),
     });
+  });
+
+  it('of a secondary network leaves nothing for DEL, which spares the other interfaces', async () => {
+    const it = withPod();
+    await it.call('ADD');
+    await it.call('DEL', { config: { netAttachDefName: 'ns/second' } });
+    expect(it.ports.all()).toHaveLength(1);
+    await it.call('DEL');
+    expect(it.ports.all()).toEqual([]);
   });
 
   it('is timed by phase', async () => {

@@ -76,6 +76,8 @@ export class CniHandler {
       case 'ADD':
         return this.#inLane(request, (both) => this.#add(request, timer, both), signal);
       case 'DEL':
+        // A secondary network was never added: what the sandbox has is another attachment's.
+        if (request.config.netAttachDefName !== undefined) return '';
         await this.#inLane(request, (both) => this.#del(request, both), signal);
         return '';
       case 'CHECK':
@@ -113,8 +115,9 @@ export class CniHandler {
       await this.#plumb(plumbing, attachments, timer, signal);
       return formatCniResult(plumbing.result, request.cniVersion);
     } catch (error) {
-      if (!signal.aborted) this.#tell(request, messageOf(error));
-      throw error;
+      const known = namedError(error);
+      if (!signal.aborted) this.#tell(request, messageOf(known));
+      throw known;
     }
   }
 
@@ -129,11 +132,8 @@ export class CniHandler {
 
   /** What was made is taken away again when a later step fails. */
   async #plumb(plumbing: Plumbing, attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
-    const { interfaces, ports } = this.#options;
     try {
-      await timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal));
-      await timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal));
-      await timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, signal));
+      await this.#connect(plumbing, attachments, timer, signal);
     } catch (error) {
       await this.#unplumb(plumbing.ports.map(({ name }) => name)).catch((cause: unknown) => {
         throw new AggregateError(
@@ -142,6 +142,25 @@ export class CniHandler {
         );
       });
       throw error;
+    }
+  }
+
+  /**
+   * OVS and OVN begin as soon as the node's ends of the interfaces are there, while the pod's ends are being configured.
+   * Settles when neither goes on, so that all of it can be taken back.
+   */
+  async #connect(plumbing: Plumbing, attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
+    const { interfaces, ports } = this.#options;
+    const linked = Promise.withResolvers<void>();
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const configured = timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal, linked.resolve));
+    configured.catch((error: unknown) => failed.abort(error));
+    const installed = Promise.race([linked.promise, configured])
+      .then(() => timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal)))
+      .then(() => timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, either)));
+    for (const result of await Promise.allSettled([configured, installed])) {
+      if (result.status === 'rejected') throw result.reason;
     }
   }
 
@@ -231,9 +250,19 @@ const refuseSecondary = ({ config, ifName }: AttachmentRequest): void => {
   );
 };
 
+/** The specification wants the name of what is wrong in the environment, section 5, "Error". */
+const namedError = (error: unknown): unknown =>
+  hasCode(error, 'ERR_POD_NETNS')
+    ? new CniError('invalidEnvironment', `CNI_NETNS: ${messageOf(error)}`, { field: 'CNI_NETNS', cause: error })
+    : error;
+
 /** What has the name is not ours: then ours is gone already. */
 const ignoreForeign = (error: unknown): void => {
-  if ((error as { code?: unknown }).code !== 'ERR_POD_LINK_FOREIGN') throw error;
+  if (!hasCode(error, 'ERR_POD_LINK_FOREIGN')) throw error;
 };
+
+/** Errors of the worker thread have their code, but not their class. */
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && Reflect.get(error, 'code') === code;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -132,18 +132,33 @@ describe('a call', () => {
   });
 });
 
-describe('a caller is turned away', () => {
+describe('a request that cannot be read is answered with what is wrong', () => {
   it.each([
-    ['other users than root', { uid: 1000 }, requestOf(ENV, CONFIG), /user 1000 may not call/],
-    ['another protocol', {}, Buffer.from('GET / HTTP/1.1\r\n\r\n'), /not a udn-cni\/1 request/],
-    ['a request that never ends its header', {}, Buffer.alloc(100, 'x'), /no header line/],
-    ['too much configuration', {}, Buffer.from('udn-cni/1 10 1048577\n'), /too long/],
-    ['too much environment', {}, Buffer.from('udn-cni/1 65537 10\n'), /too long/],
-    ['more than it announced', {}, Buffer.from('udn-cni/1 0 1\nabc'), /bytes after the end/],
-  ])('%s', async (_, options, bytes, reason) => {
-    const { path, rejected } = await start(options);
-    expect(await call(path, bytes)).toBe('');
+    ['another protocol', Buffer.from('GET / HTTP/1.1\r\n\r\n'), 6, /not a udn-cni\/1 request/],
+    ['a request that never ends its header', Buffer.alloc(100, 'x'), 6, /no header line/],
+    ['too much configuration', Buffer.from('udn-cni/1 10 1048577\n'), 7, /configuration of 1048577 bytes is too long/],
+    ['too much environment', Buffer.from('udn-cni/1 65537 10\n'), 4, /CNI_ARGS/],
+    ['more than it announced', Buffer.from('udn-cni/1 0 1\nabc'), 6, /bytes after the end/],
+  ])('%s', async (_, bytes, code, reason) => {
+    const { path, rejected } = await start();
+    const response = await call(path, bytes);
+    expect(response).toMatch(/^udn-cni\/1 1 /);
+    expect(bodyOf(response)).toMatchObject({ code, msg: expect.stringMatching(reason) });
     expect(rejected).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it('also when the caller sends all of it before it listens', async () => {
+    const { path } = await start();
+    const bytes = Buffer.concat([Buffer.from('udn-cni/1 200000 10\n'), Buffer.alloc(200_010, 'x')]);
+    expect(bodyOf(await call(path, bytes))).toMatchObject({ code: 4 });
+  });
+});
+
+describe('a caller is turned away', () => {
+  it('who is not root', async () => {
+    const { path, rejected } = await start({ uid: 1000 });
+    expect(await call(path, requestOf(ENV, CONFIG))).toBe('');
+    expect(rejected).toEqual([expect.stringMatching(/user 1000 may not call/)]);
   });
 
   it('who says nothing for too long', async () => {

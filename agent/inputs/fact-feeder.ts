@@ -10,6 +10,7 @@ import type { LocalSettings } from '../model/view.ts';
 import type { NadProjection } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
 import type { NodeProjection } from './node-projection.ts';
+import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
 
 export interface ClusterCaches {
@@ -27,12 +28,17 @@ export interface FactFeeder {
 
 export const feedFacts = (facts: FactStore, caches: ClusterCaches, { cluster }: LocalSettings): FactFeeder => {
   const networks = new NetworkIndex(facts, cluster);
+  const pods = new PodIndex(
+    facts,
+    (key) => caches.pods.get(key),
+    (nadKey) => caches.nads.get(nadKey)?.conf.name ?? nadKey,
+  );
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
   const subscriptions = [
     caches.nodes.subscribe(({ key, before, after }) => changeNode(facts, key, before, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
-    caches.pods.subscribe(({ key, after }) => facts.set('pod', key, after?.fact)),
+    caches.pods.subscribe(({ key, after }) => pods.change(key, after)),
   ];
   return {
     networks,

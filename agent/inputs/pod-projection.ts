@@ -8,6 +8,7 @@ import { type Problem, readOr } from './problem.ts';
 
 export interface PodProjection {
   readonly fact: PodFact;
+  readonly createdAt: string;
   /** The annotation that `fact.networks` was read from, for who changes it. */
   readonly annotation: string | undefined;
   /** Of the version that was projected. Not compared: it changes with every heartbeat of the pod's status. */
@@ -40,7 +41,11 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       hostNetwork,
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       networks: networks ?? NO_NETWORKS,
+      ...(problems[0] !== undefined && {
+        unreadable: `annotation ${POD_ANNOTATIONS.networks}: ${problems[0].message}`,
+      }),
     },
+    createdAt: metadata.creationTimestamp ?? '',
     annotation,
     resourceVersion: metadata.resourceVersion,
     problems,

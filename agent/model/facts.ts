@@ -55,6 +55,12 @@ export interface PodFact {
   readonly finished: boolean;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
+  /** Why its annotation cannot be read. */
+  readonly unreadable?: string | undefined;
+  /** Keys of `networks` that its annotation had and does not have any more. */
+  readonly lost?: ReadonlySet<string> | undefined;
+  /** By NAD key: why what its annotation says there is not in `networks`. */
+  readonly refused?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Kinds of facts and what each is. Ids are texts. */

@@ -40,7 +40,8 @@ export const toCrd = (crd: CrdDescription): Readonly<Record<string, unknown>> =>
       plural: crd.plural,
       singular: crd.singular,
       shortNames: crd.shortNames,
-      categories: crd.categories,
+      // An empty list is not kept by the server: kubectl would send it again and again.
+      ...(crd.categories.length > 0 && { categories: crd.categories }),
     },
     scope: crd.scope,
     versions: [

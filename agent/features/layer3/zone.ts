@@ -3,6 +3,7 @@
  * zones' cluster routers. The default network is one, too.
  */
 
+import { networkDatapathKey } from '../../../api/network-keys.ts';
 import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { NetworkFact } from '../../model/facts.ts';

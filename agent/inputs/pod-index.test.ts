@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../kube/types.ts';
+import { parseIp } from '../../net/ip.ts';
+import { macFromIp } from '../../net/mac.ts';
+import { FactStore } from '../model/fact-store.ts';
+import { PodIndex } from './pod-index.ts';
+import { type PodProjection, projectPod } from './pod-projection.ts';
+
+interface PodInput {
+  readonly uid?: string;
+  readonly second?: number;
+  readonly phase?: string;
+  readonly mac?: string;
+  readonly tunnelId?: number;
+  /** By NAD key. Undefined: no annotation. */
+  readonly ips?: Readonly<Record<string, string>>;
+}
+
+const projection = (
+  key: string,
+  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId }: PodInput,
+) => {
+  const [namespace = '', name = ''] = key.split('/');
+  const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
+    nad,
+    { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId },
+  ]);
+  const annotations = ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) };
+  const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
+  const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, annotations };
+  return projectPod({ metadata, spec: { nodeName: 'node1' }, status: { phase } } as unknown as KubeObject, 'node1');
+};
+
+const setUp = () => {
+  const facts = new FactStore();
+  const mirror = new Map<string, PodProjection>();
+  const index = new PodIndex(
+    facts,
+    (key) => mirror.get(key),
+    (nadKey) => (nadKey.endsWith('/shared') ? 'cluster_udn_shared' : nadKey),
+  );
+  const put = (key: string, input: PodInput | undefined): void => {
+    const after = input && projection(key, input);
+    if (after === undefined) mirror.delete(key);
+    else mirror.set(key, after);
+    index.change(key, after);
+  };
+  const networks = (key: string) => [...(facts.get('pod', key)?.networks.keys() ?? [])];
+  const refused = (key: string) => [...(facts.get('pod', key)?.refused ?? [])];
+  return { put, networks, refused, facts };
+};
+
+const SAME = { default: '10.128.0.3/23' };
+
+describe('an address that two pods have', () => {
+  it.each([
+    ['the older one has it, whichever is seen first', { second: 2 }, { second: 1 }, 'b/b', 'a/a'],
+    ['of one second, the one that was seen first', { second: 1 }, { second: 1 }, 'a/a', 'b/b'],
+  ])('%s', (_, first, second, winner, loser) => {
+    const it = setUp();
+    it.put('a/a', { ...first, ips: SAME });
+    it.put('b/b', { ...second, ips: SAME });
+    expect([it.networks(winner), it.refused(winner)]).toEqual([['default'], []]);
+    const taken = `10.128.0.3 on network default belongs to pod ${winner}; MAC 0a:58:0a:80:00:03 on network default belongs to pod ${winner}`;
+    expect(it.refused(loser)).toEqual([['default', taken]]);
+  });
+
+  it('the other gets it when the one that has it is gone or has finished', () => {
+    for (const end of [undefined, { ips: SAME, phase: 'Succeeded' }]) {
+      const it = setUp();
+      it.put('a/a', { ips: SAME });
+      it.put('b/b', { ips: SAME });
+      expect(it.networks('b/b')).toEqual([]);
+      it.put('a/a', end);
+      expect([it.networks('b/b'), it.refused('b/b')]).toEqual([['default'], []]);
+    }
+  });
+
+  it('stays with the pod that has it, while that one’s annotation is damaged', () => {
+    const it = setUp();
+    it.put('a/a', { ips: SAME });
+    it.put('a/a', {});
+    it.put('b/b', { ips: SAME });
+    expect([it.networks('a/a'), it.networks('b/b')]).toEqual([['default'], []]);
+  });
+
+  it('does not take what a running pod had before', () => {
+    const it = setUp();
+    it.put('a/a', { ips: SAME });
+    it.put('b/b', { ips: { default: '10.128.0.4/23' } });
+    it.put('b/b', { ips: SAME });
+    expect(it.facts.get('pod', 'b/b')).toMatchObject({ lost: new Set(['default']) });
+    expect(it.facts.get('pod', 'b/b')?.networks.get('default')?.ipAddresses).toEqual(['10.128.0.4/23']);
+  });
+
+  it('belongs to one pod of a network of several namespaces, and to one of each of two networks', () => {
+    const it = setUp();
+    it.put('a/a', { ips: { 'a/shared': '10.0.0.3/24' } });
+    it.put('b/b', { ips: { 'b/shared': '10.0.0.3/24' } });
+    it.put('c/c', { ips: { 'c/own': '10.0.0.3/24' } });
+    expect([it.networks('a/a'), it.networks('b/b'), it.networks('c/c')]).toEqual([['a/shared'], [], ['c/own']]);
+  });
+});
+
+it.each([
+  ['MAC', { mac: '0a:58:00:00:00:01' }, /^MAC 0a:58:00:00:00:01 on network b\/net belongs to pod b\/a$/],
+  ['port key', { tunnelId: 7 }, /^port key 7 on network b\/net belongs to pod b\/a$/],
+])('no two pods have one %s', (_, same, message) => {
+  const it = setUp();
+  it.put('b/a', { ips: { 'b/net': '10.0.0.3/24' }, ...same });
+  it.put('b/b', { ips: { 'b/net': '10.0.0.4/24' }, ...same });
+  expect(it.refused('b/b')).toEqual([['b/net', expect.stringMatching(message)]]);
+});
+
+it('a pod that takes the name of another one is as new as it is', () => {
+  const it = setUp();
+  it.put('a/a', { ips: SAME });
+  it.put('b/b', { ips: SAME });
+  it.put('a/a', { uid: 'another', second: 5, ips: SAME });
+  expect([it.networks('a/a'), it.networks('b/b')]).toEqual([[], ['default']]);
+});

@@ -1,0 +1,191 @@
+/** The agent is killed at random moments of ADD and DEL. Needs root and `make build`. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PODS } from '../../kube/resources.ts';
+import type { ManifestObject } from '../../sandbox/index.ts';
+import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { plantForeign, readForeign } from './support/faults/foreign.ts';
+import { untilNothingLeaks } from './support/faults/leaks.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+import { idsOf, isOurs, keyOf, readNodeState } from './support/faults/node-state.ts';
+import { createRandom, type Random } from './support/faults/random.ts';
+import { requireReachability } from './support/faults/reachability.ts';
+import { callShim } from './support/faults/shim.ts';
+
+const NODES = ['node-1', 'node-2'] as const;
+const KILLS = 50;
+/** An ADD takes about 100 ms from the pod's creation on. */
+const MAX_DELAY_MS = 200;
+/** Every second kill comes so soon after a link has come or gone, in the middle of ADD or DEL. */
+const MAX_DELAY_AFTER_CHANGE_MS = 10;
+const POD_NAMES = 4;
+
+let sandbox: Sandbox;
+let objects: Objects;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ name: 'test-faults-agent' });
+  objects = await sandbox.objects();
+  // Small, so that addresses that are not given back are soon missed: 13 for each node, and 13 for both.
+  await objects.apply([
+    namespace('red'),
+    layer3('red', 'net', ['10.60.0.0/24/28', 'fd00:60::/56/64']),
+    namespace('green'),
+    layer2('green', 'net', ['10.61.0.0/28', 'fd00:61::/124']),
+    plainNamespace('plain'),
+  ]);
+  await Promise.all(['red', 'green'].map((name) => objects.wait('udn', `${name}/net`, 'condition=NetworkCreated')));
+});
+afterAll(() => sandbox?.down());
+
+/** Pods of one node that are wanted, in a script of random creations and deletions. */
+class Churn {
+  readonly #node: string;
+  readonly #random: Random;
+  readonly #wanted = new Map<string, ManifestObject>();
+
+  constructor(node: string, random: Random) {
+    this.#node = node;
+    this.#random = random;
+  }
+
+  get wanted(): readonly string[] {
+    return [...this.#wanted.keys()];
+  }
+
+  /** Starts an ADD or a DEL by way of the kubelet. @returns what it did */
+  async step(): Promise<string> {
+    const inNamespace = this.#random.pick(['red', 'green', 'plain']);
+    const name = `${inNamespace}-${this.#node}-${this.#random.pick([...Array(POD_NAMES).keys()])}`;
+    const key = `${inNamespace}/${name}`;
+    const manifest = this.#wanted.get(key) ?? pod(inNamespace, name, this.#node);
+    const client = await sandbox.client();
+    if (this.#wanted.delete(key)) {
+      await client.delete(PODS, { namespace: inNamespace, name });
+      return `deleted ${key}`;
+    }
+    // One of this name may still be leaving: then this is a round without a change.
+    const isThere = await objects.get('pod', key).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return `found ${key} leaving`;
+    await objects.apply([manifest]);
+    this.#wanted.set(key, manifest);
+    return `created ${key}`;
+  }
+}
+
+const untilAgentServes = (node: string): Promise<void> =>
+  eventually(async () => {
+    const { status, body } = await callShim(sandbox, node, { command: 'STATUS' });
+    expect(status, body.msg).toBe(0);
+  });
+
+/** Resolves when a link of the node has come or gone, or after about half a second. */
+const linkChange = async (node: string): Promise<void> => {
+  const names = 'ls /sys/class/net';
+  const script = `b=$(${names}); i=0; while [ "$(${names})" = "$b" ] && [ $i -lt 300 ]; do i=$((i+1)); done`;
+  await sandbox.node(node, ['sh', '-c', script]);
+};
+
+const killAgent = (node: string): Promise<void> => eventually(() => sandbox.kill(node, 'agent', 'SIGKILL'));
+
+/** Northbound rows that are ours, by table and key, and how many members their sets have. */
+const ownedRows = async (node: string): Promise<string[]> => {
+  const { northbound } = await readNodeState(sandbox, node);
+  return [...northbound]
+    .flatMap(([table, rows]) => rows.map((row) => ({ table, row })))
+    .filter(({ row }) => isOurs(row))
+    .map(({ table, row }) => `${table} ${keyOf(row)} ${[row['addresses'] ?? []].flat().length}`)
+    .sort();
+};
+
+/** How far the ADD or DEL was that the kill has cut off, as the node shows it. */
+const cutOffAt = async (node: string): Promise<string> => {
+  const { links, openvswitch, sandboxes } = await readNodeState(sandbox, node);
+  const ports = (openvswitch.get('Interface') ?? []).filter((row) => isOurs(row));
+  const ours = links.filter(({ group }) => group === '7693422');
+  if (links.some(({ group }) => group === '7693423')) return 'links dying';
+  if (ours.some(({ alias }) => alias === undefined)) return 'links without alias';
+  if (ours.length > ports.length) return 'links without port';
+  if (ours.length < ports.length) return 'ports without link';
+  if (ports.some((row) => idsOf(row)['ovn-installed'] !== 'true')) return 'ports not installed';
+  const adding = sandboxes.filter(({ phase }) => phase === 'adding');
+  if (adding.some(({ id }) => ports.some((row) => idsOf(row)['sandbox'] === id))) return 'ports there, no answer yet';
+  return adding.length > 0 ? 'no links yet' : 'quiet';
+};
+
+describe(`the agent, killed ${KILLS} times at random moments of ADD and DEL`, () => {
+  const random = createRandom();
+  const churns = NODES.map((node, index) => new Churn(node, createRandom(random.seed + index)));
+  const script: string[] = [];
+  const points = new Map<string, number>();
+  let rowsBefore: string[][];
+  let foreign: unknown[];
+
+  it('comes back each time', async () => {
+    // The nodes are alike, so they have equally many when both know everything.
+    rowsBefore = await eventually(async () => {
+      const rows = await Promise.all(NODES.map(ownedRows));
+      for (const row of ['green_net_ovn_layer2_switch', 'red_net_transit_switch']) {
+        expect(rows.every((own) => own.includes(`Logical_Switch Logical_Switch/${row} 0`))).toBe(true);
+      }
+      expect(rows[0]?.length).toBe(rows[1]?.length);
+      return rows;
+    });
+    await objects.apply([...NODES.map((node) => pod('red', `${node}-foreign`, node))]);
+    await Promise.all(NODES.map((node) => objects.wait('pod', `red/${node}-foreign`, 'ready')));
+    for (const node of NODES) await plantForeign(sandbox, node, `red_net_${node}`);
+    foreign = await Promise.all(NODES.map((node) => readForeign(sandbox, node)));
+    await Promise.all(
+      NODES.map(async (node, index) => {
+        const churn = churns[index];
+        for (let round = 0; round < KILLS / NODES.length; round++) {
+          await untilAgentServes(node);
+          const isTriggered = round % 2 === 0;
+          const change = isTriggered ? linkChange(node) : Promise.resolve();
+          const step = await churn?.step();
+          await change;
+          const delay = Math.round(random.next() * (isTriggered ? MAX_DELAY_AFTER_CHANGE_MS : MAX_DELAY_MS));
+          await new Promise((resolve) => setTimeout(resolve, delay));
+          await killAgent(node);
+          const point = await cutOffAt(node);
+          points.set(point, (points.get(point) ?? 0) + 1);
+          const since = isTriggered ? 'after a link came or went' : 'later';
+          script.push(`${node}: ${step}, killed ${delay} ms ${since}: ${point}`);
+        }
+      }),
+    );
+  }, 120_000);
+
+  it('and every pod works, and nothing else is there', async () => {
+    const context = `UDN_SEED=${random.seed}\n${script.join('\n')}`;
+    const start = performance.now();
+    try {
+      await Promise.all(churns.flatMap(({ wanted }) => wanted).map((key) => objects.wait('pod', key, 'ready')));
+      const ready = performance.now() - start;
+      await untilNothingLeaks(sandbox);
+      const clean = performance.now() - start;
+      const probes = await requireReachability(sandbox);
+      expect(probes).toBeGreaterThan(0);
+      if (process.env['UDN_VERBOSE'] !== undefined)
+        process.stderr.write(`${JSON.stringify({ points: [...points], ready, clean, probes })}\n`);
+    } catch (error) {
+      throw new Error(`${error instanceof Error ? error.message : error}\n${context}`, { cause: error });
+    }
+  }, 90_000);
+
+  it('what others made is untouched', async () => {
+    expect(await Promise.all(NODES.map((node) => readForeign(sandbox, node)))).toEqual(foreign);
+  });
+
+  it('and when all pods are deleted, nothing of them is left', async () => {
+    await objects.delete(
+      (await objects.list('pods')).map(({ metadata }) => pod(metadata.namespace ?? '', metadata.name, '')),
+    );
+    await untilNothingLeaks(sandbox);
+    await eventually(async () => expect(await Promise.all(NODES.map(ownedRows))).toEqual(rowsBefore));
+    expect(await Promise.all(NODES.map((node) => readForeign(sandbox, node)))).toEqual(foreign);
+  });
+});
