@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { metadataSchema } from '../../api/object.ts';
-import { parseWith } from '../../api/parse.ts';
+import { parseWith, readJson } from '../../api/parse.ts';
 
 export interface PodFacts {
   readonly key: string;
@@ -54,7 +54,7 @@ export const usedNads = (pod: PodFacts): readonly string[] => {
   const { networks } = pod.annotations;
   if (!pod.isActive || networks === undefined || networks === '') return [];
   try {
-    const map: unknown = JSON.parse(networks);
+    const map = readJson(networks);
     if (typeof map === 'object' && map !== null && !Array.isArray(map)) return Object.keys(map).map(withoutAttachment);
   } catch {
     // Told to the pod's owner where the annotation is written.

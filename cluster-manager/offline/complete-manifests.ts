@@ -7,6 +7,7 @@ import { formatTunnelKeys } from '../../api/annotations/tunnel-keys.ts';
 import { canonicalJson } from '../../api/canonical-json.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { NAD_ANNOTATIONS, NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
+import { readJson } from '../../api/parse.ts';
 import { nadFacts } from '../facts/nad-facts.ts';
 import { type NodeFacts, nodeFacts } from '../facts/node-facts.ts';
 import { type PodFacts, podFacts } from '../facts/pod-facts.ts';
@@ -156,7 +157,7 @@ const podAnnotations = (
   entries: Readonly<Record<string, unknown>>,
 ): Record<string, string | undefined> => {
   if (Object.keys(entries).length === 0) return {};
-  const before: unknown = JSON.parse(annotations[POD_ANNOTATIONS.networks] || '{}');
+  const before = readJson(annotations[POD_ANNOTATIONS.networks] || '{}');
   const after = { ...(typeof before === 'object' ? before : {}), ...entries };
   const sorted = Object.entries(after).sort(([a], [b]) => (a < b ? -1 : 1));
   return { [POD_ANNOTATIONS.networks]: JSON.stringify(Object.fromEntries(sorted)) };
@@ -178,7 +179,9 @@ const annotated = (manifest: Manifest, wanted: Readonly<Record<string, string | 
 const sameJson = (a: string | undefined, b: string): boolean => {
   if (a === undefined || a === b) return a === b;
   try {
-    return canonicalJson(JSON.parse(a)) === canonicalJson(JSON.parse(b));
+    const [before, after] = [readJson(a), readJson(b)];
+    // `3 ` is the number 3, but not what an annotation of ours says.
+    return typeof before === 'object' && canonicalJson(before) === canonicalJson(after);
   } catch {
     return false;
   }

@@ -58,8 +58,8 @@ export const isRendered = (nad: NadFacts, { metadata, spec }: NadManifest): bool
 
 /** Labels or annotations on the NAD that its network does not have (any more). */
 export const hasExtras = ({ metadata: actual }: NadFacts, { metadata }: NadManifest): boolean =>
-  Object.keys(actual.labels).some((key) => !(key in metadata.labels)) ||
-  Object.keys(actual.annotations).some((key) => !isOurs(key) && !(key in metadata.annotations));
+  Object.keys(actual.labels).some((key) => !Object.hasOwn(metadata.labels, key)) ||
+  Object.keys(actual.annotations).some((key) => !isOurs(key) && !Object.hasOwn(metadata.annotations, key));
 
 const isOurs = (annotation: string): boolean => annotation.startsWith('k8s.ovn.org');
 
