@@ -89,6 +89,9 @@ export const parseClusterConfig = (
     masqueradeSubnets: readOnePerFamily('masqueradeSubnets', text('masqueradeSubnets')),
     mtu: readMtu(text('mtu')),
   };
+  for (const setting of ['joinSubnets', 'udnJoinSubnets', 'transitSubnets', 'masqueradeSubnets'] as const) {
+    refuseSmall(setting, config[setting]);
+  }
   refuseOverlaps(config);
   return config;
 };
@@ -169,6 +172,21 @@ const readOnePerFamily = (setting: ClusterSetting, text: string): Cidr[] => {
   }
   if (cidrs.length === 0) throw fieldError(setting, 'at least one subnet is needed');
   return cidrs.sort((a, b) => cidrFamily(a) - cidrFamily(b));
+};
+
+/**
+ * Host bits that subnets with an address for every node have at least; nodes whose id does not fit are told.
+ * The fixed addresses of the masquerade subnet need as many.
+ */
+export const NODE_BITS = 3;
+
+const refuseSmall = (setting: ClusterSetting, cidrs: readonly Cidr[]): void => {
+  const small = cidrs.find((cidr) => addressBits(cidrFamily(cidr)) - prefixLength(cidr) < NODE_BITS);
+  if (small === undefined) return;
+  throw fieldError(
+    setting,
+    `${small} is too small, at most a /${addressBits(cidrFamily(small)) - NODE_BITS} is possible`,
+  );
 };
 
 const readMtu = (text: string): number => {

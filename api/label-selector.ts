@@ -37,14 +37,14 @@ export const labelSelectorSchema = z
 export type LabelSelector = z.output<typeof labelSelectorSchema>;
 
 export const matchesSelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean =>
-  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  Object.entries(matchLabels).every(([key, value]) => labelOf(labels, key) === value) &&
   matchExpressions.every((requirement) => meets(requirement, labels));
 
 const meets = (
   { key, operator, values = [] }: NonNullable<LabelSelector['matchExpressions']>[number],
   labels: Labels,
 ): boolean => {
-  const value = labels[key];
+  const value = labelOf(labels, key);
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);
@@ -56,3 +56,7 @@ const meets = (
       return value === undefined;
   }
 };
+
+/** A selector may ask for a label named `constructor`, which every object inherits. */
+const labelOf = (labels: Labels, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined;

@@ -1,15 +1,18 @@
 /** What has to hold between the fields of a network's configuration, whoever wrote it. */
 import {
+  addressAt,
   addressOf,
   type Cidr,
   cidrContains,
   cidrContainsIp,
   cidrFamily,
+  cidrSize,
   cidrsOverlap,
+  parseCidr,
   prefixLength,
 } from '../net/cidr.ts';
-import { addressBits, ipFamily } from '../net/ip.ts';
-import { DEFAULT_HOST_PREFIX } from './cluster-config.ts';
+import { addressBits, type Ip, ipFamily } from '../net/ip.ts';
+import { DEFAULT_HOST_PREFIX, NODE_BITS } from './cluster-config.ts';
 import type { NetConf } from './net-conf.ts';
 import type { NetworkSubnet } from './network.ts';
 
@@ -118,8 +121,11 @@ const joinSubnets: NetConfRule = ({ role, joinSubnets: join }) => {
   return broken('joinSubnet', 'at most one join subnet of a family is possible');
 };
 
-const gateways: NetConfRule = ({ role, subnets, defaultGatewayIps }) => {
+const gateways: NetConfRule = ({ topology, role, subnets, defaultGatewayIps }) => {
   if (defaultGatewayIps.length === 0) return undefined;
+  if (topology !== 'layer2') {
+    return broken('defaultGatewayIPs', 'defaultGatewayIPs is for layer2 networks only: each node has another gateway');
+  }
   if (role !== 'primary') return broken('defaultGatewayIPs', 'defaultGatewayIPs is only supported for Primary network');
   if (new Set(defaultGatewayIps.map(ipFamily)).size !== defaultGatewayIps.length) {
     return broken('defaultGatewayIPs', 'When 2 IPs are set, they must be from different IP families');
@@ -132,21 +138,60 @@ const gateways: NetConfRule = ({ role, subnets, defaultGatewayIps }) => {
         'defaultGatewayIPs must belong to one of the subnets specified in the subnets field',
       );
     }
-    if (addressOf(subnet.cidr) === ip)
-      return broken('defaultGatewayIPs', `${ip} is the network address of ${subnet.cidr}`);
+    const end = endOf(subnet.cidr, ip);
+    if (end !== undefined) return broken('defaultGatewayIPs', `${ip} is the ${end} address of ${subnet.cidr}`);
   }
   return undefined;
 };
 
-/** A gateway, a management port and one pod need two host bits. */
-const roomForPods: NetConfRule = ({ role, subnets }) => {
+const endOf = (cidr: Cidr, ip: Ip): 'network' | 'broadcast' | undefined => {
+  if (addressOf(cidr) === ip) return 'network';
+  return cidrFamily(cidr) === 4 && addressAt(cidr, cidrSize(cidr) - 1n) === ip ? 'broadcast' : undefined;
+};
+
+/** A gateway, a management port and one pod; none of them has the first address nor, of IPv4, the last. */
+const roomForPods: NetConfRule = ({ topology, role, subnets }) => {
+  if (topology !== 'layer3' && role !== 'primary') return undefined;
   const small = subnets.find(
     ({ cidr, hostPrefix }) =>
-      role === 'primary' && addressBits(cidrFamily(cidr)) - (hostPrefix ?? prefixLength(cidr)) < 2,
+      addressBits(cidrFamily(cidr)) - (hostPrefix ?? prefixLength(cidr)) < (cidrFamily(cidr) === 4 ? 3 : 2),
   );
   if (small === undefined) return undefined;
   const length = small.hostPrefix ?? prefixLength(small.cidr);
   return broken('subnets', `a /${length} of "${small.cidr}" has no address left for pods after the gateway's`);
+};
+
+/** The first address is the router's of the whole network, those from the second on are its nodes'. */
+const roomForNodes: NetConfRule = ({ joinSubnets: join, transitSubnets }) => {
+  const isSmall = (cidr: Cidr): boolean => addressBits(cidrFamily(cidr)) - prefixLength(cidr) < NODE_BITS;
+  const smallJoin = join.find(isSmall);
+  if (smallJoin !== undefined) return broken('joinSubnet', `${smallJoin} has no room for the nodes of a cluster`);
+  const smallTransit = transitSubnets.find(isSmall);
+  if (smallTransit === undefined) return undefined;
+  return broken('transitSubnet', `${smallTransit} has no room for the nodes of a cluster`);
+};
+
+/** Hosts neither send to them nor accept them as their own: RFC 6890 and RFC 4291, sections 2.4 and 2.5.6. */
+const NOT_FOR_HOSTS = [
+  ['0.0.0.0/8', '"this network" addresses'],
+  ['127.0.0.0/8', 'loopback addresses'],
+  ['224.0.0.0/4', 'multicast addresses'],
+  ['::/127', 'the unspecified and the loopback address'],
+  ['fe80::/10', 'link-local addresses'],
+  ['ff00::/8', 'multicast addresses'],
+].map(([cidr = '', what = '']) => ({ cidr: parseCidr(cidr), what }));
+
+const hostAddresses: NetConfRule = ({ subnets, joinSubnets: join, transitSubnets }) => {
+  const ranges = [
+    ...subnets.map(({ cidr }) => ({ field: 'subnets', cidr })),
+    ...join.map((cidr) => ({ field: 'joinSubnet', cidr })),
+    ...transitSubnets.map((cidr) => ({ field: 'transitSubnet', cidr })),
+  ];
+  for (const { field, cidr } of ranges) {
+    const special = NOT_FOR_HOSTS.find((one) => cidrsOverlap(one.cidr, cidr));
+    if (special !== undefined) return broken(field, `"${cidr}" has ${special.what} (${special.cidr})`);
+  }
+  return undefined;
 };
 
 const ipv6Mtu: NetConfRule = ({ mtu, subnets }) =>
@@ -165,5 +210,7 @@ const RULES: readonly NetConfRule[] = [
   joinSubnets,
   gateways,
   roomForPods,
+  roomForNodes,
+  hostAddresses,
   ipv6Mtu,
 ];

@@ -10,7 +10,7 @@ import { ApiError } from './errors.ts';
 import { CNI_PLUGIN_TYPE, RESERVED_NETWORK_NAMES } from './names.ts';
 import { brokenNetConfRule } from './net-conf-rules.ts';
 import type { NetworkSubnet, Topology } from './network.ts';
-import { parseWith } from './parse.ts';
+import { parseWith, readJson } from './parse.ts';
 import { cidrSchema, commaList, ipSchema } from './scalars.ts';
 
 export interface NetConf {
@@ -51,7 +51,7 @@ export interface NadRef {
  */
 export const parseNetConf = (config: string | undefined, nad: NadRef): NetConf | undefined => {
   const object = `NetworkAttachmentDefinition ${nad.namespace}/${nad.name}`;
-  const plugin = ourPlugin(readJson(config ?? '', nad, object));
+  const plugin = ourPlugin(readConfig(config ?? '', nad, object));
   if (plugin === undefined || isDefaultNetwork(plugin)) return undefined;
   refuseBeforeSchema(plugin, nad, object);
   const conf = toNetConf(parseWith(netConfSchema, plugin, object));
@@ -99,9 +99,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const readJson = (config: string, { namespace, name }: NadRef, object: string): unknown => {
+const readConfig = (config: string, { namespace, name }: NadRef, object: string): unknown => {
   try {
-    return JSON.parse(config);
+    return readJson(config);
   } catch (cause) {
     const reason = config.trim() === '' ? 'unexpected end of JSON input' : (cause as Error).message;
     throw new ApiError(
@@ -155,12 +155,15 @@ const refuseBeforeSchema = (plugin: JsonObject, { namespace, name }: NadRef, obj
 /** CNI specification, section 1: names end up in file names, and here in names of OVN rows. */
 const NETWORK_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
+/** As in the CRD. Items are compared with each other: an endless list would keep every reader busy. */
+const MAX_ITEMS = 400;
+
 const listOf = <Item>(item: z.ZodType<Item, string>): z.ZodType<readonly Item[]> =>
   z
     .string()
     .optional()
     .transform((text) => commaList(text ?? ''))
-    .pipe(z.array(item));
+    .pipe(z.array(item).max(MAX_ITEMS));
 
 /** `10.0.0.0/16` or `10.0.0.0/16/24` */
 const subnetSchema: z.ZodType<NetworkSubnet, string> = z.string().transform((text, context) => {

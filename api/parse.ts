@@ -35,11 +35,30 @@ export const parseJsonWith = <Schema extends z.ZodType>(
 /** @throws ApiError ERR_API_SYNTAX */
 export const parseJson = (text: string, object: string): unknown => {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (cause) {
     throw new ApiError('ERR_API_SYNTAX', `not JSON: ${syntaxMessage(cause, text)}`, { object, cause });
   }
 };
+
+/**
+ * `JSON.parse` for text from outside. It reads any depth, but what walks the value afterwards needs a stack for it: one
+ * annotation of many brackets would stop whoever meets it.
+ * @throws SyntaxError
+ */
+export const readJson = (text: string): unknown => {
+  const value: unknown = JSON.parse(text);
+  if (isDeeperThan(MAX_JSON_DEPTH, value)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} levels deep`);
+  return value;
+};
+
+/** Nothing that we read has more than ten. */
+const MAX_JSON_DEPTH = 64;
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
 const syntaxMessage = (cause: unknown, text: string): string =>
   text.trim() === '' ? 'the text is empty' : cause instanceof Error ? cause.message : String(cause);
@@ -100,6 +119,7 @@ const kindOf = (value: unknown): string => {
 };
 
 const shown = (value: unknown): string => {
+  if (typeof value === 'object') return kindOf(value);
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 };

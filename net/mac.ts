@@ -15,6 +15,10 @@ export const parseMac = (text: string): Mac => {
   return text.toLowerCase() as Mac;
 };
 
+/** Of one interface: neither a group's (IEEE 802, the lowest bit of the first octet) nor the zero of "none". */
+export const isUnicastMac = (mac: Mac): boolean =>
+  (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0 && mac !== '00:00:00:00:00:00';
+
 export const macToBytes = (mac: Mac): Uint8Array =>
   Uint8Array.from(mac.split(':'), (octet) => Number.parseInt(octet, 16));
 

@@ -9,7 +9,7 @@ import type { Mac } from '../../net/mac.ts';
 import { ApiError } from '../errors.ts';
 import { nadKey, POD_ANNOTATIONS } from '../names.ts';
 import { parseJsonWith } from '../parse.ts';
-import { commaList, ipSchema, macSchema } from '../scalars.ts';
+import { commaList, ipSchema, unicastMacSchema } from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
 
 export interface NetworkSelection {
@@ -115,7 +115,7 @@ const elementSchema = z.object({
     })
     .optional(),
   ips: z.array(requestedIp).nullish(),
-  mac: macSchema.optional(),
+  mac: unicastMacSchema.optional(),
   'default-route': z.array(ipSchema).nullish(),
   'ipam-claim-reference': z.string().optional(),
 });

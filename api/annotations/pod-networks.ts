@@ -9,7 +9,14 @@ import { type Ip, ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
 import { POD_ANNOTATIONS } from '../names.ts';
 import { parseJsonWith, parseWith } from '../parse.ts';
-import { cidrSchema, interfaceAddressSchema, ipSchema, linkLocalSchema, macSchema, portKeySchema } from '../scalars.ts';
+import {
+  cidrSchema,
+  interfaceAddressSchema,
+  ipSchema,
+  linkLocalSchema,
+  portKeySchema,
+  unicastMacSchema,
+} from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
 
 /**
@@ -106,7 +113,7 @@ const routeSchema = z
 const entrySchema = z
   .object({
     ip_addresses: z.array(interfaceAddressSchema).nullish(),
-    mac_address: macSchema,
+    mac_address: unicastMacSchema,
     gateway_ips: z.array(ipSchema).nullish(),
     routes: z.array(routeSchema).nullish(),
     ip_address: optional(interfaceAddressSchema),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import { DEFAULT_INTERFACE } from '../names.ts';
-import { parseWith } from '../parse.ts';
+import { parseWith, readJson } from '../parse.ts';
 import { CniError } from './error.ts';
 import { type CniResult, parseCniResult } from './result.ts';
 import { type CniVersion, isAtLeast, parseCniVersion } from './version.ts';
@@ -171,7 +171,7 @@ type RawConfig = z.output<typeof configSchema>;
 const readConfig = (stdin: string): RawConfig => {
   let value: unknown;
   try {
-    value = JSON.parse(stdin);
+    value = readJson(stdin);
   } catch (cause) {
     throw new CniError('decodingFailure', 'the network configuration on standard input is not JSON', {
       details: cause instanceof Error ? cause.message : '',
@@ -205,7 +205,7 @@ const asConfigError = <Value>(read: () => Value): Value => {
 
 const askedVersion = (stdin: string): string => {
   try {
-    const value: unknown = JSON.parse(stdin);
+    const value = readJson(stdin);
     const version = typeof value === 'object' && value !== null ? Reflect.get(value, 'cniVersion') : undefined;
     return typeof version === 'string' ? version : '';
   } catch {
