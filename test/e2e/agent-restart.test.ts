@@ -8,7 +8,7 @@ import { describeDifferences } from '../../sandbox/reachability/matrix.ts';
 import { measureCluster } from '../../sandbox/reachability/measure.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressOfFamily } from './support/packets.ts';
 import { readProgrammed } from './support/rows.ts';
 

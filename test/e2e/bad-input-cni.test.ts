@@ -8,9 +8,9 @@ import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
 import { requireReachability } from './support/faults/reachability.ts';
 import { CONFIG, callShim, podArguments } from './support/faults/shim.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 
 const NODE = 'node-1';
 const WAIT_SECONDS = 6;

@@ -5,8 +5,8 @@ import { type ManifestObject, type Objects, type Sandbox, startSandbox } from '.
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
-import { clusterNetwork, layer2, layer3, nad, namespace, pod } from './support/faults/manifests.ts';
 import { requireReachability } from './support/faults/reachability.ts';
+import { clusterNetwork, layer2, layer3, nad, namespace, pod } from './support/manifests.ts';
 
 let sandbox: Sandbox;
 let objects: Objects;

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { plantForeign, readForeign } from './support/faults/foreign.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
-import { idsOf, type NodeState, readNodeState, rowsOf } from './support/faults/node-state.ts';
+import { plantForeign, readForeign } from './support/foreign.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { idsOf, type NodeState, readNodeState, rowsOf } from './support/node-state.ts';
 
 const NODE = 'node-1';
 const PODS = ['red/a', 'green/a', 'plain/a'];

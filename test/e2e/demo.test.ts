@@ -11,7 +11,7 @@ import { untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { removeAcls } from './support/acls.ts';
 import { type Demo, type DemoRun, startDemo, temporaryFiles } from './support/demo.ts';
-import { layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 
 const NAME = 'test-demo';
 /** Two tenants with the same addresses, and the default network. */

@@ -4,13 +4,13 @@ import { PODS } from '../../kube/resources.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { plantForeign, readForeign } from './support/faults/foreign.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
-import { idsOf, isOurs, keyOf, readNodeState } from './support/faults/node-state.ts';
 import { createRandom, type Random } from './support/faults/random.ts';
 import { requireReachability } from './support/faults/reachability.ts';
 import { callShim } from './support/faults/shim.ts';
+import { plantForeign, readForeign } from './support/foreign.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { idsOf, isOurs, keyOf, readNodeState } from './support/node-state.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const KILLS = 50;

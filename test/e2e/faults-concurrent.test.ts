@@ -5,12 +5,12 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { PODS } from '../../kube/resources.ts';
 import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { plantForeign, readForeign } from './support/faults/foreign.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
-import { layer2, layer3, namespace, pod } from './support/faults/manifests.ts';
-import { idsOf, isOurs, readNodeState, rowsOf } from './support/faults/node-state.ts';
 import { createRandom } from './support/faults/random.ts';
 import { callShim, podArguments, type ShimAnswer } from './support/faults/shim.ts';
+import { plantForeign, readForeign } from './support/foreign.ts';
+import { layer2, layer3, namespace, pod } from './support/manifests.ts';
+import { idsOf, isOurs, readNodeState, rowsOf } from './support/node-state.ts';
 
 const NODE = 'node-1';
 const ROUNDS = 5;

@@ -5,8 +5,8 @@ import type { Sandbox } from '../../sandbox/index.ts';
 import { PROTOCOLS, type ReachabilityPod } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
 import { forgeAddress, forgeMac, type Route } from './support/forgery.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressesOf, addressOfFamily, arrivals, describePacket, type Packet, packetsTo } from './support/packets.ts';
 
 const NODES = ['node-1', 'node-2'] as const;

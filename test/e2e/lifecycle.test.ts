@@ -7,7 +7,7 @@ import { measureReachability, readPods } from '../../sandbox/reachability/measur
 import type { ReachabilityPod } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressesOf, addressOfFamily } from './support/packets.ts';
 import { rowsNaming } from './support/rows.ts';
 

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ManifestObject, type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/faults/manifests.ts';
-import { keyOf, type Row, readNodeState, type Tables } from './support/faults/node-state.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { keyOf, type Row, readNodeState, type Tables } from './support/node-state.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const KINDS = {

@@ -1,6 +1,6 @@
 /** What the programs have written on a node, for comparing. */
 import type { Sandbox } from '../../../sandbox/index.ts';
-import { type Row, readNodeState, type Tables } from './faults/node-state.ts';
+import { type Row, readNodeState, type Tables } from './node-state.ts';
 
 /** Columns that the daemons count in, and no configuration. */
 const COUNTERS: readonly string[] = [

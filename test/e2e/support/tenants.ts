@@ -1,7 +1,7 @@
 /** The tenants of the demo, for clusters of any size and of any families. */
 import type { Family } from '../../../net/ip.ts';
 import type { ManifestObject } from '../../../sandbox/index.ts';
-import { clusterNetwork, layer2, layer3, namespace, plainNamespace, pod } from './faults/manifests.ts';
+import { clusterNetwork, layer2, layer3, namespace, plainNamespace, pod } from './manifests.ts';
 
 export interface TenantOptions {
   readonly families: readonly Family[];

@@ -9,7 +9,7 @@ import { recordOr } from '../../../../kube/is-record.ts';
 import type { KubeObject } from '../../../../kube/types.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
-import { idsOf, isOurs, type NodeState, type Row, readNodeState, rowsOf } from './node-state.ts';
+import { idsOf, isOurs, type NodeState, type Row, readNodeState, rowsOf } from '../node-state.ts';
 
 /** The marks of links that are ours. */
 const LINK_GROUPS = ['7693422', '7693423'];

@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import { CommandError } from '../../../../datapath/exec/errors.ts';
 import type { KillableName, ManifestObject, Objects, Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
-import { plantForeign, readForeign } from './foreign.ts';
+import { plantForeign, readForeign } from '../foreign.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from '../manifests.ts';
 import { untilNothingLeaks } from './leaks.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './manifests.ts';
 import { requireReachability } from './reachability.ts';
 
 export const NODES = ['node-1', 'node-2'] as const;

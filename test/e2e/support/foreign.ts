@@ -1,5 +1,5 @@
 /** Things that somebody else has made on a node, as close to ours as they can be without our mark. */
-import type { Sandbox } from '../../../../sandbox/index.ts';
+import type { Sandbox } from '../../../sandbox/index.ts';
 import { type NodeState, type Row, readNodeState, rowsOf, type Tables } from './node-state.ts';
 
 /** Everything of it has a name that begins so. */

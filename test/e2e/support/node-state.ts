@@ -1,7 +1,7 @@
 /** What a node has of pods: rows of its databases, links, network namespaces, the kubelet's sandboxes. */
 import { z } from 'zod';
-import type { Sandbox } from '../../../../sandbox/index.ts';
-import { SANDBOX_FOLDER } from '../../../../sandbox/kubelet/paths.ts';
+import type { Sandbox } from '../../../sandbox/index.ts';
+import { SANDBOX_FOLDER } from '../../../sandbox/kubelet/paths.ts';
 
 /** A row of an OVSDB table: columns as `ovsdb-client` prints them, maps and sets as objects and arrays. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /** Objects that the tests of faults make. */
-import { NAD_API_VERSION, PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../../../api/names.ts';
-import type { ManifestObject } from '../../../../sandbox/index.ts';
+import { NAD_API_VERSION, PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../../api/names.ts';
+import type { ManifestObject } from '../../../sandbox/index.ts';
 
 /** With the label that says: its pods have a primary network of their own. */
 export const namespace = (name: string, labels: Readonly<Record<string, string>> = {}): ManifestObject => ({
