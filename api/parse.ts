@@ -84,9 +84,9 @@ const problem = (issue: Issue, value: unknown): string => {
         ? 'is required'
         : `must be ${issue.values.map((one) => JSON.stringify(one)).join(' or ')}, is ${shown(value)}`;
     case 'too_small':
-      return `must ${bound(issue.origin, 'at least', issue.minimum)}, ${measured(value)}`;
+      return `must ${bound(issue.origin, 'at least', issue.minimum)}${measured(issue.origin, value)}`;
     case 'too_big':
-      return `must ${bound(issue.origin, 'at most', issue.maximum)}, ${measured(value)}`;
+      return `must ${bound(issue.origin, 'at most', issue.maximum)}${measured(issue.origin, value)}`;
     case 'invalid_format':
       return `${shown(value)} does not match ${issue.pattern ?? issue.format}`;
     case 'unrecognized_keys':
@@ -102,10 +102,11 @@ const bound = (origin: string, relation: string, limit: number | bigint): string
   return `be ${relation} ${limit}`;
 };
 
-const measured = (value: unknown): string =>
-  Array.isArray(value) || (typeof value === 'string' && value.length > 60)
-    ? `has ${value.length}`
-    : `is ${shown(value)}`;
+/** Items of a list that was written as text are not counted here: the text is the value. */
+const measured = (origin: string, value: unknown): string => {
+  if (origin === 'array') return Array.isArray(value) ? `, has ${value.length}` : '';
+  return typeof value === 'string' && value.length > 60 ? `, has ${value.length}` : `, is ${shown(value)}`;
+};
 
 const article = (expected: string): string => {
   if (expected === 'int') return 'an integer';

@@ -29,8 +29,7 @@ export interface PodNetworkRequest {
 /** Routes and gateways by family in the order of `addresses`; the same request always gives the same entry. */
 export const podNetworkEntry = (request: PodNetworkRequest): PodNetworkEntry => {
   const hops = request.addresses.map((address): Hop => {
-    const subnet = networkOfInterface(address);
-    return { family: cidrFamily(address), gateway: gatewayIp(request.network, subnet), subnet };
+    return { family: cidrFamily(address), subnet: networkOfInterface(address) };
   });
   return {
     ipAddresses: request.addresses,
@@ -45,9 +44,11 @@ export const podNetworkEntry = (request: PodNetworkRequest): PodNetworkEntry => 
 
 interface Hop {
   readonly family: Family;
-  readonly gateway: Ip;
   readonly subnet: Cidr;
 }
+
+/** Subnets of secondary layer-2 networks have none, and may be too small for one. */
+const gatewayOf = ({ network }: PodNetworkRequest, { subnet }: Hop): Ip => gatewayIp(network, subnet);
 
 const derivedMac = (addresses: readonly InterfaceAddress[]): Mac => {
   const first = [...addresses].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];
@@ -59,13 +60,13 @@ const gatewaysOf = (request: PodNetworkRequest, hops: readonly Hop[]): Ip[] => {
   const requested = request.requestedGateways ?? [];
   if (requested.length > 0 || request.role !== 'primary') return [...requested];
   const elsewhere = request.defaultRouteElsewhere ?? [];
-  return hops.filter(({ family }) => !elsewhere.includes(family)).map(({ gateway }) => gateway);
+  return hops.filter(({ family }) => !elsewhere.includes(family)).map((hop) => gatewayOf(request, hop));
 };
 
 const routesOf = (request: PodNetworkRequest, hop: Hop): PodRoute[] =>
   destinationsOf(request)
     .filter((dest) => cidrFamily(dest) === hop.family)
-    .map((dest) => ({ dest, nextHop: hop.gateway }));
+    .map((dest) => ({ dest, nextHop: gatewayOf(request, hop) }));
 
 /** What has to leave through this interface even where another one has the default route. */
 const destinationsOf = ({ network, cluster, role }: PodNetworkRequest): Cidr[] => {

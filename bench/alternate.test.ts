@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { alternate } from './alternate.ts';
+import { alternate, takeTurns } from './alternate.ts';
 
 const record = (seen: string[], name: string) => (round: number) => {
   seen.push(`${name}${round}`);
@@ -12,6 +12,14 @@ it('takes turns, and does not count the first rounds', async () => {
   const samples = await alternate(rounds, record(seen, 'a'), record(seen, 'b'));
   expect(seen).toEqual(['a0', 'b0', 'b1', 'a1', 'a2', 'b2']);
   expect(samples).toEqual({ values: [1, 2], references: [1, 2] });
+});
+
+it('has each of three be first in turn', async () => {
+  const seen: string[] = [];
+  const rounds = { runs: 4, signal: new AbortController().signal };
+  const turns = { a: record(seen, 'a'), b: record(seen, 'b'), c: record(seen, 'c') };
+  expect(await takeTurns(rounds, turns)).toEqual({ a: [0, 1, 2, 3], b: [0, 1, 2, 3], c: [0, 1, 2, 3] });
+  expect(seen.join(' ')).toBe('a0 b0 c0 b1 c1 a1 c2 a2 b2 a3 b3 c3');
 });
 
 it('ends with the signal', async () => {

@@ -1,4 +1,4 @@
-/** Measures two things in turns, so that whatever else the machine does meets both. */
+/** Measures things in turns, so that whatever else the machine does meets all of them. */
 export interface Samples {
   readonly values: readonly number[];
   readonly references: readonly number[];
@@ -11,19 +11,32 @@ export interface Rounds {
   readonly signal: AbortSignal;
 }
 
+export type Turn = (round: number) => Promise<number>;
+
 /** @param measure, reference are called once per round, with its number; who is first changes with every round */
-export const alternate = async (
+export const alternate = async (rounds: Rounds, measure: Turn, reference: Turn): Promise<Samples> => {
+  const { values, references } = await takeTurns(rounds, { values: measure, references: reference });
+  return { values, references };
+};
+
+/**
+ * @param turns are called once per round, with its number; who is first changes with every round
+ * @returns the samples of each
+ */
+export const takeTurns = async <Name extends string>(
   { runs, warmUp = 0, signal }: Rounds,
-  measure: (round: number) => Promise<number>,
-  reference: (round: number) => Promise<number>,
-): Promise<Samples> => {
-  const [values, references]: [number[], number[]] = [[], []];
+  turns: Readonly<Record<Name, Turn>>,
+): Promise<Record<Name, number[]>> => {
+  const entries = Object.entries<Turn>(turns).map(([name, turn]) => ({ name, turn, samples: [] as number[] }));
   for (let round = 0; round < warmUp + runs; round++) {
-    const turns = [async () => values.push(await measure(round)), async () => references.push(await reference(round))];
-    for (const turn of round % 2 === 0 ? turns : turns.reverse()) {
+    const first = round % entries.length;
+    for (const { turn, samples } of [...entries.slice(first), ...entries.slice(0, first)]) {
       signal.throwIfAborted();
-      await turn();
+      samples.push(await turn(round));
     }
   }
-  return { values: values.slice(warmUp), references: references.slice(warmUp) };
+  return Object.fromEntries(entries.map(({ name, samples }) => [name, samples.slice(warmUp)])) as Record<
+    Name,
+    number[]
+  >;
 };

@@ -24,10 +24,12 @@ const LARGE: CniNodeSpec = {
   tenantPods: 20,
 };
 
-export const openContext = (
-  signal: AbortSignal,
-  progress: (message: string) => void,
-): BenchContext & AsyncDisposable => {
+export interface BenchRun extends BenchContext {
+  /** Takes the nodes down. @returns what went wrong with it: a sentence for each node that left something behind */
+  end(): Promise<string[]>;
+}
+
+export const openContext = (signal: AbortSignal, progress: (message: string) => void): BenchRun => {
   const nodes = new Map<string, Promise<CniNode>>();
   const node = (spec: CniNodeSpec): Promise<CniNode> => {
     const known = nodes.get(spec.name);
@@ -45,11 +47,12 @@ export const openContext = (
     smallNode: () => node(SMALL),
     viewNode: () => node(VIEW),
     largeNode: () => node(LARGE),
-    [Symbol.asyncDispose]: async () => {
+    end: async () => {
       const started = await Promise.allSettled(nodes.values());
-      await Promise.all(
+      const ends = await Promise.allSettled(
         started.map((one) => (one.status === 'fulfilled' ? one.value[Symbol.asyncDispose]() : undefined)),
       );
+      return ends.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
     },
   };
 };

@@ -13,7 +13,7 @@ describe('benchmarksNamed', () => {
 
   it('takes names and their beginnings', () => {
     expect(namesOf(['shim', 'ovsdb/updates'])).toEqual(['shim/version', 'ovsdb/updates', 'shim/rss']);
-    expect(namesOf(['cni-add/primary/p99'])).toEqual(['cni-add/primary/p50', 'cni-add/primary/p99']);
+    expect(namesOf(['cni-add/burst-50'])).toEqual(['cni-add/burst-50', 'cni-add/burst-50-strict']);
   });
 
   it('refuses what is none', () => expect(() => benchmarksNamed(['shim', 'shin'])).toThrow('"shin" is no benchmark'));

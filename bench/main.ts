@@ -53,13 +53,14 @@ const runAll = async (
 ): Promise<{ results: BenchResult[]; failures: string[] }> => {
   const results: BenchResult[] = [];
   const failures: string[] = [];
-  await using context = openContext(signal, progress);
+  const context = openContext(signal, progress);
   for (const benchmark of benchmarks) {
     if (signal.aborted) break;
     const outcome = await tryRun(benchmark, context);
     if (typeof outcome !== 'string') results.push(...outcome);
     else if (!signal.aborted) failures.push(outcome);
   }
+  failures.push(...(await context.end()));
   if (signal.aborted) failures.push('stopped before the end');
   return { results, failures };
 };

@@ -7,7 +7,7 @@ import { listFlows } from './commands/flows.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
 import { listProblems } from './commands/problems.ts';
-import { clusterFromSettings, formatText, hasErrors, render } from './commands/render.ts';
+import { clusterFromSettings, formatText, hasErrors, RENDER_SETTINGS, render } from './commands/render.ts';
 import { readManifestFiles } from './input/manifests.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
 import { withDatabase } from './node/database.ts';
@@ -104,14 +104,15 @@ const renderCommand = (): Command =>
     )
     .option(
       '--set <setting=value...>',
-      'settings of the cluster, for example clusterSubnets=10.128.0.0/14/23',
+      `settings of the cluster: ${RENDER_SETTINGS.join(', ')}; for example clusterSubnets=10.128.0.0/14/23`,
       collect,
       [],
     )
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(['json', 'yaml', 'text']).default('json'))
     .action(async (options: RenderOptions) => {
-      const objects = await readManifestFiles(options.filename);
-      const result = render({ objects, node: options.node, cluster: clusterFromSettings(options.set) });
+      const cluster = clusterFromSettings(options.set);
+      const { objects, diagnostics } = await readManifestFiles(options.filename);
+      const result = render({ objects, diagnostics, node: options.node, cluster });
       process.stdout.write(formatRendered(result, options.output));
       if (hasErrors(result)) process.exitCode = 1;
     });

@@ -6,6 +6,7 @@ import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
 import { parseEncapIps } from '../../api/annotations/node-lists.ts';
 import { type NodeSubnets, parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { NodeFact } from '../model/facts.ts';
@@ -46,7 +47,7 @@ export const projectNode = (object: KubeObject): NodeProjection => {
 };
 
 const internalIps = (object: KubeObject): Ip[] => {
-  const { status } = bodySchema.parse(object);
+  const { status } = parseWith(bodySchema, object, 'Node');
   return (status?.addresses ?? [])
     .filter(({ type }) => type === 'InternalIP')
     .map(({ address }) => parseIp(address))

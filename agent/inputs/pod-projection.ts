@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import type { PodFact } from '../model/facts.ts';
 import { type Problem, readOr } from './problem.ts';
@@ -22,7 +23,7 @@ export interface PodProjection {
  */
 export const projectPod = (object: KubeObject, localNode: string): PodProjection | undefined => {
   const { metadata } = object;
-  const body = bodySchema.parse(object);
+  const body = parseWith(bodySchema, object, 'Pod');
   const { nodeName, hostNetwork = false } = body.spec;
   const annotation = metadata.annotations?.[POD_ANNOTATIONS.networks];
   if (nodeName !== localNode && (hostNetwork || annotation === undefined)) return undefined;
@@ -42,7 +43,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       networks: networks ?? NO_NETWORKS,
       ...(problems[0] !== undefined && {
-        unreadable: `annotation ${POD_ANNOTATIONS.networks}: ${problems[0].message}`,
+        unreadable: problems[0].message,
       }),
     },
     createdAt: metadata.creationTimestamp ?? '',

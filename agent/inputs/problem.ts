@@ -1,3 +1,5 @@
+import { ApiError, describeApiError } from '../../api/errors.ts';
+
 /** Something of an object that could not be read. The rest of the object, and all other objects, are used. */
 export interface Problem {
   /** `Pod/ns/name` */
@@ -13,7 +15,13 @@ export const readOr = <Value>(object: string, problems: Problem[], read: () => V
   try {
     return read();
   } catch (error) {
-    problems.push({ object, message: error instanceof Error ? error.message : String(error) });
+    problems.push({ object, message: messageOf(error) });
     return undefined;
   }
+};
+
+/** Names the annotation, where it is one. */
+const messageOf = (error: unknown): string => {
+  if (error instanceof ApiError && error.object.startsWith('annotation ')) return describeApiError(error);
+  return error instanceof Error ? error.message : String(error);
 };

@@ -48,7 +48,10 @@ const tablesOf = <DB>(sink: MemorySink<DB>): DocumentTables => {
     }
   }
   for (const { patches = [] } of fragments) for (const patch of patches) addPatch(rows, patch);
-  for (const { members = [] } of fragments) for (const member of members) addMember(rows, member);
+  addMembers(
+    rows,
+    fragments.flatMap(({ members = [] }) => members),
+  );
   return byTable(rows);
 };
 
@@ -79,14 +82,21 @@ const addPatch = (rows: Map<string, DraftRow>, { table, at, columns = {}, entrie
   rows.set(key, row);
 };
 
-const addMember = (rows: Map<string, DraftRow>, { table, row, column, value }: AnyMember): void => {
-  const key = typeof row === 'string' ? row : `${row.table}/${Object.values(row.at).join('/')}`;
-  const target = rows.get(key) ?? { table, columns: new Map() };
-  const set = (target.columns.get(column) ?? []) as readonly DesiredElement[];
-  const isThere = set.some((element) => textOf(element) === textOf(value));
-  if (!isThere) target.columns.set(column, [...set, value]);
-  rows.set(key, target);
+/** A switch may have thousands of ports: each set is put together once. */
+const addMembers = (rows: Map<string, DraftRow>, members: readonly AnyMember[]): void => {
+  const columns = Map.groupBy(members, ({ row, column }) => JSON.stringify([keyOfRow(row), column]));
+  for (const added of columns.values()) {
+    const [{ table, row, column } = { table: '', row: '', column: '' }] = added;
+    const target = rows.get(keyOfRow(row)) ?? { table, columns: new Map() };
+    const set = (target.columns.get(column) ?? []) as readonly DesiredElement[];
+    const elements = [...set, ...added.map(({ value }) => value)];
+    target.columns.set(column, [...new Map(elements.map((element) => [textOf(element), element])).values()]);
+    rows.set(keyOfRow(row), target);
+  }
 };
+
+const keyOfRow = (row: AnyMember['row']): string =>
+  typeof row === 'string' ? row : `${row.table}/${Object.values(row.at).join('/')}`;
 
 const byTable = (rows: ReadonlyMap<string, DraftRow>): DocumentTables => {
   const tables: Record<string, DocumentRow[]> = {};

@@ -93,8 +93,13 @@ const giveAddresses = (
   cluster: ClusterConfig,
 ): Diagnostic[] => {
   const book = new AddressBook();
-  const byAge = new Map(objects.map((object) => [keyOf(object), object.metadata.creationTimestamp ?? '']));
-  const age = ({ pod }: PodAttachments): string => `${byAge.get(podKey(pod)) ?? ''} ${podKey(pod)}`;
+  const created = new Map(
+    objects.flatMap((object): [string, string][] =>
+      object.kind === 'Pod' ? [[keyOf(object), object.metadata.creationTimestamp ?? '']] : [],
+    ),
+  );
+  // A key is no text to sort by: `-` of a longer namespace is before the `/` behind a shorter one.
+  const age = ({ pod }: PodAttachments): string => [created.get(podKey(pod)), pod.namespace, pod.name].join('\u0000');
   const ordered = [...wanted].sort((a, b) => (age(a) < age(b) ? -1 : 1));
   for (const { pod, attachments } of ordered) {
     for (const { nadKey, network, subnets, givenBy } of attachments) {

@@ -6,6 +6,7 @@ import { createReflector } from '../../kube/reflector/reflector.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { type BenchNode, startBenchNode } from '../node/bench-node.ts';
+import type { RenderedPod } from '../node/node-view.ts';
 import {
   type Made,
   otherNode,
@@ -17,6 +18,7 @@ import {
   tenantName,
   tenantOfTwoNodes,
 } from '../node/workload.ts';
+import { floorPod } from './floor-pods.ts';
 import { CniRig } from './rig.ts';
 
 export interface CniNode extends AsyncDisposable {
@@ -28,6 +30,9 @@ export interface CniNode extends AsyncDisposable {
   readonly plainPods: readonly PodAttachments[];
   /** In the namespace of the first tenant. */
   readonly tenantPods: readonly PodAttachments[];
+  /** As many that only the floor adds. */
+  readonly plainFloorPods: readonly RenderedPod[];
+  readonly tenantFloorPods: readonly RenderedPod[];
 }
 
 export interface CniNodeSpec {
@@ -58,8 +63,19 @@ export const startCniNode = async (spec: CniNodeSpec, signal: AbortSignal): Prom
     Promise.all(names.map((key) => rig.view.prepared(key.join('/'))));
   const [plainPods, tenantPods] = [await prepared(plain), await prepared(owned)];
   await node.run(['ovn-nbctl', '--wait=hv', '--timeout=100', 'sync'], { timeoutMs: 110_000 });
+  const floorPods = (pods: readonly PodAttachments[]): RenderedPod[] =>
+    pods.map((one) => rig.view.rendered(floorPod(one.pod)));
   const owner = resources.move();
-  return { node, rig, tenants, plainPods, tenantPods, [Symbol.asyncDispose]: () => owner.disposeAsync() };
+  return {
+    node,
+    rig,
+    tenants,
+    plainPods,
+    tenantPods,
+    plainFloorPods: floorPods(plainPods),
+    tenantFloorPods: floorPods(tenantPods),
+    [Symbol.asyncDispose]: () => owner.disposeAsync(),
+  };
 };
 
 /** Resolves when the other nodes have their parts of all of them. */

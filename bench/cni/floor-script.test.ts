@@ -3,7 +3,7 @@ import { plumbingOf } from '../../agent/cni/plumbing.ts';
 import { TestCluster } from '../../agent/testing/cluster.ts';
 import { parseMessages } from '../../datapath/netlink/wire/codec.ts';
 import { NLM_F } from '../../datapath/netlink/wire/constants.ts';
-import { floorScript } from './floor-script.ts';
+import { type FloorWork, floorScript } from './floor-script.ts';
 
 const cluster = new TestCluster('node1')
   .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
@@ -11,13 +11,20 @@ const cluster = new TestCluster('node1')
   .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' })
   .pod('red/a', {
     node: 'node1',
-    networks: { default: { ips: ['10.128.0.4/23'] }, 'red/net': { ips: ['10.20.1.3/24'], role: 'primary' } },
+    networks: {
+      default: { ips: ['10.128.0.4/23'], role: 'infrastructure-locked' },
+      'red/net': { ips: ['10.20.1.3/24'], role: 'primary' },
+    },
   });
 cluster.render();
 const [pod] = cluster.sinks.attachments.values();
 if (pod === undefined) throw new Error('no pod');
-const plumbing = (id: string) => plumbingOf(pod, { id, netns: `/run/netns/${id}` }, { txChecksum: false });
-const [first, second] = [plumbing('a'.repeat(64)), plumbing('b'.repeat(64))];
+const northbound = [{ op: 'insert', table: 'Logical_Switch_Port', row: { name: 'red_a' } }] as const;
+const work = (id: string): FloorWork => ({
+  plumbing: plumbingOf(pod, { id, netns: `/run/netns/${id}` }, { txChecksum: false }),
+  northbound: [],
+});
+const [first, second] = [work('a'.repeat(64)), work('b'.repeat(64))];
 
 const words = (script: readonly string[]): string[][] => script.map((line) => line.split('\t'));
 
@@ -39,6 +46,14 @@ describe('the script of the floor', () => {
     expect(verbs.filter((verb) => verb === 'transact')).toHaveLength(2);
     expect(verbs.lastIndexOf('transact')).toBeLessThan(verbs.indexOf('sysctl'));
     expect(script.at(-1)).toHaveLength(5);
+  });
+
+  it('writes all logical ports before anything else', () => {
+    const works = [first, second].map((one) => ({ ...one, northbound }));
+    const script = words(floorScript(works, 2));
+    expect(script.slice(0, 2).map(([verb, where]) => `${verb} ${where}`)).toEqual(['transact nb', 'transact nb']);
+    expect(JSON.parse(script[0]?.[2] ?? '')).toEqual(['OVN_Northbound', ...northbound]);
+    expect(script.slice(2)).toEqual(words(floorScript([first, second], 2)));
   });
 
   it('asks the kernel to acknowledge the last request of each write', () => {

@@ -1,5 +1,5 @@
 /**
- * What the floor does for a pod: the transaction and the netlink requests of the agent, in the order in which they take
+ * What the floor does for a pod: the transactions and the netlink requests of the agent, in the order in which they take
  * the least time. The kernel's requests are those that the agent's plan has for a new pod, so that none is forgotten.
  */
 import type { PortSpec } from '../../agent/cni/ovs-ports.ts';
@@ -14,26 +14,42 @@ import { putRoute } from '../../datapath/netlink/route/codec.ts';
 import { NLM_F } from '../../datapath/netlink/wire/constants.ts';
 import { formatRequest } from '../../datapath/netlink/wire/message.ts';
 import type { NamedRequest } from '../../datapath/netlink/wire/socket.ts';
+import type { Operation } from '../../ovsdb/transact/operation.ts';
 
 /** `BASE` of native/floor.c. */
 const NETNS_FD_BASE = 200;
 
+/** What the floor is to do for one pod. */
+export interface FloorWork {
+  readonly plumbing: Plumbing;
+  /** The transaction that makes the pod's logical ports; empty when they are there already. */
+  readonly northbound: readonly Operation[];
+}
+
 /**
- * A line per step of `native/floor.c`, without the last, `go`. The transactions are sent as soon as the links are there,
- * so that OVS and OVN work while the pods' ends are configured; nothing is waited for before everything is sent.
+ * A line per step of `native/floor.c`, without the last, `go`. Logical ports come first, because northd and ovn-controller
+ * need the longest. The ports of OVS are sent as soon as the links are there, so that OVS and OVN work while the pods' ends
+ * are configured; nothing is waited for before everything is sent.
  * @param firstIndex what the kernel calls the first new link of a pod's namespace
  */
-export const floorScript = (pods: readonly Plumbing[], firstIndex: number): string[] => [
-  ...pods.flatMap(({ network, ports }, slot) => {
-    const node = stepsOf(network, 'node', slot, firstIndex);
-    return [`netns\t${slot}\t${network.netns}`, ...node, `transact\t${transaction(ports)}`];
-  }),
-  ...pods.flatMap(({ network }, slot) => stepsOf(network, 'pod', slot, firstIndex)),
-  'committed',
-  ['installed', ...pods.flatMap(({ ports }) => ports.map(({ name }) => name))].join('\t'),
-];
+export const floorScript = (works: readonly FloorWork[], firstIndex: number): string[] => {
+  const pods = works.map(({ plumbing }) => plumbing);
+  return [
+    ...works.flatMap(({ northbound }) =>
+      northbound.length === 0 ? [] : [`transact\tnb\t${JSON.stringify(['OVN_Northbound', ...northbound])}`],
+    ),
+    ...pods.flatMap(({ network, ports }, slot) => {
+      const node = stepsOf(network, 'node', slot, firstIndex);
+      return [`netns\t${slot}\t${network.netns}`, ...node, `transact\tovs\t${plugTransaction(ports)}`];
+    }),
+    ...pods.flatMap(({ network }, slot) => stepsOf(network, 'pod', slot, firstIndex)),
+    'committed',
+    ['installed', ...pods.flatMap(({ ports }) => ports.map(({ name }) => name))].join('\t'),
+  ];
+};
 
-const transaction = (ports: readonly PortSpec[]): string => JSON.stringify(['Open_vSwitch', ...plugOperations(ports)]);
+const plugTransaction = (ports: readonly PortSpec[]): string =>
+  JSON.stringify(['Open_vSwitch', ...plugOperations(ports)]);
 
 const stepsOf = (network: Plumbing['network'], where: 'pod' | 'node', slot: number, firstIndex: number): string[] => {
   const indexes = new Map(network.interfaces.map(({ name }, index) => [name, firstIndex + index]));

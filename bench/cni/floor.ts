@@ -1,6 +1,6 @@
 /** `native/floor.c` on a node. */
 import { basename } from 'node:path';
-import { OVS_SOCKET } from '../../sandbox/plan/daemons.ts';
+import { NB_SOCKET, OVS_SOCKET } from '../../sandbox/plan/daemons.ts';
 import { LineProcess } from '../line-process.ts';
 import { nativeProgram } from '../native.ts';
 import type { BenchNode } from '../node/bench-node.ts';
@@ -16,7 +16,7 @@ export class Floor implements AsyncDisposable {
   static async start(node: BenchNode): Promise<Floor> {
     const process = new LineProcess(
       'floor',
-      ...node.enter([`/opt/ovn-udn/build/bench/${basename(nativeProgram('floor'))}`, OVS_SOCKET]),
+      ...node.enter([`/opt/ovn-udn/build/bench/${basename(nativeProgram('floor'))}`, OVS_SOCKET, NB_SOCKET]),
     );
     const floor = new Floor(process);
     await process.line();

@@ -1,22 +1,25 @@
 /**
- * Adds pods to a node in two ways that are compared: by the shim and the agent, and by the floor. Both start from the
- * same point: the pod is there with its addresses, its ports are in the northbound database, its network namespace is new.
+ * Adds pods to a node in the ways that are compared. The pod's network namespace is new and OVN has nothing left to do:
+ * - `product`: the shim and the agent; the pod is in the API with its addresses, its ports are in the northbound database.
+ * - `floor`: one process that writes these ports as well; the pod is its own, its ports are not there before.
+ * - `strict`: the same process with a pod whose ports are there before, as for `product`.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { plumbingOf } from '../../agent/cni/plumbing.ts';
+import { type Plumbing, plumbingOf } from '../../agent/cni/plumbing.ts';
 import type { PodAttachments } from '../../agent/model/attachments.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 import { attachmentEnvironment } from '../../sandbox/kubelet/cni/request.ts';
 import { type BenchNode, CNI_CONF_PATH } from '../node/bench-node.ts';
-import { type NodeView, openNodeView } from '../node/node-view.ts';
+import { type NodeView, openNodeView, type RenderedPod } from '../node/node-view.ts';
 import { type Run, Stopwatch } from '../stopwatch.ts';
 import { Floor } from './floor.ts';
-import { floorScript } from './floor-script.ts';
+import { portOperations } from './floor-pods.ts';
+import { type FloorWork, floorScript } from './floor-script.ts';
 
-export type Way = 'product' | 'floor';
+export type Way = 'product' | 'strict';
 
 interface Sandboxed {
   readonly pod: PodAttachments;
@@ -70,8 +73,24 @@ export class CniRig implements AsyncDisposable {
    */
   measure(way: Way, pods: readonly PodAttachments[]): Promise<number> {
     return this.#whileAdded(pods, (sandboxes) =>
-      way === 'product' ? this.#addByShim(sandboxes) : this.#addByFloor(sandboxes),
+      way === 'product'
+        ? this.#addByShim(sandboxes)
+        : this.#addByFloor(sandboxes.map((one) => ({ plumbing: plumbingIn(one), northbound: [] }))),
     );
+  }
+
+  /**
+   * Adds pods of the floor's own, with the northbound rows of each, and takes them away again, which is not measured.
+   * @returns milliseconds until the last one is there
+   */
+  measureFloor(pods: readonly RenderedPod[]): Promise<number> {
+    const operations = pods.map(({ fragments }) => portOperations(fragments));
+    const add = (sandboxes: readonly Sandboxed[]): Promise<number> =>
+      this.#addByFloor(
+        sandboxes.map((one, index) => ({ plumbing: plumbingIn(one), northbound: operations[index] ?? [] })),
+      );
+    const attachments = pods.map((pod) => pod.attachments);
+    return this.#whileAdded(attachments, add, () => this.view.removePorts(attachments));
   }
 
   /** The largest resident set of the shim while it adds a pod. */
@@ -86,6 +105,7 @@ export class CniRig implements AsyncDisposable {
   async #whileAdded<T>(
     pods: readonly PodAttachments[],
     add: (sandboxes: readonly Sandboxed[]) => Promise<T>,
+    cleanUp: () => Promise<void> = () => Promise.resolve(),
   ): Promise<T> {
     const sandboxes = pods.map((pod) => {
       const containerId = randomBytes(32).toString('hex');
@@ -97,6 +117,8 @@ export class CniRig implements AsyncDisposable {
     await this.#stopwatch.timeAll(sandboxes.map((one) => this.#shim('DEL', one)));
     await this.#namespaces('del', sandboxes);
     await Promise.all(pods.map((pod) => this.view.bound(pod, false)));
+    await cleanUp();
+    await this.view.settled();
     return result;
   }
 
@@ -118,11 +140,8 @@ export class CniRig implements AsyncDisposable {
     return runs.length === 1 ? (runs[0]?.milliseconds ?? 0) : milliseconds;
   }
 
-  #addByFloor(sandboxes: readonly Sandboxed[]): Promise<number> {
-    const plumbings = sandboxes.map(({ pod, containerId, netns }) =>
-      plumbingOf(pod, { id: containerId, netns }, { txChecksum: false }),
-    );
-    return this.#floor.play(floorScript(plumbings, this.#firstIndex));
+  #addByFloor(works: readonly FloorWork[]): Promise<number> {
+    return this.#floor.play(floorScript(works, this.#firstIndex));
   }
 
   async #namespaces(verb: 'add' | 'del', sandboxes: readonly Sandboxed[]): Promise<void> {
@@ -134,6 +153,9 @@ export class CniRig implements AsyncDisposable {
     return this.#resources.disposeAsync();
   }
 }
+
+const plumbingIn = ({ pod, containerId, netns }: Sandboxed): Plumbing =>
+  plumbingOf(pod, { id: containerId, netns }, { txChecksum: false });
 
 /** Of a link that is made in a new namespace: kernels differ in what they put there themselves. */
 const firstLinkIndex = async (node: BenchNode): Promise<number> => {

@@ -1,18 +1,19 @@
 /*
  * The floor of CNI ADD: plays a script of system calls and OVSDB transactions as fast as they go, and waits until
  * ovn-controller has installed the ports. It knows nothing of pods; who writes the script decides what is done in which
- * order. Everything is read and decoded before the clock starts, and the connection to ovsdb-server is there already.
+ * order. Everything is read and decoded before the clock starts, and the connections to ovsdb-server are there already.
  *
  *   netns SLOT PATH            opens a namespace as file descriptor BASE + SLOT, and an rtnetlink socket in it
  *   netlink SLOT|- HEX         requests in one write, to a namespace or (-) the own one; waits for the last one's answer
  *   sysctl SLOT KEY VALUE      below /proc/sys/net
  *   checksum SLOT LINK 0|1     transmit checksum offload
- *   transact JSON              sends the parameters of a transaction; goes on without the reply
+ *   transact ovs|nb JSON       sends the parameters of a transaction; goes on without the reply
  *   committed                  waits for the replies of all transactions
  *   installed NAME…            waits until ovn-installed is set on all these interfaces
  *   go                         plays what was read, prints "ok NANOSECONDS", closes the namespaces
  *
- * Tabs between words. Prints "ready" at its start. Ends with status 1 and a sentence at the first thing that fails.
+ * Tabs between words; arguments are the sockets of the two servers. Prints "ready" at its start. Ends with status 1 and a
+ * sentence at the first thing that fails.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,11 +45,17 @@ struct step {
   size_t length;
 };
 
+struct server {
+  const char *name;
+  int fd, sent, replies;
+  char *inbox;
+  size_t size, length;
+};
+
 static struct step steps[MAX_STEPS];
+static struct server ovs = {.name = "ovs"}, nb = {.name = "nb"};
 static char *pending[2 * SLOTS];
-static int sockets[SLOTS], own_socket, home, database, next_id, replies, wanted;
-static char *inbox;
-static size_t inbox_size, inbox_length;
+static int sockets[SLOTS], own_socket, home, wanted;
 
 __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...) {
   va_list args;
@@ -65,10 +72,10 @@ static long long now(void) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static void put(const char *text, size_t length) {
+static void put(const struct server *to, const char *text, size_t length) {
   while (length > 0) {
-    ssize_t n = write(database, text, length);
-    if (n < 0 && errno != EINTR) fail("ovsdb-server: %s", strerror(errno));
+    ssize_t n = write(to->fd, text, length);
+    if (n < 0 && errno != EINTR) fail("%s: %s", to->name, strerror(errno));
     if (n > 0) text += n, length -= (size_t)n;
   }
 }
@@ -97,12 +104,12 @@ static void note_installed(const char *row) {
   }
 }
 
-static void handle(char *message, char *end) {
+static void handle(struct server *from, char *message, char *end) {
   char saved = *end;
   *end = 0;
   if (strstr(message, "\"method\":\"echo\"")) {
     static const char answer[] = "{\"id\":\"echo\",\"result\":[],\"error\":null}";
-    put(answer, sizeof answer - 1);
+    put(from, answer, sizeof answer - 1);
   } else if (strstr(message, "\"method\":\"update\"")) {
     for (char *at = message, *close; (at = strstr(at, "\"new\":{")); at = close) {
       if ((close = object_end(at + 6, end)) == NULL) fail("a row without an end");
@@ -113,32 +120,41 @@ static void handle(char *message, char *end) {
     }
   } else {
     if (strstr(message, "\"error\":\"") || strstr(message, "\"error\":{")) fail("refused: %s", message);
-    replies++;
+    from->replies++;
   }
   *end = saved;
 }
 
-static void hear(void) {
-  if (inbox_size - inbox_length < 65536 && !(inbox = realloc(inbox, inbox_size = 2 * inbox_size + 131072))) fail("no memory");
-  ssize_t n = read(database, inbox + inbox_length, inbox_size - inbox_length - 1);
-  if (n == 0) fail("ovsdb-server closed the connection");
-  if (n < 0 && errno != EINTR) fail("ovsdb-server: %s", strerror(errno));
-  if (n > 0) inbox_length += (size_t)n;
-  char *at = inbox, *end;
-  while ((end = object_end(at, inbox + inbox_length))) handle(at, end), at = end;
-  inbox_length -= (size_t)(at - inbox);
-  memmove(inbox, at, inbox_length);
+static void hear(struct server *from) {
+  if (from->size - from->length < 65536 && !(from->inbox = realloc(from->inbox, from->size = 2 * from->size + 131072)))
+    fail("no memory");
+  ssize_t n = read(from->fd, from->inbox + from->length, from->size - from->length - 1);
+  if (n == 0) fail("%s closed the connection", from->name);
+  if (n < 0 && errno != EINTR) fail("%s: %s", from->name, strerror(errno));
+  if (n > 0) from->length += (size_t)n;
+  char *at = from->inbox, *end;
+  while ((end = object_end(at, from->inbox + from->length))) handle(from, at, end), at = end;
+  from->length -= (size_t)(at - from->inbox);
+  memmove(from->inbox, at, from->length);
 }
 
-static void connect_database(const char *path) {
+static void hear_replies(struct server *from) {
+  while (from->replies < from->sent) hear(from);
+}
+
+static void connect_server(struct server *to, const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
+  strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+  to->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(to->fd, (struct sockaddr *)&address, sizeof address) < 0) fail("%s: %s", path, strerror(errno));
+}
+
+static void monitor_interfaces(void) {
   static const char monitor[] = "{\"method\":\"monitor\",\"id\":\"m\",\"params\":[\"Open_vSwitch\",\"floor\",{\"Interface\":"
                                 "[{\"columns\":[\"external_ids\",\"name\"],\"select\":{\"initial\":false}}]}]}";
-  strncpy(address.sun_path, path, sizeof address.sun_path - 1);
-  database = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connect(database, (struct sockaddr *)&address, sizeof address) < 0) fail("%s: %s", path, strerror(errno));
-  put(monitor, sizeof monitor - 1);
-  while (replies == 0) hear();
+  put(&ovs, monitor, sizeof monitor - 1);
+  ovs.sent++;
+  hear_replies(&ovs);
 }
 
 /* ---- the kernel ---- */
@@ -204,10 +220,10 @@ static void set_checksum(int slot, const char *link, int on) {
 
 /* ---- the script ---- */
 
-static void transact(const char *params) {
+static void transact(struct server *to, const char *params) {
   char head[64];
-  int n = snprintf(head, sizeof head, "{\"method\":\"transact\",\"id\":%d,\"params\":", ++next_id);
-  put(head, (size_t)n), put(params, strlen(params)), put("}", 1);
+  int n = snprintf(head, sizeof head, "{\"method\":\"transact\",\"id\":%d,\"params\":", ++to->sent);
+  put(to, head, (size_t)n), put(to, params, strlen(params)), put(to, "}", 1);
 }
 
 static void play(const struct step *step) {
@@ -216,9 +232,9 @@ static void play(const struct step *step) {
   else if (!strcmp(w[0], "netlink")) change(*w[1] == '-' ? own_socket : sockets[slot_of(w[1])], step);
   else if (!strcmp(w[0], "sysctl")) set_sysctl(slot_of(w[1]), w[2], w[3]);
   else if (!strcmp(w[0], "checksum")) set_checksum(slot_of(w[1]), w[2], atoi(w[3]));
-  else if (!strcmp(w[0], "transact")) transact(w[1]);
-  else if (!strcmp(w[0], "committed")) while (replies < next_id) hear();
-  else if (!strcmp(w[0], "installed")) while (wanted > 0) hear();
+  else if (!strcmp(w[0], "transact")) transact(strcmp(w[1], nb.name) ? &ovs : &nb, w[2]);
+  else if (!strcmp(w[0], "committed")) hear_replies(&nb), hear_replies(&ovs);
+  else if (!strcmp(w[0], "installed")) while (wanted > 0) hear(&ovs);
   else fail("unknown: %s", w[0]);
 }
 
@@ -237,7 +253,6 @@ static void parse(struct step *step, char *line) {
 }
 
 static void go(int count) {
-  replies = next_id = 0;
   long long start = now();
   for (int i = 0; i < count; i++) play(&steps[i]);
   printf("ok %lld\n", now() - start);
@@ -255,14 +270,21 @@ int main(int argc, char **argv) {
   int count = 0;
   home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
   own_socket = netlink_socket();
-  connect_database(argc > 1 ? argv[1] : "/run/openvswitch/db.sock");
+  connect_server(&ovs, argc > 1 ? argv[1] : "/run/openvswitch/db.sock");
+  connect_server(&nb, argc > 2 ? argv[2] : "/run/ovn/ovnnb_db.sock");
+  monitor_interfaces();
   setvbuf(stdin, NULL, _IONBF, 0);
   printf("ready\n"), fflush(stdout);
   for (;;) {
     /* ovsdb-server asks every few seconds whether its clients live. */
-    struct pollfd fds[] = {{.fd = 0, .events = POLLIN}, {.fd = database, .events = POLLIN}};
-    if (poll(fds, 2, -1) < 0 && errno != EINTR) fail("poll: %s", strerror(errno));
-    if (fds[1].revents) hear();
+    struct pollfd fds[] = {
+        {.fd = 0, .events = POLLIN}, {.fd = ovs.fd, .events = POLLIN}, {.fd = nb.fd, .events = POLLIN}};
+    if (poll(fds, 3, -1) < 0) {
+      if (errno != EINTR) fail("poll: %s", strerror(errno));
+      continue;
+    }
+    if (fds[1].revents) hear(&ovs);
+    if (fds[2].revents) hear(&nb);
     if (!fds[0].revents) continue;
     ssize_t length = getline(&line, &size, stdin);
     if (length <= 0) return 0;

@@ -10,6 +10,7 @@ import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 import { type RunOptions, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { namespacesOf, untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { CNI_CONF } from '../../sandbox/machine/node-root.ts';
 import { waitForPath } from '../../sandbox/process/wait-for-path.ts';
 
@@ -52,13 +53,20 @@ export const startBenchNode = async (
       [Symbol.asyncDispose]: async () => {
         signal.removeEventListener('abort', down);
         node.client.close();
-        await sandbox.down();
+        await takeDown(sandbox);
       },
     };
   } catch (error) {
     await sandbox.down();
     throw error;
   }
+};
+
+/** @throws Error when something is left of it */
+const takeDown = async (sandbox: Sandbox): Promise<void> => {
+  const namespaces = await namespacesOf(sandbox.name);
+  await sandbox.down();
+  await untilNothingIsLeft(sandbox.name, namespaces);
 };
 
 /** The agent writes it when pods can be added. */

@@ -1,63 +1,74 @@
 /** What the agent of a node knows and has done, seen from outside: the same mirrors, by event. */
-
 import { AttachmentRegistry } from '../../agent/attachments/registry.ts';
 import { createEngine } from '../../agent/desired/engine.ts';
 import { attachments } from '../../agent/features/attachments/index.ts';
+import { isolatedPods } from '../../agent/features/isolation/index.ts';
+import { pods } from '../../agent/features/pods/index.ts';
 import { createClusterInputs } from '../../agent/inputs/cluster-inputs.ts';
 import { feedFacts } from '../../agent/inputs/fact-feeder.ts';
 import { isAddressed, type PodAttachments } from '../../agent/model/attachments.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
+import { type PodFact, podKey } from '../../agent/model/facts.ts';
 import { podPortName } from '../../agent/model/names.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { OvsdbSession, parseRemotes, Replica } from '../../ovsdb/index.ts';
-import { ovnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
-import { NB_SOCKET } from '../../sandbox/plan/daemons.ts';
+import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { type BenchNode, NODE } from './bench-node.ts';
+import { openDatabases } from './databases.ts';
+
+/** A pod and what the agent wants of the northbound database for it. */
+export interface RenderedPod {
+  readonly attachments: PodAttachments;
+  readonly fragments: readonly DesiredFragment<OvnNorthbound>[];
+}
 
 export interface NodeView extends AsyncDisposable {
   /** Resolves when so many networks beside the default one are in the northbound database. */
   networks(count: number): Promise<void>;
   /** Resolves when the pod has its addresses and its ports are in the northbound database. @param pod `namespace/name` */
   prepared(pod: string): Promise<PodAttachments>;
+  /** What the agent would make of a pod that is not in the API. */
+  rendered(pod: PodFact): RenderedPod;
   /** Resolves when northd has told whether the pod's ports are bound. */
   bound(pod: PodAttachments, up: boolean): Promise<void>;
+  /** Takes the pods' ports out of the northbound database. Resolves when they are gone from the southbound one as well. */
+  removePorts(pods: readonly PodAttachments[]): Promise<void>;
+  /** Resolves when northd and ovn-controller have done everything that is in the northbound database now. */
+  settled(): Promise<void>;
 }
 
 export const openNodeView = async (node: BenchNode): Promise<NodeView> => {
   const resources = new AsyncDisposableStack();
-  const registry = await mirrorAttachments(node, resources);
-  const northbound = await mirrorNorthbound(node, resources);
-  const untilPorts = async (
-    found: PodAttachments,
-    check: (row: { up: boolean | undefined }) => boolean,
-  ): Promise<void> => {
-    const { pod } = found;
-    const names = found.attachments.map(({ nadKey }) => podPortName(nadKey, pod.namespace, pod.name));
-    const signal = AbortSignal.timeout(WAIT_MS);
-    await Promise.all(
-      names.map((key) => northbound.waitFor('Logical_Switch_Port', { index: 'name', key }, check, signal)),
-    );
-  };
+  const { registry, rendered } = await mirrorAttachments(node, resources);
+  const databases = resources.use(await openDatabases(node));
+  const untilUp = (pod: PodAttachments, check: (up: boolean) => boolean): Promise<void> =>
+    databases.untilPorts(portNames(pod), check, AbortSignal.timeout(WAIT_MS));
   return {
-    networks: (count) => untilSize(northbound, count + 1),
+    networks: (count) => databases.untilRouters(count + 1),
     prepared: async (pod) => {
       const addressed = (found: PodAttachments | undefined) => (found && isAddressed(found) ? found : undefined);
       const found = await registry.until(pod, addressed, AbortSignal.timeout(WAIT_MS));
-      await untilPorts(found, () => true);
+      await untilUp(found, () => true);
       return found;
     },
-    bound: (pod, up) => untilPorts(pod, (row) => (row.up ?? false) === up),
+    rendered,
+    bound: (pod, wanted) => untilUp(pod, (up) => up === wanted),
+    removePorts: (gone) => databases.removePorts(gone.flatMap(portNames), AbortSignal.timeout(WAIT_MS)),
+    settled: () => databases.settled(AbortSignal.timeout(WAIT_MS)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
 
 const WAIT_MS = 120_000;
 
+const portNames = ({ pod, attachments: networks }: PodAttachments): string[] =>
+  networks.map(({ nadKey }) => podPortName(nadKey, pod.namespace, pod.name));
+
 const mirrorAttachments = async (
   { client }: BenchNode,
   resources: AsyncDisposableStack,
-): Promise<AttachmentRegistry> => {
+): Promise<{ registry: AttachmentRegistry; rendered: NodeView['rendered'] }> => {
   const stop = new AbortController();
   const inputs = createClusterInputs({ client, node: NODE, observe: () => undefined });
   const running = inputs.run(stop.signal);
@@ -72,7 +83,7 @@ const mirrorAttachments = async (
   const feeder = feedFacts(facts, inputs, settings);
   const { northbound, southbound, openvswitch } = new MemorySinks();
   const engine = createEngine({
-    features: [attachments],
+    features: [attachments, pods, isolatedPods],
     facts,
     settings,
     sinks: { northbound, southbound, openvswitch, attachments: registry },
@@ -84,31 +95,14 @@ const mirrorAttachments = async (
     feeder.stop();
     engine.stop();
   });
-  return registry;
-};
-
-/** A network has one router. */
-const untilSize = (northbound: Awaited<ReturnType<typeof mirrorNorthbound>>, routers: number): Promise<void> =>
-  new Promise((resolve) => {
-    const look = (): void => {
-      if (northbound.size('Logical_Router') < routers) return;
-      unsubscribe();
-      resolve();
-    };
-    const unsubscribe = northbound.onUpdate(look);
-    look();
-  });
-
-const mirrorNorthbound = async (node: BenchNode, resources: AsyncDisposableStack) => {
-  const replica = new Replica({
-    model: ovnNorthbound,
-    tables: { Logical_Switch_Port: ['name', 'up'], Logical_Router: ['name'] },
-  });
-  const remotes = parseRemotes(`unix:${node.pathOf(NB_SOCKET)}`);
-  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes });
-  session.mirror(replica);
-  session.start();
-  resources.defer(() => session.close());
-  await replica.whenSynced(AbortSignal.timeout(WAIT_MS));
-  return replica;
+  const rendered = (pod: PodFact): RenderedPod => {
+    const key = podKey(pod);
+    facts.set('pod', key, pod);
+    engine.flush();
+    const found = registry.get(key);
+    if (found === undefined || !isAddressed(found)) throw new Error(`${key} cannot be attached`);
+    const owned = [...northbound.fragments].filter(([owner]) => owner.endsWith(`:${key}`));
+    return { attachments: found, fragments: owned.map(([, fragment]) => fragment) };
+  };
+  return { registry, rendered };
 };

@@ -31,7 +31,7 @@ export const benchPodEvent = async ({ signal, progress }: BenchContext): Promise
   return [benchResult({ name: 'render/pod-event-1000', value, unit: 'µs', reference, runs: EVENT_ROUNDS })];
 };
 
-/** From the text of the API's objects to a reconciled database, against sending it the same transactions ready-made. */
+/** From the text of the API's objects to a reconciled database, against loading the same transactions one by one. */
 export const benchColdStart = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
   progress(`render/cold-start-500: ${START_RUNS} times each`);
   await using resources = new AsyncDisposableStack();

@@ -1,38 +1,96 @@
 /** What a node's agent publishes of its node, for nodes of the input that have not: the sensible values, told. Pure. */
 
 import { projectNode } from '../../agent/inputs/node-projection.ts';
+import { type Problem, readOr } from '../../agent/inputs/problem.ts';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
+import { parseL3GatewayConfig } from '../../api/annotations/l3-gateway-config.ts';
+import { parsePrimaryAddresses } from '../../api/annotations/node-addresses.ts';
 import { formatEncapIps } from '../../api/annotations/node-lists.ts';
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { addressOf } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
 
-export const withNodeDefaults = (
-  objects: readonly KubeObject[],
-): { readonly manifests: KubeObject[]; readonly diagnostics: Diagnostic[] } => {
+export interface WithNodeDefaults {
+  readonly manifests: readonly KubeObject[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** @param rendered the name of the node that is rendered */
+export const withNodeDefaults = (objects: readonly KubeObject[], rendered: string): WithNodeDefaults => {
   const diagnostics: Diagnostic[] = [];
   const manifests = objects.map((object) => {
     if (object.kind !== 'Node') return object;
-    const { annotations = {} } = object.metadata;
-    const missing = defaultsOf(object).filter(([key]) => annotations[key] === undefined);
-    for (const [key, value] of missing) diagnostics.push(told(object, key, value));
-    if (missing.length === 0) return object;
-    return {
-      ...object,
-      metadata: { ...object.metadata, annotations: { ...annotations, ...Object.fromEntries(missing) } },
-    };
+    const defaults = defaultsOf(object);
+    diagnostics.push(...defaults.diagnostics);
+    const severity = object.metadata.name === rendered ? 'error' : 'warning';
+    if (defaults.isUnreachable) diagnostics.push(unreachable(object, severity));
+    return withAnnotations(object, defaults.annotations);
   });
   return { manifests, diagnostics };
 };
 
-const defaultsOf = (node: KubeObject): [string, string][] => {
-  const { internalIps } = projectNode(node);
-  const encap: [string, string][] =
-    internalIps.length === 0 ? [] : [[NODE_ANNOTATIONS.encapIps, formatEncapIps(internalIps)]];
-  return [[NODE_ANNOTATIONS.chassisId, node.metadata.name], ...encap];
+interface NodeDefaults {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Nothing says where tunnels to it end. */
+  readonly isUnreachable: boolean;
+}
+
+const defaultsOf = (node: KubeObject): NodeDefaults => {
+  const present = node.metadata.annotations ?? {};
+  const hasTunnelEnd = present[NODE_ANNOTATIONS.encapIps] !== undefined;
+  const { ip, problems } = hasTunnelEnd ? { ip: undefined, problems: [] } : tunnelEnd(node);
+  const missing = Object.entries({
+    [NODE_ANNOTATIONS.chassisId]: node.metadata.name,
+    ...(ip === undefined ? {} : { [NODE_ANNOTATIONS.encapIps]: formatEncapIps([ip]) }),
+  }).filter(([key]) => present[key] === undefined);
+  return {
+    annotations: Object.fromEntries(missing),
+    diagnostics: [
+      ...problems.map((problem): Diagnostic => ({ ...problem, severity: 'error' })),
+      ...missing.map(([key, value]) => told(node, key, value)),
+    ],
+    isUnreachable: !hasTunnelEnd && ip === undefined,
+  };
 };
+
+/**
+ * One address, as the agent takes it: tunnels between addresses of different families do not work. Nodes whose status is
+ * not in the input may say in their annotations what they are.
+ */
+const tunnelEnd = (node: KubeObject): { ip: Ip | undefined; problems: readonly Problem[] } => {
+  const { name, annotations = {} } = node.metadata;
+  const problems: Problem[] = [];
+  const read = (key: string, parse: (text: string, node: string) => readonly Ip[]): Ip | undefined => {
+    const text = annotations[key];
+    return text === undefined ? undefined : readOr(`Node/${name}`, problems, () => parse(text, name))?.[0];
+  };
+  const ip =
+    projectNode(node).internalIps[0] ??
+    read(NODE_ANNOTATIONS.primaryAddresses, (text) => parsePrimaryAddresses(text, name).map(addressOf)) ??
+    read(NODE_ANNOTATIONS.gatewayConfig, gatewayIps);
+  return { ip, problems };
+};
+
+const gatewayIps = (text: string, node: string): readonly Ip[] => {
+  const config = parseL3GatewayConfig(text, node);
+  return config.mode === 'disabled' ? [] : config.ipAddresses.map(addressOf);
+};
+
+const withAnnotations = (node: KubeObject, added: Readonly<Record<string, string>>): KubeObject => ({
+  ...node,
+  metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, ...added } },
+});
 
 const told = ({ metadata: { name } }: KubeObject, key: string, value: string): Diagnostic => ({
   object: `Node/${name}`,
   severity: 'info',
   message: `annotation ${key} is not in the input: taken as the node's agent would write it, ${value}`,
+});
+
+const unreachable = ({ metadata: { name } }: KubeObject, severity: 'error' | 'warning'): Diagnostic => ({
+  object: `Node/${name}`,
+  severity,
+  message: `status.addresses has no InternalIP and there is no annotation ${NODE_ANNOTATIONS.encapIps}: nothing says where its tunnels end`,
 });

@@ -14,6 +14,8 @@ import type { KubeObject } from '../../kube/types.ts';
 import { CliError } from '../errors.ts';
 import { withNodeDefaults } from './node-defaults.ts';
 
+const KUBELET_CGROUP = 'kubeletCgroup';
+
 /** The document of the contract: parts that no feature fills yet are there and empty. */
 export interface RenderOutput extends RenderDocument {
   readonly openflow: Readonly<Record<string, readonly string[]>>;
@@ -29,14 +31,16 @@ export interface RenderOutput extends RenderDocument {
 export interface RenderRequest {
   /** Parsed manifests. */
   readonly objects: readonly unknown[];
+  /** What was wrong with the input so far. */
+  readonly diagnostics?: readonly Diagnostic[];
   readonly node: string;
   readonly cluster: ClusterConfig;
 }
 
 /** @throws CliError when the node is not in the input */
-export const render = ({ objects, node, cluster }: RenderRequest): RenderOutput => {
+export const render = ({ objects, diagnostics: given = [], node, cluster }: RenderRequest): RenderOutput => {
   const completed = completeManifests(objects, cluster);
-  const { manifests, diagnostics } = withNodeDefaults(completed.objects.map(asStored));
+  const { manifests, diagnostics } = withNodeDefaults(completed.objects.map(asStored), node);
   if (!manifests.some(({ kind, metadata }) => kind === 'Node' && metadata.name === node)) {
     throw new CliError(`there is no Node "${node}" in the input`);
   }
@@ -53,12 +57,24 @@ export const render = ({ objects, node, cluster }: RenderRequest): RenderOutput 
     neighbours: [],
     sysctls: {},
     nftables: '',
-    diagnostics: sorted([...completed.diagnostics, ...diagnostics, ...document.diagnostics]),
+    diagnostics: sorted([...given, ...completed.diagnostics, ...diagnostics, ...document.diagnostics]),
   };
 };
 
-const sorted = (diagnostics: readonly Diagnostic[]): Diagnostic[] =>
-  [...diagnostics].sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+/** What several of the programs would say is said once, as the worst of them says it. */
+const sorted = (diagnostics: readonly Diagnostic[]): Diagnostic[] => {
+  const worst = new Map<string, Diagnostic>();
+  for (const one of diagnostics) {
+    const key = `${one.object}\u0000${one.message}`;
+    const before = worst.get(key);
+    if (before === undefined || SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(before.severity)) {
+      worst.set(key, one);
+    }
+  }
+  return [...worst.values()].sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+};
+
+const SEVERITIES: readonly Diagnostic['severity'][] = ['error', 'warning', 'info'];
 
 const textOf = ({ object, severity, message }: Diagnostic): string => `${object} ${severity} ${message}`;
 
@@ -66,21 +82,30 @@ const textOf = ({ object, severity, message }: Diagnostic): string => `${object}
 export const hasErrors = ({ diagnostics }: Pick<RenderOutput, 'diagnostics'>): boolean =>
   diagnostics.some(({ severity }) => severity === 'error');
 
+/** What `--set` may set. The kubelet's cgroup is no setting of the cluster, and no feature needs it yet. */
+export const RENDER_SETTINGS: readonly string[] = [...CLUSTER_SETTINGS.map(({ setting }) => setting), KUBELET_CGROUP];
+
 /** `key=value` of `--set`. @throws CliError, ApiError */
 export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => {
   const settings: Partial<Record<ClusterSetting, string>> = {};
   for (const text of texts) {
     const equals = text.indexOf('=');
-    const key = text.slice(0, equals);
+    const [key, value] = [text.slice(0, Math.max(equals, 0)), text.slice(equals + 1)];
     const setting = CLUSTER_SETTINGS.find((one) => one.setting === key)?.setting;
-    if (equals < 0 || setting === undefined) {
-      throw new CliError(
-        `--set ${text}: expected one of ${CLUSTER_SETTINGS.map((one) => one.setting).join(', ')} and a value`,
-      );
-    }
-    settings[setting] = text.slice(equals + 1);
+    if (setting !== undefined) settings[setting] = value;
+    else if (key === KUBELET_CGROUP) refuseNoCgroup(value);
+    else throw new CliError(`--set ${text}: expected one of ${RENDER_SETTINGS.join(', ')} and a value`);
   }
   return parseClusterConfig(settings);
+};
+
+/** A path below the root, as cgroups(7) has it. */
+const refuseNoCgroup = (path: string): void => {
+  const isName = (part: string): boolean => part !== '' && part !== '.' && part !== '..';
+  if (path.split('/').every(isName)) return;
+  throw new CliError(
+    `--set ${KUBELET_CGROUP}=${path}: expected a path below the root of the cgroups, without / in front`,
+  );
 };
 
 /** Sections with one line per row, for people. */

@@ -3,30 +3,54 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
+import type { Diagnostic } from '../../agent/model/fragment.ts';
 import { CliError } from '../errors.ts';
 
-/** Documents in the order of the paths; lists (`kind: List`) are taken apart. `-` is standard input. */
-export const readManifestFiles = async (paths: readonly string[]): Promise<unknown[]> => {
+export interface Manifests {
+  /** In the order of the paths and of their documents; lists (`kind: List`) are taken apart. */
+  readonly objects: readonly unknown[];
+  /** Documents that are no YAML: all others are used. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** @param paths of files and folders; `-` is standard input @throws CliError for what can't be opened */
+export const readManifestFiles = async (paths: readonly string[]): Promise<Manifests> => {
   const files = (await Promise.all(paths.map(filesOf))).flat();
-  const documents = await Promise.all(files.map(async (file) => parseManifests(await contentOf(file), file)));
-  return documents.flat();
+  const read = await Promise.all(files.map(async (file) => parseManifests(await contentOf(file), file)));
+  return {
+    objects: read.flatMap(({ objects }) => objects),
+    diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
+  };
 };
 
-/** @throws CliError for what is no YAML */
-export const parseManifests = (content: string, name: string): unknown[] => {
-  const documents = parseAllDocuments(content);
-  if ('empty' in documents) return [];
-  return documents.flatMap((document) => {
-    const [error] = document.errors;
-    if (error !== undefined) throw new CliError(`${name}: ${error.message}`);
-    return itemsOf(document.toJS());
-  });
+/** @param name of the file, for what is wrong in it */
+export const parseManifests = (content: string, name: string): Manifests => {
+  const documents = parseAllDocuments(content, { prettyErrors: true });
+  if ('empty' in documents) return { objects: [], diagnostics: [] };
+  const objects: unknown[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const [index, document] of documents.entries()) {
+    try {
+      const [error] = document.errors;
+      if (error !== undefined) throw error;
+      objects.push(...itemsOf(document.toJS()));
+    } catch (error) {
+      // Behind the first line is the text around the mistake.
+      const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+      diagnostics.push({
+        object: `${name} document ${index + 1}`,
+        severity: 'error',
+        message: `not YAML: ${message.replace(/:$/, '')}`,
+      });
+    }
+  }
+  return { objects, diagnostics };
 };
 
 const filesOf = async (path: string): Promise<string[]> => {
   if (path === '-') return [path];
   const found = await stat(path).catch((error: Error) => {
-    throw new CliError(`${path}: ${error.message}`);
+    throw new CliError(error.message);
   });
   if (!found.isDirectory()) return [path];
   const names = await readdir(path);
@@ -36,7 +60,10 @@ const filesOf = async (path: string): Promise<string[]> => {
     .map((name) => join(path, name));
 };
 
-const contentOf = (path: string): Promise<string> => (path === '-' ? text(process.stdin) : readFile(path, 'utf8'));
+const contentOf = (path: string): Promise<string> =>
+  (path === '-' ? text(process.stdin) : readFile(path, 'utf8')).catch((error: Error) => {
+    throw new CliError(error.message);
+  });
 
 /** Items of a list of one kind, such as `PodList`, need not say their kind: an API server leaves it out. */
 const itemsOf = (value: unknown): unknown[] => {

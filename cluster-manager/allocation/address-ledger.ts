@@ -3,7 +3,7 @@
  * are on every node. No I/O and no clock.
  */
 import { createHash } from 'node:crypto';
-import { type Network, networkFamilies } from '../../api/network.ts';
+import { gatewayIp, managementIp, type Network, networkFamilies } from '../../api/network.ts';
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
@@ -58,9 +58,12 @@ export class AddressLedger {
   readonly #entries = new Map<string, Entry>();
   readonly #ipHolders = new Map<Ip, string>();
   readonly #macHolders = new Map<Mac, string>();
+  /** Of the gateway and the management ports: a pod with one of them would hear what is for all others. */
+  readonly #routerMacs: ReadonlySet<Mac>;
   #pools: AddressPools;
 
   constructor(network: Network) {
+    this.#routerMacs = routerMacs(network);
     this.#pools = addressPools(network);
     this.#subnetCount = network.subnets.length;
     this.#macFamily = networkFamilies(network)[0];
@@ -122,6 +125,9 @@ export class AddressLedger {
     if (this.#entries.has(owner)) return this.#completed(owner);
     const { pools, addresses } = this.#take(request);
     const mac = request.mac ?? this.#macOf(owner, addresses);
+    if (this.#routerMacs.has(mac)) {
+      throw new AllocationError('ERR_CM_REQUEST', `requested MAC ${mac} is that of the network's gateway`);
+    }
     const holder = this.#macHolders.get(mac);
     if (holder !== undefined) throw conflict(`MAC ${mac} belongs to ${holder} already`);
     const tunnelId = this.#assignKey(owner);
@@ -170,8 +176,12 @@ export class AddressLedger {
     const needsMac = request.mac === undefined;
     return takeNext(
       this.#pools,
-      (ip) => !needsMac || ipFamily(ip) !== this.#macFamily || !this.#macHolders.has(macFromIp(ip)),
+      (ip) => !needsMac || ipFamily(ip) !== this.#macFamily || this.#isFreeMac(macFromIp(ip)),
     );
+  }
+
+  #isFreeMac(mac: Mac): boolean {
+    return !this.#macHolders.has(mac) && !this.#routerMacs.has(mac);
   }
 
   /** Without addresses it is a hash of the owner, rehashed until nobody has it. */
@@ -181,7 +191,7 @@ export class AddressLedger {
     for (let round = 0; ; round += 1) {
       const hash = createHash('sha256').update(`${owner}#${round}`).digest();
       const mac = macFromBytes(Uint8Array.of(0x0a, 0x58, ...hash.subarray(0, 4)));
-      if (!this.#macHolders.has(mac)) return mac;
+      if (this.#isFreeMac(mac)) return mac;
     }
   }
 
@@ -199,5 +209,12 @@ export class AddressLedger {
     if (mac !== undefined) this.#macHolders.set(mac, owner);
   }
 }
+
+const routerMacs = (network: Network): Set<Mac> => {
+  if (network.role !== 'primary') return new Set();
+  return new Set(
+    network.subnets.flatMap(({ cidr }) => [gatewayIp(network, cidr), managementIp(network, cidr)]).map(macFromIp),
+  );
+};
 
 const conflict = (message: string): AllocationError => new AllocationError('ERR_CM_CONFLICT', message);

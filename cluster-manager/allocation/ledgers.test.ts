@@ -167,9 +167,10 @@ describe('address ledger', () => {
   });
 
   it('runs out of addresses with a sentence', () => {
-    const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/30' }));
-    expect(() => ledger.assign('a')).toThrow('subnet 10.0.0.0/30 has no free address left');
-    expect(ledger.size).toBe(0);
+    const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/29' }));
+    for (const owner of ['a', 'b', 'c', 'd']) ledger.assign(owner);
+    expect(() => ledger.assign('e')).toThrow('subnet 10.0.0.0/29 has no free address left');
+    expect(ledger.size).toBe(4);
   });
 
   it('never gives anything twice, whatever is asked, recovered and released', () => {

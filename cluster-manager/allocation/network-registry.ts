@@ -3,12 +3,14 @@
  * known by its name; the NADs of all its namespaces are the same network. No I/O and no clock.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { describeApiError } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { networkPrefix } from '../../api/names.ts';
 import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
 import { FIRST_ALLOCATED_KEY, LAST_ALLOCATED_KEY, networkDatapathKey } from '../../api/network-keys.ts';
+import { refuseOverlaps } from '../../api/network-overlap.ts';
 import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import { MAX_NETWORKS, parseDatapathKey, parseNetworkId } from '../../net/ids.ts';
@@ -96,7 +98,7 @@ export class NetworkRegistry {
   recover(nad: NadFacts): readonly string[] {
     const { keys, keysError } = nad;
     const name = nad.conf?.name ?? nad.annotatedNetwork;
-    if (keysError !== undefined) return [keysError.message];
+    if (keysError !== undefined) return [describeApiError(keysError)];
     if (keys === undefined || name === undefined) return [];
     if (nad.annotatedNetwork !== undefined && nad.annotatedNetwork !== name) return [];
     if (nad.conf === undefined) this.#unreadable.set(nad.key, name);
@@ -170,6 +172,8 @@ export class NetworkRegistry {
     }
     this.#definitions.set(name, definition);
     try {
+      // One that has its id already works with it: whatever is refused today, it stays.
+      if (this.#ids.get(name) === undefined) refuseOverlaps(definition.conf, this.#cluster);
       const network = networkOfNetConf(definition.conf, this.#cluster);
       const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
       const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
@@ -236,8 +240,11 @@ export class NetworkRegistry {
   }
 }
 
-const messages = ({ confError, keysError }: NadFacts): string[] =>
-  [confError, keysError].flatMap((error) => (error === undefined ? [] : [error.message]));
+/** The configuration's errors say themselves what they are about; those of annotations have it in their object. */
+const messages = ({ confError, keysError }: NadFacts): string[] => [
+  ...(confError === undefined ? [] : [confError.message]),
+  ...(keysError === undefined ? [] : [describeApiError(keysError)]),
+];
 
 const addTo = (index: Map<string, Set<string>>, key: string, item: string): void => {
   const items = index.get(key) ?? new Set();

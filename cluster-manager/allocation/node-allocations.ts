@@ -8,7 +8,7 @@ import { formatNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
 import { nodeTransitAddresses } from '../../api/network-keys.ts';
-import type { Cidr } from '../../net/cidr.ts';
+import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
 import { heldByNode, type NodeFacts } from '../facts/node-facts.ts';
 import { createIdLedger } from './id-ledger.ts';
@@ -67,12 +67,9 @@ export class NodeAllocations {
   /** @returns the networks whose failures changed */
   addNode(name: string): readonly string[] {
     this.#nodes.add(name);
-    try {
-      this.#ids.assign(name);
-      this.#idFailures.delete(name);
-    } catch {
-      this.#idFailures.set(name, `no node id is left, all from ${FIRST_NODE_ID} to ${LAST_NODE_ID} are in use`);
-    }
+    const failure = this.#assignId(name);
+    if (failure === undefined) this.#idFailures.delete(name);
+    else this.#idFailures.set(name, failure);
     return [...this.#networks.keys()].filter((network) => this.#assign(network, name));
   }
 
@@ -120,30 +117,53 @@ export class NodeAllocations {
     return this.#networks.get(network)?.ledger.get(node);
   }
 
+  /** What the nodes' subnets of a network are cut from. */
+  rangesOf(network: string): readonly Cidr[] {
+    return this.#networks.get(network)?.network.subnets.map(({ cidr }) => cidr) ?? [];
+  }
+
   /** Nodes without a subnet of the network, and why. */
   failures(network: string): ReadonlyMap<string, string> {
     return this.#networks.get(network)?.failures ?? new Map();
   }
 
-  /** Why a node has no id. */
+  /** Why a node has no id, or no transit addresses although it has one. */
   idFailure(node: string): string | undefined {
     return this.#idFailures.get(node);
   }
 
   annotations(node: string): NodeAnnotationTexts {
     const id = this.#ids.get(node);
+    const hasTransit = id !== undefined && this.#transitWithout(id) === undefined;
     const held = [...this.#networks].flatMap(([name, { ledger }]): [string, readonly Cidr[]][] => {
       const subnets = ledger.get(node);
       return subnets === undefined ? [] : [[name, subnets]];
     });
     return {
       id: id === undefined ? undefined : String(id),
-      transitAddresses:
-        id === undefined
-          ? undefined
-          : formatAddressPair(nodeTransitAddresses(this.#cluster.transitSubnets, parseNodeId(id))),
+      transitAddresses: hasTransit
+        ? formatAddressPair(nodeTransitAddresses(this.#cluster.transitSubnets, parseNodeId(id)))
+        : undefined,
       subnets: formatNodeSubnets(new Map(held)),
     };
+  }
+
+  /** @returns what the node lacks, and why */
+  #assignId(node: string): string | undefined {
+    try {
+      const id = this.#ids.assign(node);
+      const small = this.#transitWithout(id);
+      return small === undefined ? undefined : `transit subnet ${small} is too small for node id ${id}`;
+    } catch {
+      return `no node id is left, all from ${FIRST_NODE_ID} to ${LAST_NODE_ID} are in use`;
+    }
+  }
+
+  /** The transit subnet that has no address for a node of this id; the last of IPv4 is the broadcast address. */
+  #transitWithout(id: number): Cidr | undefined {
+    return this.#cluster.transitSubnets.find(
+      (cidr) => BigInt(id) >= cidrSize(cidr) - (cidrFamily(cidr) === 4 ? 1n : 0n),
+    );
   }
 
   #recoverId(node: string, id: number): string[] {

@@ -49,17 +49,22 @@ export const samePod = (a: PodFacts, b: PodFacts): boolean =>
   a.annotations.selection === b.annotations.selection &&
   a.annotations.defaultNetwork === b.annotations.defaultNetwork;
 
-/** The NAD keys that an active pod uses, `*` when its annotation can't be read: then it may use any of its namespace. */
-export const usedNads = (pod: PodFacts): readonly string[] => {
-  const { networks } = pod.annotations;
-  if (!pod.isActive || networks === undefined || networks === '') return [];
+/** The keys of the pod's annotation, each of an attachment; undefined when it can't be read. */
+export const annotatedKeys = ({ annotations: { networks } }: PodFacts): readonly string[] | undefined => {
+  if (networks === undefined || networks === '') return [];
   try {
     const map = readJson(networks);
-    if (typeof map === 'object' && map !== null && !Array.isArray(map)) return Object.keys(map).map(withoutAttachment);
+    return typeof map === 'object' && map !== null && !Array.isArray(map) ? Object.keys(map) : undefined;
   } catch {
     // Told to the pod's owner where the annotation is written.
+    return undefined;
   }
-  return [`${pod.namespace}/*`];
+};
+
+/** The NAD keys that an active pod uses, `*` when its annotation can't be read: then it may use any of its namespace. */
+export const usedNads = (pod: PodFacts): readonly string[] => {
+  if (!pod.isActive) return [];
+  return annotatedKeys(pod)?.map(withoutAttachment) ?? [`${pod.namespace}/*`];
 };
 
 /** `ns/nad/1` is a second attachment to `ns/nad`. */

@@ -3,11 +3,15 @@
  * objects in the order of their creation. What is written already stays as it is. Pure.
  */
 
+import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
+import { formatNodeSubnets, parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { formatTunnelKeys } from '../../api/annotations/tunnel-keys.ts';
 import { canonicalJson } from '../../api/canonical-json.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { ApiError } from '../../api/errors.ts';
 import { NAD_ANNOTATIONS, NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
 import { readJson } from '../../api/parse.ts';
+import { type Cidr, cidrContains } from '../../net/cidr.ts';
 import { nadFacts } from '../facts/nad-facts.ts';
 import { type NodeFacts, nodeFacts } from '../facts/node-facts.ts';
 import { type PodFacts, podFacts } from '../facts/pod-facts.ts';
@@ -136,9 +140,39 @@ const nodeAnnotations = (manifest: Manifest, state: ClusterState): Record<string
   const { id, transitAddresses, subnets } = state.nodes.annotations(manifest.metadata.name);
   return {
     [NODE_ANNOTATIONS.id]: id,
-    [NODE_ANNOTATIONS.transitAddresses]: transitAddresses,
-    [NODE_ANNOTATIONS.subnets]: subnets,
+    [NODE_ANNOTATIONS.transitAddresses]: saidTransit(manifest) ?? transitAddresses,
+    [NODE_ANNOTATIONS.subnets]: withSaidSubnets(manifest, subnets, state),
   };
+};
+
+/** The manager would write what follows from the node's id; what the input says is taken first. */
+const saidTransit = ({ metadata: { name, annotations } }: Manifest): string | undefined => {
+  const text = annotations[NODE_ANNOTATIONS.transitAddresses];
+  if (text === undefined) return undefined;
+  return readable(() => parseTransitAddresses(text, name)) === undefined ? undefined : text;
+};
+
+/** Subnets that are not the network's are told as such, and taken, as an agent takes them. */
+const withSaidSubnets = (manifest: Manifest, given: string, state: ClusterState): string => {
+  const { name, annotations } = manifest.metadata;
+  const text = annotations[NODE_ANNOTATIONS.subnets];
+  const said = text === undefined ? undefined : readable(() => parseNodeSubnets(text, name));
+  const subnets = new Map(parseNodeSubnets(given, name));
+  for (const [network, cidrs] of said ?? []) {
+    const ranges = state.nodes.rangesOf(network);
+    const isForeign = (cidr: Cidr): boolean => !ranges.some((range) => cidrContains(range, cidr));
+    if (subnets.has(network) && cidrs.length > 0 && cidrs.every(isForeign)) subnets.set(network, cidrs);
+  }
+  return formatNodeSubnets(subnets);
+};
+
+const readable = <Value>(read: () => Value): Value | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 };
 
 const nadAnnotations = (manifest: Manifest, state: ClusterState): Record<string, string | undefined> => {

@@ -38,19 +38,29 @@ export interface ReadManifests {
 
 /** What is no object is left out and told; namespaces that are not said are `default`, as kubectl does it. */
 export const readManifests = (objects: readonly unknown[]): ReadManifests => {
-  const manifests: Manifest[] = [];
+  const manifests = new Map<string, Manifest>();
   const diagnostics: Diagnostic[] = [];
   for (const [index, object] of objects.entries()) {
     const name = `object ${index + 1} of the input`;
     try {
-      manifests.push(readManifest(object, name));
+      const manifest = readManifest(object, name);
+      const id = `${String(manifest['apiVersion'])} ${objectName(manifest)}`;
+      if (manifests.has(id)) diagnostics.push(repeated(manifest));
+      manifests.set(id, manifest);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       diagnostics.push({ object: name, severity: 'error', message: describeApiError(error) });
     }
   }
-  return { manifests, diagnostics };
+  return { manifests: [...manifests.values()], diagnostics };
 };
+
+/** As if one had been applied after the other. */
+const repeated = (manifest: Manifest): Diagnostic => ({
+  object: objectName(manifest),
+  severity: 'warning',
+  message: 'is in the input more than once: the last one counts',
+});
 
 const readManifest = (object: unknown, name: string): Manifest => {
   const { kind, metadata, ...rest } = parseWith(manifestSchema, object, name);

@@ -13,7 +13,7 @@ import { PodAllocations } from '../allocation/pod-allocations.ts';
 import { type PodAttachments, podAttachments } from '../allocation/pod-attachments.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
-import type { PodFacts } from '../facts/pod-facts.ts';
+import { annotatedKeys, type PodFacts } from '../facts/pod-facts.ts';
 
 /** What may have to be written, or tried, again. */
 export interface Touched {
@@ -74,7 +74,8 @@ export class ClusterState {
     for (const node of nodesByAge) this.nodes.addNode(node.name);
     for (const pod of [...pods].sort(oldestFirst)) {
       const { layer2 } = podAttachments(pod, labelsOf(pod.namespace), this.registry);
-      const held = layer2.filter(({ nadKey }) => pod.annotations.networks?.includes(`"${nadKey}"`) === true);
+      const keys = new Set(annotatedKeys(pod));
+      const held = layer2.filter(({ nadKey }) => keys.has(nadKey));
       if (held.length > 0) report(podRef(pod), planPod(pod, held, this.cluster, this.pods).problems);
     }
     return problems;

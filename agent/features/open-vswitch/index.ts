@@ -13,7 +13,7 @@ export const openVswitch: FeatureOver<'zone'> = {
             external_ids: {
               hostname: node,
               'ovn-encap-type': 'geneve',
-              'ovn-encap-ip': encapIps.join(','),
+              'ovn-encap-ip': encapIps.length === 0 ? null : encapIps.join(','),
               'ovn-remote': southboundRemote,
               'ovn-remote-probe-interval': '100000',
               // Without it there are no tunnels to chassis of other zones.
