@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   CLUSTER_SETTINGS,
-  clusterFamilies,
   clusterSettingsFrom,
   formatClusterConfig,
   masqueradeAddresses,
@@ -27,7 +26,6 @@ describe('cluster configuration', () => {
       serviceSubnets: 'fd00:96::/112,10.96.0.0/16',
       mtu: '8900',
     });
-    expect(clusterFamilies(config)).toEqual([4, 6]);
     expect(config.serviceSubnets).toEqual(['10.96.0.0/16', 'fd00:96::/112']);
     expect(parseClusterConfig(formatClusterConfig(config))).toEqual(config);
   });
@@ -77,6 +75,8 @@ describe('cluster configuration', () => {
     [{ joinSubnets: '100.64.0.0/16,100.66.0.0/16' }, 'joinSubnets: "100.64.0.0/16,100.66.0.0/16" has more than one'],
     [{ serviceSubnets: '10.128.5.0/24' }, 'clusterSubnets 10.128.0.0/14 overlaps serviceSubnets 10.128.5.0/24'],
     [{ joinSubnets: '100.65.0.0/17' }, 'joinSubnets 100.65.0.0/17 overlaps udnJoinSubnets 100.65.0.0/16'],
+    [{ transitSubnets: '100.88.0.0/30' }, 'transitSubnets: 100.88.0.0/30 is too small, at most a /29 is possible'],
+    [{ masqueradeSubnets: 'fd69::/126' }, 'masqueradeSubnets: fd69::/126 is too small, at most a /125 is possible'],
     [{ mtu: '1e3' }, 'mtu: "1e3" is not an MTU (576–65536)'],
     [{ mtu: '500' }, 'mtu: "500" is not an MTU'],
   ])('refuses %j', (settings, message) => {

@@ -120,10 +120,6 @@ export const formatClusterConfig = (config: ClusterConfig): Record<ClusterSettin
   mtu: String(config.mtu),
 });
 
-/** The families of the default network, IPv4 first: those that pods, services and nodes have. */
-export const clusterFamilies = ({ clusterSubnets }: ClusterConfig): Family[] =>
-  ([4, 6] as const).filter((family) => clusterSubnets.some(({ cidr }) => cidrFamily(cidr) === family));
-
 /**
  * The fixed addresses of the masquerade subnet, by their offset. Two per network follow from offset 11 on.
  * Sources: reference addresses of a cluster that moves over; they must not change.

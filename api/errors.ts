@@ -39,3 +39,7 @@ export class ApiError extends Error {
 /** The error's message with the object in front of it, for logs where the object is not obvious. */
 export const describeApiError = (error: ApiError): string =>
   error.object === '' ? error.message : `${error.object}: ${error.message}`;
+
+/** The message for who has the object beside it: only the annotation is named, where it is about one. */
+export const describeFinding = (error: ApiError): string =>
+  error.object.startsWith('annotation ') ? describeApiError(error) : error.message;

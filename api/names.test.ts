@@ -54,6 +54,8 @@ describe('label selector', () => {
     [expression('x', 'NotIn', 'a'), true],
     [expression('team', 'Exists'), true],
     [expression('team', 'DoesNotExist'), false],
+    [expression('constructor', 'Exists'), false],
+    [expression('toString', 'DoesNotExist'), true],
     [{ matchLabels: { team: 'a' }, ...expression('x', 'Exists') }, false],
   ])('%j', (selector, matches) => {
     expect(matchesSelector(selector, labels)).toBe(matches);

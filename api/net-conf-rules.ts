@@ -194,6 +194,10 @@ const hostAddresses: NetConfRule = ({ subnets, joinSubnets: join, transitSubnets
   return undefined;
 };
 
+/** As in the CRD: RFC 791 has every host take 576 bytes. */
+const smallMtu: NetConfRule = ({ mtu }) =>
+  mtu !== undefined && mtu < 576 ? broken('mtu', `mtu: must be at least 576, is ${mtu}`) : undefined;
+
 const ipv6Mtu: NetConfRule = ({ mtu, subnets }) =>
   mtu !== undefined && mtu < 1280 && subnets.some(({ cidr }) => cidrFamily(cidr) === 6)
     ? broken('mtu', 'MTU should be greater than or equal to 1280 when IPv6 subnet is used')
@@ -212,5 +216,6 @@ const RULES: readonly NetConfRule[] = [
   roomForPods,
   roomForNodes,
   hostAddresses,
+  smallMtu,
   ipv6Mtu,
 ];

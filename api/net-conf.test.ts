@@ -97,7 +97,26 @@ describe('NAD configuration', () => {
       'user defined subnet "10.0.0.0/16" overlaps user defined subnet "10.0.5.0/24"',
     ],
     [config({ subnets: '10.0.0.5/16' }), 'subnets[0]: "10.0.0.5/16" has host bits set'],
+    [config({ mtu: 1 }), 'mtu: must be at least 576, is 1'],
     [config({ subnets: 'fd00::/48', mtu: 1000 }), 'MTU should be greater than or equal to 1280'],
+    [config({ subnets: '10.0.0.0/16/30' }), 'a /30 of "10.0.0.0/16" has no address left for pods after the gateway\'s'],
+    [config({ role: 'secondary', subnets: '10.0.0.0/16/31' }), 'a /31 of "10.0.0.0/16" has no address left for pods'],
+    [config({ topology: 'layer2', subnets: '10.0.0.0/30' }), 'a /30 of "10.0.0.0/30" has no address left for pods'],
+    [config({ topology: 'layer2', subnets: 'fd20::/127' }), 'a /127 of "fd20::/127" has no address left for pods'],
+    [config({ topology: 'layer2', subnets: '127.0.0.0/8' }), '"127.0.0.0/8" has loopback addresses (127.0.0.0/8)'],
+    [config({ subnets: '224.0.0.0/8' }), '"224.0.0.0/8" has multicast addresses (224.0.0.0/4)'],
+    [config({ topology: 'layer2', subnets: 'fe80::/64' }), '"fe80::/64" has link-local addresses (fe80::/10)'],
+    [config({ joinSubnet: 'ff02::/64' }), '"ff02::/64" has multicast addresses (ff00::/8)'],
+    [config({ joinSubnet: '100.70.0.0/31' }), '100.70.0.0/31 has no room for the nodes of a cluster'],
+    [
+      config({ topology: 'layer2', subnets: '10.0.0.0/24', defaultGatewayIPs: '10.0.0.255' }),
+      '10.0.0.255 is the broadcast address of 10.0.0.0/24',
+    ],
+    [config({ defaultGatewayIPs: '10.20.0.5' }), 'defaultGatewayIPs is for layer2 networks only'],
+    [
+      config({ subnets: Array.from({ length: 401 }, (_, n) => `10.${n >> 8}.${n & 255}.0/24/29`).join() }),
+      'subnets: must have at most 400 items',
+    ],
     [config({ name: '' }), 'invalid name in secondary network netconf ()'],
     [config({ topology: 'layer4' }), 'topology: must be "layer2" or "layer3" or "localnet", is "layer4"'],
   ])('refuses %s', (text, message) => {
@@ -129,6 +148,17 @@ describe('NAD configuration', () => {
       }),
     );
   });
+
+  it.each(['name', 'netAttachDefName', 'topology', 'role', 'subnets', 'mtu', 'other'])(
+    'refuses what is nested too deep in %s, whatever would walk it',
+    (field) => {
+      const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+      const text = config({ [field]: 'DEEP' }).replace('"DEEP"', deep);
+      expect(() => parseNetConf(text, NAD)).toThrow(
+        'error parsing Network Attachment Definition ns1/nad1: nested more than 64 levels deep',
+      );
+    },
+  );
 
   it('throws nothing but ApiError for garbage', () => {
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom('layer2', 'primary', '10.0.0.0/16', 'ns1/nad1'));
@@ -168,6 +198,10 @@ describe('overlaps', () => {
     [
       { joinSubnet: '10.20.4.0/24' },
       'user defined subnet "10.20.0.0/16" overlaps user defined join subnet "10.20.4.0/24"',
+    ],
+    [
+      { topology: 'layer2', transitSubnet: '10.20.4.0/24' },
+      'user defined subnet "10.20.0.0/16" overlaps transit switch subnet "10.20.4.0/24"',
     ],
     [
       { joinSubnet: '100.64.0.0/16' },

@@ -41,8 +41,8 @@ const clusterRanges = (conf: NetConf, config: ClusterConfig): Range[] => {
     ...named('service subnet', config.serviceSubnets),
     ...named('built-in join subnet', config.joinSubnets),
     ...named('masquerade subnet', config.masqueradeSubnets),
-    // The transit subnet of layer-2 networks moves out of the way.
-    ...(conf.topology === 'layer3' ? named('transit switch subnet', config.transitSubnets) : []),
+    // That of the cluster is for layer 3; the one of a layer-2 network moves out of the way, unless it was named.
+    ...named('transit switch subnet', conf.topology === 'layer3' ? config.transitSubnets : conf.transitSubnets),
     // Used by primary networks that name none of that family.
     ...named('user defined join subnet', conf.role === 'primary' ? defaultJoinSubnets(conf, config) : []),
   ];

@@ -112,6 +112,16 @@ describe('pod network entry', () => {
     });
   });
 
+  it('needs no gateway on a secondary layer-2 network of one address', () => {
+    const layer2 = network('layer2', 'secondary', '100.11.0.7/32');
+    expect(entry({ network: layer2, role: 'secondary', addresses: ['100.11.0.7/32'] })).toEqual({
+      ip_addresses: ['100.11.0.7/32'],
+      mac_address: '0a:58:64:0b:00:07',
+      ip_address: '100.11.0.7/32',
+      role: 'secondary',
+    });
+  });
+
   it('without IPAM has a MAC only, which has to be given', () => {
     const layer2 = network('layer2', 'secondary', '');
     expect(() => entry({ network: layer2, role: 'secondary', addresses: [] })).toThrow(TypeError);

@@ -52,14 +52,6 @@ export const ipFromBigInt = (family: Family, value: bigint): Ip => {
   return (family === 4 ? formatIpv4(value) : formatIpv6(value)) as Ip;
 };
 
-/** Total order: IPv4 before IPv6, then by value. */
-export const compareIps = (a: Ip, b: Ip): number => {
-  const byFamily = ipFamily(a) - ipFamily(b);
-  if (byFamily !== 0) return byFamily;
-  const difference = ipToBigInt(a) - ipToBigInt(b);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-};
-
 /** Network-order bytes, 4 or 16 of them. */
 export const ipToBytes = (ip: Ip): Uint8Array => {
   const bytes = new Uint8Array(addressBits(ipFamily(ip)) / 8);

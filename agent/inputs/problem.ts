@@ -1,4 +1,4 @@
-import { ApiError, describeApiError } from '../../api/errors.ts';
+import { ApiError, describeFinding } from '../../api/errors.ts';
 
 /** Something of an object that could not be read. The rest of the object, and all other objects, are used. */
 export interface Problem {
@@ -20,8 +20,7 @@ export const readOr = <Value>(object: string, problems: Problem[], read: () => V
   }
 };
 
-/** Names the annotation, where it is one. */
 const messageOf = (error: unknown): string => {
-  if (error instanceof ApiError && error.object.startsWith('annotation ')) return describeApiError(error);
+  if (error instanceof ApiError) return describeFinding(error);
   return error instanceof Error ? error.message : String(error);
 };

@@ -290,6 +290,7 @@ describe('network selections', () => {
     ['[{"namespace":"x"}]', '[0].name: is required'],
     ['[{"name":"a","ips":["10.0.0.300"]}]', '[0].ips[0]: "10.0.0.300" is not an IP address'],
     ['{"name":"a"}', 'must be an array, is an object'],
+    ['[{"name":"a","mac":"01:00:5e:00:00:01"}]', '[0].mac: "01:00:5e:00:00:01" is not the MAC address of an interface'],
   ])('refuses %s', (text, message) => {
     expect(() => parseNetworkSelections(text, 'ns/pod')).toThrow(message);
   });

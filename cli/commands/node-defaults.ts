@@ -16,15 +16,13 @@ export interface WithNodeDefaults {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @param rendered the name of the node that is rendered */
-export const withNodeDefaults = (objects: readonly KubeObject[], rendered: string): WithNodeDefaults => {
+export const withNodeDefaults = (objects: readonly KubeObject[]): WithNodeDefaults => {
   const diagnostics: Diagnostic[] = [];
   const manifests = objects.map((object) => {
     if (object.kind !== 'Node') return object;
     const defaults = defaultsOf(object);
     diagnostics.push(...defaults.diagnostics);
-    const severity = object.metadata.name === rendered ? 'error' : 'warning';
-    if (defaults.isUnreachable) diagnostics.push(unreachable(object, severity));
+    if (defaults.isUnreachable) diagnostics.push(unreachable(object));
     return withAnnotations(object, defaults.annotations);
   });
   return { manifests, diagnostics };
@@ -89,8 +87,9 @@ const told = ({ metadata: { name } }: KubeObject, key: string, value: string): D
   message: `annotation ${key} is not in the input: taken as the node's agent would write it, ${value}`,
 });
 
-const unreachable = ({ metadata: { name } }: KubeObject, severity: 'error' | 'warning'): Diagnostic => ({
+/** Everything else of the node can be rendered. */
+const unreachable = ({ metadata: { name } }: KubeObject): Diagnostic => ({
   object: `Node/${name}`,
-  severity,
+  severity: 'warning',
   message: `status.addresses has no InternalIP and there is no annotation ${NODE_ANNOTATIONS.encapIps}: nothing says where its tunnels end`,
 });

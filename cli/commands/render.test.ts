@@ -94,6 +94,71 @@ describe('render', () => {
     expect(output.northbound).toEqual(renderFor('n1').northbound);
   });
 
+  it('gives addresses to the oldest pods first, then by namespace and name', () => {
+    const input = [
+      node('n1'),
+      { ...pod('a-b/x', 'n1'), metadata: { namespace: 'a-b', name: 'x', creationTimestamp: '2026-01-02T00:00:00Z' } },
+      { ...pod('a/x', 'n1'), metadata: { namespace: 'a', name: 'x', creationTimestamp: '2026-01-02T00:00:00Z' } },
+      { ...pod('z/old', 'n1'), metadata: { namespace: 'z', name: 'old', creationTimestamp: '2026-01-01T00:00:00Z' } },
+      // The same name, and younger: it is no pod.
+      { kind: 'Service', metadata: { namespace: 'z', name: 'old', creationTimestamp: '2026-01-09T00:00:00Z' } },
+    ];
+    const addresses = (renderFor('n1', input).northbound['Logical_Switch_Port'] ?? []).flatMap((row) =>
+      ['z_old', 'a_x', 'a-b_x'].includes(String(row['name'])) ? [`${row['name']} ${row['addresses']}`] : [],
+    );
+    expect(addresses.sort()).toEqual([
+      'a-b_x 0a:58:0a:80:00:05 10.128.0.5',
+      'a_x 0a:58:0a:80:00:04 10.128.0.4',
+      'z_old 0a:58:0a:80:00:03 10.128.0.3',
+    ]);
+  });
+
+  it('takes the end of tunnels as the agent does, and tells a node without one', () => {
+    const bare = (name: string, annotations: Record<string, string> = {}, addresses: string[] = []) => ({
+      kind: 'Node',
+      metadata: { name, annotations },
+      status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+    });
+    const encapOf = ({ openvswitch }: ReturnType<typeof render>) =>
+      openvswitch['Open_vSwitch']?.map(({ external_ids: ids }) => Object(ids)['ovn-encap-ip'])[0];
+    const dual = renderFor('n1', [bare('n1', {}, ['fd00::1', '172.30.0.2'])]);
+    expect(encapOf(dual)).toBe('172.30.0.2');
+    const primary = renderFor('n1', [bare('n1', { 'k8s.ovn.org/node-primary-ifaddr': '{"ipv4":"172.30.0.3/24"}' })]);
+    expect([encapOf(primary), hasErrors(primary)]).toEqual(['172.30.0.3', false]);
+    const gateway = { mode: 'shared', 'mac-address': '0a:58:00:00:00:01', 'ip-addresses': ['172.30.0.4/24'] };
+    const annotated = bare('n1', { 'k8s.ovn.org/l3-gateway-config': JSON.stringify({ default: gateway }) });
+    expect(encapOf(renderFor('n1', [annotated]))).toBe('172.30.0.4');
+    const none = renderFor('n1', [bare('n1'), bare('n2')]);
+    expect(encapOf(none)).toBeUndefined();
+    expect(hasErrors(none)).toBe(false);
+    expect(none.diagnostics.filter(({ message }) => message.includes('InternalIP'))).toEqual([
+      expect.objectContaining({ object: 'Node/n1', severity: 'warning' }),
+      expect.objectContaining({ object: 'Node/n2', severity: 'warning' }),
+    ]);
+  });
+
+  it('says once what several programs find wrong', () => {
+    const broken = { ...pod('red/x', 'n1'), metadata: { namespace: 'red', name: 'x', annotations: {} } };
+    broken.metadata.annotations = { 'k8s.ovn.org/pod-networks': '[]' };
+    const said = renderFor('n1', [...objects, broken]).diagnostics.filter(
+      ({ object, severity }) => object === 'Pod/red/x' && severity !== 'info',
+    );
+    expect(said).toEqual([
+      {
+        object: 'Pod/red/x',
+        severity: 'error',
+        message: 'annotation k8s.ovn.org/pod-networks of Pod red/x: must be a map, is an array',
+      },
+    ]);
+  });
+
+  it('has what was wrong with the input so far', () => {
+    const diagnostics = [{ object: 'x.yaml document 2', severity: 'error' as const, message: 'not YAML' }];
+    const output = render({ objects, diagnostics, node: 'n1', cluster: parseClusterConfig() });
+    expect(output.diagnostics).toContainEqual(diagnostics[0]);
+    expect(hasErrors(output)).toBe(true);
+  });
+
   it('refuses a node that is not in the input', () => expect(() => renderFor('n9')).toThrow(/no Node "n9"/));
 });
 
@@ -101,4 +166,8 @@ it('settings are those of the cluster', () => {
   expect(clusterFromSettings(['mtu=1300', 'clusterSubnets=10.0.0.0/16/24']).mtu).toBe(1300);
   expect(() => clusterFromSettings(['speed=9'])).toThrow(/--set speed=9: expected one of clusterSubnets/);
   expect(() => clusterFromSettings(['mtu=fast'])).toThrow(/mtu/);
+  expect(clusterFromSettings(['kubeletCgroup=kubelet.slice/kubelet.service'])).toEqual(parseClusterConfig());
+  expect(() => clusterFromSettings(['kubeletCgroup=/kubelet.slice'])).toThrow(/a path below the root/);
+  expect(() => clusterFromSettings(['kubeletCgroup=a/../b'])).toThrow(/a path below the root/);
+  expect(() => clusterFromSettings(['mtu'])).toThrow(/--set mtu: expected one of/);
 });

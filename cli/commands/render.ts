@@ -40,7 +40,7 @@ export interface RenderRequest {
 /** @throws CliError when the node is not in the input */
 export const render = ({ objects, diagnostics: given = [], node, cluster }: RenderRequest): RenderOutput => {
   const completed = completeManifests(objects, cluster);
-  const { manifests, diagnostics } = withNodeDefaults(completed.objects.map(asStored), node);
+  const { manifests, diagnostics } = withNodeDefaults(completed.objects.map(asStored));
   if (!manifests.some(({ kind, metadata }) => kind === 'Node' && metadata.name === node)) {
     throw new CliError(`there is no Node "${node}" in the input`);
   }

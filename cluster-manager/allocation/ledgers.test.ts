@@ -166,6 +166,19 @@ describe('address ledger', () => {
     expect(ledger.assign('a').addresses).toEqual(['100.200.0.3/16']);
   });
 
+  it("refuses the MACs of the network's gateway and management ports, and gives none of them", () => {
+    const ledger = new AddressLedger(layer2());
+    for (const ip of ['100.200.0.1', '100.200.0.2']) {
+      const mac = macFromIp(parseIp(ip));
+      expect(() => ledger.assign('a', { ips: [], mac })).toThrow(
+        `requested MAC ${mac} is that of the network's gateway`,
+      );
+    }
+    expect(ledger.size).toBe(0);
+    const secondary = new AddressLedger(layer2({ role: 'secondary' }));
+    expect(secondary.assign('a', { ips: [], mac: macFromIp(parseIp('100.200.0.9')) }).addresses).toHaveLength(1);
+  });
+
   it('runs out of addresses with a sentence', () => {
     const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/29' }));
     for (const owner of ['a', 'b', 'c', 'd']) ledger.assign(owner);

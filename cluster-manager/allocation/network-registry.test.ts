@@ -48,6 +48,51 @@ describe('network registry', () => {
     expect(networks.get('a_x.y')?.keys.id).toBe(1);
   });
 
+  it('refuses a NAD whose subnets the cluster uses, unless the network has its id already', () => {
+    const networks = registry();
+    const overlapping = (metadata: Record<string, unknown> = {}) =>
+      facts('a/n', 'a_n', { subnets: '10.129.0.0/16' }, metadata);
+    expect(networks.upsert(overlapping())).toEqual({
+      changes: [],
+      problems: ['no id for network a_n: user defined subnet "10.129.0.0/16" overlaps cluster subnet "10.128.0.0/14"'],
+    });
+    expect(networks.get('a_n')).toBeUndefined();
+    const after = registry();
+    after.recover(overlapping(annotated('a_n', '7')));
+    expect(after.upsert(overlapping(annotated('a_n', '7'))).problems).toEqual([
+      'network a_n: user defined subnet "10.129.0.0/16" overlaps cluster subnet "10.128.0.0/14"',
+    ]);
+    expect(after.get('a_n')?.keys.id).toBe(7);
+  });
+
+  it('keeps a network as it was when an edit asks for what the cluster uses', () => {
+    const networks = registry();
+    networks.upsert(facts('a/n', 'a_n'));
+    const edited = networks.upsert(facts('a/n', 'a_n', { subnets: '10.129.0.0/16' }));
+    expect(edited.changes).toEqual([]);
+    expect(edited.problems).toEqual([expect.stringMatching(/^network a_n: user defined subnet .* overlaps/)]);
+    expect(networks.get('a_n')?.network.subnets).toEqual([{ cidr: '100.200.0.0/16' }]);
+  });
+
+  it.each([
+    [{ topology: 'localnet', role: 'secondary', physicalNetworkName: 'p' }, 'topology localnet is not supported yet'],
+    [{ transport: 'no-overlay' }, 'transport no-overlay is not supported yet'],
+    [{ uplink: 'second' }, 'uplink is not supported yet'],
+    [{ allowPersistentIPs: true }, 'allowPersistentIPs is set but persistentIPs is Disabled'],
+  ])('does not take a network for half of what it is: %j', (fields, reason) => {
+    const networks = registry();
+    expect(networks.upsert(facts('a/n', 'a_n', fields)).problems).toEqual([`no id for network a_n: ${reason}`]);
+  });
+
+  it('names the annotation that cannot be read', () => {
+    const sentence =
+      'annotation k8s.ovn.org/network-id of NetworkAttachmentDefinition a/n: "-1" is not a network id (0–4095)';
+    const networks = registry();
+    const broken = facts('a/n', 'a_n', {}, annotated('a_n', '-1'));
+    expect(networks.recover(broken)).toEqual([sentence]);
+    expect(networks.upsert(broken).problems).toEqual([sentence]);
+  });
+
   it('matches what a running cluster had: id 54, keys 16711737 and the recovered one', () => {
     const networks = registry();
     const one = facts(
@@ -121,7 +166,9 @@ describe('network registry', () => {
   it('reports garbage and contradictions by their object', () => {
     const networks = registry();
     const garbage = facts('a/n', 'a_n', {}, { annotations: { 'k8s.ovn.org/network-id': 'x' } });
-    expect(networks.recover(garbage)).toEqual(['"x" is not a network id (0–4095)']);
+    expect(networks.recover(garbage)).toEqual([
+      'annotation k8s.ovn.org/network-id of NetworkAttachmentDefinition a/n: "x" is not a network id (0–4095)',
+    ]);
     networks.upsert(facts('b/n', 'shared'));
     expect(networks.upsert(facts('c/n', 'shared', { subnets: '10.9.0.0/16' })).problems).toEqual([
       'CNI config does not match that of network shared, which b/n defines',

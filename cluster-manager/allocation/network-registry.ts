@@ -3,7 +3,7 @@
  * known by its name; the NADs of all its namespaces are the same network. No I/O and no clock.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { describeApiError } from '../../api/errors.ts';
+import { ApiError, describeFinding } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { networkPrefix } from '../../api/names.ts';
 import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
@@ -15,6 +15,7 @@ import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import { MAX_NETWORKS, parseDatapathKey, parseNetworkId } from '../../net/ids.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
+import { refuseUnsupported } from '../render/unsupported.ts';
 import { createIdLedger } from './id-ledger.ts';
 
 export interface NetworkRecord {
@@ -98,7 +99,7 @@ export class NetworkRegistry {
   recover(nad: NadFacts): readonly string[] {
     const { keys, keysError } = nad;
     const name = nad.conf?.name ?? nad.annotatedNetwork;
-    if (keysError !== undefined) return [describeApiError(keysError)];
+    if (keysError !== undefined) return [describeFinding(keysError)];
     if (keys === undefined || name === undefined) return [];
     if (nad.annotatedNetwork !== undefined && nad.annotatedNetwork !== name) return [];
     if (nad.conf === undefined) this.#unreadable.set(nad.key, name);
@@ -171,21 +172,41 @@ export class NetworkRegistry {
       return { change: [...gone, ...this.#passOnPrefix(name)], problem: [] };
     }
     this.#definitions.set(name, definition);
+    const refusal = this.#refusalOf(definition.conf);
+    const hasId = this.#ids.get(name) !== undefined;
+    if (refusal !== undefined && !hasId) return { change: [], problem: [`no id for network ${name}: ${refusal}`] };
+    // One that has its id works with it: whatever is refused now, what there was stays.
+    const told = refusal === undefined ? [] : [`network ${name}: ${refusal}`];
+    if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
     try {
-      // One that has its id already works with it: whatever is refused today, it stays.
-      if (this.#ids.get(name) === undefined) refuseOverlaps(definition.conf, this.#cluster);
       const network = networkOfNetConf(definition.conf, this.#cluster);
       const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
       const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
       if (!isSame) this.#networks.set(name, after);
-      return { change: isSame ? [] : [{ before, after }], problem: [] };
+      return { change: isSame ? [] : [{ before, after }], problem: told };
     } catch (error) {
       return { change: [], problem: [`no id for network ${name}: ${error instanceof Error ? error.message : error}`] };
     }
   }
 
+  /** Why a NAD that was written by hand can be no network; what is rendered has been judged before. */
+  #refusalOf(conf: NetConf): string | undefined {
+    try {
+      refuseUnsupported(conf);
+      refuseOverlaps(conf, this.#cluster);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError) return error.message;
+      throw error;
+    }
+  }
+
   #oldest(name: string): NadRecord | undefined {
-    return [...this.#recordsOf(this.#byNetwork.get(name))].sort((a, b) => compareByAge(a.metadata, b.metadata))[0];
+    const [first, ...others] = this.#recordsOf(this.#byNetwork.get(name));
+    return others.reduce(
+      (oldest, nad) => (oldest !== undefined && compareByAge(oldest.metadata, nad.metadata) <= 0 ? oldest : nad),
+      first,
+    );
   }
 
   #assignKeys(network: Network): NetworkKeys {
@@ -240,11 +261,8 @@ export class NetworkRegistry {
   }
 }
 
-/** The configuration's errors say themselves what they are about; those of annotations have it in their object. */
-const messages = ({ confError, keysError }: NadFacts): string[] => [
-  ...(confError === undefined ? [] : [confError.message]),
-  ...(keysError === undefined ? [] : [describeApiError(keysError)]),
-];
+const messages = ({ confError, keysError }: NadFacts): string[] =>
+  [confError, keysError].flatMap((error) => (error === undefined ? [] : [describeFinding(error)]));
 
 const addTo = (index: Map<string, Set<string>>, key: string, item: string): void => {
   const items = index.get(key) ?? new Set();

@@ -52,6 +52,22 @@ describe('node allocations', () => {
     });
   });
 
+  it('tell a node whose id has no address in the transit subnet, and give it the rest', () => {
+    const nodes = new NodeAllocations(parseClusterConfig({ transitSubnets: '100.88.0.0/29' }));
+    const names = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
+    for (const name of names) nodes.addNode(name);
+    expect(nodes.annotations('n5')).toMatchObject({ id: '6', transitAddresses: '{"ipv4":"100.88.0.6/29"}' });
+    expect(nodes.idFailure('n5')).toBeUndefined();
+    expect(nodes.idFailure('n6')).toBe('transit subnet 100.88.0.0/29 is too small for node id 7');
+    expect(nodes.annotations('n6')).toEqual({
+      id: '7',
+      transitAddresses: undefined,
+      subnets: '{"default":["10.128.10.0/23"]}',
+    });
+    nodes.removeNode('n1');
+    expect(nodes.idFailure('n6')).toBe('transit subnet 100.88.0.0/29 is too small for node id 7');
+  });
+
   it('name a garbage annotation and go on without it', () => {
     const nodes = new NodeAllocations(cluster);
     expect(

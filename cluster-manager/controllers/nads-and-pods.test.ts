@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { layer2Udn, layer3Udn, nad, namespace, netConf, pod, tenant } from '../testing/objects.ts';
+import { layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -8,6 +8,8 @@ beforeEach(async () => {
   cluster = await createTestCluster();
 });
 afterEach(() => cluster.close());
+
+const ZERO_MAC = '[{"namespace":"ovn-kubernetes","name":"default","mac":"00:00:00:00:00:00"}]';
 
 const { annotation, entryOf, addressOf, eventsAbout } = observe(() => cluster);
 
@@ -46,6 +48,39 @@ describe('a NAD that was written by hand', () => {
       ),
     ]);
   });
+});
+
+describe('hostile input', () => {
+  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+  const networks = (text: string) => ({ annotations: { 'k8s.ovn.org/pod-networks': text } });
+  const hostile = [
+    nad('bad/deep', JSON.stringify(netConf('bad/deep', 'x', { role: 'DEEP' })).replace('"DEEP"', deep)),
+    nad('bad/overlap', netConf('bad/overlap', 'y', { role: 'secondary', subnets: '10.128.0.0/16' })),
+    node('n-bad', { 'k8s.ovn.org/node-subnets': deep, 'k8s.ovn.org/node-id': '-7' }),
+    pod('good/deep', networks(`{"other/net":${deep}}`)),
+    pod('good/proto', networks('{"__proto__":{"mac_address":"x"},"constructor":1}')),
+    pod('good/zero', { annotations: { 'v1.multus-cni.io/default-network': ZERO_MAC } }),
+  ];
+
+  it.each(['arrives', 'is there at the start'])(
+    'that %s is told to its object and stops nothing else',
+    async (when) => {
+      if (when === 'arrives') cluster.start();
+      await cluster.create(tenant('bad'), tenant('good'), ...hostile);
+      if (when !== 'arrives') cluster.start();
+      await cluster.settled();
+      await cluster.create(node('n1'), layer2Udn('good/net', ['10.20.0.0/16']), pod('good/p'));
+      await cluster.settled();
+      expect(await addressOf('good/p', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
+      expect(await addressOf('good/proto', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
+      expect(await annotation('Node', 'n-bad', 'node-subnets')).toMatch(/^\{"default":\["10\.128\./);
+      expect(eventsAbout('deep').join()).toContain('nested more than 64 levels deep');
+      expect(eventsAbout('overlap').join()).toContain('overlaps cluster subnet "10.128.0.0/14"');
+      expect(eventsAbout('zero').join()).toContain(
+        '[0].mac: "00:00:00:00:00:00" is not the MAC address of an interface',
+      );
+    },
+  );
 });
 
 describe('a pod', () => {

@@ -31,11 +31,24 @@ export const createNetworkViews = (
   const rendered = new WeakMap<NetworkFacts, ((namespace: string) => NetConf) | string>();
   const pending = new Map<string, Set<string>>();
   const applied = new Map<string, string>();
-  const failed = new Map<string, ReadonlySet<string>>();
+  /** Network → the namespaces where it failed, and the other way round. */
+  const failed = new Map<string, readonly string[]>();
+  const failedByNamespace = new Map<string, Set<string>>();
 
   const dropPending = (nadKey: string): boolean => pending.get(namespaceOf(nadKey))?.delete(nadKey) ?? false;
-  const failedIn = (namespace: string): readonly string[] =>
-    [...failed].filter(([, namespaces]) => namespaces.has(namespace)).map(([key]) => key);
+  const failedIn = (namespace: string): readonly string[] => [...(failedByNamespace.get(namespace) ?? [])];
+  const setFailed = (networkKey: string, namespaces: readonly string[]): void => {
+    for (const namespace of failed.get(networkKey) ?? []) {
+      const networks = failedByNamespace.get(namespace);
+      networks?.delete(networkKey);
+      if (networks?.size === 0) failedByNamespace.delete(namespace);
+    }
+    failed.delete(networkKey);
+    if (namespaces.length > 0) failed.set(networkKey, namespaces);
+    for (const namespace of namespaces) {
+      failedByNamespace.set(namespace, (failedByNamespace.get(namespace) ?? new Set()).add(networkKey));
+    }
+  };
   const view: NetworkView = {
     rendered: (facts) => {
       const known = rendered.get(facts) ?? renderOrExplain(facts, state.cluster);
@@ -65,12 +78,9 @@ export const createNetworkViews = (
       plan.kind === 'apply' ||
       (plan.hasExtras && applied.get(nadKeyOf(plan.manifest)) !== JSON.stringify(plan.manifest)),
     noteApplied: (manifest) => applied.set(nadKeyOf(manifest), JSON.stringify(manifest)),
-    setFailed: (networkKey, namespaces) => {
-      if (namespaces.length === 0) failed.delete(networkKey);
-      else failed.set(networkKey, new Set(namespaces));
-    },
+    setFailed,
     failedIn,
-    forget: (networkKey) => failed.delete(networkKey),
+    forget: (networkKey) => setFailed(networkKey, []),
   };
 };
 

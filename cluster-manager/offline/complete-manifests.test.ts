@@ -147,4 +147,60 @@ describe('completing manifests', () => {
     const texts = (completion: Completion) => completion.objects.map((one) => JSON.stringify(one)).sort();
     expect(texts(complete(...objects.toReversed()))).toEqual(texts(complete(...objects)));
   });
+
+  it('leaves what the input says of a node, also where the cluster manager would give something else', () => {
+    const completion = complete(
+      tenant('ns'),
+      layer3Udn('ns/net', ['192.168.0.0/16']),
+      node('n1', {
+        'k8s.ovn.org/node-id': '4',
+        'k8s.ovn.org/node-transit-switch-port-ifaddr': '{"ipv4":"100.88.0.3/16"}',
+        'k8s.ovn.org/node-subnets': '{"default":["10.1.1.0/24"]}',
+      }),
+    );
+    expect(annotation(completion, 'Node', 'n1', 'node-transit-switch-port-ifaddr')).toBe('{"ipv4":"100.88.0.3/16"}');
+    expect(annotation(completion, 'Node', 'n1', 'node-subnets')).toBe(
+      '{"default":["10.1.1.0/24"],"ns_net":["192.168.0.0/24"]}',
+    );
+    expect(completion.diagnostics).toContainEqual({
+      object: 'Node/n1',
+      severity: 'warning',
+      message: "network default: 10.1.1.0/24 is not in the network's subnets",
+    });
+  });
+
+  it('takes an unreadable number as missing, whatever JSON makes of it', () => {
+    const completion = complete(node('n1', { 'k8s.ovn.org/node-id': '2 ' }));
+    expect(annotation(completion, 'Node', 'n1', 'node-id')).toBe('2');
+  });
+
+  it('does not give away what a younger pod holds to one that only mentions the network', () => {
+    const entry = { 'ns/l2': { ip_addresses: ['10.20.0.3/16'], mac_address: '0a:58:0a:14:00:03', tunnel_id: 10 } };
+    const networks = (value: unknown) => ({ annotations: { 'k8s.ovn.org/pod-networks': JSON.stringify(value) } });
+    const mentions = { default: { mac_address: '0a:58:0a:00:00:01', role: 'ns/l2' } };
+    const completion = complete(
+      tenant('ns'),
+      layer2Udn('ns/l2', ['10.20.0.0/16']),
+      pod('ns/a', networks(mentions)),
+      pod('ns/b', networks(entry)),
+    );
+    expect(annotation(completion, 'Pod', 'b', 'pod-networks')).toBe(JSON.stringify(entry));
+    expect(annotation(completion, 'Pod', 'a', 'pod-networks')).toContain('10.20.0.4/16');
+  });
+
+  it('takes the last of several objects of one name, and says so', () => {
+    const completion = complete(
+      tenant('ns'),
+      layer3Udn('ns/net', ['10.30.0.0/16']),
+      layer3Udn('ns/net', ['10.31.0.0/16']),
+    );
+    expect(completion.diagnostics.filter(({ severity }) => severity === 'warning')).toEqual([
+      {
+        object: 'UserDefinedNetwork/ns/net',
+        severity: 'warning',
+        message: 'is in the input more than once: the last one counts',
+      },
+    ]);
+    expect(JSON.stringify(find(completion, 'NetworkAttachmentDefinition', 'net'))).toContain('10.31.0.0/16');
+  });
 });

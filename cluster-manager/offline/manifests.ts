@@ -1,6 +1,6 @@
 /** Manifests by kind, as they come from files: with what an API server would have filled in. */
 import { z } from 'zod';
-import { ApiError, describeApiError } from '../../api/errors.ts';
+import { ApiError, describeFinding } from '../../api/errors.ts';
 import { metadataSchema } from '../../api/object.ts';
 import { parseWith } from '../../api/parse.ts';
 
@@ -49,7 +49,7 @@ export const readManifests = (objects: readonly unknown[]): ReadManifests => {
       manifests.set(id, manifest);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      diagnostics.push({ object: name, severity: 'error', message: describeApiError(error) });
+      diagnostics.push({ object: name, severity: 'error', message: describeFinding(error) });
     }
   }
   return { manifests: [...manifests.values()], diagnostics };
@@ -77,7 +77,7 @@ export const readFacts = <Facts>(
     return { facts: project(manifest), diagnostics: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const message = describeApiError(error);
+    const message = describeFinding(error);
     return { diagnostics: [{ object: objectName(manifest), severity: 'error', message }] };
   }
 };
