@@ -11,8 +11,6 @@ export interface Run {
 
 export interface TimedRun {
   readonly milliseconds: number;
-  /** The largest resident set. */
-  readonly rssKib: number;
   readonly stdout: string;
 }
 
@@ -42,10 +40,10 @@ export class Stopwatch implements AsyncDisposable {
     const timed: TimedRun[] = [];
     const failures: string[] = [];
     for (const { file } of runs) {
-      const [nanoseconds, status, rssKib, length] = (await this.#process.line()).split(' ').map(Number);
+      const [nanoseconds, status, length] = (await this.#process.line()).split(' ').map(Number);
       const stdout = (await this.#process.bytes(length ?? 0)).toString();
       if (status !== 0) failures.push(`${file} ended with ${status}: ${stdout}`);
-      timed.push({ milliseconds: (nanoseconds ?? 0) / 1e6, rssKib: rssKib ?? 0, stdout });
+      timed.push({ milliseconds: (nanoseconds ?? 0) / 1e6, stdout });
     }
     const milliseconds = Number(await this.#process.line()) / 1e6;
     if (failures.length > 0) throw new Error(failures.join('\n'));

@@ -4,14 +4,17 @@
  * - `floor`: one process that writes these ports as well; the pod is its own, its ports are not there before.
  * - `strict`: the same process with a pod whose ports are there before, as for `product`.
  */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Plumbing, plumbingOf } from '../../agent/cni/plumbing.ts';
 import type { PodAttachments } from '../../agent/model/attachments.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 import { attachmentEnvironment } from '../../sandbox/kubelet/cni/request.ts';
+import { nativeProgram } from '../native.ts';
 import { type BenchNode, CNI_CONF_PATH } from '../node/bench-node.ts';
 import { type NodeView, openNodeView, type RenderedPod } from '../node/node-view.ts';
 import { type Run, Stopwatch } from '../stopwatch.ts';
@@ -19,7 +22,9 @@ import { Floor } from './floor.ts';
 import { portOperations } from './floor-pods.ts';
 import { type FloorWork, floorScript } from './floor-script.ts';
 
-export type Way = 'product' | 'strict';
+const execFileAsync = promisify(execFile);
+
+type Way = 'product' | 'strict';
 
 interface Sandboxed {
   readonly pod: PodAttachments;
@@ -96,8 +101,8 @@ export class CniRig implements AsyncDisposable {
   /** The largest resident set of the shim while it adds a pod. */
   shimRssKib(pod: PodAttachments): Promise<number> {
     return this.#whileAdded([pod], async (sandboxes) => {
-      const { runs } = await this.#stopwatch.timeAll(sandboxes.map((one) => this.#shim('ADD', one)));
-      return Math.max(...runs.map(({ rssKib }) => rssKib));
+      const peaks = await Promise.all(sandboxes.map((one) => peakKib(this.#shim('ADD', one))));
+      return Math.max(...peaks);
     });
   }
 
@@ -153,6 +158,12 @@ export class CniRig implements AsyncDisposable {
     return this.#resources.disposeAsync();
   }
 }
+
+const peakKib = async ({ file, stdin, env }: Run): Promise<number> => {
+  const variables = Object.entries(env).map((entry) => entry.join('='));
+  const { stdout } = await execFileAsync(nativeProgram('peak'), [file, stdin, ...variables]);
+  return Number(stdout);
+};
 
 const plumbingIn = ({ pod, containerId, netns }: Sandboxed): Plumbing =>
   plumbingOf(pod, { id: containerId, netns }, { txChecksum: false });

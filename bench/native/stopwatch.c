@@ -3,10 +3,10 @@
  * plugin. Small on purpose: starting a program from a large process takes long, and counts as the program's time.
  *
  *   in    one line per program, tabs between: FILE STDIN NAME=VALUE…; an empty line starts all of them at once
- *   out   per program, in their order: "NANOSECONDS STATUS RSS BYTES\n" and the bytes that it printed; then the
+ *   out   per program, in their order: "NANOSECONDS STATUS BYTES\n" and the bytes that it printed; then the
  *         nanoseconds from the first start to the last end, and a newline
  *
- * STATUS is that of wait(2). RSS is the largest resident set in KiB, getrusage(2): never less than that of this process.
+ * STATUS is that of wait(2).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +29,6 @@ struct run {
   size_t length;
   pid_t pid;
   int out, status;
-  long rss;
   long long started, ended;
 };
 
@@ -74,16 +72,14 @@ static void start(struct run *run) {
 /* What it printed, and once that is all, how it ended. */
 static int take(struct run *run) {
   ssize_t n = read(run->out, run->output + run->length, sizeof run->output - run->length);
-  struct rusage usage;
   if (n < 0 && errno == EINTR) return 0;
   if (n < 0) die("read");
   run->length += (size_t)n;
   if (n > 0) return 0;
   close(run->out);
-  while (wait4(run->pid, &run->status, 0, &usage) < 0)
-    if (errno != EINTR) die("wait4");
+  while (waitpid(run->pid, &run->status, 0) < 0)
+    if (errno != EINTR) die("waitpid");
   run->ended = now();
-  run->rss = usage.ru_maxrss;
   return 1;
 }
 
@@ -99,7 +95,7 @@ static void run_all(int count) {
   }
   for (int i = 0; i < count; i++) {
     struct run *r = &runs[i];
-    printf("%lld %d %ld %zu\n", r->ended - r->started, r->status, r->rss, r->length);
+    printf("%lld %d %zu\n", r->ended - r->started, r->status, r->length);
     fwrite(r->output, 1, r->length, stdout);
     if (r->ended > last) last = r->ended;
     free(r->line);
