@@ -22,17 +22,15 @@ export class AddressClaims {
   readonly #claimants = new Map<string, string | readonly string[]>();
   #known = 0;
 
-  /** Undefined when the pod is gone. @returns the other pods whose standing may have changed */
-  set(pod: string, claim: AddressClaim | undefined): string[] {
+  /** Undefined when the pod is gone. @returns the other pods whose standing may have changed, and that have a say in its */
+  set(pod: string, claim: AddressClaim | undefined): ReadonlySet<string> {
     const before = this.#claims.get(pod);
-    const things = new Set([...(before?.things ?? []), ...(claim?.things ?? [])]);
-    const touched = new Set([...things].flatMap((thing) => this.#claimantsOf(thing)));
-    touched.delete(pod);
-    for (const thing of before?.things ?? []) this.#leave(thing, pod);
-    for (const thing of claim?.things ?? []) this.#join(thing, pod);
+    const others = new Set<string>();
+    for (const thing of before?.things ?? []) this.#leave(thing, pod, others);
+    for (const thing of claim?.things ?? []) this.#join(thing, pod, others);
     if (claim === undefined) this.#claims.delete(pod);
     else this.#claims.set(pod, { ...claim, number: claim.uid === before?.uid ? before.number : this.#known++ });
-    return [...touched];
+    return others;
   }
 
   /** The pod that has what this one claims, too; undefined when it is this one's. */
@@ -49,21 +47,28 @@ export class AddressClaims {
     return typeof found === 'string' ? [found] : found;
   }
 
-  #join(thing: string, pod: string): void {
-    this.#setClaimants(thing, [...this.#claimantsOf(thing), pod]);
+  /** Nearly always nobody else has it: then this is one look-up and one entry. */
+  #join(thing: string, pod: string, others: Set<string>): void {
+    const found = this.#claimants.get(thing);
+    if (found === undefined) {
+      this.#claimants.set(thing, pod);
+      return;
+    }
+    const claimants = typeof found === 'string' ? [found] : found;
+    for (const other of claimants) others.add(other);
+    this.#claimants.set(thing, [...claimants, pod]);
   }
 
-  #leave(thing: string, pod: string): void {
-    this.#setClaimants(
-      thing,
-      this.#claimantsOf(thing).filter((other) => other !== pod),
-    );
-  }
-
-  #setClaimants(thing: string, pods: readonly string[]): void {
-    const [first, ...more] = pods;
-    if (first === undefined) this.#claimants.delete(thing);
-    else this.#claimants.set(thing, more.length === 0 ? first : pods);
+  #leave(thing: string, pod: string, others: Set<string>): void {
+    const found = this.#claimants.get(thing);
+    if (found === pod) {
+      this.#claimants.delete(thing);
+      return;
+    }
+    const [first, ...more] = typeof found === 'object' ? found.filter((other) => other !== pod) : [];
+    if (first === undefined) return;
+    for (const other of [first, ...more]) others.add(other);
+    this.#claimants.set(thing, more.length === 0 ? first : [first, ...more]);
   }
 }
 

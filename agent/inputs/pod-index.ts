@@ -27,6 +27,10 @@ export class PodIndex {
   /** Undefined when the pod is gone. */
   change(key: string, after: PodProjection | undefined): void {
     const others = this.#claims.set(key, after && this.#claimOf(key, after));
+    if (others.size === 0) {
+      this.#enter(key, after?.fact);
+      return;
+    }
     this.#publish(key, after);
     for (const other of others) this.#publish(other, this.#get(other));
   }
@@ -42,7 +46,10 @@ export class PodIndex {
   }
 
   #publish(key: string, projection: PodProjection | undefined): void {
-    const fact = projection && this.#withoutRefused(key, projection.fact);
+    this.#enter(key, projection && this.#withoutRefused(key, projection.fact));
+  }
+
+  #enter(key: string, fact: PodFact | undefined): void {
     this.#facts.set('pod', key, fact && withKeptNetworks(this.#facts.get('pod', key), fact));
   }
 

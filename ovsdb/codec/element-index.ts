@@ -54,7 +54,8 @@ export class ElementIndex {
 
 const without = (set: SetValue, removed: SetValue): SetValue => {
   const [only] = removed;
-  if (removed.length === 1 && only !== undefined) return set.toSpliced(set.indexOf(only), 1);
+  // From the end, where what came last is: that goes first, too, more often than not.
+  if (removed.length === 1 && only !== undefined) return set.toSpliced(set.lastIndexOf(only), 1);
   const gone = new Set(removed);
   return set.filter((element) => !gone.has(element));
 };
