@@ -56,6 +56,15 @@ describe('networks', () => {
     ]);
   });
 
+  it('wait for this node’s part', () => {
+    const it = cluster();
+    it.facts.set('nodeSubnets', 'node1/red_net', undefined);
+    expect(reportNetworks(sourcesOf(it))[1]).toMatchObject({
+      state: 'pending',
+      message: 'the cluster manager has given this node no subnet of it',
+    });
+  });
+
   it('are in error when any of their parts is, and say why', () => {
     const sources = sourcesOf(cluster(), {
       'layer3:red_net': { kind: 'pending' },

@@ -83,6 +83,8 @@ const networkStatus = (
 ): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
   const owners = [`layer3:${name}`, `layer3-node:${node}/${name}`, `layer2:${name}`];
+  const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
+  const lacksPart = network.topology === 'layer3' && network.role !== 'secondary' && subnets.length === 0;
   return {
     name,
     id: network.id,
@@ -90,10 +92,12 @@ const networkStatus = (
     role: network.role,
     mtu: network.mtu,
     subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
-    nodeSubnets: [...(facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [])],
-    ...worst(owners.map(ownerState)),
+    nodeSubnets: [...subnets],
+    ...worst([...owners.map(ownerState), ...(lacksPart ? [NO_PART] : [])]),
   };
 };
+
+const NO_PART: OwnerState = { kind: 'pending', message: 'the cluster manager has given this node no subnet of it' };
 
 const podStatus = (
   { pod, attachments, waitingFor }: PodAttachments,

@@ -138,3 +138,12 @@ it('the default network has the same rows without prefix and network ids', () =>
     ports: ['Logical_Switch_Port/stor-node1'],
   });
 });
+
+it('a node without a part of the network has no row of it, and gets them all with its part', () => {
+  const it = cluster();
+  const whole = it.render();
+  it.facts.set('nodeSubnets', 'node1/blue', undefined);
+  expect(JSON.stringify(it.render().northbound)).not.toContain('blue');
+  it.subnets('node1', 'blue', ['10.244.2.0/24', 'fd00:10:2::/64']);
+  expect(it.render()).toEqual(whole);
+});
