@@ -149,6 +149,7 @@ const serveNode = async (
     ports,
     notReady: () => readiness.reasons(),
     tellPod: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
+    onGarbage: (interfaces) => log.info({ interfaces }, 'interfaces that no attachment has were removed by GC'),
     clock: systemClock,
     observe: metrics.cni,
     limits: cniLimits(options.cniWaitSeconds),

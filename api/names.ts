@@ -5,10 +5,12 @@ export const NAD_API_VERSION = 'k8s.cni.cncf.io/v1';
 
 /** `type` of the CNI plugin: NADs with another one are not ours. */
 export const CNI_PLUGIN_TYPE = 'ovn-k8s-cni-overlay';
+/** Name of the network in the configuration that container runtimes find. */
+export const CNI_NETWORK_NAME = 'ovn-kubernetes';
 /** Name of the cluster's default network, and its key in annotations. */
 export const DEFAULT_NETWORK_NAME = 'default';
 /** Names that a NAD may not give to a network. */
-export const RESERVED_NETWORK_NAMES: readonly string[] = ['', 'default', 'ovn-kubernetes'];
+export const RESERVED_NETWORK_NAMES: readonly string[] = ['', DEFAULT_NETWORK_NAME, CNI_NETWORK_NAME];
 
 /** On a namespace, from its creation on: its pods use the namespace's primary network. */
 export const PRIMARY_NETWORK_LABEL = 'k8s.ovn.org/primary-user-defined-network';

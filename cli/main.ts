@@ -1,8 +1,9 @@
 /** `udnctl`: shows and explains what is programmed. */
-import { Command, CommanderError, Option } from 'commander';
+import { type Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import { ProgramCommand } from '../program/program-command.ts';
 import { listFlows } from './commands/flows.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
@@ -19,7 +20,7 @@ interface NodeOptions {
 }
 
 const program = (): Command => {
-  const udnctl = new Command('udnctl')
+  const udnctl = new ProgramCommand('udnctl')
     .description('Shows and explains the user-defined networks of a node.')
     .version(`udnctl ${packageJson.version}`, '--version')
     .exitOverride()
@@ -34,7 +35,7 @@ const program = (): Command => {
 
 /** A command that asks the node's agent. */
 const nodeCommand = (name: string, description: string): Command =>
-  new Command(name)
+  new ProgramCommand(name)
     .description(description)
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
     .addOption(
@@ -95,7 +96,7 @@ const flows = (options: FlowsOptions): Promise<Output> =>
   );
 
 const renderCommand = (): Command =>
-  new Command('render')
+  new ProgramCommand('render')
     .description('what a node would be programmed with, from manifests; nothing is asked or changed')
     .requiredOption('-f, --filename <path...>', 'files or folders with YAML or JSON, - for standard input')
     .requiredOption('--node <name>', 'the Node, which has to be in the input')

@@ -95,6 +95,11 @@ static void wait_for(int fd, short events, const char *path) {
 static size_t read_config(void) {
   size_t length = 0;
   for (;;) {
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    long long left = deadline - now_ms();
+    int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
+    if (ready == 0) fail(IO_FAILURE, "the network configuration has not come in time");
+    if (ready < 0 && errno == EINTR) continue;
     ssize_t n = read(STDIN_FILENO, config + length, sizeof config - length);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(IO_FAILURE, "can't read the network configuration: %s", strerror(errno));

@@ -177,6 +177,18 @@ describe('failures are CNI errors', () => {
     expect(errorOf(await run('x'.repeat(1 << 20)))).toMatchObject({ code: 11 });
   });
 
+  it('5 when stdin is held open', async () => {
+    const child = spawn(SHIM, [], { env: { CNI_COMMAND: 'ADD', UDN_CNI_TIMEOUT_MS: '150' } });
+    child.stdin.write(CONFIG);
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    expect([status, JSON.parse(Buffer.concat(chunks).toString())]).toEqual([
+      1,
+      expect.objectContaining({ code: 5, msg: 'the network configuration has not come in time' }),
+    ]);
+  });
+
   it('11 when there is no socket, 50 for STATUS', async () => {
     expect(errorOf(await run(CONFIG))).toMatchObject({ code: 11, cniVersion: '1.0.0' });
     expect(errorOf(await run(CONFIG, { CNI_COMMAND: 'STATUS' }))).toMatchObject({ code: 50 });

@@ -10,11 +10,14 @@ export interface GarbageOptions {
   readonly kept: readonly string[];
 }
 
-/** For GC, where the runtime says what there is. Ports of OVS first: it would complain about links that vanish under it. */
+/**
+ * For GC, where the runtime says what there is. Ports of OVS first: it would complain about links that vanish under it.
+ * @returns the names of the interfaces that are gone
+ */
 export const collectGarbage = async (
   { interfaces, ports, kept }: GarbageOptions,
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<string[]> => {
   const isKept = keeper(kept);
   const stalePorts = ports.all().filter(({ sandbox }) => !isKept.sandbox(sandbox));
   if (stalePorts.length > 0)
@@ -29,6 +32,7 @@ export const collectGarbage = async (
     return sandbox === undefined ? !isKept.hostName(hostName) : !isKept.sandbox(sandbox);
   });
   if (staleLinks.length > 0) await interfaces.remove(staleLinks, signal);
+  return [...new Set([...stalePorts.map(({ name }) => name), ...staleLinks.map(({ hostName }) => hostName)])];
 };
 
 const keeper = (kept: readonly string[]) => {

@@ -26,6 +26,7 @@ const setUp = () => {
   const clock = createFakeClock();
   const failures: string[] = [];
   const observations: CniObservation[] = [];
+  const garbage: string[] = [];
   const notReady: string[] = [];
   const handler = new CniHandler({
     registry,
@@ -33,6 +34,7 @@ const setUp = () => {
     ports,
     notReady: () => notReady,
     tellPod: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
+    onGarbage: (interfaces) => garbage.push(...interfaces),
     clock,
     observe: (observation) => observations.push(observation),
     limits: cniLimits(50),
@@ -52,6 +54,7 @@ const setUp = () => {
       sandbox = SANDBOX,
       netns = NETNS,
       config = {},
+      ifName = 'eth0',
       signal = new AbortController().signal,
     } = {},
   ): Promise<string> => {
@@ -60,7 +63,7 @@ const setUp = () => {
       CNI_COMMAND: command,
       CNI_CONTAINERID: sandbox,
       CNI_NETNS: netns,
-      CNI_IFNAME: 'eth0',
+      CNI_IFNAME: ifName,
       CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=${uid}`,
     };
     return handler.handle(
@@ -68,7 +71,7 @@ const setUp = () => {
       signal,
     );
   };
-  return { cluster, flush, call, kernel, netlink, ports, clock, failures, observations, notReady };
+  return { cluster, flush, call, kernel, netlink, ports, clock, failures, observations, garbage, notReady };
 };
 
 const withPod = () => {
@@ -320,6 +323,28 @@ describe('GC', () => {
     expect(await it.call('GC', { config })).toBe('');
     expect(it.ports.all().map(({ name }) => name)).toEqual(['feedface0000000']);
     expect((await it.netlink.pods.list()).map(({ hostName }) => hostName)).toEqual(['feedface0000000']);
+    expect(it.garbage.sort()).toEqual(['0123456789abc_1', '0123456789abcde'].sort());
+  });
+
+  it.each([
+    ['that says nothing of attachments is refused', {}, /cni\.dev\/valid-attachments: is required/],
+    ['of another network changes nothing', { name: 'other', 'cni.dev/valid-attachments': [] }, undefined],
+    ['of a NAD changes nothing', { netAttachDefName: 'red/net', 'cni.dev/valid-attachments': [] }, undefined],
+  ])('%s', async (_, config, refusal) => {
+    const it = withPod();
+    await it.call('ADD');
+    const before = it.ports.all();
+    if (refusal === undefined) expect(await it.call('GC', { config })).toBe('');
+    else await expect(async () => it.call('GC', { config })).rejects.toThrow(refusal);
+    expect([it.ports.all(), (await it.netlink.pods.list()).length, it.garbage]).toEqual([before, 1, []]);
+  });
+});
+
+it('ADD under another name than eth0 is refused', async () => {
+  const it = withPod();
+  await expect(async () => it.call('ADD', { ifName: 'net1' })).rejects.toMatchObject({
+    reason: 'invalidEnvironment',
+    message: 'CNI_IFNAME must be eth0, not net1',
   });
 });
 

@@ -3,6 +3,7 @@ import { CniError } from '../../api/cni/error.ts';
 import type { AttachmentRequest, CniRequest, GcRequest } from '../../api/cni/request.ts';
 import { formatCniResult } from '../../api/cni/result.ts';
 import { formatVersionResult } from '../../api/cni/version.ts';
+import { CNI_NETWORK_NAME, DEFAULT_INTERFACE } from '../../api/names.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
@@ -22,6 +23,8 @@ export interface CniHandlerOptions {
   readonly notReady: () => readonly string[];
   /** An ADD failed, or waits for something: what the pod's owner should know. */
   readonly tellPod: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
+  /** GC has removed interfaces, by the names of the node's ends. */
+  readonly onGarbage: (interfaces: readonly string[]) => void;
   readonly clock: Clock;
   readonly observe: ObserveCni;
   readonly limits: CniLimits;
@@ -57,12 +60,6 @@ export class CniHandler {
   handle(request: CniRequest, signal: AbortSignal): Promise<string> {
     const timer = new CniTimer(request.command, this.#options.observe, () => this.#options.clock.monotonic());
     return timer.phase('total', () => this.#dispatch(request, timer, signal));
-  }
-
-  /** Takes away what no sandbox of the list, and no call under way, has. */
-  collectGarbage(kept: readonly string[], signal: AbortSignal): Promise<void> {
-    const { interfaces, ports } = this.#options;
-    return collectGarbage({ interfaces, ports, kept: [...kept, ...this.#lanes.sandboxes()] }, signal);
   }
 
   /** @param pods UIDs of the pods of this node @returns the names of the interfaces that are gone */
@@ -105,6 +102,7 @@ export class CniHandler {
 
   async #add(request: AttachmentRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
     refuseSecondary(request);
+    refuseOtherName(request);
     const { registry, clock, limits } = this.#options;
     try {
       const tell = (message: string): void => this.#tell(request, `waiting: ${message}`);
@@ -229,11 +227,16 @@ export class CniHandler {
     if (reasons.length > 0) throw new CniError('pluginNotAvailable', `not ready: ${reasons.join('; ')}`);
   }
 
-  #gc({ validAttachments }: GcRequest, signal: AbortSignal): Promise<void> {
-    return this.collectGarbage(
-      validAttachments.map(({ containerId }) => containerId),
-      signal,
-    );
+  /**
+   * Takes away what no valid attachment, and no call under way, has. The attachments of another network say nothing about
+   * those that are made here.
+   */
+  async #gc({ config, validAttachments }: GcRequest, signal: AbortSignal): Promise<void> {
+    if (config.netAttachDefName !== undefined || config.name !== CNI_NETWORK_NAME) return;
+    const { interfaces, ports, onGarbage } = this.#options;
+    const kept = [...validAttachments.map(({ containerId }) => containerId), ...this.#lanes.sandboxes()];
+    const removed = await collectGarbage({ interfaces, ports, kept }, signal);
+    if (removed.length > 0) onGarbage(removed);
   }
 }
 
@@ -255,6 +258,14 @@ const namedError = (error: unknown): unknown =>
   hasCode(error, 'ERR_POD_NETNS')
     ? new CniError('invalidEnvironment', `CNI_NETNS: ${messageOf(error)}`, { field: 'CNI_NETNS', cause: error })
     : error;
+
+/** The default network's interface has the name that Kubernetes looks for; it is not the runtime's to choose. */
+const refuseOtherName = ({ ifName }: AttachmentRequest): void => {
+  if (ifName === DEFAULT_INTERFACE) return;
+  throw new CniError('invalidEnvironment', `CNI_IFNAME must be ${DEFAULT_INTERFACE}, not ${ifName}`, {
+    field: 'CNI_IFNAME',
+  });
+};
 
 /** What has the name is not ours: then ours is gone already. */
 const ignoreForeign = (error: unknown): void => {

@@ -3,11 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LATEST_CNI_VERSION } from '../../api/cni/version.ts';
-import { CNI_PLUGIN_TYPE } from '../../api/names.ts';
+import { CNI_NETWORK_NAME, CNI_PLUGIN_TYPE } from '../../api/names.ts';
 
 /** The name that tools know; runtimes take the first file of the folder in the order of names. */
 const CONFIGURATION = '10-ovn-kubernetes.conf';
-const NETWORK = 'ovn-kubernetes';
 
 /** @param shim the static program that `make build` makes */
 export const installPlugin = async (shim: string, folder: string): Promise<void> => {
@@ -18,7 +17,7 @@ export const installPlugin = async (shim: string, folder: string): Promise<void>
 
 /** To be called when pods can be added: the kubelet takes the node for ready when it sees the file. */
 export const installConfiguration = async (folder: string): Promise<void> => {
-  const content = `${JSON.stringify({ cniVersion: LATEST_CNI_VERSION, name: NETWORK, type: CNI_PLUGIN_TYPE, ipam: {}, dns: {} }, undefined, 2)}\n`;
+  const content = `${JSON.stringify({ cniVersion: LATEST_CNI_VERSION, name: CNI_NETWORK_NAME, type: CNI_PLUGIN_TYPE, ipam: {}, dns: {} }, undefined, 2)}\n`;
   const target = join(folder, CONFIGURATION);
   const current = await readFile(target, 'utf8').catch(() => undefined);
   if (current !== content) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));

@@ -96,7 +96,9 @@ describe('a pod says what it waits for', () => {
 
   it('the runtime, then ovn-controller; then it is ready', async () => {
     const sources = sourcesOf(cluster().pod('red/a', addressed));
-    expect(statusOf(sources)?.message).toBe('no container runtime has asked for its interfaces yet');
+    expect(statusOf(sources)?.message).toBe(
+      'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away',
+    );
     sources.ports.installs = false;
     await sources.ports.plug([portOf('red_a', 'one'), portOf('red.net_red_a', 'one_1')]);
     expect(statusOf(sources)?.message).toBe('ovn-controller has not installed port red_a yet');

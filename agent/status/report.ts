@@ -143,7 +143,8 @@ const lacking = (attachments: readonly PodAttachmentStatus[]): string | undefine
   const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
   if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
-  if (unplugged !== undefined) return 'no container runtime has asked for its interfaces yet';
+  if (unplugged !== undefined)
+    return 'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };

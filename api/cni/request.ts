@@ -81,13 +81,19 @@ export const parseCniRequest = (env: Readonly<Record<string, string | undefined>
   const config = toConfig(raw);
   if (command === 'STATUS') return { command, cniVersion, config };
   if (command === 'GC') {
-    const validAttachments = (raw['cni.dev/valid-attachments'] ?? []).map(({ containerID, ifname }) => ({
-      containerId: containerID,
-      ifName: ifname,
-    }));
-    return { command, cniVersion, config, validAttachments };
+    return { command, cniVersion, config, validAttachments: validAttachments(raw) };
   }
   return attachmentRequest(command, cniVersion, config, env);
+};
+
+/** Without the list nothing may be taken away: that it is not there does not say that it is empty. */
+const validAttachments = ({ 'cni.dev/valid-attachments': listed }: RawConfig): GcRequest['validAttachments'] => {
+  if (listed === undefined || listed === null) {
+    throw new CniError('invalidConfig', 'cni.dev/valid-attachments: is required for GC', {
+      field: 'cni.dev/valid-attachments',
+    });
+  }
+  return listed.map(({ containerID, ifname }) => ({ containerId: containerID, ifName: ifname }));
 };
 
 /** A pod's key in Kubernetes: `namespace/name`. */

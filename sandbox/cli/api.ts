@@ -58,11 +58,14 @@ const serve = async (options: ApiOptions): Promise<void> => {
       ? {}
       : { apiServerEndpoint: { addresses: options.endpoint, port: portOf(options.endpointPort) } }),
   });
-  await writeWhole(options.kubeconfig, server.kubeconfig());
-  await stopped;
-  // Of a server that will come back it stays true.
-  if (kept === undefined) await rm(options.kubeconfig, { force: true });
-  await server.close();
+  try {
+    await writeWhole(options.kubeconfig, server.kubeconfig());
+    await stopped;
+    // Of a server that will come back it stays true.
+    if (kept === undefined) await rm(options.kubeconfig, { force: true });
+  } finally {
+    await server.close();
+  }
 };
 
 /** Whoever waits for the file finds all of it. */

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 describe('without a cluster', () => {
   it.each([
-    [['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
+    [['--version'], 0, /^sandbox \d+\.\d+\.\d+\n$/, /^$/],
     [['--help'], 0, /outside/, /^$/],
     [['up', '--help'], 0, /UDN_GATEWAY_MODE/, /^$/],
     [['nonsense'], 2, /^$/, /unknown command/],
@@ -47,7 +47,7 @@ describe('without a cluster', () => {
     [['up', '--kernel', 'guest'], 1, /^$/, /^--kernel guest: .* not there yet/],
     [['up', '--api', 'kube'], 1, /^$/, /^--api kube: .* not there yet/],
     [['up', '--kubelet', 'real'], 1, /^$/, /^--kubelet real: .* not there yet/],
-    [['down'], 1, /^$/, /^the sandbox "test-cli" is not up\n$/],
+    [['down'], 0, /^$/, /^the sandbox "test-cli" is not up\n$/],
     [['status'], 1, /^$/, /is not up/],
     [['node', 'node-1', '--', 'true'], 1, /^$/, /is not up/],
     [['kill', 'node-1', 'sshd'], 2, /^$/, /"sshd" is none of/],
@@ -178,6 +178,11 @@ describe('api', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(existsSync(kubeconfig)).toBe(false);
+  });
+
+  it('that cannot write the kubeconfig ends', () => {
+    const { status, stderr } = sandbox(['api', '--kubeconfig', join(folder, 'missing', 'kubeconfig')]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('ENOENT')]);
   });
 
   it('with --data goes on at the same address with the same objects after it was killed', async () => {

@@ -1,5 +1,6 @@
 /** `sandbox`: a cluster on this machine. */
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
+import { ProgramCommand } from '../../program/program-command.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { messageOf, SandboxError } from '../errors.ts';
 import { addApiCommand } from './api.ts';
@@ -16,9 +17,9 @@ import { addWaitCommand } from './wait.ts';
 const USAGE_STATUS = 2;
 
 const main = async (): Promise<number> => {
-  const program = new Command('sandbox')
+  const program = new ProgramCommand('sandbox')
     .description('A Kubernetes cluster with real OVS and OVN on this machine: nodes are namespaces.')
-    .version(findArtifacts().version)
+    .version(`sandbox ${findArtifacts().version}`)
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(see --help)');
@@ -44,5 +45,10 @@ const statusOf = (error: unknown): number => {
   process.stderr.write(`${messageOf(error)}\n`);
   return error instanceof SandboxError && error.code === 'ERR_SANDBOX_USAGE' ? USAGE_STATUS : 1;
 };
+
+// Who reads may stop reading: `sandbox get pods | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 process.exitCode = await main().catch(statusOf);
