@@ -147,3 +147,12 @@ it('a node without a part of the network has no row of it, and gets them all wit
   it.subnets('node1', 'blue', ['10.244.2.0/24', 'fd00:10:2::/64']);
   expect(it.render()).toEqual(whole);
 });
+
+it('only the default network answers for addresses elsewhere', () => {
+  const options = (name: string) => (rowsNamed(name) as { options: Record<string, string> }).options;
+  expect(options('stor-node1')).toEqual({
+    'router-port': 'rtos-node1',
+    arp_proxy: '0a:58:a9:fe:01:01 169.254.1.1 fe80::1 10.128.0.0/14',
+  });
+  expect(options('stor-blue_node1')).toEqual({ 'router-port': 'rtos-blue_node1' });
+});

@@ -66,7 +66,12 @@ const gatewayPort = (network: NetworkFact, node: NodeFact, subnets: readonly Cid
       {
         table: 'Logical_Switch_Port',
         key: switchPortKey(switchPort),
-        columns: { name: switchPort, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+        columns: {
+          name: switchPort,
+          type: 'router',
+          addresses: ['router'],
+          options: { 'router-port': routerPort, ...arpProxy(network) },
+        },
       },
     ],
     members: [
@@ -85,6 +90,15 @@ const gatewayPort = (network: NetworkFact, node: NodeFact, subnets: readonly Cid
     ],
   };
 };
+
+/**
+ * The switch answers for a gateway that is the same on every node, and for the addresses of pods elsewhere: a virtual
+ * machine that has moved here goes on with what it knows. ovn-nb(5), Logical_Switch_Port, `arp_proxy`.
+ */
+const arpProxy = ({ role, subnets }: NetworkFact): Record<string, string> =>
+  role === 'default' ? { arp_proxy: [...ARP_PROXY, ...subnets.map(({ cidr }) => cidr)].join(' ') } : {};
+
+const ARP_PROXY = ['0a:58:a9:fe:01:01', '169.254.1.1', 'fe80::1'];
 
 /** Nothing until the cluster manager has given the node its id and its transit addresses. */
 const transitLink = (network: NetworkFact, node: NodeFact): Northbound => {
