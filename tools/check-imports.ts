@@ -18,15 +18,15 @@ const main = (): void => {
 };
 
 const importsOfFile = (file: string): Import[] =>
-  importsOf(readFileSync(file, 'utf8'))
-    .filter((specifier) => !isBuiltin(specifier))
-    .map((specifier) =>
-      specifier.startsWith('.')
-        ? { from: file, to: posix.normalize(posix.join(posix.dirname(file), specifier)), isPackage: false }
-        : { from: file, to: packageName(specifier), isPackage: true },
-    );
+  importsOf(readFileSync(file, 'utf8')).map((specifier) =>
+    specifier.startsWith('.')
+      ? { from: file, to: posix.normalize(posix.join(posix.dirname(file), specifier)), isPackage: false }
+      : { from: file, to: isBuiltin(specifier) ? builtinName(specifier) : packageName(specifier), isPackage: true },
+  );
 
 const isBuiltin = (path: string): boolean => path.startsWith('node:') || builtinModules.includes(path);
+
+const builtinName = (path: string): string => (path.startsWith('node:') ? path : `node:${path}`);
 
 const packageName = (path: string): string =>
   path

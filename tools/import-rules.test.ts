@@ -13,6 +13,8 @@ it('lets a folder import itself and the layers below', () => {
       edge('cli/main.ts', 'agent/render.ts'),
       edge('agent/features/pods/pods.test.ts', 'agent/testing/cluster.ts'),
       edge('ovsdb/testing/server.ts', 'sandbox/tree/tree.ts'),
+      edge('agent/agent.ts', 'node:fs', true),
+      edge('agent/features/pods/pods.test.ts', 'node:fs', true),
     ]),
   ).toEqual([]);
 });
@@ -26,6 +28,9 @@ it.each([
   [edge('agent/main.ts', '@kubernetes/client-node', true), /only kube may use/],
   [edge('net/ip.ts', 'vitest', true), /for tests only/],
   [edge('agent/main.ts', 'agent/testing/cluster.ts'), /for tests only/],
+  [edge('agent/cni/handler.ts', 'datapath/exec/types.ts'), /no child process/],
+  [edge('agent/cni/handler.ts', 'node:child_process', true), /no child process/],
+  [edge('agent/features/pods/index.ts', 'node:fs', true), /features are pure/],
   [edge('unknown/a.ts', 'net/ip.ts'), /no layer is declared/],
 ])('refuses %o', (bad, message) => {
   expect(violations([bad])).toEqual([expect.stringMatching(message)]);

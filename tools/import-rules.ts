@@ -45,6 +45,19 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
 /** Packages that only tests, benchmarks and tools may use. */
 export const TEST_ONLY_PACKAGES: readonly string[] = ['vitest', 'fast-check', 'ip-address'];
 
+interface Prohibition {
+  readonly from: string;
+  /** A folder, or one of Node's modules; `node:` stands for all of them. */
+  readonly to: string;
+  readonly because: string;
+}
+
+const PROHIBITIONS: readonly Prohibition[] = [
+  { from: 'agent', to: 'datapath/exec', because: 'no child process is on the path of an ADD, a DEL or an event' },
+  { from: 'agent', to: 'node:child_process', because: 'no child process is on the path of an ADD, a DEL or an event' },
+  { from: 'agent/features', to: 'node:', because: 'features are pure' },
+];
+
 export interface Import {
   readonly from: string;
   /** A path from the repository's root, or a package's name. */
@@ -61,8 +74,20 @@ export const importsOf = (source: string): string[] =>
 /** One sentence per import that breaks a rule. */
 export const violations = (imports: readonly Import[]): string[] => imports.flatMap((edge) => violationOf(edge) ?? []);
 
-const violationOf = (edge: Import): string | undefined =>
-  edge.isPackage ? packageViolation(edge) : layerViolation(edge);
+const violationOf = (edge: Import): string | undefined => {
+  const prohibited = prohibitedBy(edge);
+  if (prohibited !== undefined) return `${edge.from} imports ${edge.to}, but ${prohibited.because}`;
+  if (edge.to.startsWith('node:')) return undefined;
+  return edge.isPackage ? packageViolation(edge) : layerViolation(edge);
+};
+
+const prohibitedBy = ({ from, to }: Import): Prohibition | undefined =>
+  isTest(from)
+    ? undefined
+    : PROHIBITIONS.find(
+        (one) =>
+          isIn(from, one.from) && (one.to === 'node:' ? to.startsWith('node:') : to === one.to || isIn(to, one.to)),
+      );
 
 const layerViolation = ({ from, to }: Import): string | undefined => {
   if (isTest(from)) return undefined;

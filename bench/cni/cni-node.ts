@@ -58,7 +58,8 @@ export const startCniNode = async (spec: CniNodeSpec, signal: AbortSignal): Prom
     [...plain, ...owned].map(([namespace, pod_]) => [pod(namespace, pod_)]),
   );
   const rig = resources.use(await CniRig.open(node));
-  await rig.view.networks(tenants + tenantsElsewhere);
+  // A node has no rows of networks that it has no part of.
+  await rig.view.networks(tenants);
   const prepared = (names: readonly (readonly [string, string])[]): Promise<PodAttachments[]> =>
     Promise.all(names.map((key) => rig.view.prepared(key.join('/'))));
   const [plainPods, tenantPods] = [await prepared(plain), await prepared(owned)];

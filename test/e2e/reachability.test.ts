@@ -22,12 +22,13 @@ interface Shape {
 
 const SHAPES: readonly Shape[] = [
   { ipFamily: '4', families: [4], nodes: ['node-1'] },
+  { ipFamily: '4', families: [4], nodes: ['node-1', 'node-2'] },
   { ipFamily: '6', families: [6], nodes: ['node-1', 'node-2'] },
   { ipFamily: 'dual', families: [4, 6], nodes: ['node-1', 'node-2', 'node-3'] },
 ];
 
 describe.each(SHAPES)('$nodes.length nodes, IP family $ipFamily', ({ ipFamily, families, nodes }) => {
-  const cluster = useCluster({ name: `test-reach-${ipFamily}`, nodes: nodes.length, ipFamily });
+  const cluster = useCluster({ name: `test-reach-${ipFamily}-${nodes.length}`, nodes: nodes.length, ipFamily });
   const manifests = tenants({ families, nodes });
 
   it('tenants reach their own pods and nobody else, at every address, with every protocol', async () => {
