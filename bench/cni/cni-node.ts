@@ -46,7 +46,7 @@ export interface CniNodeSpec {
 
 /** Resolves when OVN has nothing left to do. */
 export const startCniNode = async (spec: CniNodeSpec, signal: AbortSignal): Promise<CniNode> => {
-  const { name, tenants, tenantsElsewhere } = spec;
+  const { name, tenants } = spec;
   await using resources = new AsyncDisposableStack();
   const prepare = (client: KubeClient): Promise<void> => makeTenantsElsewhere(client, spec, signal);
   const node = resources.use(await startBenchNode(name, signal, prepare));
