@@ -7,9 +7,13 @@
  *
  * The end leaves everything that is programmed as it is.
  */
+
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { hostItemKey } from '../datapath/host/types.ts';
+import { nftItemKey } from '../datapath/nftables/types.ts';
+import { bridgeItemKey } from '../datapath/openflow/types.ts';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
 import { systemClock } from '../kube/clock.ts';
 import { startHttpServer } from '../program/http-server.ts';
@@ -19,6 +23,7 @@ import { installConfiguration, installPlugin } from './cni/install.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
+import { ItemStore } from './desired/item-store.ts';
 import { type Edges, openEdges } from './edges.ts';
 import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
 import { publishNode } from './node/publisher.ts';
@@ -108,9 +113,14 @@ const startNode = (
 ): Core => {
   const { cluster, southboundRemote } = options;
   const core = startCore({
-    settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
+    settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote, networkRendering: 'always' },
     inputs,
     databases,
+    datapath: {
+      openflow: new ItemStore(bridgeItemKey, () => {}),
+      host: new ItemStore(hostItemKey, () => {}),
+      nftables: new ItemStore(nftItemKey, () => {}),
+    },
     writer,
     tellPod,
     onRendered: metrics.rendered,

@@ -4,7 +4,7 @@ import type { Writer } from '../kube/writer/types.ts';
 import { Annotator } from './attachments/annotator.ts';
 import { AttachmentRegistry } from './attachments/registry.ts';
 import type { Databases } from './databases/databases.ts';
-import { createEngine, type Engine } from './desired/engine.ts';
+import { createEngine, type Engine, type Sinks } from './desired/engine.ts';
 import { FEATURES } from './features/index.ts';
 import type { ClusterInputs } from './inputs/cluster-inputs.ts';
 import { type FactFeeder, feedFacts } from './inputs/fact-feeder.ts';
@@ -24,6 +24,8 @@ export interface CoreOptions {
   readonly settings: LocalSettings;
   readonly inputs: ClusterInputs;
   readonly databases: Databases;
+  /** Where flows, the host's network stack and nftables get what is wanted of them. */
+  readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables'>;
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly tellPod: TellPod;
   readonly onRendered: (fragments: number, seconds: number) => void;
@@ -46,6 +48,7 @@ export const startCore = (options: CoreOptions): Core => {
       northbound: databases.northbound.desired,
       southbound: databases.southbound.desired,
       openvswitch: databases.openvswitch.desired,
+      ...options.datapath,
       attachments: registry,
     },
     schedule: (flush) => setImmediate(flush),

@@ -9,7 +9,13 @@ export type Withdrawal = Pick<Fragment, 'northbound' | 'southbound' | 'openvswit
 
 /** Entries of maps are removed, other values emptied. Only what a node has once is set that way. */
 export const withdrawalOf = (features: readonly Feature[]): Withdrawal => {
-  const settings = { node: '', cluster: parseClusterConfig(), encapIps: [], southboundRemote: '' };
+  const settings = {
+    node: '',
+    cluster: parseClusterConfig(),
+    encapIps: [],
+    southboundRemote: '',
+    networkRendering: 'always' as const,
+  };
   const view = new TrackedView(new FactStore(), settings);
   const fragments = features.flatMap((feature) => (feature.over === 'zone' ? [feature.render({}, view)] : []));
   const patchesOf = (database: keyof Withdrawal): AnyFragment => ({

@@ -97,7 +97,13 @@ it('a feature that throws keeps what it wanted before, says so, and stops no oth
       };
     },
   };
-  const settings = { node: 'n1', cluster: parseClusterConfig(), encapIps: [], southboundRemote: '' };
+  const settings = {
+    node: 'n1',
+    cluster: parseClusterConfig(),
+    encapIps: [],
+    southboundRemote: '',
+    networkRendering: 'always' as const,
+  };
   const engine = createEngine({ features: [feature], facts, settings, sinks, schedule: () => undefined });
   engine.start();
   const node = { chassisId: undefined, encapIps: [], transitAddresses: [], gatewayMtuSupport: true, id: undefined };

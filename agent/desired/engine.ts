@@ -9,6 +9,9 @@
  * 4. A feature that throws is a diagnostic of that fragment; what it wanted before stays.
  */
 
+import type { HostItem } from '../../datapath/host/types.ts';
+import type { NftItem } from '../../datapath/nftables/types.ts';
+import type { BridgeItem } from '../../datapath/openflow/types.ts';
 import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
 import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
@@ -32,10 +35,19 @@ export interface AttachmentSink {
   delete(owner: string): void;
 }
 
+/** Takes what owners want of a place whose things are known by keys. Replaces what the same owner wanted before. */
+export interface ItemSink<Item> {
+  set(owner: string, items: readonly Item[]): void;
+  delete(owner: string): void;
+}
+
 export interface Sinks {
   readonly northbound: FragmentSink<OvnNorthbound>;
   readonly southbound: FragmentSink<OvnSouthbound>;
   readonly openvswitch: FragmentSink<OpenVSwitch>;
+  readonly openflow: ItemSink<BridgeItem>;
+  readonly host: ItemSink<HostItem>;
+  readonly nftables: ItemSink<NftItem>;
   readonly attachments: AttachmentSink;
 }
 
@@ -161,11 +173,14 @@ class RenderingEngine implements Engine {
   }
 
   #publish(owner: string, fragment: Fragment): void {
-    const { northbound, southbound, openvswitch, attachments, diagnostics = [] } = fragment;
+    const { northbound, southbound, openvswitch, openflow, host, nftables, attachments, diagnostics = [] } = fragment;
     const { sinks } = this.#options;
     publishTo(sinks.northbound, owner, northbound);
     publishTo(sinks.southbound, owner, southbound);
     publishTo(sinks.openvswitch, owner, openvswitch);
+    publishItems(sinks.openflow, owner, openflow?.items);
+    publishItems(sinks.host, owner, host?.items);
+    publishItems(sinks.nftables, owner, nftables?.items);
     if (attachments === undefined) sinks.attachments.delete(owner);
     else sinks.attachments.set(owner, attachments);
     if (diagnostics.length > 0) this.diagnostics.set(owner, diagnostics);
@@ -205,6 +220,11 @@ const renderWith = (feature: Feature, subject: AnySubject, view: TrackedView): F
 const publishTo = <DB>(sink: FragmentSink<DB>, owner: string, fragment: DesiredFragment<DB> | undefined): void => {
   if (fragment === undefined || isEmpty(fragment)) sink.delete(owner);
   else sink.set(owner, fragment);
+};
+
+const publishItems = <Item>(sink: ItemSink<Item>, owner: string, items: readonly Item[] = []): void => {
+  if (items.length === 0) sink.delete(owner);
+  else sink.set(owner, items);
 };
 
 const isEmpty = <DB>({ rows = [], members = [], patches = [] }: DesiredFragment<DB>): boolean =>

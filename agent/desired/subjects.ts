@@ -57,6 +57,11 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'nad':
     case 'primaryNad':
     case 'namespace':
+    case 'gateway':
+    case 'hostAddresses':
+    case 'networkInUse':
+    case 'kubeletCgroup':
+    case 'podCgroup':
       return [];
   }
 };

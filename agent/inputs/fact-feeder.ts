@@ -26,7 +26,15 @@ export interface FactFeeder {
   stop(): void;
 }
 
-export const feedFacts = (facts: FactStore, caches: ClusterCaches, { cluster }: LocalSettings): FactFeeder => {
+/**
+ * @param own the node whose gateway and addresses somebody else knows first-hand; absent: annotations tell those of all
+ */
+export const feedFacts = (
+  facts: FactStore,
+  caches: ClusterCaches,
+  { cluster }: LocalSettings,
+  own?: string,
+): FactFeeder => {
   const networks = new NetworkIndex(facts, cluster);
   const pods = new PodIndex(
     facts,
@@ -35,7 +43,7 @@ export const feedFacts = (facts: FactStore, caches: ClusterCaches, { cluster }: 
   );
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
   const subscriptions = [
-    caches.nodes.subscribe(({ key, before, after }) => changeNode(facts, key, before, after)),
+    caches.nodes.subscribe(({ key, before, after }) => changeNode(facts, own, key, before, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),
@@ -51,11 +59,16 @@ export const feedFacts = (facts: FactStore, caches: ClusterCaches, { cluster }: 
 /** The annotation of a node's subnets holds all networks: only those that differ become changes. */
 const changeNode = (
   facts: FactStore,
+  own: string | undefined,
   name: string,
   before: NodeProjection | undefined,
   after: NodeProjection | undefined,
 ): void => {
   facts.set('node', name, after?.fact);
+  if (name !== own) {
+    facts.set('gateway', name, after?.gateway);
+    facts.set('hostAddresses', name, after?.hostAddresses);
+  }
   for (const [network, subnets] of after?.subnets ?? []) {
     if (isDeepStrictEqual(before?.subnets.get(network), subnets)) continue;
     facts.set('nodeSubnets', nodeSubnetsId(name, network), subnets);

@@ -2,19 +2,24 @@
 
 import { z } from 'zod';
 import { parseNodeIdAnnotation } from '../../api/annotations/ids.ts';
+import { type L3GatewayConfig, parseL3GatewayConfig } from '../../api/annotations/l3-gateway-config.ts';
 import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
-import { parseEncapIps } from '../../api/annotations/node-lists.ts';
+import { parseEncapIps, parseHostCidrs } from '../../api/annotations/node-lists.ts';
 import { type NodeSubnets, parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type Ip, ipFamily, parseIp } from '../../net/ip.ts';
-import type { NodeFact } from '../model/facts.ts';
+import type { GatewayFact, NodeFact } from '../model/facts.ts';
 import { type Problem, readOr } from './problem.ts';
 
 export interface NodeProjection {
   readonly fact: NodeFact;
   readonly subnets: NodeSubnets;
+  /** Absent when the node has not said so yet, or has no gateway. */
+  readonly gateway: GatewayFact | undefined;
+  readonly hostAddresses: readonly InterfaceAddress[];
   /** `status.addresses` of type InternalIP, IPv4 first. */
   readonly internalIps: readonly Ip[];
   /** The OVN zone that the node says it is. */
@@ -40,10 +45,19 @@ export const projectNode = (object: KubeObject): NodeProjection => {
       gatewayMtuSupport: annotations[NODE_ANNOTATIONS.gatewayMtuSupport] !== 'false',
     },
     subnets: read(NODE_ANNOTATIONS.subnets, parseNodeSubnets) ?? new Map(),
+    gateway: gatewayFact(read(NODE_ANNOTATIONS.gatewayConfig, parseL3GatewayConfig)),
+    hostAddresses: read(NODE_ANNOTATIONS.hostCidrs, parseHostCidrs) ?? [],
     internalIps: readOr(`Node/${name}`, problems, () => internalIps(object)) ?? [],
     zoneName: annotations[NODE_ANNOTATIONS.zoneName],
     problems,
   };
+};
+
+const gatewayFact = (config: L3GatewayConfig | undefined): GatewayFact | undefined => {
+  if (config === undefined || config.mode === 'disabled') return undefined;
+  const { mode, bridgeId, interfaceId, mac, ipAddresses, nextHops, nodePortEnable, vlanId } = config;
+  const addresses = [...ipAddresses].sort((a, b) => cidrFamily(a) - cidrFamily(b));
+  return { mode, bridge: bridgeId, interfaceId, mac, addresses, nextHops, nodePortEnable, vlanId };
 };
 
 const internalIps = (object: KubeObject): Ip[] => {

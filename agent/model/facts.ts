@@ -3,11 +3,13 @@
  * only when a fact changes that it has read, so a fact must not hold more than its readers need: the subnets of a node
  * are one fact per network, not one per node.
  */
+import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Network } from '../../api/network.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
 import type { Ip } from '../../net/ip.ts';
+import type { Mac } from '../../net/mac.ts';
 
 /** A node, as far as other nodes need to know it. */
 export interface NodeFact {
@@ -21,6 +23,25 @@ export interface NodeFact {
   readonly transitAddresses: readonly InterfaceAddress[];
   /** Its datapath can compare packets with an MTU (`check_pkt_larger`). */
   readonly gatewayMtuSupport: boolean;
+}
+
+/** How a node's networks get out of it: its gateway bridge, as `k8s.ovn.org/l3-gateway-config` has it. */
+export interface GatewayFact {
+  readonly mode: 'shared' | 'local';
+  /** Name of the bridge. */
+  readonly bridge: string;
+  /** `<bridge>_<node>` */
+  readonly interfaceId: string;
+  /** Of the bridge, and of the external port of every gateway router. */
+  readonly mac: Mac;
+  /** Of the bridge, IPv4 first; at least one. */
+  readonly addresses: readonly InterfaceAddress[];
+  readonly nextHops: readonly Ip[];
+  readonly nodePortEnable: boolean;
+  /** 0: untagged. */
+  readonly vlanId: number;
+  /** The bridge's port to the outside; absent for a bridge without one. Only known of the local node. */
+  readonly uplink?: string | undefined;
 }
 
 /** A network that has an id. The default network has one from the start. */
@@ -55,6 +76,8 @@ export interface PodFact {
   readonly finished: boolean;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
+  /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
+  readonly openPorts?: readonly OpenPort[] | undefined;
   /** Why its annotation cannot be read. */
   readonly unreadable?: string | undefined;
   /** Keys of `networks` that its annotation had and does not have any more. */
@@ -67,6 +90,10 @@ export interface PodFact {
 export interface Facts {
   /** By name. */
   readonly node: NodeFact;
+  /** By node name. Absent while unknown, and of nodes without gateways. */
+  readonly gateway: GatewayFact;
+  /** By node name: all addresses of the host that others may use (`k8s.ovn.org/host-cidrs`). */
+  readonly hostAddresses: readonly InterfaceAddress[];
   /** By `nodeSubnetsId`: the parts of a layer-3 network's subnets that belong to a node. */
   readonly nodeSubnets: readonly Cidr[];
   /** By network name. */
@@ -79,7 +106,16 @@ export interface Facts {
   readonly namespace: NamespaceFact;
   /** By `namespace/name`. */
   readonly pod: PodFact;
+  /** By network name: something on this node needs the network (a pod here, or one that is to come). */
+  readonly networkInUse: true;
+  /** `LOCAL`: where the kubelet's processes are, below the root of cgroup v2: `kubelet.slice/kubelet.service`. */
+  readonly kubeletCgroup: string;
+  /** By UID of a pod of this node: where its processes are, below the root of cgroup v2. Host-network pods only. */
+  readonly podCgroup: string;
 }
+
+/** The id of facts of which a node has one. */
+export const LOCAL = '';
 
 export type FactKind = keyof Facts;
 

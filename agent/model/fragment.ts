@@ -1,7 +1,10 @@
 /**
  * What features produce. A fragment is everything that one feature wants because of one subject: rows of several
- * databases today, flows, host objects and nft objects as they come. Its owner is the pair of feature and subject.
+ * databases, flows, host objects and nft objects. Its owner is the pair of feature and subject.
  */
+import type { HostFragment } from '../../datapath/host/types.ts';
+import type { NftablesFragment } from '../../datapath/nftables/types.ts';
+import type { OpenflowFragment } from '../../datapath/openflow/types.ts';
 import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
 import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
@@ -13,6 +16,9 @@ export interface Fragment {
   readonly northbound?: DesiredFragment<OvnNorthbound>;
   readonly southbound?: DesiredFragment<OvnSouthbound>;
   readonly openvswitch?: DesiredFragment<OpenVSwitch>;
+  readonly openflow?: OpenflowFragment;
+  readonly host?: HostFragment;
+  readonly nftables?: NftablesFragment;
   /** Of a pod of this node. */
   readonly attachments?: PodAttachments;
   readonly diagnostics?: readonly Diagnostic[];

@@ -1,11 +1,14 @@
 /** A view that remembers what it was asked. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import type { Cidr } from '../../net/cidr.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { FactCell, FactStore } from './fact-store.ts';
 import {
   type FactKind,
   type Facts,
+  type GatewayFact,
+  LOCAL,
   type NamespaceFact,
   type NetworkFact,
   type NodeFact,
@@ -20,6 +23,7 @@ export class TrackedView implements View {
   readonly cluster: ClusterConfig;
   readonly encapIps: readonly Ip[];
   readonly southboundRemote: string;
+  readonly networkRendering: 'always' | 'on-demand';
   readonly #facts: FactStore;
   #read = new Set<FactCell>();
 
@@ -29,6 +33,7 @@ export class TrackedView implements View {
     this.cluster = settings.cluster;
     this.encapIps = settings.encapIps;
     this.southboundRemote = settings.southboundRemote;
+    this.networkRendering = settings.networkRendering;
   }
 
   /** The cells that were read since the last call. */
@@ -40,6 +45,30 @@ export class TrackedView implements View {
 
   nodeFact(name: string): NodeFact | undefined {
     return this.#value('node', name);
+  }
+
+  gateway(node: string): GatewayFact | undefined {
+    return this.#value('gateway', node);
+  }
+
+  hostAddresses(node: string): readonly InterfaceAddress[] {
+    return this.#value('hostAddresses', node) ?? NO_ADDRESSES;
+  }
+
+  isNetworkHere(network: string): boolean {
+    return (
+      this.networkRendering === 'always' ||
+      network === DEFAULT_NETWORK_NAME ||
+      this.#value('networkInUse', network) === true
+    );
+  }
+
+  kubeletCgroup(): string | undefined {
+    return this.#value('kubeletCgroup', LOCAL);
+  }
+
+  podCgroup(uid: string): string | undefined {
+    return this.#value('podCgroup', uid);
   }
 
   nodeSubnets(node: string, network: string): readonly Cidr[] {
@@ -75,3 +104,4 @@ export class TrackedView implements View {
 }
 
 const NO_SUBNETS: readonly Cidr[] = [];
+const NO_ADDRESSES: readonly InterfaceAddress[] = [];

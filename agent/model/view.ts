@@ -1,7 +1,7 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import type { Cidr } from '../../net/cidr.ts';
+import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
-import type { NamespaceFact, NetworkFact, NodeFact, PodFact, PrimaryNadFact } from './facts.ts';
+import type { GatewayFact, NamespaceFact, NetworkFact, NodeFact, PodFact, PrimaryNadFact } from './facts.ts';
 
 /** What does not change while the agent runs. */
 export interface LocalSettings {
@@ -12,6 +12,8 @@ export interface LocalSettings {
   readonly encapIps: readonly Ip[];
   /** Of the southbound database, for ovn-controller: `unix:/run/ovn/ovnsb_db.sock`. */
   readonly southboundRemote: string;
+  /** `always`: this node has every network that has a subnet here. `on-demand`: those that a pod here needs. */
+  readonly networkRendering: 'always' | 'on-demand';
 }
 
 /**
@@ -21,6 +23,16 @@ export interface LocalSettings {
  */
 export interface View extends LocalSettings {
   nodeFact(name: string): NodeFact | undefined;
+  /** Absent while unknown, and of nodes without gateways. */
+  gateway(node: string): GatewayFact | undefined;
+  /** `k8s.ovn.org/host-cidrs`; empty while unknown. */
+  hostAddresses(node: string): readonly InterfaceAddress[];
+  /** Whether this node is to have the rows of a network; always true without `networkRendering: 'on-demand'`. */
+  isNetworkHere(network: string): boolean;
+  /** Below the root of cgroup v2; absent while there is no kubelet. */
+  kubeletCgroup(): string | undefined;
+  /** Of a host-network pod of this node, by UID. */
+  podCgroup(uid: string): string | undefined;
   /** Empty until the cluster manager has given them. */
   nodeSubnets(node: string, network: string): readonly Cidr[];
   network(name: string): NetworkFact | undefined;

@@ -16,6 +16,8 @@ const nodeWith = (...addresses: readonly string[]): NodeProjection => ({
   },
   subnets: new Map(),
   internalIps: addresses.map((address) => parseIp(address)),
+  gateway: undefined,
+  hostAddresses: [],
   zoneName: undefined,
   problems: [],
 });

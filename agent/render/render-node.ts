@@ -40,6 +40,7 @@ export const renderNode = ({ objects, node, cluster }: RenderInput): RenderDocum
     cluster,
     encapIps: local?.fact.encapIps.length ? local.fact.encapIps : (local?.internalIps ?? []),
     southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
+    networkRendering: 'always',
   };
   const facts = new FactStore();
   const sinks = new MemorySinks();

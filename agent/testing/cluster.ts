@@ -31,6 +31,18 @@ export interface NetworkInput {
   readonly tunnelKeys?: readonly number[];
 }
 
+export interface GatewayInput {
+  readonly mode?: 'shared' | 'local';
+  readonly bridge?: string;
+  readonly mac?: string;
+  readonly addresses: readonly string[];
+  readonly hostAddresses?: readonly string[];
+  readonly nextHops?: readonly string[];
+  readonly vlanId?: number;
+  /** Null: a bridge without one. */
+  readonly uplink?: string | null;
+}
+
 export interface PodInput {
   readonly node: string;
   /** NAD key → addresses with prefix length, and the key of the port on layer 2. */
@@ -57,6 +69,7 @@ export class TestCluster {
       cluster,
       encapIps: [parseIp('172.30.0.2')],
       southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
+      networkRendering: 'always',
     };
     this.facts.set('network', 'default', { ...defaultNetwork(cluster), id: parseNetworkId(0), tunnelKeys: [] });
     this.engine = createEngine({
@@ -80,6 +93,24 @@ export class TestCluster {
       gatewayMtuSupport: true,
     });
     for (const [network, subnets] of Object.entries(input.subnets ?? {})) this.subnets(name, network, subnets);
+    return this;
+  }
+
+  /** Of `br-ex`, with the outside behind `eth0`, when nothing else is said. */
+  gateway(node: string, input: GatewayInput): this {
+    const bridge = input.bridge ?? 'br-ex';
+    this.facts.set('gateway', node, {
+      mode: input.mode ?? 'shared',
+      bridge,
+      interfaceId: `${bridge}_${node}`,
+      mac: parseMac(input.mac ?? '02:00:00:00:00:01'),
+      addresses: input.addresses.map(parseInterfaceAddress),
+      nextHops: (input.nextHops ?? []).map(parseIp),
+      nodePortEnable: true,
+      vlanId: input.vlanId ?? 0,
+      uplink: input.uplink === undefined ? 'eth0' : (input.uplink ?? undefined),
+    });
+    this.facts.set('hostAddresses', node, (input.hostAddresses ?? input.addresses).map(parseInterfaceAddress));
     return this;
   }
 

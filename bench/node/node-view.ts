@@ -79,14 +79,20 @@ const mirrorAttachments = async (
   await inputs.whenSynced(stop.signal);
   const facts = new FactStore();
   const registry = new AttachmentRegistry();
-  const settings = { node: NODE, cluster: parseClusterConfig(), encapIps: [], southboundRemote: '' };
+  const settings = {
+    node: NODE,
+    cluster: parseClusterConfig(),
+    encapIps: [],
+    southboundRemote: '',
+    networkRendering: 'always' as const,
+  };
   const feeder = feedFacts(facts, inputs, settings);
-  const { northbound, southbound, openvswitch } = new MemorySinks();
+  const sinks = new MemorySinks();
   const engine = createEngine({
     features: [attachments, pods, isolatedPods],
     facts,
     settings,
-    sinks: { northbound, southbound, openvswitch, attachments: registry },
+    sinks: { ...sinks, attachments: registry },
     schedule: (flush) => setImmediate(flush),
   });
   engine.start();
@@ -101,7 +107,7 @@ const mirrorAttachments = async (
     engine.flush();
     const found = registry.get(key);
     if (found === undefined || !isAddressed(found)) throw new Error(`${key} cannot be attached`);
-    const owned = [...northbound.fragments].filter(([owner]) => owner.endsWith(`:${key}`));
+    const owned = [...sinks.northbound.fragments].filter(([owner]) => owner.endsWith(`:${key}`));
     return { attachments: found, fragments: owned.map(([, fragment]) => fragment) };
   };
   return { registry, rendered };

@@ -66,13 +66,19 @@ const startAgent = async (objects: readonly KubeObject[], remote: string, isReco
   session.start();
   const facts = new FactStore();
   const pods = read('Pod', (object) => projectPod(object, LOCAL_NODE));
-  const settings = { node: LOCAL_NODE, cluster: parseClusterConfig(), encapIps: [], southboundRemote: '' };
-  const { southbound, openvswitch, attachments } = new MemorySinks();
+  const settings = {
+    node: LOCAL_NODE,
+    cluster: parseClusterConfig(),
+    encapIps: [],
+    southboundRemote: '',
+    networkRendering: 'always' as const,
+  };
+  const sinks = new MemorySinks();
   const engine = createEngine({
     features: FEATURES,
     facts,
     settings,
-    sinks: { northbound: desired, southbound, openvswitch, attachments },
+    sinks: { ...sinks, northbound: desired },
     schedule: (flush) => setImmediate(flush),
   });
   const caches = {

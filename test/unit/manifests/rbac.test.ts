@@ -8,6 +8,7 @@ import { createDatabases } from '../../../agent/databases/databases.ts';
 import { createClusterInputs } from '../../../agent/inputs/cluster-inputs.ts';
 import { publishNode } from '../../../agent/node/publisher.ts';
 import { podEvents } from '../../../agent/pod-events.ts';
+import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { crdFiles } from '../../../api/crd/crds.ts';
 import { POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL } from '../../../api/names.ts';
@@ -162,9 +163,10 @@ it('of the agent', { timeout: 30_000 }, async () => {
   );
   const encapIps = [parseIp('192.0.2.1')];
   const core: Core = startCore({
-    settings: { node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote },
+    settings: { node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote, networkRendering: 'always' },
     inputs,
     databases,
+    datapath: new MemorySinks(),
     writer,
     tellPod,
     onRendered: () => undefined,

@@ -1,0 +1,83 @@
+/**
+ * What is wanted of a place, by key. Several owners may want the same thing: the first in the order of their names has its
+ * way, and when it lets go the next one has, without a gap.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { ItemSink } from './engine.ts';
+
+export class ItemStore<Item> implements ItemSink<Item> {
+  readonly #keyOf: (item: Item) => string;
+  readonly #onDirty: () => void;
+  readonly #owned = new Map<string, ReadonlyMap<string, Item>>();
+  readonly #claims = new Map<string, Map<string, Item>>();
+  readonly #wanted = new Map<string, Item>();
+  #dirty = new Set<string>();
+
+  /** @param onDirty called whenever something else is wanted */
+  constructor(keyOf: (item: Item) => string, onDirty: () => void) {
+    this.#keyOf = keyOf;
+    this.#onDirty = onDirty;
+  }
+
+  get wanted(): ReadonlyMap<string, Item> {
+    return this.#wanted;
+  }
+
+  /** What an owner has a say in. */
+  keysOf(owner: string): Iterable<string> {
+    return this.#owned.get(owner)?.keys() ?? [];
+  }
+
+  /** Who wants a thing, the one that has its way first. */
+  ownersOf(key: string): readonly string[] {
+    return [...(this.#claims.get(key)?.keys() ?? [])].sort();
+  }
+
+  set(owner: string, items: readonly Item[]): void {
+    const before = this.#owned.get(owner) ?? new Map<string, Item>();
+    const after = new Map(items.map((item) => [this.#keyOf(item), item]));
+    this.#owned.set(owner, after);
+    for (const key of before.keys()) if (!after.has(key)) this.#release(owner, key);
+    for (const [key, item] of after) {
+      if (isDeepStrictEqual(before.get(key), item)) continue;
+      const claims = this.#claims.get(key) ?? new Map<string, Item>();
+      this.#claims.set(key, claims.set(owner, item));
+      this.#settle(key);
+    }
+  }
+
+  delete(owner: string): void {
+    for (const key of this.keysOf(owner)) this.#release(owner, key);
+    this.#owned.delete(owner);
+  }
+
+  /** The keys that changed since the last call. */
+  takeDirty(): ReadonlySet<string> {
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    return dirty;
+  }
+
+  #release(owner: string, key: string): void {
+    const claims = this.#claims.get(key);
+    claims?.delete(owner);
+    if (claims?.size === 0) this.#claims.delete(key);
+    this.#settle(key);
+  }
+
+  #settle(key: string): void {
+    const claims = this.#claims.get(key);
+    const winner = claims === undefined ? undefined : claims.get(smallest(claims.keys()));
+    if (isDeepStrictEqual(this.#wanted.get(key), winner)) return;
+    if (winner === undefined) this.#wanted.delete(key);
+    else this.#wanted.set(key, winner);
+    this.#dirty.add(key);
+    this.#onDirty();
+  }
+}
+
+const smallest = (texts: Iterable<string>): string => {
+  let found: string | undefined;
+  for (const text of texts) if (found === undefined || text < found) found = text;
+  return found ?? '';
+};

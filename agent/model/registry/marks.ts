@@ -1,0 +1,44 @@
+/**
+ * Marks, conntrack zones and cookies. They are those of ovn-kubernetes, so that a node can move over while connections go
+ * on, and people find what they know.
+ */
+import type { NetworkId } from '../../../net/ids.ts';
+
+/** `ct_mark` of connections that leave through the gateway bridge, in the zone `CT_ZONES.external`. */
+export const CT_MARKS = { default: 0x1, host: 0x2 } as const;
+
+/** A user-defined network's `ct_mark`. */
+export const networkCtMark = (id: NetworkId): number => 3 + id;
+
+/** Mark of a packet in the kernel that belongs to a user-defined network: decides its VRF, and its patch port. */
+export const networkPacketMark = (id: NetworkId): number => 4096 + id;
+
+export const PACKET_MARKS = {
+  /** To be sent with the node's own address (egress IP, egress service). */
+  nodeSnat: 0x3f0,
+  /** A service whose traffic from this node stays on it. */
+  internalTrafficLocal: 0x1745ec,
+} as const;
+
+/** Conntrack zones of the gateway bridge. OVN takes zones for its own ports from 1 on. */
+export const CT_ZONES = {
+  /** Connections to and from the outside. */
+  external: 64_000,
+  /** From the host to services, behind the host's masquerade address. */
+  hostMasquerade: 64_001,
+  /** From OVN to the host, behind OVN's masquerade address. */
+  ovnMasquerade: 64_002,
+  /** To host-network endpoints of services with `externalTrafficPolicy: Local`. */
+  hostNodePort: 64_003,
+  /** Only to put fragments together. */
+  reassembly: 64_004,
+} as const;
+
+export const COOKIES = {
+  /** Of every flow of ours but those below. */
+  default: 0xdeff105n,
+  /** Drops path MTU messages from other nodes that name the node's own address. */
+  pathMtu: 0x0304n,
+  /** Of gratuitous ARP. */
+  gratuitousArp: 0x0305n,
+} as const;

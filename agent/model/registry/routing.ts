@@ -1,0 +1,19 @@
+/** Routing tables and priorities of ip rules. */
+import type { NetworkId } from '../../../net/ids.ts';
+
+const FIRST_VRF_TABLE = 100_000;
+
+/** The routing table of a network's VRF. It follows from the id and not from an ifindex, so it survives a reboot. */
+export const vrfTable = (id: NetworkId): number => FIRST_VRF_TABLE + id;
+
+/** Routing table of services whose traffic from this node stays on it. */
+export const MANAGEMENT_PORT_TABLE = 7;
+
+/** Rules of ours are only at these priorities; there, those with our protocol number are all ours. */
+export const RULE_PRIORITIES = {
+  internalTrafficLocal: 30,
+  network: 2000,
+} as const;
+
+/** Of the unreachable default route of a VRF: it loses against every other one, and wins against other tables. */
+export const UNREACHABLE_METRIC = 4_278_198_272;

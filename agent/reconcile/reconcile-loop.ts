@@ -1,0 +1,196 @@
+/**
+ * Keeps one place as it is wanted: on change, when somebody else changed it, and on a slow timer. What fails is tried again
+ * after a while that grows, and stops nothing else; what waits is looked at when the place says so.
+ */
+import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
+import { ItemStore } from '../desired/item-store.ts';
+
+export interface ReconcileLoopOptions<Item> {
+  readonly keyOf: (item: Item) => string;
+  readonly backend: Backend<Item>;
+  readonly clock: LoopClock;
+  readonly observe: (observation: LoopObservation) => void;
+  /** How often everything is read anew and compared, milliseconds. */
+  readonly fullEveryMs?: number;
+}
+
+/** `schedule` calls back once, after some milliseconds, unless what it returns is called before. */
+export interface LoopClock {
+  now(): number;
+  schedule(ms: number, callback: () => void): () => void;
+}
+
+export type LoopObservation =
+  | {
+      readonly kind: 'reconciled';
+      readonly full: boolean;
+      readonly keys: number;
+      readonly written: number;
+      readonly failed: number;
+      readonly waiting: number;
+      readonly ms: number;
+    }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'drift'; readonly keys: ReadonlySet<string> | 'all' };
+
+/** What is the matter with a key. */
+export interface ItemProblem {
+  readonly kind: 'failed' | 'waiting';
+  readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+const FULL_EVERY_MS = 15_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 15_000;
+
+export class ReconcileLoop<Item> {
+  readonly store: ItemStore<Item>;
+  readonly problems = new Map<string, ItemProblem>();
+  readonly #options: ReconcileLoopOptions<Item>;
+  readonly #stop = new AbortController();
+  readonly #unlisten: () => void;
+  /** Keys to look at beside those that the store says. */
+  #again = new Set<string>();
+  /** What is tried again when the time has come. */
+  #later = new Set<string>();
+  #fullLater = false;
+  #full = true;
+  #prune = false;
+  #started = false;
+  #running: Promise<void> | undefined;
+  #scheduled = false;
+  #retryMs = FIRST_RETRY_MS;
+  #cancelRetry: (() => void) | undefined;
+  #cancelFull: (() => void) | undefined;
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(options: ReconcileLoopOptions<Item>) {
+    this.#options = options;
+    this.store = new ItemStore(options.keyOf, () => this.#schedule());
+    this.#unlisten = options.backend.listen((change) => this.#onOutside(change));
+  }
+
+  /** From now on things are written; what is ours and nobody wants is removed. All that is wanted must be known. */
+  start(): void {
+    this.#started = true;
+    this.#prune = true;
+    this.#schedule();
+  }
+
+  /** Resolves when there is nothing to do, whatever waits or fails. */
+  whenIdle(signal: AbortSignal): Promise<void> {
+    if (!this.#isBusy()) return Promise.resolve();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#idleWaiters.push(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    return promise;
+  }
+
+  /** Ends; what is there stays. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#unlisten();
+    this.#cancelRetry?.();
+    this.#cancelFull?.();
+    await this.#running;
+    await this.#options.backend.close();
+  }
+
+  #onOutside({ cause, keys }: OutsideChange): void {
+    if (cause === 'drift') this.#options.observe({ kind: 'drift', keys });
+    if (keys === 'all') this.#full = true;
+    else for (const key of keys) this.#again.add(key);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (!this.#started || this.#scheduled || this.#stop.signal.aborted) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#running === undefined) this.#running = this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const full = this.#full;
+      const dirty = this.store.takeDirty();
+      const keys = dirty.union(this.#again);
+      this.#full = false;
+      this.#again = new Set();
+      if ((!full && keys.size === 0) || this.#stop.signal.aborted) break;
+      if (!(await this.#reconcile(full ? 'all' : keys, keys))) break;
+    }
+    this.#running = undefined;
+    if (!this.#isBusy()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  /** False when the place did not answer: then the same again, later. */
+  async #reconcile(keys: ReadonlySet<string> | 'all', dirty: ReadonlySet<string>): Promise<boolean> {
+    const { backend, clock, observe } = this.#options;
+    const start = clock.now();
+    try {
+      const request = { wanted: this.store.wanted, keys, prune: this.#prune };
+      const outcome = await backend.reconcile(request, this.#stop.signal);
+      const { failed, waiting, written } = outcome;
+      const counts = { failed: failed.size, waiting: waiting.size, written };
+      const looked = keys === 'all' ? this.store.wanted.size : keys.size;
+      observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.now() - start });
+      this.#remember(keys, outcome);
+      if (keys === 'all') this.#scheduleFull();
+      if (failed.size > 0) this.#retry(failed.keys(), false);
+      else this.#retryMs = FIRST_RETRY_MS;
+      return true;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return false;
+      observe({ kind: 'failed', error });
+      this.#retry(dirty, keys === 'all');
+      return false;
+    }
+  }
+
+  #remember(keys: ReadonlySet<string> | 'all', { failed, waiting }: ReconcileOutcome): void {
+    const before = new Map(this.problems);
+    if (keys === 'all') this.problems.clear();
+    else for (const key of keys) this.problems.delete(key);
+    const since = (key: string): number => before.get(key)?.since ?? Date.now();
+    for (const [key, message] of waiting) this.problems.set(key, { kind: 'waiting', message, since: since(key) });
+    for (const [key, message] of failed) this.problems.set(key, { kind: 'failed', message, since: since(key) });
+  }
+
+  #retry(keys: Iterable<string>, full: boolean): void {
+    for (const key of keys) this.#later.add(key);
+    this.#fullLater ||= full;
+    if (this.#cancelRetry !== undefined) return;
+    const wait = this.#retryMs * (0.75 + Math.random() / 2);
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+    this.#cancelRetry = this.#options.clock.schedule(wait, () => {
+      this.#cancelRetry = undefined;
+      this.#again = this.#again.union(this.#later);
+      this.#full ||= this.#fullLater;
+      this.#later = new Set();
+      this.#fullLater = false;
+      this.#schedule();
+    });
+  }
+
+  #scheduleFull(): void {
+    this.#cancelFull?.();
+    this.#cancelFull = this.#options.clock.schedule(this.#options.fullEveryMs ?? FULL_EVERY_MS, () => {
+      this.#full = true;
+      this.#schedule();
+    });
+  }
+
+  #isBusy(): boolean {
+    return !this.#started || this.#scheduled || this.#running !== undefined || this.#full || this.#again.size > 0;
+  }
+}
