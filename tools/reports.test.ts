@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsOfCheck, countsOfLane, formatCounts, sumOf } from './reports.ts';
+import { countsOfCheck, countsOfLane, failuresOfLane, formatCounts, sumOf } from './reports.ts';
 
 const lane = (success: boolean, passed: number, failed: number, skipped = 0): string =>
   JSON.stringify({
@@ -43,4 +43,22 @@ it('the closing line has all of it, and mentions skipped tests only when there a
   ]);
   expect(formatCounts(sum)).toBe('11 passed, 2 failed');
   expect(formatCounts({ ...sum, skipped: 3 })).toBe('11 passed, 2 failed, 3 skipped');
+});
+
+it('what failed is named, with the reason', () => {
+  const passed = { status: 'passed', fullName: 'is fine', failureMessages: [] };
+  const failed = { status: 'failed', fullName: 'adds up', failureMessages: ['Error: 1 is not 2\n    at somewhere'] };
+  const report = {
+    ...JSON.parse(lane(false, 1, 1)),
+    testResults: [
+      { name: '/x/a.test.ts', status: 'failed', message: '', assertionResults: [passed, failed] },
+      { name: '/x/b.test.ts', status: 'failed', message: 'cannot be loaded\nmore', assertionResults: [] },
+      { name: '/x/c.test.ts', status: 'passed', message: '', assertionResults: [passed] },
+    ],
+  };
+  expect(failuresOfLane(JSON.stringify(report))).toEqual([
+    'a.test.ts: adds up: Error: 1 is not 2',
+    'b.test.ts: cannot be loaded',
+  ]);
+  expect(failuresOfLane(undefined)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 /** How many checks and tests passed, from the reports that `make check` and `make test` leave in `build/reports`. Pure. */
+import { basename } from 'node:path';
 import { z } from 'zod';
 
 export const REPORT_FOLDER = 'build/reports';
@@ -23,6 +24,20 @@ export const countsOfLane = (report: string | undefined): Counts => {
   const failed = data.success ? numFailedTests : Math.max(numFailedTests, 1);
   return { passed, failed, skipped: numPendingTests + numTodoTests };
 };
+
+/** One line for each test that failed, and for each file that could not be loaded. */
+export const failuresOfLane = (report: string | undefined): string[] => {
+  const { data } = laneSchema.safeParse(parse(report));
+  return (data?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((one) => one.status === 'failed');
+    if (failed.length === 0) return status === 'failed' ? [`${basename(name)}: ${firstLine(message)}`] : [];
+    return failed.map(
+      ({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${firstLine(failureMessages[0])}`,
+    );
+  });
+};
+
+const firstLine = (text = ''): string => (text.split('\n')[0] ?? '').slice(0, 300);
 
 /** What `tools/check.ts` wrote. */
 export const countsOfCheck = (report: string | undefined): Counts => {
@@ -57,6 +72,18 @@ const laneSchema = z.object({
   numFailedTests: z.number(),
   numPendingTests: z.number(),
   numTodoTests: z.number(),
+  testResults: z
+    .array(
+      z.object({
+        name: z.string(),
+        status: z.string(),
+        message: z.string().optional(),
+        assertionResults: z.array(
+          z.object({ status: z.string(), fullName: z.string(), failureMessages: z.array(z.string()).default([]) }),
+        ),
+      }),
+    )
+    .default([]),
 });
 
 const checkSchema = z.array(z.object({ step: z.string(), ok: z.boolean(), seconds: z.number() })).min(1);

@@ -1,12 +1,23 @@
 /** Adds up the reports of `make check` and `make test`; the arguments are their exit statuses. Prints the closing line. */
 import { readFileSync } from 'node:fs';
-import { type Counts, countsOfCheck, countsOfLane, formatCounts, LANES, reportFile, sumOf } from './reports.ts';
+import {
+  type Counts,
+  countsOfCheck,
+  countsOfLane,
+  failuresOfLane,
+  formatCounts,
+  LANES,
+  reportFile,
+  sumOf,
+} from './reports.ts';
 
 const main = (statuses: readonly string[]): void => {
   const counted = sumOf([countsOfCheck(read('check')), ...LANES.map((lane) => countsOfLane(read(lane)))]);
   const total = withStatuses(counted, statuses);
   const { skipped } = total;
   if (skipped > 0) console.log(`${skipped} skipped: what they test is not on this machine (docs/testing.md)`);
+  // Again here, because the end of a long output is what is looked at first.
+  for (const lane of LANES) for (const line of failuresOfLane(read(lane))) console.log(`FAILED ${lane}: ${line}`);
   // The last line is read by machines and has exactly this form.
   console.log(formatCounts({ ...total, skipped: 0 }));
   if (total.failed > 0) process.exitCode = 1;
