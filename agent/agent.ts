@@ -123,6 +123,7 @@ const startNode = (
     },
     writer,
     tellPod,
+    networkGraceMs: 300_000,
     onRendered: metrics.rendered,
   });
   resources.defer(() => core.stop());

@@ -2,6 +2,7 @@
 import { systemClock } from '../kube/clock.ts';
 import type { Writer } from '../kube/writer/types.ts';
 import { Annotator } from './attachments/annotator.ts';
+import { followNetworkUsage } from './attachments/network-usage.ts';
 import { AttachmentRegistry } from './attachments/registry.ts';
 import type { Databases } from './databases/databases.ts';
 import { createEngine, type Engine, type Sinks } from './desired/engine.ts';
@@ -28,6 +29,8 @@ export interface CoreOptions {
   readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables'>;
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly tellPod: TellPod;
+  /** How long a network that is rendered on demand stays after its last pod here. */
+  readonly networkGraceMs: number;
   readonly onRendered: (fragments: number, seconds: number) => void;
 }
 
@@ -57,6 +60,7 @@ export const startCore = (options: CoreOptions): Core => {
       options.onRendered(owners.length, seconds);
     },
   });
+  const unfollow = followNetworkUsage({ facts, registry, clock: systemClock, graceMs: options.networkGraceMs });
   const feeder = feedFacts(facts, inputs, settings);
   engine.start();
   engine.flush();
@@ -67,6 +71,7 @@ export const startCore = (options: CoreOptions): Core => {
     feeder,
     stop: () => {
       feeder.stop();
+      unfollow();
       annotator.stop();
       engine.stop();
     },

@@ -1,5 +1,6 @@
 /** One database that the agent keeps as it is wanted: its connection, its mirror and its reconciler. */
 import { DesiredRows } from '../../ovsdb/desired/desired-rows.ts';
+import type { ClaimedRows } from '../../ovsdb/desired/garbage.ts';
 import type { ReconcilerEvent } from '../../ovsdb/desired/reconcile/events.ts';
 import type { ReconcilerReplica } from '../../ovsdb/desired/reconcile/needs.ts';
 import { OvsdbReconciler } from '../../ovsdb/desired/reconcile/reconciler.ts';
@@ -25,6 +26,8 @@ export interface DatabaseOptions<R extends MirroredReplica> {
   readonly name: DatabaseName;
   readonly remote: string;
   readonly replica: R;
+  /** See `ReconcilerOptions`. */
+  readonly claimed?: ClaimedRows;
   readonly observe: (database: DatabaseName, observation: DatabaseObservation) => void;
 }
 
@@ -35,7 +38,7 @@ export class Database<DB, R extends MirroredReplica> {
   readonly session: OvsdbSession;
   readonly reconciler: OvsdbReconciler<DB>;
 
-  constructor({ name, remote, replica, observe }: DatabaseOptions<R>) {
+  constructor({ name, remote, replica, claimed = {}, observe }: DatabaseOptions<R>) {
     this.name = name;
     this.replica = replica;
     this.session = new OvsdbSession({ database: replica.database, remotes: parseRemotes(remote) });
@@ -46,6 +49,7 @@ export class Database<DB, R extends MirroredReplica> {
       replica,
       session: this.session,
       ownerKey: OWNER_KEY,
+      claimed,
       onEvent: (event) => observe(name, { kind: 'reconciler', event }),
     });
   }

@@ -4,7 +4,7 @@ import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { AgentOptions } from '../options.ts';
 import { Database, type DatabaseOptions } from './database.ts';
-import { createNorthboundReplica, type NorthboundReplica } from './northbound.ts';
+import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
 import { createSouthboundReplica, type SouthboundReplica } from './southbound.ts';
 import { createVswitchReplica, type VswitchReplica } from './vswitch.ts';
 
@@ -25,6 +25,7 @@ export const createDatabases = (remotes: Remotes, observe: Observe): Databases =
     name: 'northbound',
     remote: remotes.northboundRemote,
     replica: createNorthboundReplica(),
+    claimed: NORTHBOUND_CLAIMS,
     observe,
   });
   const southbound = new Database<OvnSouthbound, SouthboundReplica>({

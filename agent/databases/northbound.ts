@@ -1,8 +1,9 @@
 /** What the agent mirrors of its zone's northbound database: the tables and columns that its features write. */
+import type { ClaimedRows } from '../../ovsdb/desired/garbage.ts';
 import { ownerIndexes } from '../../ovsdb/desired/replica-needs.ts';
 import { type OvnNorthbound, ovnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { Replica } from '../../ovsdb/replica/replica.ts';
-import { OWNER_KEY } from '../model/ownership.ts';
+import { isOurMacBinding, OWNER_KEY } from '../model/ownership.ts';
 
 /** Not `Logical_Switch_Port.up` nor `NB_Global.nb_cfg`: northd writes them, and nothing here depends on them. */
 const TABLES = {
@@ -21,16 +22,33 @@ const TABLES = {
   ],
   Copp: ['external_ids', 'meters', 'name'],
   Gateway_Chassis: ['chassis_name', 'external_ids', 'name', 'priority'],
-  Logical_Router: ['copp', 'external_ids', 'name', 'options', 'ports', 'static_routes'],
-  Logical_Router_Port: ['external_ids', 'gateway_chassis', 'mac', 'name', 'networks', 'options'],
+  Logical_Router: ['copp', 'external_ids', 'name', 'nat', 'options', 'policies', 'ports', 'static_routes'],
+  Logical_Router_Policy: ['action', 'external_ids', 'match', 'nexthops', 'priority'],
+  Logical_Router_Port: [
+    'external_ids',
+    'gateway_chassis',
+    'ipv6_ra_configs',
+    'mac',
+    'name',
+    'networks',
+    'options',
+    'peer',
+  ],
   Logical_Router_Static_Route: ['external_ids', 'ip_prefix', 'nexthop', 'output_port', 'policy'],
   Logical_Switch: ['acls', 'external_ids', 'name', 'other_config', 'ports'],
-  Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'type'],
+  Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'tag_request', 'type'],
   Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
   Meter_Band: ['action', 'external_ids', 'rate'],
+  NAT: ['external_ids', 'external_ip', 'logical_ip', 'logical_port', 'match', 'options', 'type'],
   NB_Global: ['name', 'options'],
   Port_Group: ['acls', 'external_ids', 'name', 'ports'],
+  Static_MAC_Binding: ['ip', 'logical_port', 'mac', 'override_dynamic_mac'],
 } as const;
+
+/** What an earlier run has left of tables without `external_ids`. */
+export const NORTHBOUND_CLAIMS: ClaimedRows = {
+  Static_MAC_Binding: ({ logical_port: port, ip, mac }) => isOurMacBinding(String(port), String(ip), String(mac)),
+};
 
 export type NorthboundReplica = Replica<OvnNorthbound, typeof TABLES>;
 

@@ -19,6 +19,7 @@ export type VswitchReplica = Replica<OpenVSwitch, typeof TABLES>;
 
 export const INTERFACE_BY_SANDBOX = 'sandbox';
 export const INTERFACE_BY_LOGICAL_PORT = 'logical-port';
+export const INTERFACE_BY_NAME = 'name';
 
 export const createVswitchReplica = (): VswitchReplica => {
   const owners = ownerIndexes(openVSwitch, TABLES, OWNER_KEY);
@@ -32,6 +33,7 @@ export const createVswitchReplica = (): VswitchReplica => {
         ...owners.Interface,
         [INTERFACE_BY_SANDBOX]: ({ external_ids: ids }) => ids['sandbox'],
         [INTERFACE_BY_LOGICAL_PORT]: ({ external_ids: ids }) => ids['iface-id'],
+        [INTERFACE_BY_NAME]: ({ name }) => name,
       },
     },
   });

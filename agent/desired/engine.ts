@@ -112,14 +112,18 @@ class RenderingEngine implements Engine {
   flush(): void {
     const { onFlush, monotonic = () => performance.now() } = this.#options;
     const start = monotonic();
+    this.#scheduled = true;
+    const rendered: string[] = [];
+    // What pods are attached to is a fact again (`networkInUse`): what follows from it belongs to the same transaction.
+    for (let round = 0; this.#stale.size > 0 && round < MAX_ROUNDS; round++) {
+      const stale = [...this.#stale];
+      this.#stale.clear();
+      for (const source of stale) this.#refresh(source);
+      rendered.push(...stale.map(({ owner }) => owner));
+    }
     this.#scheduled = false;
-    const stale = [...this.#stale];
-    this.#stale.clear();
-    for (const source of stale) this.#refresh(source);
-    onFlush?.(
-      stale.map(({ owner }) => owner),
-      (monotonic() - start) / 1000,
-    );
+    if (this.#stale.size > 0) this.#scheduleFlush();
+    onFlush?.(rendered, (monotonic() - start) / 1000);
   }
 
   #setPresent(subject: AnySubject, present: boolean): void {
@@ -143,6 +147,10 @@ class RenderingEngine implements Engine {
 
   #markStale(source: FragmentSource): void {
     this.#stale.add(source);
+    this.#scheduleFlush();
+  }
+
+  #scheduleFlush(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#options.schedule(() => this.flush());
@@ -192,6 +200,9 @@ class RenderingEngine implements Engine {
     source.reads = NOTHING_READ;
   }
 }
+
+/** Facts that follow from fragments are one step away; more rounds would be a circle. */
+const MAX_ROUNDS = 4;
 
 const NOTHING_READ: ReadonlySet<FactCell> = new Set();
 

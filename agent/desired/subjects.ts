@@ -58,6 +58,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'primaryNad':
     case 'namespace':
     case 'gateway':
+    case 'gatewayMode':
     case 'hostAddresses':
     case 'networkInUse':
     case 'kubeletCgroup':

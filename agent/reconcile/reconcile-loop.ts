@@ -3,21 +3,16 @@
  * after a while that grows, and stops nothing else; what waits is looked at when the place says so.
  */
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
+import type { Clock } from '../../kube/clock.ts';
 import { ItemStore } from '../desired/item-store.ts';
 
 export interface ReconcileLoopOptions<Item> {
   readonly keyOf: (item: Item) => string;
   readonly backend: Backend<Item>;
-  readonly clock: LoopClock;
+  readonly clock: Clock;
   readonly observe: (observation: LoopObservation) => void;
   /** How often everything is read anew and compared, milliseconds. */
   readonly fullEveryMs?: number;
-}
-
-/** `schedule` calls back once, after some milliseconds, unless what it returns is called before. */
-export interface LoopClock {
-  now(): number;
-  schedule(ms: number, callback: () => void): () => void;
 }
 
 export type LoopObservation =
@@ -136,14 +131,14 @@ export class ReconcileLoop<Item> {
   /** False when the place did not answer: then the same again, later. */
   async #reconcile(keys: ReadonlySet<string> | 'all', dirty: ReadonlySet<string>): Promise<boolean> {
     const { backend, clock, observe } = this.#options;
-    const start = clock.now();
+    const start = clock.monotonic();
     try {
       const request = { wanted: this.store.wanted, keys, prune: this.#prune };
       const outcome = await backend.reconcile(request, this.#stop.signal);
       const { failed, waiting, written } = outcome;
       const counts = { failed: failed.size, waiting: waiting.size, written };
       const looked = keys === 'all' ? this.store.wanted.size : keys.size;
-      observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.now() - start });
+      observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
       this.#remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       if (failed.size > 0) this.#retry(failed.keys(), false);
@@ -161,7 +156,7 @@ export class ReconcileLoop<Item> {
     const before = new Map(this.problems);
     if (keys === 'all') this.problems.clear();
     else for (const key of keys) this.problems.delete(key);
-    const since = (key: string): number => before.get(key)?.since ?? Date.now();
+    const since = (key: string): number => before.get(key)?.since ?? this.#options.clock.wall();
     for (const [key, message] of waiting) this.problems.set(key, { kind: 'waiting', message, since: since(key) });
     for (const [key, message] of failed) this.problems.set(key, { kind: 'failed', message, since: since(key) });
   }

@@ -169,6 +169,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     datapath: new MemorySinks(),
     writer,
     tellPod,
+    networkGraceMs: 0,
     onRendered: () => undefined,
   });
   ends.push(() => core.stop());

@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest';
+import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../../datapath/backend.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { type LoopObservation, ReconcileLoop } from './reconcile-loop.ts';
+
+/** A place where values are kept by key, which may be broken. */
+class TestPlace implements Backend<string> {
+  readonly actual = new Map<string, string>();
+  readonly requests: (ReadonlySet<string> | 'all')[] = [];
+  readonly refused = new Set<string>();
+  readonly absent = new Set<string>();
+  isGone = false;
+  closed = false;
+  #tell: (change: OutsideChange) => void = () => undefined;
+
+  reconcile({ wanted, keys, prune }: ReconcileRequest<string>): Promise<ReconcileOutcome> {
+    this.requests.push(keys === 'all' ? keys : new Set(keys));
+    if (this.isGone) return Promise.reject(new Error('no answer'));
+    const all = keys === 'all' ? new Set([...wanted.keys(), ...this.actual.keys()]) : keys;
+    const failed = new Map<string, string>();
+    const waiting = new Map<string, string>();
+    let written = 0;
+    for (const key of all) {
+      const value = wanted.get(key);
+      if (this.actual.get(key) === value) continue;
+      if (this.refused.has(key)) failed.set(key, 'refused');
+      else if (this.absent.has(key)) waiting.set(key, 'a link');
+      else if (value !== undefined) this.actual.set(key, value);
+      else if (prune) this.actual.delete(key);
+      written += 1;
+    }
+    return Promise.resolve({ written, failed, waiting });
+  }
+
+  listen(listener: (change: OutsideChange) => void): () => void {
+    this.#tell = listener;
+    return () => {
+      this.#tell = () => undefined;
+    };
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  tell(change: OutsideChange): void {
+    this.#tell(change);
+  }
+}
+
+/** Time stands still; `ring` runs what was scheduled last, of all that waits. */
+class StoppedClock implements Clock {
+  readonly waiting = new Map<() => void, number>();
+  wall = (): number => 1000;
+  monotonic = (): number => 0;
+  schedule = (ms: number, callback: () => void): (() => void) => {
+    this.waiting.set(callback, ms);
+    return () => this.waiting.delete(callback);
+  };
+
+  ring(longerThan = 0): void {
+    for (const [callback, ms] of [...this.waiting]) {
+      if (ms < longerThan) continue;
+      this.waiting.delete(callback);
+      callback();
+    }
+  }
+}
+
+const signal = AbortSignal.timeout(60_000);
+
+const setup = () => {
+  const place = new TestPlace();
+  const clock = new StoppedClock();
+  const seen: LoopObservation[] = [];
+  const loop = new ReconcileLoop<string>({
+    keyOf: (item) => item.split('=')[0] ?? '',
+    backend: place,
+    clock,
+    observe: (observation) => seen.push(observation),
+  });
+  return { place, clock, seen, loop };
+};
+
+it('writes nothing before the start, then compares everything, then what changes', async () => {
+  const { place, loop } = setup();
+  place.actual.set('old', 'old=1');
+  loop.store.set('o', ['x=1']);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(place.requests).toEqual([]);
+  loop.start();
+  await loop.whenIdle(signal);
+  expect(place.actual).toEqual(new Map([['x', 'x=1']]));
+  loop.store.set('o', ['x=2', 'y=1']);
+  await loop.whenIdle(signal);
+  expect(place.requests).toEqual(['all', new Set(['x', 'y'])]);
+  expect(place.actual.get('x')).toBe('x=2');
+});
+
+it('looks at what somebody else changed, counts it, and at everything when the time has come', async () => {
+  const { place, loop, clock, seen } = setup();
+  loop.store.set('o', ['x=1', 'y=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  place.actual.delete('x');
+  place.tell({ cause: 'drift', keys: new Set(['x']) });
+  await loop.whenIdle(signal);
+  expect(place.actual.get('x')).toBe('x=1');
+  expect(seen.filter(({ kind }) => kind === 'drift')).toHaveLength(1);
+  place.actual.set('z', 'z=1');
+  clock.ring(15_000);
+  await loop.whenIdle(signal);
+  expect(place.requests).toEqual(['all', new Set(['x']), 'all']);
+  expect(place.actual.has('z')).toBe(false);
+});
+
+it('tries again what failed, later each time, and does the rest meanwhile', async () => {
+  const { place, loop, clock } = setup();
+  place.refused.add('x');
+  loop.store.set('o', ['x=1', 'y=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  expect(place.actual).toEqual(new Map([['y', 'y=1']]));
+  expect(loop.problems).toEqual(new Map([['x', { kind: 'failed', message: 'refused', since: 1000 }]]));
+  const first = Math.min(...clock.waiting.values());
+  clock.ring(1);
+  await loop.whenIdle(signal);
+  expect(Math.min(...clock.waiting.values())).toBeGreaterThan(first);
+  place.refused.clear();
+  clock.ring();
+  await loop.whenIdle(signal);
+  expect([place.actual.get('x'), loop.problems.size]).toEqual(['x=1', 0]);
+});
+
+it('remembers what waits until the place says that it is there', async () => {
+  const { place, loop, clock } = setup();
+  place.absent.add('x');
+  loop.store.set('o', ['x=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  expect(loop.problems.get('x')).toMatchObject({ kind: 'waiting', message: 'a link' });
+  // Only the slow timer waits: nothing is tried before there is a reason.
+  expect([...clock.waiting.values()]).toEqual([15_000]);
+  place.absent.clear();
+  place.tell({ cause: 'input', keys: new Set(['x']) });
+  await loop.whenIdle(signal);
+  expect([place.actual.get('x'), loop.problems.size]).toEqual(['x=1', 0]);
+});
+
+it('compares everything again when a place that did not answer is back', async () => {
+  const { place, loop, clock, seen } = setup();
+  place.isGone = true;
+  loop.store.set('o', ['x=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  expect(seen).toMatchObject([{ kind: 'failed' }]);
+  place.isGone = false;
+  clock.ring();
+  await loop.whenIdle(signal);
+  expect(place.actual.get('x')).toBe('x=1');
+  await loop.stop();
+  expect(place.closed).toBe(true);
+});
