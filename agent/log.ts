@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { ReflectorObservation } from '../kube/reflector/types.ts';
 import type { WriterObservation } from '../kube/writer/types.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
+import type { BackendName } from './reconcile/node-datapath.ts';
+import type { LoopObservation } from './reconcile/reconcile-loop.ts';
 
 export const logDatabase = (log: Logger, database: DatabaseName, observation: DatabaseObservation): void => {
   const child = log.child({ module: 'ovsdb', database });
@@ -37,6 +39,26 @@ const logReconciler = (log: Logger, event: ReconcilerEvent): void => {
       log.warn({ unit: event.unit, owners: event.owners, reason: event.message }, 'a foreign row is in the way');
   }
 };
+
+export const logDatapath = (log: Logger, backend: BackendName, observation: LoopObservation): void => {
+  const child = log.child({ module: 'datapath', backend });
+  if (observation.kind === 'failed') child.warn({ err: observation.error }, 'it did not answer');
+  else if (observation.kind === 'drift') {
+    const keys = observation.keys === 'all' ? 'all' : [...observation.keys].slice(0, MAX_LOGGED_KEYS);
+    child.info({ keys }, 'drift found');
+  } else if (observation.failed > 0) child.warn(logged(observation), 'not all could be written');
+  else if (observation.written > 0) child.debug(logged(observation), 'written');
+};
+
+const MAX_LOGGED_KEYS = 5;
+
+const logged = ({ keys, written, failed, waiting, ms }: Extract<LoopObservation, { kind: 'reconciled' }>) => ({
+  keys,
+  written,
+  failed,
+  waiting,
+  milliseconds: ms,
+});
 
 export const logReflector = (log: Logger, resource: string, observation: ReflectorObservation): void => {
   const child = log.child({ module: 'mirror', resource });

@@ -2,12 +2,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CniObservation } from './cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
+import type { BackendName } from './reconcile/node-datapath.ts';
+import type { LoopObservation } from './reconcile/reconcile-loop.ts';
 
 export interface AgentMetrics {
   readonly contentType: string;
   text(): Promise<string>;
   cni(observation: CniObservation): void;
   database(database: DatabaseName, observation: DatabaseObservation): void;
+  datapath(backend: BackendName, observation: LoopObservation): void;
   rendered(fragments: number, seconds: number): void;
   /** A number that is asked for when somebody reads the metrics. */
   gauge(name: string, help: string, read: () => number): void;
@@ -36,12 +39,19 @@ export const createAgentMetrics = (): AgentMetrics => {
     help: 'Fragments that were rendered.',
     registers,
   });
-  const database = databaseMetrics(registers);
+  const drift = new Counter({
+    name: 'udn_agent_drift_repairs_total',
+    help: 'Objects of ours that somebody had changed or removed.',
+    labelNames: ['backend'],
+    registers,
+  });
+  const database = databaseMetrics(registers, drift);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     cni: ({ command, phase, seconds, failed }) => cni.observe({ command, phase, failed: String(failed) }, seconds),
     database,
+    datapath: datapathMetrics(registers, drift),
     rendered: (count, seconds) => {
       fragments.inc(count);
       renders.observe(seconds);
@@ -59,7 +69,7 @@ export const createAgentMetrics = (): AgentMetrics => {
   };
 };
 
-const databaseMetrics = (registers: Registry[]): AgentMetrics['database'] => {
+const databaseMetrics = (registers: Registry[], drift: Counter<'backend'>): AgentMetrics['database'] => {
   const labelNames = ['database'] as const;
   const connected = new Gauge({
     name: 'udn_agent_ovsdb_connected',
@@ -86,12 +96,6 @@ const databaseMetrics = (registers: Registry[]): AgentMetrics['database'] => {
     labelNames,
     registers,
   });
-  const drift = new Counter({
-    name: 'udn_agent_drift_repairs_total',
-    help: 'Objects of ours that somebody had changed or removed.',
-    labelNames,
-    registers,
-  });
   return (name, observation) => {
     const labels = { database: name };
     if (observation.kind === 'state') connected.set(labels, observation.state.kind === 'connected' ? 1 : 0);
@@ -101,6 +105,38 @@ const databaseMetrics = (registers: Registry[]): AgentMetrics['database'] => {
       commits.observe(labels, event.durationMs / 1000);
       operations.inc(labels, event.operations);
     } else if (event.kind === 'failed') failures.inc(labels);
-    else if (event.kind === 'drift') drift.inc(labels);
+    else if (event.kind === 'drift') drift.inc({ backend: name });
+  };
+};
+
+const datapathMetrics = (registers: Registry[], drift: Counter<'backend'>): AgentMetrics['datapath'] => {
+  const durations = new Histogram({
+    name: 'udn_agent_reconcile_duration_seconds',
+    help: 'Time of comparing what is there with what is wanted and writing the difference; full: all of it was read anew.',
+    labelNames: ['backend', 'full'],
+    buckets: [0.001, 0.005, 0.02, 0.05, 0.2, 1, 5, 20],
+    registers,
+  });
+  const labelNames = ['backend'] as const;
+  const written = new Counter({
+    name: 'udn_agent_reconcile_written_total',
+    help: 'Objects that were added, changed or removed.',
+    labelNames,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'udn_agent_reconcile_failures_total',
+    help: 'Objects that could not be brought about, each time, and backends that did not answer.',
+    labelNames,
+    registers,
+  });
+  return (backend, observation) => {
+    if (observation.kind === 'drift') drift.inc({ backend }, observation.keys === 'all' ? 1 : observation.keys.size);
+    else if (observation.kind === 'failed') failures.inc({ backend });
+    else {
+      durations.observe({ backend, full: String(observation.full) }, observation.ms / 1000);
+      written.inc({ backend }, observation.written);
+      failures.inc({ backend }, observation.failed);
+    }
   };
 };

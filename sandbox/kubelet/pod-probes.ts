@@ -27,24 +27,40 @@ export const createPodProbes = ({ onReadiness, onDead, onUnready }: ProbeEvents)
     running.delete(name);
     ready.delete(name);
   };
+  const startReadiness = ({ name, readinessProbe }: PodContainer, target: ProbeTarget): Prober[] => {
+    if (readinessProbe === undefined) {
+      ready.add(name);
+      return [];
+    }
+    const onResult = (isSuccess: boolean, message: string): void => {
+      if (isSuccess) ready.add(name);
+      else ready.delete(name);
+      if (!isSuccess) onUnready(name, message);
+      onReadiness();
+    };
+    return [startProbe(readinessProbe, target, onResult)];
+  };
+  const startLiveness = ({ name, livenessProbe }: PodContainer, target: ProbeTarget): Prober[] =>
+    livenessProbe === undefined
+      ? []
+      : [startProbe(livenessProbe, target, (isSuccess, message) => isSuccess || onDead(name, message))];
+  const startAll = (container: PodContainer, target: ProbeTarget): Prober[] => [
+    ...startReadiness(container, target),
+    ...startLiveness(container, target),
+  ];
+  /** Until the startup probe succeeds there are no others, and the container is not ready. */
   const probersOf = (container: PodContainer, target: ProbeTarget): Prober[] => {
-    const { name, readinessProbe, livenessProbe } = container;
-    if (readinessProbe === undefined) ready.add(name);
-    return [
-      ...(readinessProbe === undefined
-        ? []
-        : [
-            startProbe(readinessProbe, target, (isSuccess, message) => {
-              if (isSuccess) ready.add(name);
-              else ready.delete(name);
-              if (!isSuccess) onUnready(name, message);
-              onReadiness();
-            }),
-          ]),
-      ...(livenessProbe === undefined
-        ? []
-        : [startProbe(livenessProbe, target, (isSuccess, message) => isSuccess || onDead(name, message))]),
-    ];
+    const { name, startupProbe } = container;
+    if (startupProbe === undefined) return startAll(container, target);
+    const probers: Prober[] = [];
+    const startup = startProbe(startupProbe, target, (isSuccess, message) => {
+      if (!isSuccess) return onDead(name, message);
+      startup.stop();
+      probers.push(...startAll(container, target));
+      onReadiness();
+    });
+    probers.push(startup);
+    return probers;
   };
   return {
     start: (id, container, target) => {

@@ -14,6 +14,7 @@ const probe = z.object({
     })
     .optional(),
   tcpSocket: z.object({ port, host: z.string().optional() }).optional(),
+  grpc: z.object({ port: z.number().int(), service: z.string().nullish() }).optional(),
   exec: z.object({ command: z.array(z.string()).default([]) }).optional(),
   initialDelaySeconds: z.number().default(0),
   periodSeconds: z.number().default(10),
@@ -38,6 +39,7 @@ const container = z.object({
   ports: z.array(z.object({ name: z.string().optional(), containerPort: z.number() })).default([]),
   readinessProbe: probe.optional(),
   livenessProbe: probe.optional(),
+  startupProbe: probe.optional(),
 });
 
 const condition = z.object({

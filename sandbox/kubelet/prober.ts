@@ -1,7 +1,8 @@
-/** Readiness and liveness probes. They come from this process, whose cgroup nftables rules know as kubelet's. */
+/** Readiness, liveness and startup probes. They come from this process, whose cgroup nftables rules know as kubelet's. */
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
+import { probeGrpc } from './grpc-probe.ts';
 import { type PodContainer, type Probe, probePort } from './pod-spec.ts';
 
 export interface ProbeTarget {
@@ -42,7 +43,7 @@ export const startProbe = (
       outcome = isSuccess;
       onResult(isSuccess, message ?? '');
     }
-    timer = setTimeout(once, probe.periodSeconds * 1000);
+    if (!stopped.signal.aborted) timer = setTimeout(once, probe.periodSeconds * 1000);
   };
   let timer = setTimeout(once, probe.initialDelaySeconds * 1000);
   return {
@@ -57,8 +58,11 @@ const probeOnce = async (probe: Probe, target: ProbeTarget): Promise<void> => {
   const signal = AbortSignal.timeout(probe.timeoutSeconds * 1000);
   if (probe.httpGet !== undefined) return await probeHttp(probe.httpGet, target, signal);
   if (probe.tcpSocket !== undefined) return await probeTcp(probe.tcpSocket, target, signal);
+  if (probe.grpc !== undefined) {
+    return await probeGrpc(target.address, probe.grpc.port, probe.grpc.service ?? '', signal);
+  }
   if (probe.exec !== undefined) return await probeExec(probe.exec.command, target, signal);
-  throw new Error('the probe has neither httpGet nor tcpSocket nor exec');
+  throw new Error('the probe has none of httpGet, tcpSocket, grpc and exec');
 };
 
 const probeHttp = (get: NonNullable<Probe['httpGet']>, target: ProbeTarget, signal: AbortSignal): Promise<void> =>

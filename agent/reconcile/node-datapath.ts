@@ -1,0 +1,88 @@
+/** The places of this node that are no databases: the gateway bridge's flows, the host's network stack, nftables. */
+import type { Backend } from '../../datapath/backend.ts';
+import { type HostItem, hostItemKey } from '../../datapath/host/types.ts';
+import { type NftItem, nftItemKey } from '../../datapath/nftables/types.ts';
+import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { Sinks } from '../desired/engine.ts';
+import { type ItemProblem, type LoopObservation, ReconcileLoop } from './reconcile-loop.ts';
+
+export const BACKEND_NAMES = ['openflow', 'host', 'nftables'] as const;
+export type BackendName = (typeof BACKEND_NAMES)[number];
+
+export interface Backends {
+  readonly openflow: Backend<BridgeItem>;
+  readonly host: Backend<HostItem>;
+  readonly nftables: Backend<NftItem>;
+}
+
+export interface NodeDatapathOptions {
+  readonly backends: Backends;
+  readonly clock: Clock;
+  readonly observe: (backend: BackendName, observation: LoopObservation) => void;
+}
+
+export class NodeDatapath {
+  readonly openflow: ReconcileLoop<BridgeItem>;
+  readonly host: ReconcileLoop<HostItem>;
+  readonly nftables: ReconcileLoop<NftItem>;
+
+  constructor({ backends, clock, observe }: NodeDatapathOptions) {
+    const common = (name: BackendName) => ({
+      clock,
+      observe: (observation: LoopObservation) => observe(name, observation),
+    });
+    this.openflow = new ReconcileLoop({ ...common('openflow'), keyOf: bridgeItemKey, backend: backends.openflow });
+    this.host = new ReconcileLoop({ ...common('host'), keyOf: hostItemKey, backend: backends.host });
+    this.nftables = new ReconcileLoop({ ...common('nftables'), keyOf: nftItemKey, backend: backends.nftables });
+  }
+
+  get sinks(): Pick<Sinks, 'openflow' | 'host' | 'nftables'> {
+    return { openflow: this.openflow.store, host: this.host.store, nftables: this.nftables.store };
+  }
+
+  /** To be called when everything that is wanted is known: what is ours and not wanted is removed from then on. */
+  start(): void {
+    for (const name of BACKEND_NAMES) this[name].start();
+  }
+
+  async whenIdle(signal: AbortSignal): Promise<void> {
+    await Promise.all(BACKEND_NAMES.map((name) => this[name].whenIdle(signal)));
+  }
+
+  /** What is there stays. */
+  async stop(): Promise<void> {
+    await Promise.all(BACKEND_NAMES.map((name) => this[name].stop()));
+  }
+
+  /** What is the matter with what an owner wants, the worst first. */
+  problemOf(owner: string): ItemProblem | undefined {
+    let waiting: ItemProblem | undefined;
+    for (const name of BACKEND_NAMES) {
+      const { store, problems } = this[name];
+      if (problems.size === 0) continue;
+      for (const key of store.keysOf(owner)) {
+        const problem = problems.get(key);
+        if (problem?.kind === 'failed') return problem;
+        waiting ??= problem;
+      }
+    }
+    return waiting;
+  }
+
+  /** All that is not as it is wanted. */
+  *problems(): Generator<{ readonly backend: BackendName; readonly key: string; readonly problem: ItemProblem }> {
+    for (const backend of BACKEND_NAMES) {
+      for (const [key, problem] of this[backend].problems) yield { backend, key, problem };
+    }
+  }
+
+  size(backend: BackendName): number {
+    return this[backend].store.wanted.size;
+  }
+
+  /** Who wants a thing, the one that has its way first. */
+  ownersOf(backend: BackendName, key: string): readonly string[] {
+    return this[backend].store.ownersOf(key);
+  }
+}
