@@ -1,0 +1,82 @@
+/**
+ * Makes the datapath and the kernel forget the connections of networks that are gone, in the background: nothing waits for
+ * it, and a network that cannot be forgotten now is tried again.
+ */
+import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { NetworkId } from '../../net/ids.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import { CT_ZONES, networkCtMark } from '../model/registry/marks.ts';
+import type { LocalSettings } from '../model/view.ts';
+
+export interface GoneNetworksOptions {
+  readonly facts: FactStore;
+  readonly settings: Pick<LocalSettings, 'cluster'>;
+  readonly conntrack: Conntrack;
+  readonly clock: Clock;
+  readonly onError: (network: string, error: unknown) => void;
+}
+
+const RETRY_MS = 10_000;
+
+/** @returns what ends it */
+export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) => {
+  const { facts, clock, onError } = options;
+  const stop = new AbortController();
+  const retries = new Map<NetworkId, () => void>();
+  const ids = new Map<string, NetworkId>();
+
+  const forget = async (network: string, id: NetworkId): Promise<void> => {
+    try {
+      await flush(options, id, stop.signal);
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      onError(network, error);
+      retries.set(
+        id,
+        clock.schedule(RETRY_MS, () => {
+          retries.delete(id);
+          void forget(network, id);
+        }),
+      );
+    }
+  };
+  /** The id has a new owner, whose connections are none of ours to forget. */
+  const keep = (id: NetworkId): void => {
+    retries.get(id)?.();
+    retries.delete(id);
+  };
+  const unlisten = facts.listen((kind, network, present) => {
+    if (kind !== 'network' || network === DEFAULT_NETWORK_NAME) return;
+    const id = present ? facts.get('network', network)?.id : ids.get(network);
+    if (id === undefined) return;
+    if (present) {
+      ids.set(network, id);
+      keep(id);
+    } else {
+      ids.delete(network);
+      void forget(network, id);
+    }
+  });
+  return () => {
+    stop.abort();
+    unlisten();
+    for (const cancel of retries.values()) cancel();
+  };
+};
+
+const flush = async (
+  { conntrack, settings }: Pick<GoneNetworksOptions, 'conntrack' | 'settings'>,
+  id: NetworkId,
+  signal: AbortSignal,
+): Promise<void> => {
+  const mark = networkCtMark(id);
+  for (const zone of [CT_ZONES.external, CT_ZONES.hostMasquerade, CT_ZONES.ovnMasquerade]) {
+    await conntrack.flushMark(zone, mark, signal);
+  }
+  for (const address of networkMasqueradeAddresses(settings.cluster, id, 'management') ?? []) {
+    if (!(await conntrack.flushAddress(address, signal))) return;
+  }
+};

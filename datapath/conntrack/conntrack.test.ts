@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { FakeCommandRunner } from '../exec/fake.ts';
+import { createConntrack } from './conntrack.ts';
+
+const nothing = { exitCode: 1, stderr: 'conntrack v1.4.8 (conntrack-tools): 0 flow entries have been deleted.\n' };
+
+it('forgets what a zone of the datapath has with a mark', async () => {
+  const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}) });
+  await createConntrack(runner).flushMark(64_000, 4);
+  expect(runner.commands.map(({ args }) => args)).toEqual([['dpctl/flush-conntrack', 'zone=64000', 'mark=0x4']]);
+});
+
+it('forgets what the kernel has of an address, on either side; nothing there is no error', async () => {
+  const runner = new FakeCommandRunner({ conntrack: ({ args }) => (args.includes('--orig-src') ? {} : nothing) });
+  expect(await createConntrack(runner).flushAddress('fd69::c')).toBe(true);
+  expect(runner.commands.map(({ args }) => args.slice(1).join(' '))).toEqual([
+    '--family ipv6 --orig-src fd69::c',
+    '--family ipv6 --orig-dst fd69::c',
+    '--family ipv6 --reply-src fd69::c',
+    '--family ipv6 --reply-dst fd69::c',
+  ]);
+});
+
+it('says that there is no conntrack program, and reports its other errors', async () => {
+  expect(await createConntrack(new FakeCommandRunner({})).flushAddress('169.254.0.12')).toBe(false);
+  const broken = new FakeCommandRunner({ conntrack: () => ({ exitCode: 1, stderr: 'Operation not permitted' }) });
+  await expect(createConntrack(broken).flushAddress('169.254.0.12')).rejects.toThrow('Operation not permitted');
+});
