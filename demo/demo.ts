@@ -12,9 +12,17 @@ import { readNeighbourOverflows } from '../sandbox/reachability/neighbour-tables
 import type { Reachability, ReachabilityPod } from '../sandbox/reachability/types.ts';
 import { startDemoCluster } from './cluster.ts';
 import { DemoError, Interruption } from './errors.ts';
+import {
+  isNorthSouthRight,
+  measureNorthSouth,
+  type NorthSouth,
+  northSouthSenders,
+  renderNorthSouth,
+  SOURCE_PORT,
+} from './north-south.ts';
 import { type DemoOptions, shownPath } from './options.ts';
 import { getsReady, waitUntilReady } from './readiness.ts';
-import { clearResults, keepLogs, writeReachability } from './results.ts';
+import { clearResults, keepLogs, writeNorthSouth, writeReachability } from './results.ts';
 import type { Terminal } from './terminal.ts';
 import { showNode } from './udnctl.ts';
 
@@ -32,8 +40,8 @@ export const runDemo = async (options: DemoOptions, terminal: Terminal, signal: 
     throw signal.aborted ? signal.reason : error;
   });
   try {
-    const results = await before(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
-    const isRight = differences(results).length === 0;
+    const { results, northSouth } = await before(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
+    const isRight = differences(results).length === 0 && isNorthSouthRight(northSouth);
     if (!isRight) await rescueLogs(sandbox, options, terminal);
     if (options.keep) terminal.block(goOn(options.name, results));
     return isRight;
@@ -53,21 +61,27 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-const useCluster = async (run: Run): Promise<readonly Reachability[]> => {
+interface Results {
+  readonly results: readonly Reachability[];
+  readonly northSouth: readonly NorthSouth[];
+}
+
+const useCluster = async (run: Run): Promise<Results> => {
   const { sandbox, manifests, options, terminal, signal } = run;
   await createTenants(run);
   const pods = await readPods(await sandbox.objects());
   requireIntended(pods, manifests);
   const results = await measure(run, pods);
-  terminal.step('4. What a node says');
+  const northSouth = await measureOutside(run, pods);
+  terminal.step('5. What a node says');
   await showNode(
     sandbox,
     { node: 'node-1', network: firstNetwork(manifests), folder: options.output },
     terminal,
     signal,
   );
-  conclude(results, terminal);
-  return results;
+  conclude(results, northSouth, terminal);
+  return { results, northSouth };
 };
 
 /** Without this an empty cluster would be as it should be. */
@@ -120,6 +134,19 @@ const measure = async (
   return results;
 };
 
+const measureOutside = async (
+  { sandbox, options, terminal }: Run,
+  pods: readonly ReachabilityPod[],
+): Promise<NorthSouth[]> => {
+  const senders = northSouthSenders(pods, 'node-1');
+  const about = `${senders.length} pods to one server, all from source port ${SOURCE_PORT}`;
+  terminal.step(`4. To the outside at the same time: ${about}`);
+  const results = await measureNorthSouth(sandbox, senders, options.nodes, terminal);
+  await writeNorthSouth(options.output, results);
+  terminal.block(`\n${renderNorthSouth(results, terminal)}`);
+  return results;
+};
+
 const warnOfOverflows = (count: number, { note, paint }: Terminal): void => {
   if (count === 0) return;
   const remedy = 'end what else uses many addresses, or raise net.ipv4.neigh.default.gc_thresh3 and that of net.ipv6';
@@ -131,11 +158,18 @@ const firstNetwork = (manifests: readonly ManifestObject[]): string | undefined 
   return metadata === undefined ? undefined : `${metadata.namespace}/${metadata.name}`;
 };
 
-const conclude = (results: readonly Reachability[], { step, block, paint }: Terminal): void => {
-  const isRight = differences(results).length === 0;
+const conclude = (
+  results: readonly Reachability[],
+  northSouth: readonly NorthSouth[],
+  { step, block, paint }: Terminal,
+): void => {
+  const isRight = differences(results).length === 0 && isNorthSouthRight(northSouth);
   step('Result');
   block(
-    paint(isRight ? 'good' : 'bad', isRight ? 'every tenant reaches its own pods, and nobody else' : 'NOT as expected'),
+    paint(
+      isRight ? 'good' : 'bad',
+      isRight ? 'every tenant reaches its own pods and the outside, and nobody else' : 'NOT as expected',
+    ),
   );
   block(summary(results));
   for (const line of describeDifferences(results)) block(`${paint('bad', '✗')} ${line}`);

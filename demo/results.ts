@@ -2,12 +2,15 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reachability } from '../sandbox/reachability/types.ts';
+import type { NorthSouth } from './north-south.ts';
 
 /** Of an earlier run. */
 export const clearResults = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await Promise.all(
-    ['reachability.json', 'flows.txt', 'log'].map((name) => rm(join(folder, name), { recursive: true, force: true })),
+    ['reachability.json', 'north-south.json', 'flows.txt', 'log'].map((name) =>
+      rm(join(folder, name), { recursive: true, force: true }),
+    ),
   );
 };
 
@@ -17,6 +20,9 @@ export const writeReachability = async (folder: string, results: readonly Reacha
   await writeFile(path, `[\n${results.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
   return path;
 };
+
+export const writeNorthSouth = (folder: string, results: readonly NorthSouth[]): Promise<void> =>
+  writeFile(join(folder, 'north-south.json'), `[\n${results.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
 
 /** The logs of a cluster that is about to go. @param state the cluster's own folder @returns where they are */
 export const keepLogs = async (folder: string, state: string): Promise<string> => {

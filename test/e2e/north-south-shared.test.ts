@@ -1,0 +1,5 @@
+/** In shared gateway mode packets go from OVN to the wire, past the node's kernel. Needs root and `make build`. */
+import { useCluster } from './support/cluster.ts';
+import { northSouth } from './support/north-south.ts';
+
+northSouth(useCluster({ name: 'test-north-south' }));
