@@ -28,7 +28,8 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/guest/**/*.test.ts'],
+          globalSetup: ['test/guest/share.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,

@@ -11,24 +11,30 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { hostItemKey } from '../datapath/host/types.ts';
-import { nftItemKey } from '../datapath/nftables/types.ts';
-import { bridgeItemKey } from '../datapath/openflow/types.ts';
+import { createConntrack } from '../datapath/conntrack/conntrack.ts';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
 import { systemClock } from '../kube/clock.ts';
 import { startHttpServer } from '../program/http-server.ts';
 import { releaseMemory } from '../program/release-memory.ts';
+import { type Cgroups, startCgroups } from './cgroups/index.ts';
 import { CniHandler, cniLimits } from './cni/handler.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
-import { ItemStore } from './desired/item-store.ts';
 import { type Edges, openEdges } from './edges.ts';
+import { logDatapath } from './log.ts';
+import type { FactStore } from './model/fact-store.ts';
+import { nodeAnnotations } from './node/annotations.ts';
+import { keepNode } from './node/keep-node.ts';
 import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
+import type { NodeKeeper } from './node/node-keeper.ts';
 import { publishNode } from './node/publisher.ts';
 import type { AgentOptions } from './options.ts';
 import { Readiness, reasonsNotReady } from './readiness.ts';
+import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
+import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
+import { openBackends } from './reconcile/open-backends.ts';
 import { reportSources } from './status/report-sources.ts';
 import { serveStatus } from './status/server.ts';
 
@@ -48,9 +54,12 @@ export const runAgent = async (context: Context): Promise<void> => {
   const edges = await openEdges(options, buildFolder, log, resources);
   await serveMetrics(context, edges, readiness, resources);
   try {
-    const local = await meetNode(context, edges);
-    const core = startNode(context, edges, local, resources);
-    await serveNode(context, { edges, core, local, readiness }, resources);
+    const keeper = keepNode({ options, edges, log }, resources);
+    const [local] = await Promise.all([meetNode(context, edges), keeper.whenKnown(signal)]);
+    for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
+    const datapath = openDatapath(context, edges, resources);
+    const core = startNode(context, edges, { local, keeper, datapath }, resources);
+    await serveNode(context, { edges, core, local, keeper, datapath, readiness }, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
   } catch (error) {
@@ -105,37 +114,76 @@ const meetNode = async ({ options, log, signal }: Context, { inputs, databases }
   return local;
 };
 
+const openDatapath = (
+  { options, log }: Context,
+  { netlink, databases, metrics }: Edges,
+  resources: AsyncDisposableStack,
+): NodeDatapath => {
+  const { replica } = databases.openvswitch;
+  const datapath = new NodeDatapath({
+    backends: openBackends({ netlink, replica, statusSocket: options.statusSocket }),
+    clock: systemClock,
+    observe: (backend, observation) => {
+      metrics.datapath(backend, observation);
+      logDatapath(log, backend, observation);
+    },
+  });
+  resources.defer(() => datapath.stop());
+  for (const backend of BACKEND_NAMES) {
+    metrics.gauge(`udn_agent_${backend}_wanted`, `Objects that are wanted of ${backend}.`, () =>
+      datapath.size(backend),
+    );
+  }
+  return datapath;
+};
+
+const followCgroups = (facts: FactStore, { kubeletCgroup, node }: AgentOptions, { tellNode }: Edges): Cgroups => {
+  const cgroups = startCgroups({ facts, kubelet: kubeletCgroup });
+  if (!cgroups.supported) {
+    const message = 'there is no cgroup v2: kubelet cannot be told from other processes, so it does not reach pods of';
+    tellNode(node, 'UDNKubeletProbesNotSupported', `${message} primary networks on the default network`);
+  }
+  return cgroups;
+};
+
 const startNode = (
   { options, log }: Context,
-  { inputs, databases, writer, tellPod, metrics }: Edges,
-  local: LocalNode,
+  edges: Edges,
+  { local, keeper, datapath }: Pick<Node, 'local' | 'keeper' | 'datapath'>,
   resources: AsyncDisposableStack,
 ): Core => {
-  const { cluster, southboundRemote } = options;
+  const { cluster, southboundRemote, networkRendering } = options;
+  const { inputs, databases, writer, tellPod, metrics } = edges;
   const core = startCore({
-    settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote, networkRendering: 'always' },
+    settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote, networkRendering },
     inputs,
     databases,
-    datapath: {
-      openflow: new ItemStore(bridgeItemKey, () => {}),
-      host: new ItemStore(hostItemKey, () => {}),
-      nftables: new ItemStore(nftItemKey, () => {}),
-    },
+    local: keeper,
+    datapath: datapath.sinks,
+    followCgroups: (facts) => followCgroups(facts, options, edges),
     writer,
     tellPod,
-    networkGraceMs: 300_000,
+    networkGraceMs: options.networkGraceSeconds * 1000,
     onRendered: metrics.rendered,
   });
   resources.defer(() => core.stop());
   databases.reconcile();
-  const unpublish = publishNode({
-    node: local,
+  datapath.start();
+  const settings = { cluster };
+  const onError = (network: string, error: unknown): void =>
+    log.warn({ network, err: error }, 'connections of a network that is gone are not forgotten yet');
+  const conntrack = createConntrack();
+  resources.defer(forgetGoneNetworks({ facts: core.facts, settings, conntrack, clock: systemClock, onError }));
+  const publisher = publishNode({
+    node: local.name,
+    wanted: () => nodeAnnotations(keeper.identity),
     nodes: inputs.nodes,
     writer,
     onError: (error) => log.error({ err: error }, 'node not published'),
     later: (retry) => systemClock.schedule(RETRY_MS, retry),
   });
-  resources.defer(unpublish);
+  resources.defer(keeper.listen(() => publisher.publish()));
+  resources.defer(() => publisher.stop());
   return core;
 };
 
@@ -143,12 +191,14 @@ interface Node {
   readonly edges: Edges;
   readonly core: Core;
   readonly local: LocalNode;
+  readonly keeper: NodeKeeper;
+  readonly datapath: NodeDatapath;
   readonly readiness: Readiness;
 }
 
 const serveNode = async (
   { options, buildFolder, log, signal }: Context,
-  { edges, core, local, readiness }: Node,
+  { edges, core, local, keeper, datapath, readiness }: Node,
   resources: AsyncDisposableStack,
 ): Promise<void> => {
   const { databases, netlink, inputs, tellPod, metrics } = edges;
@@ -175,7 +225,10 @@ const serveNode = async (
     onRejected: (reason) => log.warn({ reason }, 'CNI caller rejected'),
   });
   resources.defer(() => cni.close());
-  const status = await serveStatus(options.statusSocket, reportSources({ edges, core, ports, node: local.name }));
+  const status = await serveStatus(
+    options.statusSocket,
+    reportSources({ edges, core, ports, keeper, node: local.name, cluster: options.cluster }),
+  );
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
   await readiness.whenReady(
@@ -193,6 +246,7 @@ const serveNode = async (
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
   const { northbound, southbound, openvswitch } = databases;
   await Promise.all([northbound, southbound, openvswitch].map(({ reconciler }) => reconciler.whenIdle(signal)));
+  await datapath.whenIdle(signal);
   await releaseMemory(join(buildFolder, 'memory.node')).catch((error: unknown) =>
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );

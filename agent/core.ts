@@ -4,6 +4,7 @@ import type { Writer } from '../kube/writer/types.ts';
 import { Annotator } from './attachments/annotator.ts';
 import { followNetworkUsage } from './attachments/network-usage.ts';
 import { AttachmentRegistry } from './attachments/registry.ts';
+import type { Cgroups } from './cgroups/index.ts';
 import type { Databases } from './databases/databases.ts';
 import { createEngine, type Engine, type Sinks } from './desired/engine.ts';
 import { FEATURES } from './features/index.ts';
@@ -11,7 +12,9 @@ import type { ClusterInputs } from './inputs/cluster-inputs.ts';
 import { type FactFeeder, feedFacts } from './inputs/fact-feeder.ts';
 import { FactStore } from './model/fact-store.ts';
 import type { LocalSettings } from './model/view.ts';
+import type { NodeKeeper } from './node/node-keeper.ts';
 import type { TellPod } from './pod-events.ts';
+import { DiagnosticEvents } from './status/diagnostic-events.ts';
 
 export interface Core {
   readonly facts: FactStore;
@@ -25,6 +28,10 @@ export interface CoreOptions {
   readonly settings: LocalSettings;
   readonly inputs: ClusterInputs;
   readonly databases: Databases;
+  /** Knows this node first-hand. */
+  readonly local: Pick<NodeKeeper, 'feed'>;
+  /** Keeps the facts about cgroups. */
+  readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
   /** Where flows, the host's network stack and nftables get what is wanted of them. */
   readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables'>;
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
@@ -43,7 +50,12 @@ export const startCore = (options: CoreOptions): Core => {
   const facts = new FactStore();
   const registry = new AttachmentRegistry();
   const annotator = createAnnotator(options, registry);
-  const engine = createEngine({
+  const events = new DiagnosticEvents((object, reason, message) => {
+    const [kind, namespace = '', name = ''] = object.split('/');
+    if (kind !== 'Pod' || reason !== 'ErrorOpenDefaultPorts') return;
+    options.tellPod({ namespace, name, uid: facts.get('pod', `${namespace}/${name}`)?.uid }, reason, message);
+  });
+  const engine: Engine = createEngine({
     features: FEATURES,
     facts,
     settings,
@@ -57,11 +69,14 @@ export const startCore = (options: CoreOptions): Core => {
     schedule: (flush) => setImmediate(flush),
     onFlush: (owners, seconds) => {
       annotator.flush();
+      events.update(owners, engine.diagnostics);
       options.onRendered(owners.length, seconds);
     },
   });
   const unfollow = followNetworkUsage({ facts, registry, clock: systemClock, graceMs: options.networkGraceMs });
-  const feeder = feedFacts(facts, inputs, settings);
+  const unfeed = options.local.feed(facts);
+  const cgroups = options.followCgroups(facts);
+  const feeder = feedFacts(facts, inputs, settings, settings.node);
   engine.start();
   engine.flush();
   return {
@@ -71,6 +86,8 @@ export const startCore = (options: CoreOptions): Core => {
     feeder,
     stop: () => {
       feeder.stop();
+      unfeed();
+      cgroups.stop();
       unfollow();
       annotator.stop();
       engine.stop();

@@ -13,7 +13,7 @@ import { type ClusterInputs, createClusterInputs } from './inputs/cluster-inputs
 import { logDatabase, logReflector, logWriter } from './log.ts';
 import { type AgentMetrics, createAgentMetrics } from './metrics.ts';
 import type { AgentOptions } from './options.ts';
-import { podEvents, type TellPod } from './pod-events.ts';
+import { nodeEvents, podEvents, type TellNode, type TellPod } from './pod-events.ts';
 
 export const NAME = 'udn-agent';
 
@@ -24,6 +24,7 @@ export interface Edges {
   readonly inputs: ClusterInputs;
   readonly writer: Writer;
   readonly tellPod: TellPod;
+  readonly tellNode: TellNode;
 }
 
 /** @param buildFolder where the build has put the addons @param resources closes everything when the agent ends */
@@ -48,7 +49,7 @@ const openApi = async (
   { kubeconfig, context, node }: AgentOptions,
   log: Logger,
   resources: AsyncDisposableStack,
-): Promise<Pick<Edges, 'inputs' | 'writer' | 'tellPod'>> => {
+): Promise<Pick<Edges, 'inputs' | 'writer' | 'tellPod' | 'tellNode'>> => {
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const client = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
   resources.defer(() => client.close());
@@ -65,5 +66,5 @@ const openApi = async (
   });
   const recorder = createEventRecorder({ client, component: NAME, host: node });
   const writer = createWriter({ client, fieldManager: NAME, observe: (observation) => logWriter(log, observation) });
-  return { inputs, writer, tellPod: podEvents(recorder) };
+  return { inputs, writer, tellPod: podEvents(recorder), tellNode: nodeEvents(recorder) };
 };

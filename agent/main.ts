@@ -4,9 +4,11 @@ import { destination, pino } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { runProgram } from '../program/run.ts';
 import { runAgent } from './agent.ts';
-import { cleanUpNode } from './cleanup/clean-up.ts';
+import { type CleanupEdges, cleanUpNode } from './cleanup/clean-up.ts';
 import { NAME } from './edges.ts';
-import { agentHelp, parseAgentCommand } from './options.ts';
+import { agentHelp, type CleanupOptions, parseAgentCommand } from './options.ts';
+import type { Backends } from './reconcile/node-datapath.ts';
+import { openBackends } from './reconcile/open-backends.ts';
 
 const main = async (signal: AbortSignal): Promise<void> => {
   const command = parseAgentCommand(process.argv.slice(2), process.env);
@@ -16,13 +18,25 @@ const main = async (signal: AbortSignal): Promise<void> => {
     // Synchronous: the last lines before the end are the ones that are wanted.
     const log = pino({ name: NAME, level: command.options.logLevel }, destination({ dest: 1, sync: true }));
     if (command.kind === 'cleanup') {
-      await cleanUpNode({ options: command.options, buildFolder: BUILD_FOLDER, log, signal });
+      await cleanUpNode({
+        options: command.options,
+        buildFolder: BUILD_FOLDER,
+        log,
+        signal,
+        backends: placesOf(command.options),
+      });
       return;
     }
     log.info({ version: packageJson.version, node: command.options.node }, 'starting');
     await runAgent({ options: command.options, buildFolder: BUILD_FOLDER, log, signal });
   }
 };
+
+/** What `cleanup` empties beside the databases. */
+const placesOf =
+  ({ statusSocket }: CleanupOptions) =>
+  ({ databases, netlink }: CleanupEdges): Backends =>
+    openBackends({ netlink, replica: databases.openvswitch.replica, statusSocket });
 
 /** Beside the folder that this file, or its bundle, is in. */
 const BUILD_FOLDER = fileURLToPath(new URL('../build', import.meta.url));

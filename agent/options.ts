@@ -17,6 +17,8 @@ import {
   readListenAddress,
   readLogLevel,
 } from '../program/flags.ts';
+import { GATEWAY_FLAGS, readGatewayOptions } from './options-gateway.ts';
+import type { GatewayOptions } from './uplink/types.ts';
 
 export interface AgentOptions {
   readonly kubeconfig: string | undefined;
@@ -36,13 +38,27 @@ export interface AgentOptions {
   readonly cniWaitSeconds: number;
   readonly metricsAddress: ListenAddress | undefined;
   readonly logLevel: LogLevel;
+  readonly gateway: GatewayOptions;
+  /** Where the kubelet's processes are, below the root of cgroup v2; absent: it is looked for. */
+  readonly kubeletCgroup: string | undefined;
+  readonly networkRendering: 'always' | 'on-demand';
+  readonly networkGraceSeconds: number;
   readonly cluster: ClusterConfig;
 }
 
 /** What `cleanup` needs: no API server, and no name of the node. */
 export type CleanupOptions = Omit<
   AgentOptions,
-  'kubeconfig' | 'context' | 'node' | 'encapIps' | 'cniWaitSeconds' | 'metricsAddress' | 'cluster'
+  | 'kubeconfig'
+  | 'context'
+  | 'node'
+  | 'encapIps'
+  | 'cniWaitSeconds'
+  | 'metricsAddress'
+  | 'gateway'
+  | 'kubeletCgroup'
+  | 'networkRendering'
+  | 'networkGraceSeconds'
 >;
 
 export type AgentCommand =
@@ -53,6 +69,9 @@ export type AgentCommand =
 
 /** A kubelet gives up after two minutes. */
 const DEFAULT_CNI_WAIT_SECONDS = 50;
+
+/** A pod that is deleted is mostly followed by another one within minutes. */
+const DEFAULT_GRACE_SECONDS = 300;
 
 const FLAGS: readonly Flag[] = [
   { flag: 'kubeconfig', help: 'API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
@@ -73,6 +92,18 @@ const FLAGS: readonly Flag[] = [
   { flag: 'status-socket', help: 'where udnctl asks', defaultText: '/run/ovn-udn/agent.sock' },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
   LOG_LEVEL_FLAG,
+  ...GATEWAY_FLAGS,
+  { flag: 'kubelet-cgroup', help: "the kubelet's, below the root of cgroup v2", defaultText: 'looked for' },
+  {
+    flag: 'network-rendering',
+    help: 'always: this node has every network that has a subnet here; on-demand: those that a pod here uses',
+    defaultText: 'always',
+  },
+  {
+    flag: 'network-grace',
+    help: 'how many seconds a network stays after its last pod, on demand',
+    defaultText: String(DEFAULT_GRACE_SECONDS),
+  },
   ...CLUSTER_FLAGS,
 ];
 
@@ -95,7 +126,8 @@ export const agentHelp = (): string =>
       'Runs until SIGTERM or SIGINT. What is programmed stays.',
       '',
       'cleanup takes everything of ours off the node: ports and interfaces of pods, OVN rows, settings of Open vSwitch,',
-      'the CNI plugin and its configuration. The agent must not be running; northd and ovn-controller should be.',
+      'the CNI plugin and its configuration; an interface that became the port of a gateway bridge gets its addresses and',
+      'routes back. The agent must not be running; northd and ovn-controller should be.',
     ],
     flags: FLAGS,
   });
@@ -110,7 +142,10 @@ const readOptions = (flags: Flags): AgentOptions => {
     encapIps: readEncapIps(flags.text('encap-ips') ?? ''),
     cniWaitSeconds: readSeconds(flags, 'cni-wait', DEFAULT_CNI_WAIT_SECONDS),
     metricsAddress: readListenAddress(flags, 'metrics-address'),
-    cluster: readClusterConfig(flags),
+    gateway: readGatewayOptions(flags),
+    kubeletCgroup: readCgroup(flags.text('kubelet-cgroup')),
+    networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),
+    networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
     ...readLocal(flags),
   };
 };
@@ -126,7 +161,20 @@ const readLocal = (flags: Flags): CleanupOptions => {
     cniBinFolder: path('cni-bin-dir'),
     statusSocket: path('status-socket'),
     logLevel: readLogLevel(flags),
+    cluster: readClusterConfig(flags),
   };
+};
+
+/** @throws UsageError */
+const readRendering = (text: string): 'always' | 'on-demand' => {
+  if (text === 'always' || text === 'on-demand') return text;
+  throw new UsageError(`--network-rendering must be always or on-demand, not "${text}"`);
+};
+
+/** @throws UsageError */
+const readCgroup = (text: string | undefined): string | undefined => {
+  if (text === undefined || /^[^/\0"\n]+(\/[^/\0"\n]+)*$/.test(text)) return text;
+  throw new UsageError(`--kubelet-cgroup must be a path without a slash in front, not "${text}"`);
 };
 
 /** @throws UsageError */

@@ -7,8 +7,11 @@ export interface PodIdentity {
   readonly uid: string | undefined;
 }
 
-/** `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. */
-export type PodEventReason = 'ErrorAllocatingPod' | 'ErrorAttachingPod';
+/**
+ * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorOpenDefaultPorts`: its
+ * annotation cannot be read, so nothing is open.
+ */
+export type PodEventReason = 'ErrorAllocatingPod' | 'ErrorAttachingPod' | 'ErrorOpenDefaultPorts';
 
 export type TellPod = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
 
@@ -17,6 +20,19 @@ export const podEvents =
   ({ namespace, name, uid }, reason, message) =>
     recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+      type: 'Warning',
+      reason,
+      message,
+    });
+
+export type TellNode = (node: string, reason: 'UDNKubeletProbesNotSupported', message: string) => void;
+
+export const nodeEvents =
+  (recorder: Pick<EventRecorder, 'record'>): TellNode =>
+  (name, reason, message) =>
+    recorder.record({
+      // As the kubelet's own events of its node have it: the name in place of the UID.
+      regarding: { apiVersion: 'v1', kind: 'Node', name, uid: name },
       type: 'Warning',
       reason,
       message,

@@ -1,6 +1,6 @@
 /**
- * What an agent tells of its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`.
- * udnctl reads it; the shapes grow, they do not change.
+ * What an agent tells of its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
+ * `/v1/node`, `/v1/wanted`, `/v1/differences`. udnctl reads it; the shapes grow, they do not change.
  */
 import { z } from 'zod';
 
@@ -26,6 +26,8 @@ export const networkStatusSchema = z.object({
   state: stateSchema,
   /** What it waits for, or what is wrong. */
   message: z.string().optional(),
+  /** Its gateway router's addresses towards the outside, and its management port's towards the host; IPv4 first. */
+  masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),
 });
 
 export const podAttachmentStatusSchema = z.object({
@@ -59,6 +61,66 @@ export const problemSchema = z.object({
   message: z.string(),
 });
 
+export const nodeStatusSchema = z.object({
+  name: z.string(),
+  /** Absent while unknown, and of a node without gateways. */
+  gateway: z
+    .object({
+      mode: z.enum(['shared', 'local']),
+      bridge: z.string(),
+      /** The bridge's port to the outside. */
+      uplink: z.string().optional(),
+      mac: z.string(),
+      /** With their prefix lengths. */
+      addresses: z.array(z.string()),
+      nextHops: z.array(z.string()),
+    })
+    .optional(),
+});
+
+/** The places where the agent programs things. */
+export const BACKENDS = ['northbound', 'southbound', 'openvswitch', 'openflow', 'host', 'nftables'] as const;
+
+const backendSchema = z.enum(BACKENDS);
+const ownersSchema = z.array(z.string());
+
+/** Something that the agent wants to be there. */
+export const wantedSchema = z.object({
+  backend: backendSchema,
+  key: z.string(),
+  /** Who wants it: the feature and what it is about, `layer3:red_net`. */
+  owners: ownersSchema,
+  /** The network that it belongs to; absent for what is the node's own. */
+  network: z.string().optional(),
+  /** Why it is not there, as far as the agent knows without looking. */
+  problem: z.string().optional(),
+});
+
+/** What is not as it is wanted, found by reading everything. */
+export const differenceSchema = z.object({
+  backend: backendSchema,
+  key: z.string(),
+  /** `missing`: wanted and not there. `different`: not as wanted. `unwanted`: ours, and nobody wants it. */
+  kind: z.enum(['missing', 'different', 'unwanted']),
+  /** Empty when nobody wants it. */
+  owners: ownersSchema,
+  network: z.string().optional(),
+  /** As the place's own tools write it. */
+  wanted: z.string().optional(),
+  actual: z.string().optional(),
+});
+
+export const differencesSchema = z.object({
+  differences: z.array(differenceSchema),
+  /** Places that could not be read, and why: nothing is said of them. */
+  unreadable: z.array(z.object({ backend: backendSchema, message: z.string() })),
+});
+
+export type NodeStatus = z.output<typeof nodeStatusSchema>;
+export type BackendName = z.output<typeof backendSchema>;
+export type WantedStatus = z.output<typeof wantedSchema>;
+export type DifferenceStatus = z.output<typeof differenceSchema>;
+export type DifferencesStatus = z.output<typeof differencesSchema>;
 export type NetworkStatus = z.output<typeof networkStatusSchema>;
 export type PodAttachmentStatus = z.output<typeof podAttachmentStatusSchema>;
 export type PodStatus = z.output<typeof podStatusSchema>;

@@ -85,6 +85,15 @@ export const managementIp = (network: Pick<Network, 'defaultGatewayIps'>, subnet
   return gatewayIp(network, subnet) === second ? addressAt(subnet, 1) : second;
 };
 
+/** MAC of a management port with an address in each of `subnets`: it derives from the IPv4 one where there is one. */
+export const managementMac = (
+  network: Pick<Network, 'defaultGatewayIps'>,
+  subnets: readonly Cidr[],
+): Mac | undefined => {
+  const first = [...subnets].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];
+  return first === undefined ? undefined : macFromIp(managementIp(network, first));
+};
+
 /** MAC of the router port that is the gateway of all `subnets`: it derives from the IPv4 gateway where there is one. */
 export const gatewayMac = (network: Pick<Network, 'defaultGatewayIps'>, subnets: readonly Cidr[]): Mac | undefined => {
   const first = [...subnets].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];

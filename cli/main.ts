@@ -1,23 +1,20 @@
 /** `udnctl`: shows and explains what is programmed. */
 import { type Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
-import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { ProgramCommand } from '../program/program-command.ts';
-import { listFlows } from './commands/flows.ts';
-import { listNetworks } from './commands/networks.ts';
-import { listPods } from './commands/pods.ts';
-import { listProblems } from './commands/problems.ts';
-import { clusterFromSettings, formatText, hasErrors, RENDER_SETTINGS, render } from './commands/render.ts';
+import {
+  clusterFromSettings,
+  formatText,
+  hasErrors,
+  kubeletCgroupFromSettings,
+  RENDER_SETTINGS,
+  render,
+} from './commands/render.ts';
+import { CliError } from './errors.ts';
 import { readManifestFiles } from './input/manifests.ts';
-import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
-import { withDatabase } from './node/database.ts';
-import { formatOutput, OUTPUT_FORMATS, type Output, type OutputFormat } from './output/format.ts';
-
-interface NodeOptions {
-  readonly output: OutputFormat;
-  readonly agentSocket: string;
-}
+import { passedOver } from './input/passed-over.ts';
+import { nodeCommands } from './node-commands.ts';
 
 const program = (): Command => {
   const udnctl = new ProgramCommand('udnctl')
@@ -25,75 +22,9 @@ const program = (): Command => {
     .version(`udnctl ${packageJson.version}`, '--version')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
-  udnctl.addCommand(networksCommand());
-  udnctl.addCommand(podsCommand());
-  udnctl.addCommand(problemsCommand());
-  udnctl.addCommand(flowsCommand());
-  udnctl.addCommand(renderCommand());
+  for (const command of [...nodeCommands(), renderCommand()]) udnctl.addCommand(command.exitOverride());
   return udnctl;
 };
-
-/** A command that asks the node's agent. */
-const nodeCommand = (name: string, description: string): Command =>
-  new ProgramCommand(name)
-    .description(description)
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
-    .addOption(
-      new Option('--agent-socket <path>', "the agent's status socket")
-        .env('UDN_STATUS_SOCKET')
-        .default(DEFAULT_AGENT_SOCKET),
-    );
-
-const networksCommand = (): Command =>
-  nodeCommand('networks', 'the networks that this node knows').action(async (options: NodeOptions) =>
-    print(await listNetworks(connectAgent(options.agentSocket)), options.output),
-  );
-
-const podsCommand = (): Command =>
-  nodeCommand('pods', 'the pods of this node and their addresses on every network')
-    .option('-n, --namespace <name>', 'only of this namespace')
-    .option('--network <network>', 'only of this network, by its name or the key of a NAD')
-    .action(async (options: NodeOptions & { namespace?: string; network?: string }) =>
-      print(await listPods(connectAgent(options.agentSocket), options), options.output),
-    );
-
-const problemsCommand = (): Command =>
-  nodeCommand('problems', 'what cannot be programmed or read, and why').action(async (options: NodeOptions) =>
-    print(await listProblems(connectAgent(options.agentSocket)), options.output),
-  );
-
-const flowsCommand = (): Command =>
-  nodeCommand('flows', 'the flows of br-int that belong to a network')
-    .requiredOption('--network <network>', 'its name, the key of a NAD (namespace/name), or the name of its CUDN')
-    .option('--summary', 'only how many there are', false)
-    .addOption(
-      new Option('--nb-remote <remote>', 'northbound database')
-        .env('UDN_NB_REMOTE')
-        .default('unix:/run/ovn/ovnnb_db.sock'),
-    )
-    .addOption(
-      new Option('--sb-remote <remote>', 'southbound database')
-        .env('UDN_SB_REMOTE')
-        .default('unix:/run/ovn/ovnsb_db.sock'),
-    )
-    .action(async (options: FlowsOptions) => print(await flows(options), options.output));
-
-interface FlowsOptions extends NodeOptions {
-  readonly network: string;
-  readonly summary: boolean;
-  readonly nbRemote: string;
-  readonly sbRemote: string;
-}
-
-const flows = (options: FlowsOptions): Promise<Output> =>
-  withDatabase('OVN_Northbound', options.nbRemote, (northbound) =>
-    withDatabase('OVN_Southbound', options.sbRemote, (southbound) =>
-      listFlows(
-        { agent: connectAgent(options.agentSocket), northbound, southbound, runner: createCommandRunner() },
-        options,
-      ),
-    ),
-  );
 
 const renderCommand = (): Command =>
   new ProgramCommand('render')
@@ -101,7 +32,10 @@ const renderCommand = (): Command =>
     .requiredOption('-f, --filename <path...>', 'files or folders with YAML or JSON, - for standard input')
     .requiredOption('--node <name>', 'the Node, which has to be in the input')
     .addOption(
-      new Option('--gateway-mode <mode>', 'how pods leave the node').choices(['shared', 'local']).default('shared'),
+      new Option(
+        '--gateway-mode <mode>',
+        'how pods leave the node, instead of what the nodes’ annotations say',
+      ).choices(['shared', 'local']),
     )
     .option(
       '--set <setting=value...>',
@@ -112,8 +46,11 @@ const renderCommand = (): Command =>
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(['json', 'yaml', 'text']).default('json'))
     .action(async (options: RenderOptions) => {
       const cluster = clusterFromSettings(options.set);
-      const { objects, diagnostics } = await readManifestFiles(options.filename);
-      const result = render({ objects, diagnostics, node: options.node, cluster });
+      const { objects, diagnostics: unread } = await readManifestFiles(options.filename);
+      const diagnostics = [...unread, ...passedOver(objects)];
+      const kubeletCgroup = kubeletCgroupFromSettings(options.set);
+      const { node, gatewayMode } = options;
+      const result = render({ objects, diagnostics, node, cluster, gatewayMode, kubeletCgroup });
       process.stdout.write(formatRendered(result, options.output));
       if (hasErrors(result)) process.exitCode = 1;
     });
@@ -121,6 +58,7 @@ const renderCommand = (): Command =>
 interface RenderOptions {
   readonly filename: readonly string[];
   readonly node: string;
+  readonly gatewayMode?: 'shared' | 'local';
   readonly set: readonly string[];
   readonly output: 'json' | 'yaml' | 'text';
 }
@@ -132,22 +70,21 @@ const formatRendered = (result: ReturnType<typeof render>, format: RenderOptions
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-const print = (output: Output, format: OutputFormat): void => {
-  process.stdout.write(formatOutput(output, format));
-};
-
 // Who reads may stop before the end, as head(1) does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
+/** As the other programs have it. */
+const USAGE = 2;
+
 try {
   await program().parseAsync(process.argv);
 } catch (error) {
   // commander has said itself what is wrong with the command line.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE;
   else {
     process.stderr.write(`udnctl: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+    process.exitCode = error instanceof CliError ? error.exitStatus : 1;
   }
 }

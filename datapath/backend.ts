@@ -31,6 +31,8 @@ export interface ReconcileOutcome {
   readonly failed: ReadonlyMap<string, string>;
   /** Keys that wait for something that will be told by `listen`, for example a port that is not there yet, and for what. */
   readonly waiting: ReadonlyMap<string, string>;
+  /** Keys that this machine cannot have at all, and why: nothing is gained by trying again. */
+  readonly unsupported?: ReadonlyMap<string, string>;
 }
 
 export interface OutsideChange {

@@ -6,8 +6,9 @@ import { clientOf } from './objects/client.ts';
 import { createObjects, type Objects } from './objects/objects.ts';
 import type { KillableName } from './plan/daemons.ts';
 import { parseOptions, type SandboxOptionsInput } from './plan/options.ts';
-import { type ClusterCallbacks, startCluster } from './supervisor/cluster.ts';
+import type { ClusterCallbacks } from './supervisor/cluster.ts';
 import { connectControl } from './supervisor/control-client.ts';
+import { startOnKernel } from './supervisor/start.ts';
 import type { Control, SandboxStatus, Target } from './supervisor/types.ts';
 
 export { SandboxError } from './errors.ts';
@@ -18,7 +19,7 @@ export interface RunOptions {
   /** For the command's stdin. */
   readonly input?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Default 30 000. */
+  /** On this machine's own kernel: a guest, which is slower, gets more. Default 30 000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,6 +40,8 @@ export interface Sandbox extends AsyncDisposable {
   /** @param node or `control-plane`: `api`, `cluster-manager`. Default signal: SIGTERM. What was ended is started again. */
   kill(node: string, program: KillableName, signal?: NodeJS.Signals | number): Promise<void>;
   status(): Promise<SandboxStatus>;
+  /** How many times longer things take than on this machine's own kernel, about: what deadlines are multiplied by. */
+  slowdown(): Promise<number>;
   /** Resolves when nothing is left. */
   down(): Promise<void>;
 }
@@ -50,10 +53,12 @@ export interface Sandbox extends AsyncDisposable {
 export const startSandbox = async (
   options: SandboxOptionsInput = {},
   callbacks: ClusterCallbacks = {},
-): Promise<Sandbox> => sandboxOf(await startCluster(parseOptions(options), callbacks));
+): Promise<Sandbox> => sandboxOf(await startOnKernel(parseOptions(options), callbacks));
 
 /** A cluster of another process, for example of `sandbox up`. Nothing is asked of it yet. */
 export const openSandbox = (name = 'default'): Sandbox => sandboxOf(connectControl(name));
+
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 const sandboxOf = (control: Control): Sandbox => {
   const runner = createCommandRunner();
@@ -62,10 +67,15 @@ const sandboxOf = (control: Control): Sandbox => {
     connected ??= control.status().then(({ kubeconfig }) => clientOf(kubeconfig));
     return connected;
   };
+  let measured: Promise<number> | undefined;
+  const slowdown = (): Promise<number> => {
+    measured ??= control.status().then(({ guest }) => guest?.slowdown ?? 1);
+    return measured;
+  };
   const runIn = async (target: Target, argv: readonly string[], options: RunOptions = {}): Promise<CommandOutput> => {
-    const { input, env, timeoutMs, signal } = options;
+    const { input, env, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
     const command = await control.enter(target, argv, env === undefined ? {} : { env });
-    const limits = { ...(input === undefined ? {} : { input }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const limits = { ...(input === undefined ? {} : { input }), timeoutMs: timeoutMs * (await slowdown()) };
     return await runner.run({ ...command, ...limits }, signal);
   };
   const down = async (): Promise<void> => {
@@ -80,10 +90,11 @@ const sandboxOf = (control: Control): Sandbox => {
       const [namespace = '', name = ''] = pod.split('/');
       return runIn({ kind: 'pod', namespace, pod: name }, argv, options);
     },
-    objects: async () => createObjects(await client()),
+    objects: async () => createObjects(await client(), await slowdown()),
     client,
     kill: (node, program, signal = 'SIGTERM') => control.kill(node, program, signal),
     status: () => control.status(),
+    slowdown,
     down,
     [Symbol.asyncDispose]: down,
   };

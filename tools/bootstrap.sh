@@ -13,6 +13,8 @@ need make make
 need npm npm
 need ip iproute2
 need mmdebstrap mmdebstrap
+# Disks of guests. QEMU itself is unpacked into the user's cache when the first guest starts, and not installed.
+[ -x /sbin/mke2fs ] || missing="$missing e2fsprogs"
 
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then

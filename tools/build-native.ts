@@ -1,6 +1,6 @@
 /** Compiles the C parts. Each target is made again only when its source is newer than it. */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, globSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, globSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 interface NativeTarget {
@@ -44,7 +44,10 @@ const compile = ({ output, sources, kind }: NativeTarget): void => {
     kind === 'addon'
       ? ['gcc', ['-shared', '-fPIC', '-I', 'node_modules/node-api-headers/include']]
       : [isOnPath('musl-gcc') ? 'musl-gcc' : 'gcc', ['-static', '-s']];
-  execFileSync(compiler, [...WARNINGS, ...flags, '-o', output, ...sources], { stdio: 'inherit' });
+  // In one step, and as another file: whoever runs with the old one would crash if it changed under its feet.
+  const fresh = `${output}.new`;
+  execFileSync(compiler, [...WARNINGS, ...flags, '-o', fresh, ...sources], { stdio: 'inherit' });
+  renameSync(fresh, output);
 };
 
 const isOnPath = (program: string): boolean =>

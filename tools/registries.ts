@@ -1,7 +1,8 @@
 /** `docs/registries.md`: every number and name that has one place in the code, as tables made from that place. */
 import { OWNER_KEY, POD_PORT_KEY } from '../agent/model/ownership.ts';
 import { ACL_RANKS } from '../agent/model/registry/acls.ts';
-import { transitPortKey } from '../agent/model/registry/tunnel-keys.ts';
+import { ROUTER_POLICY_PRIORITIES } from '../agent/model/registry/router-policies.ts';
+import { transitPortKey, transitRouterPortKey } from '../agent/model/registry/tunnel-keys.ts';
 import {
   CLUSTER_SETTINGS,
   MASQUERADE_OFFSETS,
@@ -9,6 +10,7 @@ import {
   parseClusterConfig,
 } from '../api/cluster-config.ts';
 import { CNI_ERROR_CODES } from '../api/cni/error.ts';
+import { networkMasqueradeAddresses } from '../api/masquerade.ts';
 import {
   CNI_PLUGIN_TYPE,
   DEFAULT_INTERFACE,
@@ -26,6 +28,8 @@ import {
   FIRST_ALLOCATED_KEY,
   LAST_ALLOCATED_KEY,
   networkDatapathKey,
+  nodeJoinAddresses,
+  nodeLinkAddresses,
   nodeTransitAddresses,
 } from '../api/network-keys.ts';
 import { FIRST_POD_KEY } from '../cluster-manager/allocation/address-ledger.ts';
@@ -36,6 +40,7 @@ import { ALIAS_PREFIX, DYING_LINK_GROUP, POD_LINK_GROUP } from '../datapath/netl
 import { OUR_PROTOCOL } from '../datapath/netlink/route/types.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { MAX_NETWORKS, parseNetworkId, parseNodeId } from '../net/ids.ts';
+import { DATAPATH_SECTIONS } from './datapath-registries.ts';
 import { markdownTable } from './markdown.ts';
 import { rowNames } from './row-names.ts';
 
@@ -87,14 +92,30 @@ const keyTable = (): string =>
         `network 1: ${code(networkDatapathKey(parseNetworkId(1)))}`,
       ],
       [
-        'transit router of a primary layer-2 network (given, no such router is made yet)',
+        'transit router of a primary layer-2 network',
         'datapath',
         `${code(FIRST_ALLOCATED_KEY)} to ${code(LAST_ALLOCATED_KEY)}, lowest free`,
         'second value of the NAD’s tunnel-keys annotation',
       ],
       ['port of a node on a transit switch', 'port', 'node id', `node 2: ${code(transitPortKey(parseNodeId(2)))}`],
+      [
+        'port of a transit router to a node’s gateway router',
+        'port',
+        '10 + node id',
+        `node 2: ${code(transitRouterPortKey(parseNodeId(2)))}`,
+      ],
       ['port of a pod on a layer-2 network', 'port', `from ${code(FIRST_POD_KEY)}, lowest free`, ''],
     ],
+  );
+
+const routerPolicyTable = (): string =>
+  markdownTable(
+    ['name', 'priority', 'for'],
+    Object.entries(ROUTER_POLICY_PRIORITIES).map(([name, { priority, purpose }]) => [
+      code(name),
+      String(priority),
+      purpose,
+    ]),
   );
 
 const idTable = (): string =>
@@ -137,9 +158,28 @@ const addressTable = (): string =>
         'transit subnets, at the node id',
         `node 2: ${list(nodeTransitAddresses(config.transitSubnets, parseNodeId(2)))}`,
       ],
+      [
+        'cluster router and gateway routers on the join switch, or gateway router of layer 2',
+        'join subnets, at 1 and at the node id',
+        `node 2: ${list(nodeJoinAddresses(config.udnJoinSubnets, parseNodeId(2)) ?? [])}`,
+      ],
+      [
+        'link of transit router and gateway router, layer 2',
+        'transit subnets, at twice the node id and the next',
+        `node 2: ${list(
+          (nodeLinkAddresses(config.transitSubnets, parseNodeId(2)) ?? []).flatMap(
+            ({ transitRouter, gatewayRouter }) => [transitRouter, gatewayRouter],
+          ),
+        )}`,
+      ],
+      ...(['gateway', 'management'] as const).map((end) => [
+        `masquerade, ${end} ${end === 'gateway' ? 'router' : 'port'} of a network`,
+        `masquerade subnets, at ${end === 'gateway' ? 9 : 10} + twice the network id`,
+        `network 1: ${list(networkMasqueradeAddresses(config, parseNetworkId(1), end) ?? [])}`,
+      ]),
       ...Object.entries(MASQUERADE_OFFSETS).map(([name, offset]) => [
         `masquerade, ${name}`,
-        `masquerade subnets, at ${offset}; not used by anything yet`,
+        `masquerade subnets, at ${offset}`,
         list(masqueradeAddresses(config, name as keyof typeof MASQUERADE_OFFSETS)),
       ]),
     ],
@@ -207,6 +247,12 @@ const SECTIONS: readonly Section[] = [
     table: aclTable,
   },
   {
+    title: 'Priorities of router policies',
+    source: '`agent/model/registry/router-policies.ts`',
+    about: 'Of cluster routers and transit routers; the highest that matches wins.',
+    table: routerPolicyTable,
+  },
+  {
     title: 'Ids',
     source: '`net/ids.ts`, `cluster-manager/allocation/node-allocations.ts`',
     about: 'Small integers, the lowest free one each, from which keys and addresses derive.',
@@ -257,6 +303,7 @@ const SECTIONS: readonly Section[] = [
     about: 'What carries one is ours; what carries none is never changed or deleted.',
     table: markTable,
   },
+  ...DATAPATH_SECTIONS,
   {
     title: 'CNI error codes',
     source: '`api/cni/error.ts`',

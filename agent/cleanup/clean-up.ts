@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type NetlinkWorker, startNetlink } from '../../datapath/netlink/worker/client.ts';
 import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { OvsdbSession } from '../../ovsdb/session/session.ts';
+import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { collectGarbage } from '../cni/garbage.ts';
 import { uninstall } from '../cni/install.ts';
 import { VswitchPorts } from '../cni/vswitch-ports.ts';
@@ -16,7 +18,15 @@ import { createDatabases, type Databases } from '../databases/databases.ts';
 import { FEATURES } from '../features/index.ts';
 import { logDatabase } from '../log.ts';
 import type { CleanupOptions } from '../options.ts';
+import type { BackendName, Backends } from '../reconcile/node-datapath.ts';
+import { mappedBridge } from '../uplink/bridge-mappings.ts';
+import { uplinkEffects } from '../uplink/effects.ts';
+import { mappingOperations } from '../uplink/mapping-operations.ts';
+import { Uplink } from '../uplink/uplink.ts';
+import { emptyBackend, emptyBridge, removeMasquerade } from './datapath-parts.ts';
+import { unpatchOperations } from './patch-ports.ts';
 import { refuseWhileAgentRuns } from './running-agent.ts';
+import { ledgerPath, restoreSysctls } from './sysctl-ledger.ts';
 import { whenInstalled } from './when-installed.ts';
 import { withdrawalOf } from './withdrawal.ts';
 
@@ -26,21 +36,38 @@ export interface CleanupContext {
   readonly buildFolder: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** The places that are no databases. */
+  readonly backends?: ((edges: CleanupEdges) => Backends) | undefined;
+}
+
+export interface CleanupEdges {
+  readonly databases: Databases;
+  readonly netlink: NetlinkWorker;
 }
 
 /** @throws Error that names what is still there, and why */
-export const cleanUpNode = async ({ options, buildFolder, log, signal }: CleanupContext): Promise<void> => {
+export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
+  const { options, buildFolder, log, signal } = context;
   await refuseWhileAgentRuns(options.statusSocket);
   await using resources = new AsyncDisposableStack();
   const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
   const databases = createDatabases(options, (database, observation) => logDatabase(log, database, observation));
   resources.defer(() => databases.close());
   databases.connect();
+  const backends = context.backends?.({ databases, netlink });
+  resources.defer(async () => {
+    await Promise.all(Object.values(backends ?? {}).map((backend: Backends[BackendName]) => backend.close()));
+  });
+  await removeAll({ options, databases, netlink, backends, log }, signal);
+};
+
+/** @throws Error that names what is still there, and why */
+export const removeAll = async (site: CleanupSite, signal: AbortSignal): Promise<void> => {
   const failures: string[] = [];
-  for (const { what, remove } of parts(options, databases, netlink)) {
+  for (const { what, remove } of parts(site)) {
     try {
       await remove(AbortSignal.any([signal, AbortSignal.timeout(PART_MS)]));
-      log.info({ what }, 'removed');
+      site.log.info({ what }, 'removed');
     } catch (error) {
       signal.throwIfAborted();
       failures.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
@@ -57,14 +84,77 @@ interface Part {
   readonly remove: (signal: AbortSignal) => Promise<void>;
 }
 
-/** New pods are kept away first. */
-const parts = (options: CleanupOptions, databases: Databases, netlink: NetlinkWorker): readonly Part[] => [
-  { what: 'CNI plugin and configuration', remove: () => uninstall(options) },
-  { what: 'ports and interfaces of pods', remove: (signal) => removeInterfaces(databases, netlink, signal) },
-  { what: 'northbound rows', remove: (signal) => empty(databases.northbound, withdrawal.northbound, signal) },
-  { what: 'southbound rows', remove: (signal) => empty(databases.southbound, withdrawal.southbound, signal) },
-  { what: 'settings of Open vSwitch', remove: (signal) => removeSettings(databases, signal) },
-];
+export interface CleanupSite extends CleanupEdges {
+  readonly options: CleanupOptions;
+  readonly backends: Backends | undefined;
+  readonly log: Pick<Logger, 'info'>;
+}
+
+/**
+ * New pods are kept away first. What others made and we changed comes after what is ours alone: as long as its flows are
+ * on it, the gateway bridge has to be found by its mapping, and the NIC gets back what is on the bridge in the end.
+ */
+const parts = (site: CleanupSite): readonly Part[] => {
+  const { options, databases, netlink, backends } = site;
+  return [
+    { what: 'CNI plugin and configuration', remove: () => uninstall(options) },
+    { what: 'ports and interfaces of pods', remove: (signal) => removeInterfaces(databases, netlink, signal) },
+    { what: 'northbound rows', remove: (signal) => empty(databases.northbound, withdrawal.northbound, signal) },
+    { what: 'southbound rows', remove: (signal) => empty(databases.southbound, withdrawal.southbound, signal) },
+    ...(backends === undefined
+      ? []
+      : [
+          { what: 'nftables', remove: (signal: AbortSignal) => emptyBackend(backends.nftables, signal) },
+          { what: 'links, routes and rules', remove: (signal: AbortSignal) => emptyBackend(backends.host, signal) },
+        ]),
+    { what: 'gateway bridge', remove: (signal) => leaveBridge(site, signal) },
+    { what: 'settings of Open vSwitch', remove: (signal) => removeSettings(databases, signal) },
+    {
+      what: 'settings of the kernel',
+      remove: (signal) => restoreSysctls(netlink, ledgerPath(options.statusSocket), signal),
+    },
+    { what: 'interface of the gateway bridge', remove: (signal) => giveBack(site, signal) },
+  ];
+};
+
+/**
+ * As long as the ports of networks are on the bridge its flows stay: they are what keeps tenants apart. Its mapping goes
+ * last, so that the next run finds the bridge when this one fails.
+ */
+const leaveBridge = async (
+  { options, databases, netlink, backends }: CleanupSite,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { session, replica } = databases.openvswitch;
+  await awaitController(databases, signal);
+  const [row] = replica.rows('Open_vSwitch');
+  const ids = row?.external_ids ?? {};
+  const bridge = mappedBridge(ids['ovn-bridge-mappings']);
+  if (bridge === undefined) return;
+  await transactSome(session, unpatchOperations(replica, bridge), signal);
+  if (backends !== undefined) await emptyBridge(backends.openflow, bridge, signal);
+  await removeMasquerade(netlink, bridge, options.cluster.masqueradeSubnets, signal);
+  await transactSome(session, mappingOperations(ids, undefined), signal);
+};
+
+const transactSome = async (
+  session: Pick<OvsdbSession, 'transact'>,
+  operations: readonly Operation[],
+  signal: AbortSignal,
+): Promise<void> => {
+  if (operations.length > 0) await session.transact(operations, signal);
+};
+
+const giveBack = async ({ options, databases, netlink, log }: CleanupSite, signal: AbortSignal): Promise<void> => {
+  const { session, replica } = databases.openvswitch;
+  const { masqueradeSubnets } = options.cluster;
+  const inputs = { options: { interface: undefined }, masqueradeSubnets };
+  const uplink = new Uplink(inputs, uplinkEffects({ session, replica, netlink }), ({ kind }) =>
+    log.info({ step: kind }, 'gateway bridge changed'),
+  );
+  const state = await uplink.giveBack(signal);
+  if (state.kind === 'absent') throw state.error;
+};
 
 const withdrawal = withdrawalOf(FEATURES);
 
@@ -78,18 +168,21 @@ const removeInterfaces = async (
   await collectGarbage({ interfaces, ports, kept: [] }, signal);
 };
 
+const removeSettings = async (databases: Databases, signal: AbortSignal): Promise<void> => {
+  await awaitController(databases, signal);
+  await empty(databases.openvswitch, withdrawal.openvswitch, signal);
+};
+
 /** ovn-controller has to take its flows away while it still knows its databases. */
-const removeSettings = async ({ openvswitch, northbound }: Databases, signal: AbortSignal): Promise<void> => {
+const awaitController = async ({ openvswitch, northbound }: Databases, signal: AbortSignal): Promise<void> => {
   await openvswitch.replica.whenSynced(signal);
   const hasController = [...openvswitch.replica.rows('Open_vSwitch')].some(
     ({ external_ids: ids }) => ids['ovn-remote'] !== undefined,
   );
-  if (hasController) {
-    await whenInstalled(northbound.session, INSTALLED_MS, signal).catch((error: unknown) => {
-      throw new Error(`${FLOWS_STAY}: ${error instanceof Error ? error.message : String(error)}`);
-    });
-  }
-  await empty(openvswitch, withdrawal.openvswitch, signal);
+  if (!hasController) return;
+  await whenInstalled(northbound.session, INSTALLED_MS, signal).catch((error: unknown) => {
+    throw new Error(`${FLOWS_STAY}: ${error instanceof Error ? error.message : String(error)}`);
+  });
 };
 
 /** For northd and ovn-controller. */

@@ -11,7 +11,10 @@ it('takes back the values in rows that are not ours, and only those', () => {
   expect(openvswitch?.patches).toEqual([
     expect.objectContaining({
       table: 'Open_vSwitch',
-      entries: { external_ids: expect.objectContaining({ 'ovn-remote': null, 'ovn-encap-ip': null, hostname: null }) },
+      entries: {
+        external_ids: expect.objectContaining({ 'ovn-remote': null, 'ovn-encap-ip': null, hostname: null }),
+        other_config: { 'bundle-idle-timeout': null },
+      },
     }),
   ]);
 });

@@ -9,10 +9,11 @@ import { OWNER_KEY } from '../model/ownership.ts';
  * ovs-vswitchd writes every five seconds.
  */
 const TABLES = {
-  Open_vSwitch: ['external_ids'],
+  Open_vSwitch: ['external_ids', 'other_config', 'datapaths'],
   Bridge: ['name', 'ports', 'datapath_type'],
-  Port: ['name', 'interfaces'],
-  Interface: ['name', 'external_ids', 'error', 'ofport'],
+  Port: ['name', 'interfaces', 'external_ids'],
+  Interface: ['name', 'external_ids', 'error', 'ofport', 'type', 'mac', 'mtu_request'],
+  Datapath: ['capabilities'],
 } as const;
 
 export type VswitchReplica = Replica<OpenVSwitch, typeof TABLES>;

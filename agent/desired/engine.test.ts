@@ -21,17 +21,25 @@ const manyNetworks = (count: number): TestCluster => {
   return it;
 };
 
+/** Rendered were those of a subject, each once, these among them. */
+const expectOnly = (it: TestCluster, subject: RegExp, some: string[]): void => {
+  const owners = it.flushes.flat();
+  expect(owners.filter((owner) => !subject.test(owner))).toEqual([]);
+  expect(owners).toEqual(expect.arrayContaining(some));
+  expect(new Set(owners).size).toBe(owners.length);
+};
+
 describe('an event renders what it concerns', () => {
   it('a pod: its own fragments', () => {
     const it = manyNetworks(50).pod('ns7/new', { node: 'n1', networks: { 'ns7/net': { ips: ['10.0.1.4/24'] } } });
     it.render();
-    expect(it.flushes.flat().sort()).toEqual(['attachments:ns7/new', 'isolation-pods:ns7/new', 'pods:ns7/new']);
+    expectOnly(it, /^[a-z0-9-]+:ns7\/new$/, ['attachments:ns7/new', 'isolation-pods:ns7/new', 'pods:ns7/new']);
   });
 
   it('a subnet of a node: the part of that node in that network, and nothing of the other networks', () => {
     const it = manyNetworks(50).node('n2', { id: 3, transit: ['100.88.0.3/16'], subnets: { net7: ['10.0.2.0/24'] } });
     it.render();
-    expect(it.flushes.flat()).toEqual(['layer3-node:n2/net7']);
+    expect(it.flushes.flat()).toEqual(['network-nodes:n2/net7']);
   });
 
   it('a network: its own fragments', () => {
@@ -43,7 +51,12 @@ describe('an event renders what it concerns', () => {
       nad: 'net',
     });
     it.render();
-    expect(it.flushes.flat().sort()).toEqual(['layer2:new', 'layer3-node:n1/new', 'layer3-node:n2/new', 'layer3:new']);
+    expectOnly(it, /^[a-z0-9-]+:(n[12]\/)?new$/, [
+      'layer2:new',
+      'layer3:new',
+      'network-nodes:n1/new',
+      'network-nodes:n2/new',
+    ]);
   });
 
   it('what did not change: nothing', () => {

@@ -60,6 +60,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'gateway':
     case 'gatewayMode':
     case 'hostAddresses':
+    case 'encapIps':
     case 'networkInUse':
     case 'kubeletCgroup':
     case 'podCgroup':

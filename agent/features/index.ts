@@ -1,9 +1,16 @@
 /** All features, in the order in which they were added. Adding a capability adds a folder and a line here. */
 import type { Feature } from '../model/fragment.ts';
 import { attachments } from './attachments/index.ts';
+import { gatewayBridge, gatewayBridgeNetwork, pathMtu } from './gateway-bridge/index.ts';
+import { gatewayRouters } from './gateway-routers/index.ts';
+import { hostIsolation, hostIsolationNetwork, hostIsolationPod } from './host-isolation/index.ts';
+import { hostGateway, hostNetwork } from './host-network/index.ts';
+import { hostNftables, hostNftablesNetwork, remoteNodes } from './host-nftables/index.ts';
 import { isolatedPods, isolation } from './isolation/index.ts';
 import { layer2Network } from './layer2/index.ts';
-import { layer3Network, layer3Node } from './layer3/index.ts';
+import { layer3Network } from './layer3/index.ts';
+import { managementPorts } from './management-ports/index.ts';
+import { networkNodes } from './network-nodes/index.ts';
 import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
@@ -14,8 +21,21 @@ export const FEATURES: readonly Feature[] = [
   openVswitch,
   remoteChassis,
   layer3Network,
-  layer3Node,
   layer2Network,
+  networkNodes,
+  managementPorts,
+  gatewayRouters,
+  gatewayBridge,
+  gatewayBridgeNetwork,
+  pathMtu,
+  hostGateway,
+  hostNetwork,
+  hostNftables,
+  hostNftablesNetwork,
+  hostIsolation,
+  hostIsolationNetwork,
+  hostIsolationPod,
+  remoteNodes,
   attachments,
   pods,
   isolation,

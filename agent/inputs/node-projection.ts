@@ -12,6 +12,7 @@ import type { KubeObject } from '../../kube/types.ts';
 import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { GatewayFact, NodeFact } from '../model/facts.ts';
+import { PUBLISHED_ANNOTATIONS } from '../node/annotations.ts';
 import { type Problem, readOr } from './problem.ts';
 
 export interface NodeProjection {
@@ -22,8 +23,8 @@ export interface NodeProjection {
   readonly hostAddresses: readonly InterfaceAddress[];
   /** `status.addresses` of type InternalIP, IPv4 first. */
   readonly internalIps: readonly Ip[];
-  /** The OVN zone that the node says it is. */
-  readonly zoneName: string | undefined;
+  /** What its agent has published, as it is written. */
+  readonly published: Readonly<Record<string, string>>;
   readonly problems: readonly Problem[];
 }
 
@@ -48,7 +49,9 @@ export const projectNode = (object: KubeObject): NodeProjection => {
     gateway: gatewayFact(read(NODE_ANNOTATIONS.gatewayConfig, parseL3GatewayConfig)),
     hostAddresses: read(NODE_ANNOTATIONS.hostCidrs, parseHostCidrs) ?? [],
     internalIps: readOr(`Node/${name}`, problems, () => internalIps(object)) ?? [],
-    zoneName: annotations[NODE_ANNOTATIONS.zoneName],
+    published: Object.fromEntries(
+      PUBLISHED_ANNOTATIONS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])),
+    ),
     problems,
   };
 };

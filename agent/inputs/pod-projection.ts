@@ -1,5 +1,6 @@
 /** What the agent keeps of a Pod. */
 import { z } from 'zod';
+import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
@@ -12,6 +13,8 @@ export interface PodProjection {
   readonly createdAt: string;
   /** The annotation that `fact.networks` was read from, for who changes it. */
   readonly annotation: string | undefined;
+  /** The annotation that `fact.openPorts` was read from. */
+  readonly openPortsAnnotation: string | undefined;
   /** Of the version that was projected. Not compared: it changes with every heartbeat of the pod's status. */
   readonly resourceVersion: string;
   readonly problems: readonly Problem[];
@@ -32,6 +35,9 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
   const networks =
     annotation === undefined ? undefined : readOr(`Pod/${key}`, problems, () => parsePodNetworks(annotation, key));
   if (nodeName !== localNode && !spansNodes(networks)) return undefined;
+  const [unreadable] = problems;
+  const openPortsAnnotation =
+    nodeName === localNode ? metadata.annotations?.[POD_ANNOTATIONS.openDefaultPorts] : undefined;
   return {
     fact: {
       namespace: metadata.namespace ?? '',
@@ -42,12 +48,12 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       hostNetwork,
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       networks: networks ?? NO_NETWORKS,
-      ...(problems[0] !== undefined && {
-        unreadable: problems[0].message,
-      }),
+      ...(unreadable !== undefined && { unreadable: unreadable.message }),
+      ...openPortsOf(openPortsAnnotation, key, problems),
     },
     createdAt: metadata.creationTimestamp ?? '',
     annotation,
+    openPortsAnnotation,
     resourceVersion: metadata.resourceVersion,
     problems,
   };
@@ -55,9 +61,23 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
 
 export const samePod = (a: PodProjection, b: PodProjection): boolean =>
   a.annotation === b.annotation &&
+  a.openPortsAnnotation === b.openPortsAnnotation &&
   a.fact.uid === b.fact.uid &&
   a.fact.node === b.fact.node &&
   a.fact.finished === b.fact.finished;
+
+/** A list with anything wrong in it opens nothing. */
+const openPortsOf = (
+  annotation: string | undefined,
+  key: string,
+  problems: Problem[],
+): Pick<PodFact, 'openPorts' | 'unreadableOpenPorts'> => {
+  if (annotation === undefined) return {};
+  const found: Problem[] = [];
+  const openPorts = readOr(`Pod/${key}`, found, () => parseOpenDefaultPorts(annotation, key)) ?? [];
+  problems.push(...found);
+  return { openPorts, ...(found[0] !== undefined && { unreadableOpenPorts: found[0].message }) };
+};
 
 /** On the mirror of a static pod: the UID that the kubelet gave the pod itself. */
 const STATIC_POD_UID = 'kubernetes.io/config.hash';

@@ -5,6 +5,8 @@ export interface Problem {
   /** `Pod/ns/name` */
   readonly object: string;
   readonly message: string;
+  /** Absent: `error`. */
+  readonly severity?: 'warning' | undefined;
 }
 
 /**

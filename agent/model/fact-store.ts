@@ -1,6 +1,6 @@
 /** Holds the facts and says which changed. Who reads a fact through `reader` is told when it changes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { FactKind, Facts } from './facts.ts';
+import type { FactKind, Facts, GatewayFact } from './facts.ts';
 
 /** A fact's place. It exists as long as the fact has a value or a reader. */
 export interface FactCell<Kind extends FactKind = FactKind> {
@@ -32,6 +32,7 @@ export class FactStore {
     if (isDeepStrictEqual(before, value)) return;
     const cell = this.cell(kind, id);
     cell.value = value;
+    if (kind === 'gateway') this.set('gatewayMode', id, (value as GatewayFact | undefined)?.mode);
     for (const reader of [...cell.readers]) reader.stale();
     this.#dropIfUnused(cell);
     if ((before === undefined) === (value === undefined)) return;

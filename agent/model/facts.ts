@@ -78,6 +78,8 @@ export interface PodFact {
   readonly networks: PodNetworks;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
   readonly openPorts?: readonly OpenPort[] | undefined;
+  /** Why that annotation cannot be read. Then nothing is open. */
+  readonly unreadableOpenPorts?: string | undefined;
   /** Why its annotation cannot be read. */
   readonly unreadable?: string | undefined;
   /** Keys of `networks` that its annotation had and does not have any more. */
@@ -86,12 +88,24 @@ export interface PodFact {
   readonly refused?: ReadonlyMap<string, string> | undefined;
 }
 
+/** A place of processes, cgroups(7). */
+export interface CgroupFact {
+  /** As nft names it, below /sys/fs/cgroup: `kubelet.slice/kubelet.service`. */
+  readonly path: string;
+  /** How deep below the root of cgroup v2. */
+  readonly level: number;
+  /** Its inode. Rules hold this and not the path: one that was made anew at the same path is another one. */
+  readonly id?: string | undefined;
+}
+
 /** Kinds of facts and what each is. Ids are texts. */
 export interface Facts {
   /** By name. */
   readonly node: NodeFact;
   /** By node name. Absent while unknown, and of nodes without gateways. */
   readonly gateway: GatewayFact;
+  /** By node name. Follows from `gateway`, for those who need no more of it: addresses change, this does not. */
+  readonly gatewayMode: GatewayFact['mode'];
   /** By node name: all addresses of the host that others may use (`k8s.ovn.org/host-cidrs`). */
   readonly hostAddresses: readonly InterfaceAddress[];
   /** By `nodeSubnetsId`: the parts of a layer-3 network's subnets that belong to a node. */
@@ -108,10 +122,12 @@ export interface Facts {
   readonly pod: PodFact;
   /** By network name: something on this node needs the network (a pod here, or one that is to come). */
   readonly networkInUse: true;
-  /** `LOCAL`: where the kubelet's processes are, below the root of cgroup v2: `kubelet.slice/kubelet.service`. */
-  readonly kubeletCgroup: string;
-  /** By UID of a pod of this node: where its processes are, below the root of cgroup v2. Host-network pods only. */
-  readonly podCgroup: string;
+  /** `LOCAL`: where the tunnels of other nodes end here. */
+  readonly encapIps: readonly Ip[];
+  /** `LOCAL`: where the kubelet's processes are. */
+  readonly kubeletCgroup: CgroupFact;
+  /** By the UID by which the container runtime knows a pod of this node: where its processes are. */
+  readonly podCgroup: CgroupFact;
 }
 
 /** The id of facts of which a node has one. */

@@ -31,6 +31,8 @@ export interface Diagnostic {
   /** `error`: the object, or a part of it, could not be rendered. */
   readonly severity: 'error' | 'warning' | 'info';
   readonly message: string;
+  /** To be told as an event of the object, too, with this reason. */
+  readonly event?: string;
 }
 
 /** What a feature can be about; there is a fragment for each. */

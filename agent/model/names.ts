@@ -7,6 +7,8 @@ import { nadPrefix, networkPrefix } from '../../api/names.ts';
 /** Rows that belong to a network. `network` is its name, `default` for the default network. */
 export const clusterRouterName = (network: string): string => `${networkPrefix(network)}ovn_cluster_router`;
 export const transitSwitchName = (network: string): string => `${networkPrefix(network)}transit_switch`;
+export const transitRouterName = (network: string): string => `${networkPrefix(network)}transit_router`;
+export const joinSwitchName = (network: string): string => `${networkPrefix(network)}join`;
 export const layer2SwitchName = (network: string): string => `${networkPrefix(network)}ovn_layer2_switch`;
 
 /** A node's part of a layer-3 network. */
@@ -19,6 +21,28 @@ export const routerToTransitPortName = (network: string, node: string): string =
   `${networkPrefix(network)}rtots-${node}`;
 export const transitToRouterPortName = (network: string, node: string): string =>
   `${networkPrefix(network)}tstor-${node}`;
+
+/** Of a layer-2 network: its switch and its transit router. */
+export const transitRouterToSwitchPortName = (network: string): string => `trtos-${layer2SwitchName(network)}`;
+export const switchToTransitRouterPortName = (network: string): string => `stotr-${layer2SwitchName(network)}`;
+
+/** A node's gateway, and the way out behind it. */
+export const gatewayRouterName = (network: string, node: string): string => `GR_${nodeSwitchName(network, node)}`;
+export const externalSwitchName = (network: string, node: string): string => `ext_${nodeSwitchName(network, node)}`;
+/** The port to the gateway bridge. That of the default network is the bridge's `interface-id`. */
+export const externalBridgePortName = (bridge: string, network: string, node: string): string =>
+  `${bridge}_${nodeSwitchName(network, node)}`;
+/** Between a join switch, or a transit router, and a router: `router` is the router's name. */
+export const routerToJoinPortName = (router: string): string => `rtoj-${router}`;
+export const joinToRouterPortName = (router: string): string => `jtor-${router}`;
+export const routerToExternalPortName = (router: string): string => `rtoe-${router}`;
+export const externalToRouterPortName = (router: string): string => `etor-${router}`;
+export const routerToTransitRouterPortName = (router: string): string => `rtotr-${router}`;
+export const transitRouterToRouterPortName = (router: string): string => `trtor-${router}`;
+
+/** The port of the node itself; also the `iface-id` of its interface `ovn-k8s-mp<id>`. */
+export const managementPortName = (network: string, node: string): string => `k8s-${nodeSwitchName(network, node)}`;
+
 export const gatewayChassisName = (routerPort: string, chassis: string): string => `${routerPort}-${chassis}`;
 
 /** The port of a pod's attachment; it is also the `iface-id` that ovn-controller binds by. */

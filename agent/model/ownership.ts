@@ -1,3 +1,9 @@
+/** How what is ours in the databases is told from what is not. */
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { isIp, parseIp } from '../../net/ip.ts';
+import { macFromIp } from '../../net/mac.ts';
+import { gatewayRouterName, routerToExternalPortName } from './names.ts';
+
 /** The entry of `external_ids` that marks a row as ours; its value is the row's key. Nothing without it is touched. */
 export const OWNER_KEY = 'ovn-udn/key';
 
@@ -7,3 +13,12 @@ export const OWNER_KEY = 'ovn-udn/key';
  * not take them for rows that nobody wants.
  */
 export const POD_PORT_KEY = 'ovn-udn/port';
+
+/**
+ * Static_MAC_Binding has no `external_ids`: rows of ours are those for gateway routers' external ports with the MAC that
+ * derives from the address.
+ */
+export const isOurMacBinding = (port: string, ip: string, mac: string): boolean =>
+  port.startsWith(GATEWAY_PORT_PREFIX) && isIp(ip) && mac === macFromIp(parseIp(ip));
+
+const GATEWAY_PORT_PREFIX = routerToExternalPortName(gatewayRouterName(DEFAULT_NETWORK_NAME, ''));

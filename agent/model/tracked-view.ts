@@ -5,6 +5,7 @@ import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { FactCell, FactStore } from './fact-store.ts';
 import {
+  type CgroupFact,
   type FactKind,
   type Facts,
   type GatewayFact,
@@ -21,7 +22,7 @@ import type { LocalSettings, View } from './view.ts';
 export class TrackedView implements View {
   readonly node: string;
   readonly cluster: ClusterConfig;
-  readonly encapIps: readonly Ip[];
+  readonly #encapIps: readonly Ip[];
   readonly southboundRemote: string;
   readonly networkRendering: 'always' | 'on-demand';
   readonly #facts: FactStore;
@@ -31,7 +32,7 @@ export class TrackedView implements View {
     this.#facts = facts;
     this.node = settings.node;
     this.cluster = settings.cluster;
-    this.encapIps = settings.encapIps;
+    this.#encapIps = settings.encapIps;
     this.southboundRemote = settings.southboundRemote;
     this.networkRendering = settings.networkRendering;
   }
@@ -43,12 +44,21 @@ export class TrackedView implements View {
     return read;
   }
 
+  /** Those of the settings until somebody knows better. */
+  get encapIps(): readonly Ip[] {
+    return this.#value('encapIps', LOCAL) ?? this.#encapIps;
+  }
+
   nodeFact(name: string): NodeFact | undefined {
     return this.#value('node', name);
   }
 
   gateway(node: string): GatewayFact | undefined {
     return this.#value('gateway', node);
+  }
+
+  gatewayMode(node: string): GatewayFact['mode'] | undefined {
+    return this.#value('gatewayMode', node);
   }
 
   hostAddresses(node: string): readonly InterfaceAddress[] {
@@ -63,11 +73,11 @@ export class TrackedView implements View {
     );
   }
 
-  kubeletCgroup(): string | undefined {
+  kubeletCgroup(): CgroupFact | undefined {
     return this.#value('kubeletCgroup', LOCAL);
   }
 
-  podCgroup(uid: string): string | undefined {
+  podCgroup(uid: string): CgroupFact | undefined {
     return this.#value('podCgroup', uid);
   }
 

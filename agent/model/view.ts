@@ -1,7 +1,15 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
-import type { GatewayFact, NamespaceFact, NetworkFact, NodeFact, PodFact, PrimaryNadFact } from './facts.ts';
+import type {
+  CgroupFact,
+  GatewayFact,
+  NamespaceFact,
+  NetworkFact,
+  NodeFact,
+  PodFact,
+  PrimaryNadFact,
+} from './facts.ts';
 
 /** What does not change while the agent runs. */
 export interface LocalSettings {
@@ -25,14 +33,16 @@ export interface View extends LocalSettings {
   nodeFact(name: string): NodeFact | undefined;
   /** Absent while unknown, and of nodes without gateways. */
   gateway(node: string): GatewayFact | undefined;
+  /** `gateway(node)?.mode`, for what does not depend on addresses. */
+  gatewayMode(node: string): GatewayFact['mode'] | undefined;
   /** `k8s.ovn.org/host-cidrs`; empty while unknown. */
   hostAddresses(node: string): readonly InterfaceAddress[];
   /** Whether this node is to have the rows of a network; always true without `networkRendering: 'on-demand'`. */
   isNetworkHere(network: string): boolean;
-  /** Below the root of cgroup v2; absent while there is no kubelet. */
-  kubeletCgroup(): string | undefined;
-  /** Of a host-network pod of this node, by UID. */
-  podCgroup(uid: string): string | undefined;
+  /** Absent while there is no kubelet. */
+  kubeletCgroup(): CgroupFact | undefined;
+  /** Of a pod of this node, by its `runtimeUid`. */
+  podCgroup(uid: string): CgroupFact | undefined;
   /** Empty until the cluster manager has given them. */
   nodeSubnets(node: string, network: string): readonly Cidr[];
   network(name: string): NetworkFact | undefined;

@@ -18,7 +18,7 @@ const nodeWith = (...addresses: readonly string[]): NodeProjection => ({
   internalIps: addresses.map((address) => parseIp(address)),
   gateway: undefined,
   hostAddresses: [],
-  zoneName: undefined,
+  published: {},
   problems: [],
 });
 

@@ -30,6 +30,9 @@ export const awaitLocalNode = async (options: LocalNodeOptions, signal: AbortSig
   return { name: options.name, chassisId, encapIps };
 };
 
+/** Where tunnels end when nobody says it: empty while the Node has no internal address. */
+export const encapIpsOf = (node: NodeProjection | undefined): readonly Ip[] => node?.internalIps.slice(0, 1) ?? [];
+
 const awaitEncapIps = async (
   { name, encapIps, nodes, waiting }: LocalNodeOptions,
   signal: AbortSignal,
@@ -39,7 +42,8 @@ const awaitEncapIps = async (
   const onAbort = (): void => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const unsubscribe = nodes.subscribe(({ key, after }) => {
-    if (key === name && after !== undefined && after.internalIps.length > 0) resolve(after.internalIps.slice(0, 1));
+    const found = key === name ? encapIpsOf(after) : [];
+    if (found.length > 0) resolve(found);
   });
   if (nodes.get(name) === undefined) waiting(`Node ${name} to be registered with an internal address`);
   try {

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { createStaticCache } from '../../kube/reflector/static-cache.ts';
-import { parseIp } from '../../net/ip.ts';
 import { projectNode } from '../inputs/node-projection.ts';
+import type { WantedAnnotations } from './annotations.ts';
 import { publishNode } from './publisher.ts';
 
-const node = { name: 'n1', chassisId: 'c1', encapIps: [parseIp('172.30.0.2')] };
 const PUBLISHED = {
   'k8s.ovn.org/node-chassis-id': 'c1',
   'k8s.ovn.org/node-encap-ips': '["172.30.0.2"]',
@@ -18,13 +17,14 @@ const project = (annotations: Readonly<Record<string, string>>) =>
     metadata: { name: 'n1', uid: 'u', resourceVersion: '1', annotations },
   });
 
-const setUp = (annotations: Readonly<Record<string, string>>, refuse = 0) => {
+const setUp = (annotations: Readonly<Record<string, string>>, refuse = 0, wanted: WantedAnnotations = PUBLISHED) => {
   const nodes = createStaticCache([['n1', project(annotations)]]);
   const applied: unknown[] = [];
   const retries: (() => void)[] = [];
   let refusals = refuse;
   publishNode({
-    node,
+    node: 'n1',
+    wanted: () => wanted,
     nodes,
     writer: {
       apply: (_, { metadata }) => {
@@ -54,4 +54,19 @@ it('tries again later what the API refuses', async () => {
   await new Promise(setImmediate);
   for (const retry of retries.splice(0)) retry();
   expect(applied).toEqual([PUBLISHED, PUBLISHED]);
+});
+
+it('keeps what it does not know yet, and takes away what must not be there', () => {
+  const before = {
+    ...PUBLISHED,
+    'k8s.ovn.org/host-cidrs': '["10.0.0.1/24"]',
+    'k8s.ovn.org/gateway-mtu-support': 'false',
+  };
+  expect(setUp(before).applied).toEqual([]);
+  const { applied } = setUp(before, 0, { ...PUBLISHED, 'k8s.ovn.org/gateway-mtu-support': null });
+  expect(applied).toEqual([{ ...PUBLISHED, 'k8s.ovn.org/host-cidrs': '["10.0.0.1/24"]' }]);
+});
+
+it('leaves annotations of others out of it', () => {
+  expect(setUp({ ...PUBLISHED, 'k8s.ovn.org/node-id': '3' }).applied).toEqual([]);
 });

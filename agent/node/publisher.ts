@@ -1,14 +1,14 @@
 /** Publishes what other nodes need to know of this one, and puts it back when somebody changes it. */
-import { formatEncapIps } from '../../api/annotations/node-lists.ts';
-import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { NodeProjection } from '../inputs/node-projection.ts';
-import type { LocalNode } from './local-node.ts';
+import { PUBLISHED_ANNOTATIONS, type WantedAnnotations } from './annotations.ts';
 
 export interface NodePublisherOptions {
-  readonly node: LocalNode;
+  readonly node: string;
+  /** As they are to be now. */
+  readonly wanted: () => WantedAnnotations;
   readonly nodes: ObjectCache<NodeProjection>;
   readonly writer: Pick<Writer, 'apply'>;
   readonly onError: (error: unknown) => void;
@@ -16,26 +16,51 @@ export interface NodePublisherOptions {
   readonly later: (retry: () => void) => void;
 }
 
-/** @returns what ends it */
-export const publishNode = ({ node, nodes, writer, onError, later }: NodePublisherOptions): (() => void) => {
-  const annotations = {
-    [NODE_ANNOTATIONS.chassisId]: node.chassisId,
-    [NODE_ANNOTATIONS.encapIps]: formatEncapIps(node.encapIps),
-    [NODE_ANNOTATIONS.zoneName]: node.name,
-  };
-  const isPublished = ({ fact, zoneName }: NodeProjection): boolean =>
-    fact.chassisId === node.chassisId &&
-    fact.encapIps.join() === node.encapIps.join() &&
-    zoneName === annotations[NODE_ANNOTATIONS.zoneName];
+export interface NodePublisher {
+  /** To be called when what is wanted has changed. */
+  publish(): void;
+  stop(): void;
+}
+
+export const publishNode = (options: NodePublisherOptions): NodePublisher => {
+  const { node, nodes, writer, onError, later } = options;
+  let isStopped = false;
   const publish = (): void => {
-    const current = nodes.get(node.name);
-    if (current === undefined || isPublished(current)) return;
-    writer.apply(NODES, { metadata: { name: node.name, annotations } }).catch((error: unknown) => {
+    const current = nodes.get(node);
+    if (current === undefined || isStopped) return;
+    const annotations = outcome(options.wanted(), current.published);
+    if (isSame(annotations, current.published)) return;
+    writer.apply(NODES, { metadata: { name: node, annotations } }).catch((error: unknown) => {
       onError(error);
       later(publish);
     });
   };
-  return nodes.subscribe(({ key }) => {
-    if (key === node.name) publish();
+  const unsubscribe = nodes.subscribe(({ key }) => {
+    if (key === node) publish();
   });
+  return {
+    publish,
+    stop: () => {
+      isStopped = true;
+      unsubscribe();
+    },
+  };
 };
+
+/**
+ * All that is applied, also what stays as it is: an annotation that the field manager has applied before and leaves out
+ * goes away (Kubernetes, "Server-Side Apply").
+ */
+const outcome = (
+  wanted: WantedAnnotations,
+  published: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    PUBLISHED_ANNOTATIONS.flatMap((key) => {
+      const value = wanted[key] === undefined ? published[key] : wanted[key];
+      return value === undefined || value === null ? [] : [[key, value]];
+    }),
+  );
+
+const isSame = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
+  PUBLISHED_ANNOTATIONS.every((key) => a[key] === b[key]);

@@ -55,7 +55,10 @@ export class NodeDatapath {
     await Promise.all(BACKEND_NAMES.map((name) => this[name].stop()));
   }
 
-  /** What is the matter with what an owner wants, the worst first. */
+  /**
+   * What is the matter with what an owner wants, the worst first. What this machine cannot have at all is not: it is a
+   * matter of the node.
+   */
   problemOf(owner: string): ItemProblem | undefined {
     let waiting: ItemProblem | undefined;
     for (const name of BACKEND_NAMES) {
@@ -64,7 +67,7 @@ export class NodeDatapath {
       for (const key of store.keysOf(owner)) {
         const problem = problems.get(key);
         if (problem?.kind === 'failed') return problem;
-        waiting ??= problem;
+        if (problem?.kind === 'waiting') waiting ??= problem;
       }
     }
     return waiting;

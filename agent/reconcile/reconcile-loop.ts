@@ -30,12 +30,13 @@ export type LoopObservation =
 
 /** What is the matter with a key. */
 export interface ItemProblem {
-  readonly kind: 'failed' | 'waiting';
+  readonly kind: 'failed' | 'waiting' | 'unsupported';
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
 const FULL_EVERY_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
@@ -152,12 +153,15 @@ export class ReconcileLoop<Item> {
     }
   }
 
-  #remember(keys: ReadonlySet<string> | 'all', { failed, waiting }: ReconcileOutcome): void {
+  #remember(keys: ReadonlySet<string> | 'all', { failed, waiting, unsupported = NONE }: ReconcileOutcome): void {
     const before = new Map(this.problems);
     if (keys === 'all') this.problems.clear();
     else for (const key of keys) this.problems.delete(key);
     const since = (key: string): number => before.get(key)?.since ?? this.#options.clock.wall();
     for (const [key, message] of waiting) this.problems.set(key, { kind: 'waiting', message, since: since(key) });
+    for (const [key, message] of unsupported) {
+      this.problems.set(key, { kind: 'unsupported', message, since: since(key) });
+    }
     for (const [key, message] of failed) this.problems.set(key, { kind: 'failed', message, since: since(key) });
   }
 

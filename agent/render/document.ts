@@ -2,10 +2,16 @@
  * What a node would be programmed with, as one plain document: the same input gives the same text. References are the
  * keys of rows (`Logical_Switch/red.red_n1`), maps are objects, sets are sorted arrays.
  */
+import { hostItemKey } from '../../datapath/host/types.ts';
+import { formatTable } from '../../datapath/nftables/format.ts';
+import { nftItemKey } from '../../datapath/nftables/types.ts';
+import { bridgeItemKey } from '../../datapath/openflow/types.ts';
 import type { AnyFragment, AnyMember, AnyPatch, DesiredElement, DesiredValue } from '../../ovsdb/desired/types.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import { OWNER_KEY } from '../model/ownership.ts';
+import { type HostDocument, hostDocument } from './host-document.ts';
 import type { MemorySink, MemorySinks } from './memory-sinks.ts';
+import { type BridgeLines, groupsDocument, noFloodDocument, openflowDocument } from './openflow-document.ts';
 
 export type DocumentValue =
   | string
@@ -17,22 +23,45 @@ export type DocumentRow = Readonly<Record<string, DocumentValue>>;
 /** Table → rows, both sorted. */
 export type DocumentTables = Readonly<Record<string, readonly DocumentRow[]>>;
 
-export interface RenderDocument {
+export interface RenderDocument extends HostDocument {
   readonly northbound: DocumentTables;
   readonly southbound: DocumentTables;
   readonly openvswitch: DocumentTables;
+  /** Flows of each bridge. */
+  readonly openflow: BridgeLines;
+  /** Groups that flows of the bridge refer to. */
+  readonly openflowGroups: BridgeLines;
+  /** Ports of the bridge that broadcasts do not reach. */
+  readonly noFlood: BridgeLines;
+  /** Our table. */
+  readonly nftables: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export const renderDocument = (
   sinks: MemorySinks,
   diagnostics: ReadonlyMap<string, readonly Diagnostic[]>,
-): RenderDocument => ({
-  northbound: tablesOf(sinks.northbound),
-  southbound: tablesOf(sinks.southbound),
-  openvswitch: tablesOf(sinks.openvswitch),
-  diagnostics: sortBy([...diagnostics.values()].flat(), ({ object, message }) => `${object} ${message}`),
-});
+): RenderDocument => {
+  const flows = firstOfEach(sinks.openflow.all(), bridgeItemKey);
+  return {
+    northbound: tablesOf(sinks.northbound),
+    southbound: tablesOf(sinks.southbound),
+    openvswitch: tablesOf(sinks.openvswitch),
+    openflow: openflowDocument(flows),
+    openflowGroups: groupsDocument(flows),
+    noFlood: noFloodDocument(flows),
+    ...hostDocument(firstOfEach(sinks.host.all(), hostItemKey)),
+    nftables: formatTable(firstOfEach(sinks.nftables.all(), nftItemKey)),
+    diagnostics: sortBy([...diagnostics.values()].flat(), ({ object, message }) => `${object} ${message}`),
+  };
+};
+
+/** Of what several owners want, the first has its way, as in the agent (`ItemStore`). */
+const firstOfEach = <Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] => {
+  const first = new Map<string, Item>();
+  for (const item of items) if (!first.has(keyOf(item))) first.set(keyOf(item), item);
+  return [...first.values()];
+};
 
 interface DraftRow {
   readonly table: string;

@@ -18,20 +18,26 @@ import { projectPod } from '../inputs/pod-projection.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { podKey } from '../model/facts.ts';
+import { type GatewayFact, podKey } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type RenderDocument, renderDocument } from './document.ts';
 import { MemorySinks } from './memory-sinks.ts';
+import { completeNodeFacts } from './node-facts.ts';
 
 export interface RenderInput {
   /** Nodes, namespaces, NADs and pods, with what the cluster manager writes; other kinds are passed over. */
   readonly objects: readonly KubeObject[];
   readonly node: string;
   readonly cluster: ClusterConfig;
+  /** Instead of what the nodes' annotations say. */
+  readonly gatewayMode?: GatewayFact['mode'] | undefined;
+  /** Of the node, below the root of cgroup v2. */
+  readonly kubeletCgroup?: string | undefined;
 }
 
-export const renderNode = ({ objects, node, cluster }: RenderInput): RenderDocument => {
+export const renderNode = (input: RenderInput): RenderDocument => {
+  const { objects, node, cluster } = input;
   const problems: Problem[] = [];
   const caches = readCaches(objects, node, problems);
   const local = caches.nodes.get(node);
@@ -46,6 +52,7 @@ export const renderNode = ({ objects, node, cluster }: RenderInput): RenderDocum
   const sinks = new MemorySinks();
   const engine = createEngine({ features: FEATURES, facts, settings, sinks, schedule: () => undefined });
   const feeder = feedFacts(facts, caches, settings);
+  const assumed = completeNodeFacts(facts, input);
   engine.start();
   engine.flush();
   const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
@@ -54,7 +61,7 @@ export const renderNode = ({ objects, node, cluster }: RenderInput): RenderDocum
   const found = [...problems, ...feeder.networks.problems].map(
     (problem): Diagnostic => ({ ...problem, severity: 'error' }),
   );
-  return { ...document, diagnostics: [...found, ...given, ...document.diagnostics] };
+  return { ...document, diagnostics: [...found, ...assumed, ...given, ...document.diagnostics] };
 };
 
 const readCaches = (objects: readonly KubeObject[], node: string, problems: Problem[]): ClusterCaches => {

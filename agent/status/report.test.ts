@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { podStatusSchema } from '../../api/agent-status.ts';
+import { networkStatusSchema, nodeStatusSchema, podStatusSchema } from '../../api/agent-status.ts';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { AttachmentRegistry } from '../attachments/registry.ts';
 import type { PortSpec } from '../cni/ovs-ports.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';
-import { type OwnerState, type ReportSources, reportNetworks, reportPods, reportProblems } from './report.ts';
+import {
+  type OwnerState,
+  type ReportSources,
+  reportNetworks,
+  reportNode,
+  reportPods,
+  reportProblems,
+} from './report.ts';
 
 const cluster = (): TestCluster =>
   new TestCluster('node1')
@@ -26,6 +34,9 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, OwnerState>>
     unfinished: () => Object.entries(states).map(([owner, state]) => ({ database: 'northbound', owner, state })),
     diagnostics: it.engine.diagnostics,
     inputProblems: () => [],
+    cluster: parseClusterConfig(),
+    places: [],
+    networkOf: () => undefined,
   };
   return { ...sources, ports };
 };
@@ -68,7 +79,7 @@ describe('networks', () => {
   it('are in error when any of their parts is, and say why', () => {
     const sources = sourcesOf(cluster(), {
       'layer3:red_net': { kind: 'pending' },
-      'layer3-node:node1/red_net': { kind: 'error', message: 'no such column' },
+      'network-nodes:node1/red_net': { kind: 'error', message: 'no such column' },
     });
     expect(reportNetworks(sources)[1]).toMatchObject({ state: 'error', message: 'no such column' });
   });
@@ -139,3 +150,23 @@ it('problems are what cannot be read, rendered or written; whose turn has not co
     { object: 'layer3:red_net', severity: 'warning', message: 'northbound: waits for a switch' },
   ]);
 });
+
+describe('the node', () => {
+  it('has no gateway while none is known', () =>
+    expect(nodeStatusSchema.parse(reportNode(sourcesOf(cluster())))).toEqual({ name: 'node1' }));
+
+  it('has its gateway bridge', () => {
+    const it = cluster();
+    it.gateway('node1', { addresses: ['172.20.0.11/24'] });
+    expect(nodeStatusSchema.parse(reportNode(sourcesOf(it)))).toMatchObject({
+      name: 'node1',
+      gateway: { mode: 'shared', addresses: [expect.any(String)] },
+    });
+  });
+});
+
+it('a primary network has a masquerade address for each end', () =>
+  expect(reportNetworks(sourcesOf(cluster())).map((one) => networkStatusSchema.parse(one).masquerade)).toEqual([
+    undefined,
+    { gateway: expect.arrayContaining([expect.any(String)]), management: expect.arrayContaining([expect.any(String)]) },
+  ]));

@@ -1,11 +1,14 @@
 /** Puts together what the agent knows, for people. */
 import type {
   NetworkStatus,
+  NodeStatus,
   PodAttachmentStatus,
   PodStatus,
   ProblemStatus,
   ProgrammingState,
 } from '../../api/agent-status.ts';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
 import type { Problem } from '../inputs/problem.ts';
@@ -14,6 +17,7 @@ import type { FactStore } from '../model/fact-store.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import { podPortName } from '../model/names.ts';
+import type { NetworkOf, Place } from './places.ts';
 
 /** How far an owner's fragment is programmed; `done` when nothing is left. */
 export interface OwnerState {
@@ -39,7 +43,28 @@ export interface ReportSources {
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
   /** Objects of the API that could not be read, or contradict each other. */
   readonly inputProblems: () => readonly Problem[];
+  readonly cluster: Pick<ClusterConfig, 'masqueradeSubnets'>;
+  /** Where things are programmed. */
+  readonly places: readonly Place[];
+  readonly networkOf: NetworkOf;
 }
+
+export const reportNode = ({ node, facts }: ReportSources): NodeStatus => {
+  const gateway = facts.get('gateway', node);
+  if (gateway === undefined) return { name: node };
+  const { mode, bridge, uplink, mac, addresses, nextHops } = gateway;
+  return {
+    name: node,
+    gateway: {
+      mode,
+      bridge,
+      ...(uplink !== undefined && { uplink }),
+      mac,
+      addresses: [...addresses],
+      nextHops: [...nextHops],
+    },
+  };
+};
 
 export const reportNetworks = (sources: ReportSources): NetworkStatus[] => {
   const counts = new Map<string, number>();
@@ -66,7 +91,7 @@ export const reportPods = (sources: ReportSources): PodStatus[] => {
 };
 
 export const reportProblems = (sources: ReportSources): ProblemStatus[] => [
-  ...sources.inputProblems().map(({ object, message }) => ({ object, severity: 'error' as const, message })),
+  ...sources.inputProblems().map(({ object, message, severity = 'error' as const }) => ({ object, severity, message })),
   ...[...sources.diagnostics.values()].flat(),
   ...sources.unfinished().flatMap(unfinishedProblem),
 ];
@@ -79,10 +104,16 @@ const unfinishedProblem = ({ database, owner, state: { kind, message } }: Unfini
 
 const networkStatus = (
   network: NetworkFact,
-  { node, facts, ownerState }: ReportSources,
+  { node, facts, ownerState, cluster }: ReportSources,
 ): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
-  const owners = [`layer3:${name}`, `layer3-node:${node}/${name}`, `layer2:${name}`];
+  const owners = [
+    `layer3:${name}`,
+    `layer2:${name}`,
+    `network-nodes:${node}/${name}`,
+    `management-ports:${name}`,
+    `gateway-routers:${name}`,
+  ];
   const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
   const lacksPart = network.topology === 'layer3' && network.role !== 'secondary' && subnets.length === 0;
   return {
@@ -93,8 +124,19 @@ const networkStatus = (
     mtu: network.mtu,
     subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
     nodeSubnets: [...subnets],
+    ...masqueradeStatus(network, cluster),
     ...worst([...owners.map(ownerState), ...(lacksPart ? [NO_PART] : [])]),
   };
+};
+
+const masqueradeStatus = (
+  { id, role }: NetworkFact,
+  cluster: ReportSources['cluster'],
+): Pick<NetworkStatus, 'masquerade'> => {
+  const gateway = networkMasqueradeAddresses(cluster, id, 'gateway');
+  const management = networkMasqueradeAddresses(cluster, id, 'management');
+  if (role !== 'primary' || gateway === undefined || management === undefined) return {};
+  return { masquerade: { gateway: [...gateway], management: [...management] } };
 };
 
 const NO_PART: OwnerState = { kind: 'pending', message: 'the cluster manager has given this node no subnet of it' };

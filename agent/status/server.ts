@@ -2,29 +2,40 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname } from 'node:path';
-import { type ReportSources, reportNetworks, reportPods, reportProblems } from './report.ts';
+import { reportDifferences, reportWanted } from './places.ts';
+import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
 
 export interface StatusServer {
   close(): Promise<void>;
 }
 
-const REPORTS: Readonly<Record<string, (sources: ReportSources) => unknown>> = {
-  '/v1/networks': reportNetworks,
-  '/v1/pods': reportPods,
-  '/v1/problems': reportProblems,
-};
+type Report = (sources: ReportSources, signal: AbortSignal) => unknown;
+
+const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
+  ['/v1/node', reportNode],
+  ['/v1/networks', reportNetworks],
+  ['/v1/pods', reportPods],
+  ['/v1/problems', reportProblems],
+  ['/v1/wanted', ({ places, networkOf }) => reportWanted(places, networkOf)],
+  ['/v1/differences', ({ places, networkOf }, signal) => reportDifferences(places, networkOf, signal)],
+]);
+
+/** For reading everything that is programmed; who asked may have gone long before. */
+const READ_MS = 60_000;
 
 /** Takes the place of a socket that a dead agent left. */
 export const serveStatus = async (path: string, sources: ReportSources): Promise<StatusServer> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
   const server = createServer((request, response) => {
-    const report = REPORTS[request.url ?? ''];
+    const report = REPORTS.get(request.url ?? '');
     if (request.method !== 'GET' || report === undefined) {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(report(sources)));
+    void answer(report, sources).then(({ status, body }) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -38,4 +49,12 @@ export const serveStatus = async (path: string, sources: ReportSources): Promise
         server.closeAllConnections();
       }),
   };
+};
+
+const answer = async (report: Report, sources: ReportSources): Promise<{ status: number; body: string }> => {
+  try {
+    return { status: 200, body: JSON.stringify(await report(sources, AbortSignal.timeout(READ_MS))) };
+  } catch (error) {
+    return { status: 500, body: JSON.stringify({ error: error instanceof Error ? error.message : String(error) }) };
+  }
 };

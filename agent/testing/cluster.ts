@@ -1,4 +1,5 @@
 /** A small cluster as facts, for tests of features: what is not said has a default that makes the row complete. */
+import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
@@ -9,7 +10,7 @@ import { macFromIp, parseMac } from '../../net/mac.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { nodeSubnetsId } from '../model/facts.ts';
+import { LOCAL, nodeSubnetsId } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type RenderDocument, renderDocument } from '../render/document.ts';
 import { MemorySinks } from '../render/memory-sinks.ts';
@@ -51,6 +52,9 @@ export interface PodInput {
   >;
   readonly uid?: string;
   readonly finished?: boolean;
+  readonly hostNetwork?: boolean;
+  readonly openPorts?: readonly OpenPort[];
+  readonly unreadableOpenPorts?: string;
 }
 
 /** The cluster as `localNode` sees it, and what its agent would want. */
@@ -62,7 +66,11 @@ export class TestCluster {
   /** Owners that each flush rendered. */
   readonly flushes: (readonly string[])[] = [];
 
-  constructor(localNode: string, settings: Partial<Record<ClusterSetting, string>> = {}) {
+  constructor(
+    localNode: string,
+    settings: Partial<Record<ClusterSetting, string>> = {},
+    local: Partial<LocalSettings> = {},
+  ) {
     const cluster: ClusterConfig = parseClusterConfig(settings);
     this.settings = {
       node: localNode,
@@ -70,7 +78,9 @@ export class TestCluster {
       encapIps: [parseIp('172.30.0.2')],
       southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
       networkRendering: 'always',
+      ...local,
     };
+    this.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2 });
     this.facts.set('network', 'default', { ...defaultNetwork(cluster), id: parseNetworkId(0), tunnelKeys: [] });
     this.engine = createEngine({
       features: FEATURES,
@@ -167,8 +177,12 @@ export class TestCluster {
         ];
       }),
     );
-    const { node, uid = `uid-${name}`, finished = false } = input;
-    this.facts.set('pod', key, { namespace, name, uid, runtimeUid: uid, node, hostNetwork: false, finished, networks });
+    const { node, uid = `uid-${name}`, finished = false, hostNetwork = false, openPorts, unreadableOpenPorts } = input;
+    this.facts.set('pod', key, {
+      ...{ namespace, name, uid, runtimeUid: uid, node, hostNetwork, finished, networks },
+      ...(openPorts !== undefined && { openPorts }),
+      ...(unreadableOpenPorts !== undefined && { unreadableOpenPorts }),
+    });
     return this;
   }
 

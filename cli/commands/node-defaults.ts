@@ -10,6 +10,7 @@ import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
+import { gatewayDefaults } from './gateway-defaults.ts';
 
 export interface WithNodeDefaults {
   readonly manifests: readonly KubeObject[];
@@ -42,6 +43,7 @@ const defaultsOf = (node: KubeObject): NodeDefaults => {
   const missing = Object.entries({
     [NODE_ANNOTATIONS.chassisId]: node.metadata.name,
     ...(ip === undefined ? {} : { [NODE_ANNOTATIONS.encapIps]: formatEncapIps([ip]) }),
+    ...gatewayDefaults(node),
   }).filter(([key]) => present[key] === undefined);
   return {
     annotations: Object.fromEntries(missing),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { clusterFromSettings, formatText, hasErrors, render } from './render.ts';
+import { clusterFromSettings, formatText, hasErrors, kubeletCgroupFromSettings, render } from './render.ts';
 
 const node = (name: string) => ({
   apiVersion: 'v1',
@@ -50,8 +50,13 @@ describe('render', () => {
   it('shows what each node has of each network', () => {
     const n1 = renderFor('n1');
     expect(names('Logical_Switch', n1)).toEqual([
+      'ext_green_net_n1',
+      'ext_n1',
+      'ext_red_net_n1',
       'green_net_ovn_layer2_switch',
+      'join',
       'n1',
+      'red_net_join',
       'red_net_n1',
       'red_net_transit_switch',
       'transit_switch',
@@ -64,6 +69,71 @@ describe('render', () => {
       expect.objectContaining({ name: 'n2', other_config: { 'is-remote': 'true' } }),
     ]);
     expect(hasErrors(n1)).toBe(false);
+  });
+
+  it('shows what each network adds to the bridge, the host and nftables', () => {
+    const n1 = renderFor('n1');
+    expect(n1.openflow['br-ex']).toContain(
+      'cookie=0xdeff105, table=0, priority=90, in_port=patch-br-ex_red_net_n1-to-br-int, actions=drop',
+    );
+    expect(n1.links.map(({ name }) => name)).toEqual([
+      'mp1-udn-vrf',
+      'mp2-udn-vrf',
+      'ovn-k8s-mp0',
+      'ovn-k8s-mp1',
+      'ovn-k8s-mp2',
+    ]);
+    expect(n1.routes).toContainEqual({
+      table: 100_001,
+      dst: 'default4',
+      via: '172.30.0.1',
+      dev: 'br-ex',
+      mtu: 1400,
+      type: 'unicast',
+      protocol: 85,
+    });
+    expect(n1.rules).toContainEqual({ family: 4, priority: 2000, fwmark: '0x1001', table: 100_001 });
+    expect(n1.neighbours).toContainEqual({ link: 'br-ex', address: '169.254.0.11', mac: '0a:58:a9:fe:00:0b' });
+    expect(n1.sysctls['net.ipv4.conf.ovn-k8s-mp1.rp_filter']).toBe('2');
+    expect(n1.nftables).toContain('\tchain udn-mark-0x1001 {\n');
+  });
+
+  it('takes the gateway mode that it is told, and assumes an uplink by the name of the bridge', () => {
+    const withBridge = (bridge: string) => ({
+      ...node('n1'),
+      metadata: {
+        name: 'n1',
+        annotations: {
+          'k8s.ovn.org/l3-gateway-config': JSON.stringify({
+            default: {
+              mode: 'shared',
+              'bridge-id': bridge,
+              'mac-address': '02:00:00:00:00:07',
+              'ip-addresses': ['172.30.0.2/24'],
+            },
+          }),
+        },
+      },
+    });
+    const uplinkOf = (bridge: string): string | undefined => {
+      const { openflow, diagnostics } = renderFor('n1', [withBridge(bridge)]);
+      const [, uplink] = /in_port=LOCAL, actions=.*output:(\S+)$/m.exec(openflow[bridge]?.join('\n') ?? '') ?? [];
+      const told = diagnostics.filter(
+        ({ severity, message }) => severity === 'info' && message.endsWith(`as ${uplink}`),
+      );
+      expect(told).toHaveLength(1);
+      return uplink;
+    };
+    expect(['br-ex', 'breth0', 'brens3', 'bridge0', 'br1'].map(uplinkOf)).toEqual([
+      'eth0',
+      'eth0',
+      'ens3',
+      'eth0',
+      'eth0',
+    ]);
+    const local = render({ objects, node: 'n1', cluster: parseClusterConfig(), gatewayMode: 'local' });
+    expect(local.nftables).toContain('chain ovn-kube-local-gw-masq');
+    expect(renderFor('n1').nftables).not.toContain('chain ovn-kube-local-gw-masq');
   });
 
   it('gives the same text for the same objects in any order', () => {
@@ -167,6 +237,8 @@ it('settings are those of the cluster', () => {
   expect(() => clusterFromSettings(['speed=9'])).toThrow(/--set speed=9: expected one of clusterSubnets/);
   expect(() => clusterFromSettings(['mtu=fast'])).toThrow(/mtu/);
   expect(clusterFromSettings(['kubeletCgroup=kubelet.slice/kubelet.service'])).toEqual(parseClusterConfig());
+  expect(kubeletCgroupFromSettings(['mtu=1300', 'kubeletCgroup=a/b=c'])).toBe('a/b=c');
+  expect(kubeletCgroupFromSettings(['mtu=1300'])).toBeUndefined();
   expect(() => clusterFromSettings(['kubeletCgroup=/kubelet.slice'])).toThrow(/a path below the root/);
   expect(() => clusterFromSettings(['kubeletCgroup=a/../b'])).toThrow(/a path below the root/);
   expect(() => clusterFromSettings(['mtu'])).toThrow(/--set mtu: expected one of/);

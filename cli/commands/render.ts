@@ -1,5 +1,6 @@
 /** `udnctl render`: what a node would be programmed with, from manifests. */
 
+import type { GatewayFact } from '../../agent/model/facts.ts';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
 import type { RenderDocument } from '../../agent/render/document.ts';
 import { renderNode } from '../../agent/render/render-node.ts';
@@ -16,17 +17,7 @@ import { withNodeDefaults } from './node-defaults.ts';
 
 const KUBELET_CGROUP = 'kubeletCgroup';
 
-/** The document of the contract: parts that no feature fills yet are there and empty. */
-export interface RenderOutput extends RenderDocument {
-  readonly openflow: Readonly<Record<string, readonly string[]>>;
-  readonly links: readonly unknown[];
-  readonly addresses: readonly unknown[];
-  readonly routes: readonly unknown[];
-  readonly rules: readonly unknown[];
-  readonly neighbours: readonly unknown[];
-  readonly sysctls: Readonly<Record<string, string>>;
-  readonly nftables: string;
-}
+export type RenderOutput = RenderDocument;
 
 export interface RenderRequest {
   /** Parsed manifests. */
@@ -35,28 +26,23 @@ export interface RenderRequest {
   readonly diagnostics?: readonly Diagnostic[];
   readonly node: string;
   readonly cluster: ClusterConfig;
+  /** Instead of what the node's annotation says. */
+  readonly gatewayMode?: GatewayFact['mode'] | undefined;
+  /** Of the node, below the root of cgroup v2. */
+  readonly kubeletCgroup?: string | undefined;
 }
 
 /** @throws CliError when the node is not in the input */
-export const render = ({ objects, diagnostics: given = [], node, cluster }: RenderRequest): RenderOutput => {
+export const render = (request: RenderRequest): RenderOutput => {
+  const { objects, diagnostics: given = [], node, cluster, gatewayMode, kubeletCgroup } = request;
   const completed = completeManifests(objects, cluster);
   const { manifests, diagnostics } = withNodeDefaults(completed.objects.map(asStored));
   if (!manifests.some(({ kind, metadata }) => kind === 'Node' && metadata.name === node)) {
     throw new CliError(`there is no Node "${node}" in the input`);
   }
-  const document = renderNode({ objects: manifests, node, cluster });
+  const document = renderNode({ objects: manifests, node, cluster, gatewayMode, kubeletCgroup });
   return {
-    northbound: document.northbound,
-    southbound: document.southbound,
-    openvswitch: document.openvswitch,
-    openflow: {},
-    links: [],
-    addresses: [],
-    routes: [],
-    rules: [],
-    neighbours: [],
-    sysctls: {},
-    nftables: '',
+    ...document,
     diagnostics: sorted([...given, ...completed.diagnostics, ...diagnostics, ...document.diagnostics]),
   };
 };
@@ -82,7 +68,7 @@ const textOf = ({ object, severity, message }: Diagnostic): string => `${object}
 export const hasErrors = ({ diagnostics }: Pick<RenderOutput, 'diagnostics'>): boolean =>
   diagnostics.some(({ severity }) => severity === 'error');
 
-/** What `--set` may set. The kubelet's cgroup is no setting of the cluster, and no feature needs it yet. */
+/** What `--set` may set. The kubelet's cgroup is no setting of the cluster but of the node. */
 export const RENDER_SETTINGS: readonly string[] = [...CLUSTER_SETTINGS.map(({ setting }) => setting), KUBELET_CGROUP];
 
 /** `key=value` of `--set`. @throws CliError, ApiError */
@@ -99,6 +85,10 @@ export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => 
   return parseClusterConfig(settings);
 };
 
+/** The last one of `--set`, if any. `clusterFromSettings` refuses what is no path. */
+export const kubeletCgroupFromSettings = (texts: readonly string[]): string | undefined =>
+  texts.findLast((text) => text.startsWith(`${KUBELET_CGROUP}=`))?.slice(KUBELET_CGROUP.length + 1);
+
 /** A path below the root, as cgroups(7) has it. */
 const refuseNoCgroup = (path: string): void => {
   const isName = (part: string): boolean => part !== '' && part !== '.' && part !== '..';
@@ -108,22 +98,37 @@ const refuseNoCgroup = (path: string): void => {
   );
 };
 
-/** Sections with one line per row, for people. */
+/** Sections with one line per row, flow or item, for people. */
 export const formatText = (output: RenderOutput): string => {
   const databases = (['northbound', 'southbound', 'openvswitch'] as const).flatMap((database) =>
-    Object.entries(output[database]).flatMap(([table, rows]) => [
-      `# ${database} ${table}`,
-      ...rows.map((row) =>
-        Object.entries(row)
-          .map(([column, value]) => `${column}=${JSON.stringify(value)}`)
-          .join(' '),
-      ),
-      '',
-    ]),
+    Object.entries(output[database]).flatMap(([table, rows]) => section(`${database} ${table}`, rows.map(fieldsText))),
   );
+  const bridges = (['openflow', 'openflowGroups', 'noFlood'] as const).flatMap((part) =>
+    Object.entries(output[part]).flatMap(([bridge, lines]) => section(`${part} ${bridge}`, lines)),
+  );
+  const host = (['links', 'addresses', 'routes', 'rules', 'neighbours'] as const).flatMap((part) =>
+    section(part, output[part].map(fieldsText)),
+  );
+  const sysctls = Object.entries(output.sysctls).map(([name, value]) => `${name} = ${value}`);
   const diagnostics = output.diagnostics.map(({ severity, object, message }) => `${severity}: ${object}: ${message}`);
-  return `${[...databases, '# diagnostics', ...diagnostics].join('\n')}\n`;
+  const lines = [
+    ...databases,
+    ...bridges,
+    ...host,
+    ...section('sysctls', sysctls),
+    ...section('nftables', [output.nftables.trimEnd()]),
+    '# diagnostics',
+    ...diagnostics,
+  ];
+  return `${lines.join('\n')}\n`;
 };
+
+const section = (title: string, lines: readonly string[]): string[] => [`# ${title}`, ...lines, ''];
+
+const fieldsText = (row: Readonly<Record<string, unknown>>): string =>
+  Object.entries(row)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(' ');
 
 /** What an API server would have filled in. */
 const asStored = (manifest: object): KubeObject => {

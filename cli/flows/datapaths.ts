@@ -2,6 +2,7 @@
 
 import type { Operation } from '../../ovsdb/transact/operation.ts';
 import type { OperationResult } from '../../ovsdb/transact/outcome.ts';
+import { mapOf, type Row, uuidOf } from '../node/wire-values.ts';
 
 export interface Datapath {
   /** Of the switch or router. */
@@ -12,6 +13,22 @@ export interface Datapath {
 
 /** Runs a transaction of one database. */
 export type Transact = (operations: readonly Operation[]) => Promise<readonly OperationResult[]>;
+
+/** Names of all logical datapaths by key. */
+export const allDatapaths = async (
+  southbound: Transact,
+): Promise<ReadonlyMap<number, Pick<Datapath, 'kind' | 'name'>>> => {
+  const [bindings] = await southbound([
+    { op: 'select', table: 'Datapath_Binding', where: [], columns: ['tunnel_key', 'external_ids'] },
+  ]);
+  return new Map(
+    (bindings?.rows ?? []).map((row) => {
+      const ids = mapOf(row['external_ids']);
+      const kind = ids.has('logical-router') ? 'router' : 'switch';
+      return [Number(row['tunnel_key']), { kind, name: ids.get('name') ?? '' }] as const;
+    }),
+  );
+};
 
 /** @param network its name, `default` for the default network */
 export const datapathsOf = async (network: string, northbound: Transact, southbound: Transact): Promise<Datapath[]> => {
@@ -33,8 +50,6 @@ export const datapathsOf = async (network: string, northbound: Transact, southbo
   return [...find('router', routers?.rows), ...find('switch', switches?.rows)].sort((a, b) => a.key - b.key);
 };
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** Rows of the default network have no network in their ids. */
 const networkOfRow = (row: Row): string => mapOf(row['external_ids']).get('k8s.ovn.org/network') ?? 'default';
 
@@ -46,10 +61,3 @@ const keysByLogicalRow = (bindings: readonly Row[]): Map<string, number> =>
       return logical === undefined ? [] : [[logical, Number(row['tunnel_key'])]];
     }),
   );
-
-/** RFC 7047 section 5.1: `["uuid", text]` */
-const uuidOf = (value: unknown): string => (Array.isArray(value) ? String(value[1]) : '');
-
-/** RFC 7047 section 5.1: `["map", [[key, value], …]]` */
-const mapOf = (value: unknown): Map<string, string> =>
-  Array.isArray(value) && value[0] === 'map' ? new Map(value[1] as [string, string][]) : new Map();

@@ -1,5 +1,7 @@
 /** Reads what `ovs-ofctl dump-flows` prints (ovs-ofctl(8)), one flow a line. */
 
+import type { CommandRunner } from '../../datapath/exec/types.ts';
+
 export interface Flow {
   readonly cookie: string;
   readonly table: number;
@@ -11,6 +13,12 @@ export interface Flow {
   /** The datapath that the flow is for, from its match on `metadata`. */
   readonly datapathKey: number | undefined;
 }
+
+/** Of a bridge, ports by number: names in OpenFlow end after 15 characters. @throws CommandError */
+export const dumpFlows = async (runner: Pick<CommandRunner, 'run'>, bridge: string): Promise<Flow[]> => {
+  const { stdout } = await runner.run({ file: 'ovs-ofctl', args: ['--no-names', 'dump-flows', bridge] });
+  return stdout.split('\n').flatMap((line) => parseFlow(line) ?? []);
+};
 
 /** Undefined for a line that is no flow, such as the header of the reply. */
 export const parseFlow = (line: string): Flow | undefined => {

@@ -2,12 +2,18 @@
 import { request } from 'node:http';
 import { z } from 'zod';
 import {
+  type DifferencesStatus,
+  differencesSchema,
   type NetworkStatus,
+  type NodeStatus,
   networkStatusSchema,
+  nodeStatusSchema,
   type PodStatus,
   type ProblemStatus,
   podStatusSchema,
   problemSchema,
+  type WantedStatus,
+  wantedSchema,
 } from '../../api/agent-status.ts';
 import { parseWith } from '../../api/parse.ts';
 import { CliError } from '../errors.ts';
@@ -15,18 +21,26 @@ import { CliError } from '../errors.ts';
 export const DEFAULT_AGENT_SOCKET = '/run/ovn-udn/agent.sock';
 
 export interface AgentClient {
+  node(): Promise<NodeStatus>;
   networks(): Promise<NetworkStatus[]>;
   pods(): Promise<PodStatus[]>;
   problems(): Promise<ProblemStatus[]>;
+  /** Everything that the agent wants to be programmed. */
+  wanted(): Promise<WantedStatus[]>;
+  /** The agent reads everything anew for it. */
+  differences(): Promise<DifferencesStatus>;
 }
 
 export const connectAgent = (socketPath: string): AgentClient => {
-  const ask = async <Item extends z.ZodType>(path: string, item: Item): Promise<z.output<Item>[]> =>
-    parseWith(z.array(item), JSON.parse(await get(socketPath, path)), `the agent's answer to ${path}`);
+  const ask = async <Answer extends z.ZodType>(path: string, answer: Answer): Promise<z.output<Answer>> =>
+    parseWith(answer, JSON.parse(await get(socketPath, path)), `the agent's answer to ${path}`);
   return {
-    networks: () => ask('/v1/networks', networkStatusSchema),
-    pods: () => ask('/v1/pods', podStatusSchema),
-    problems: () => ask('/v1/problems', problemSchema),
+    node: () => ask('/v1/node', nodeStatusSchema),
+    networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
+    pods: () => ask('/v1/pods', z.array(podStatusSchema)),
+    problems: () => ask('/v1/problems', z.array(problemSchema)),
+    wanted: () => ask('/v1/wanted', z.array(wantedSchema)),
+    differences: () => ask('/v1/differences', differencesSchema),
   };
 };
 
@@ -45,9 +59,12 @@ const get = (socketPath: string, path: string): Promise<string> =>
       response.on('end', () => {
         const body = Buffer.concat(chunks).toString();
         if (response.statusCode === 200) resolve(body);
+        else if (response.statusCode === 404) reject(new CliError(OLD_AGENT));
         else fail(new Error(`it answered ${response.statusCode} to ${path}`));
       });
     })
       .on('error', fail)
       .end();
   });
+
+const OLD_AGENT = 'the agent does not know this question: it is older than this udnctl';

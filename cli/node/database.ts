@@ -1,4 +1,4 @@
-/** One short connection to a database of the node. */
+/** Connections to the databases of the node. */
 import { OvsdbSession } from '../../ovsdb/session/session.ts';
 import { parseRemotes } from '../../ovsdb/wire/remote.ts';
 import { CliError } from '../errors.ts';
@@ -6,20 +6,36 @@ import type { Transact } from '../flows/datapaths.ts';
 
 const CONNECT_MS = 3_000;
 
-/** @throws CliError when there is no connection within three seconds */
-export const withDatabase = async <Result>(
-  database: string,
-  remote: string,
-  work: (transact: Transact) => Promise<Result>,
-): Promise<Result> => {
+export interface LazyDatabase {
+  /** Connects before the first transaction. @throws CliError when there is no connection within three seconds */
+  readonly transact: Transact;
+  close(): Promise<void>;
+}
+
+/** A connection that is made when it is needed, so that a command says all it can when a database is away. */
+export const lazyDatabase = (database: string, remote: string): LazyDatabase => {
+  let connected: Promise<OvsdbSession> | undefined;
+  return {
+    transact: async (operations) => {
+      connected ??= connect(database, remote);
+      return (await connected).transact(operations);
+    },
+    close: async () => {
+      const session = await connected?.catch(() => undefined);
+      await session?.close();
+    },
+  };
+};
+
+const connect = async (database: string, remote: string): Promise<OvsdbSession> => {
   const session = new OvsdbSession({ database, remotes: parseRemotes(remote) });
   session.start();
   try {
-    await session.whenConnected(AbortSignal.timeout(CONNECT_MS)).catch((error: Error) => {
-      throw new CliError(`${database} cannot be reached at ${remote}: ${error.message}`);
-    });
-    return await work((operations) => session.transact(operations));
-  } finally {
+    await session.whenConnected(AbortSignal.timeout(CONNECT_MS));
+    return session;
+  } catch (error) {
     await session.close();
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(`${database} cannot be reached at ${remote}: ${why}`);
   }
 };

@@ -54,15 +54,22 @@ async function* lines(command: Command, environment: Environment, signal?: Abort
     ...(command.input === undefined ? { stdin: 'ignore' } : { input: command.input }),
   });
   let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-KEPT_STDERR);
-  });
+  const from = command.linesFrom ?? 'stdout';
+  const listen = (chunk: string): void => {
+    said = (said + chunk).slice(-KEPT_STDERR);
+  };
+  // One reader for each stream: what is iterated is kept below.
+  if (from === 'stdout') child.stderr.on('data', (chunk: Buffer) => listen(chunk.toString()));
   // The iterator waits for the end of the program, so its failure arrives there; this only keeps it from being unhandled.
   child.catch(() => {});
   // Not `for await`: leaving it waits until the program ends by itself, which one that is silent never does.
-  const iterator = child.iterable({ from: 'stdout' })[Symbol.asyncIterator]();
+  const iterator = child.iterable({ from })[Symbol.asyncIterator]();
   try {
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield text(next.value);
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+      const line = text(next.value);
+      if (from === 'stderr') listen(`${line}\n`);
+      yield line;
+    }
   } catch (error) {
     throw toCommandError(error, command, said);
   } finally {

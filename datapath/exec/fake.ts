@@ -39,10 +39,16 @@ export class FakeCommandRunner implements CommandRunner {
   }
 
   async *lines(command: Command, signal?: AbortSignal): AsyncGenerator<string> {
-    const { stdout } = await this.run(command, signal);
-    const lines = stdout.split('\n');
+    let failure: CommandError | undefined;
+    const output = await this.run(command, signal).catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error;
+      failure = error;
+      return error;
+    });
+    const lines = output[command.linesFrom ?? 'stdout'].split('\n');
     if (lines.at(-1) === '') lines.pop();
     yield* lines;
+    if (failure !== undefined) throw failure;
   }
 }
 

@@ -55,6 +55,16 @@ export const commandRunnerSuite = (name: string, create: () => CommandRunner): v
       expect(lines).toEqual(['1', '2', '3']);
     });
 
+    it('gives lines of stderr', async () => {
+      const lines: string[] = [];
+      const reading = async () => {
+        const command = { file: 'ls', args: ['/does not exist'], linesFrom: 'stderr' } as const;
+        for await (const line of runner.lines(command)) lines.push(line);
+      };
+      await reading().catch(() => {});
+      expect(lines).toEqual([expect.stringContaining('No such file')]);
+    });
+
     it('ends a program whose lines are no longer wanted', async () => {
       for await (const line of runner.lines({ file: 'seq', args: ['1000000'] })) {
         expect(line).toBe('1');

@@ -13,6 +13,8 @@ export interface Command {
   readonly timeoutMs?: number;
   /** More output than this on stdout or stderr, in characters, fails with ERR_EXEC_OUTPUT_LIMIT. Default 64 Mi. */
   readonly maxOutput?: number;
+  /** Which output `lines` gives. Default `stdout`; some programs report events on stderr. */
+  readonly linesFrom?: 'stdout' | 'stderr';
 }
 
 export interface CommandOutput {
@@ -33,7 +35,7 @@ export interface CommandRunner {
   run(command: Command, signal?: AbortSignal): Promise<CommandOutput>;
 
   /**
-   * Runs a program that reports events, one per line of stdout, as long as the caller iterates; leaving the loop ends
+   * Runs a program that reports events, one per line of stdout or stderr, as long as the caller iterates; leaving the loop ends
    * the program. `timeoutMs` and `maxOutput` have no default here: such programs run for days.
    * @throws CommandError when it exits with a status other than 0
    */

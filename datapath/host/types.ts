@@ -31,6 +31,8 @@ export interface WantedAddress {
   readonly deprecated?: boolean | undefined;
   /** IPv6: without duplicate address detection. */
   readonly noDad?: boolean | undefined;
+  /** Without the route to its network that the kernel makes otherwise. */
+  readonly noPrefixRoute?: boolean | undefined;
 }
 
 /** ip-rule(8). Ours are those of our priorities (`agent/model/registry/ip-rules.ts`) with our protocol number. */
@@ -38,6 +40,7 @@ export interface WantedRule {
   readonly family: Family;
   readonly priority: number;
   readonly fwmark?: number | undefined;
+  /** A prefix in canonical form, with its length. */
   readonly to?: string | undefined;
   readonly from?: string | undefined;
   readonly iif?: string | undefined;

@@ -15,8 +15,8 @@ export interface Harness extends AsyncDisposable {
   deleteNetns(path: string): Promise<void>;
 }
 
-export const fakeHarness = (): Promise<Harness> => {
-  const kernel = new FakeKernel();
+export const fakeHarness = (options?: { readonly vrf?: boolean }): Promise<Harness> => {
+  const kernel = new FakeKernel(options);
   let count = 0;
   return Promise.resolve({
     netlink: fakeNetlink(kernel),

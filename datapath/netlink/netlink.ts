@@ -1,8 +1,11 @@
 import type { Address } from './address/types.ts';
 import type { KernelOp, OpFailure, RouteFilter, SysctlKey } from './kernel/types.ts';
 import type { Link } from './link/types.ts';
+import type { NetlinkListener } from './monitor/events.ts';
+import type { Neighbour } from './neighbour/types.ts';
 import type { PodInterfaces } from './pod-interface/types.ts';
 import type { Route } from './route/types.ts';
+import type { Rule } from './rule/types.ts';
 
 /** Which objects of a network namespace to read; what is absent is not read. */
 export interface Query {
@@ -11,6 +14,8 @@ export interface Query {
   readonly links?: boolean;
   readonly addresses?: boolean;
   readonly routes?: readonly RouteFilter[];
+  readonly rules?: boolean;
+  readonly neighbours?: boolean;
   readonly sysctls?: readonly SysctlKey[];
 }
 
@@ -19,6 +24,8 @@ export interface Snapshot {
   readonly links: readonly Link[];
   readonly addresses: readonly Address[];
   readonly routes: readonly Route[];
+  readonly rules: readonly Rule[];
+  readonly neighbours: readonly Neighbour[];
   /** Settings that do not exist are left out. */
   readonly sysctls: ReadonlyMap<SysctlKey, string>;
 }
@@ -37,6 +44,11 @@ export interface Netlink {
   read(query: Query, signal?: AbortSignal): Promise<Snapshot>;
   /** Applies all operations, in order, also after one that fails. @returns those that failed */
   apply(changes: Changes, signal?: AbortSignal): Promise<readonly OpFailure[]>;
+  /**
+   * Tells of what changes in the own namespace from now on, whoever changes it. What led to the answer of a call is told
+   * before the answer. @returns what ends it
+   */
+  watch(listener: NetlinkListener): () => void;
   readonly pods: PodInterfaces;
   /** Milliseconds that the oldest unanswered call waits; undefined when there is none. A stuck kernel shows here. */
   oldestCallAge(): number | undefined;

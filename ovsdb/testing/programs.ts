@@ -12,6 +12,10 @@ const PROGRAMS = {
   'ovsdb-server': 'usr/sbin/ovsdb-server',
   'ovsdb-tool': 'usr/bin/ovsdb-tool',
   'ovs-appctl': 'usr/bin/ovs-appctl',
+  'ovs-ofctl': 'usr/bin/ovs-ofctl',
+  'ovs-vsctl': 'usr/bin/ovs-vsctl',
+  // What /usr/sbin has is a link with an absolute target.
+  'ovs-vswitchd': 'usr/lib/openvswitch-switch/ovs-vswitchd',
 } as const;
 
 export type Program = keyof typeof PROGRAMS;

@@ -44,12 +44,13 @@ describe('without a cluster', () => {
     [['up', '--ip-family', '5'], 2, /^$/, /4, 6, dual/],
     [['up', '--programs', 'emacs'], 2, /^$/, /^programs: must be all, none/],
     [['up', '--name', 'Not/Good'], 2, /^$/, /^name: /],
-    [['up', '--kernel', 'guest'], 1, /^$/, /^--kernel guest: .* not there yet/],
+    [['up', '--needs', 'wings'], 2, /^$/, /^needs\.0: must be some of vrf/],
     [['up', '--api', 'kube'], 1, /^$/, /^--api kube: .* not there yet/],
     [['up', '--kubelet', 'real'], 1, /^$/, /^--kubelet real: .* not there yet/],
     [['down'], 0, /^$/, /^the sandbox "test-cli" is not up\n$/],
     [['status'], 1, /^$/, /is not up/],
     [['node', 'node-1', '--', 'true'], 1, /^$/, /is not up/],
+    [['guest', '--', 'true'], 1, /^$/, /is not up/],
     [['kill', 'node-1', 'sshd'], 2, /^$/, /"sshd" is none of/],
   ])('%j', (args, status, stdout, stderr) => {
     expect(sandbox(args)).toEqual({

@@ -1,6 +1,9 @@
 /** `exec`, `node` and `outside`: commands inside of the cluster's machines, with this process' stdin, stdout and stderr. */
 import type { Command } from 'commander';
+import { findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
+import { inGuest } from '../guest/guest.ts';
+import type { CommandLine } from '../machine/types.ts';
 import { connectControl } from '../supervisor/control-client.ts';
 import type { Target } from '../supervisor/types.ts';
 import { runInForeground } from './foreground.ts';
@@ -29,6 +32,18 @@ export const addEnterCommands = (program: Command, onStatus: (status: number) =>
     .description('run a command on a host of the node network that is not of the cluster')
     .passThroughOptions()
     .action((argv: string[], { name }: NameOption) => enter(name, { kind: 'outside' }, argv));
+  sandboxCommand(program, 'guest <command...>')
+    .description('run a command in the guest that the cluster is in (up --kernel guest)')
+    .passThroughOptions()
+    .action(async (argv: string[], { name }: NameOption) => {
+      onStatus(await runInForeground(await guestCommand(name, withoutDashes(argv))));
+    });
+};
+
+const guestCommand = async (name: string, argv: readonly string[]): Promise<CommandLine> => {
+  const { guest } = await connectControl(name).status();
+  if (guest !== undefined) return inGuest(findArtifacts().toolbox, guest, argv, terminalEnvironment());
+  throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `the sandbox "${name}" is in no guest`);
 };
 
 /** Commander hands `--` through when the options after it belong to the command. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { Option as CommanderOption, type Option } from 'commander';
+import { guestStateFolder } from '../guest/control.ts';
 import type { ServiceStatus } from '../process/service.ts';
 import { connectControl } from '../supervisor/control-client.ts';
-import type { SandboxStatus } from '../supervisor/types.ts';
+import type { GuestStatus, SandboxStatus } from '../supervisor/types.ts';
 import { type NameOption, sandboxCommand } from './options.ts';
 
 export const addStatusCommand = (program: Command): void => {
@@ -21,6 +22,7 @@ const outputOption = (): Option => new CommanderOption('-o, --output <format>', 
 export const formatStatus = (status: SandboxStatus): string =>
   [
     `sandbox ${status.name}: ${status.state}, ${status.datapath} datapath, ${status.gatewayMode} gateway mode`,
+    ...(status.guest === undefined ? [] : [formatGuest(status.name, status.guest)]),
     ...(status.kubeconfig === undefined ? [] : [`kubeconfig ${status.kubeconfig}`]),
     `logs in ${status.folder}/log`,
     `outside ${status.outside.join(' ')}`,
@@ -31,6 +33,9 @@ export const formatStatus = (status: SandboxStatus): string =>
     ]),
     '',
   ].join('\n');
+
+const formatGuest = (name: string, { accelerator }: GuestStatus): string =>
+  `in a guest (${accelerator}), whose logs are in ${guestStateFolder(name).logs} there: sandbox guest -- ls …`;
 
 const formatService = ({ name, state, pid, restarts, lastEnd }: ServiceStatus): string =>
   [

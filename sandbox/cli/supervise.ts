@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { messageOf, SandboxError } from '../errors.ts';
 import { parseOptions, type SandboxOptionsInput } from '../plan/options.ts';
-import { startCluster } from '../supervisor/cluster.ts';
 import type { OwnedControl } from '../supervisor/cluster-control.ts';
 import type { SupervisorReport } from '../supervisor/detached.ts';
+import { startOnKernel } from '../supervisor/start.ts';
 import { stateFolder } from '../supervisor/state-folder.ts';
 
 export const addSuperviseCommand = (program: Command): void => {
@@ -28,7 +28,7 @@ const supervise = async (input: SandboxOptionsInput): Promise<number> => {
     const options = parseOptions(input);
     const onError = (error: unknown): void => note(options.name, error);
     const progress = (message: string): void => report({ kind: 'progress', message });
-    const control = await startCluster(options, { progress, onError, stop: stopped });
+    const control = await startOnKernel(options, { progress, onError, stop: stopped });
     report({ kind: 'up' });
     await untilDown(control, stopped);
     return 0;

@@ -5,8 +5,10 @@ import {
   IP_FAMILIES,
   KERNELS,
   KUBELET_KINDS,
+  NEEDS,
   parseOptions,
   type SandboxOptionsInput,
+  UPLINKS,
 } from '../plan/options.ts';
 import { startDetached } from '../supervisor/detached.ts';
 import { secondsOf } from './duration.ts';
@@ -22,9 +24,22 @@ export const addUpCommand = (program: Command): void => {
     .addOption(new Option('--nodes <count>', 'how many nodes').env('UDN_NODES').default('2'))
     .addOption(choice('--gateway-mode <mode>', 'how pods leave a node', GATEWAY_MODES, 'shared'))
     .addOption(choice('--ip-family <family>', 'addresses of nodes, pods and Services', IP_FAMILIES, 'dual'))
+    .addOption(
+      choice(
+        '--uplink <kind>',
+        'who makes the gateway bridge: bridge (it is there), nic (the agent)',
+        UPLINKS,
+        'bridge',
+      ),
+    )
     .addOption(choice('--api <kind>', 'the API server', API_KINDS, 'embedded'))
     .addOption(choice('--kubelet <kind>', 'the kubelets', KUBELET_KINDS, 'builtin'))
     .addOption(choice('--kernel <kind>', 'whose kernel the nodes use', KERNELS, 'auto'))
+    .addOption(
+      new Option('--needs <list>', `what the kernel has to have: some of ${NEEDS.join(',')}`)
+        .env('UDN_NEEDS')
+        .default(''),
+    )
     .addOption(
       new Option(
         '--programs <list>',

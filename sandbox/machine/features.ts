@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { Datapath } from '../plan/bridge.ts';
+import type { Need } from '../plan/options.ts';
 
 const features = z.object({ openvswitch: z.boolean(), geneve: z.boolean(), vrf: z.boolean(), sctp: z.boolean() });
 
@@ -16,3 +17,7 @@ export const readFeatures = async (toolbox: string): Promise<KernelFeatures> => 
 /** Tunnels of the kernel datapath need the kernel's geneve; the userspace datapath has its own. */
 export const datapathOf = ({ openvswitch, geneve }: KernelFeatures): Datapath =>
   openvswitch && geneve ? 'system' : 'netdev';
+
+/** What this kernel lacks of what is needed. */
+export const lackOf = (features: KernelFeatures, needs: readonly Need[]): Need[] =>
+  needs.filter((need) => (need === 'kernel-datapath' ? datapathOf(features) === 'netdev' : !features[need]));

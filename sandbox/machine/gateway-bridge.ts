@@ -2,9 +2,10 @@
  * Keeps br-ex configured as a provisioner does: the node's addresses and default routes are on it. The userspace datapath
  * loses the device with ovs-vswitchd, so it is configured again whenever it comes back.
  */
-import { type Datapath, provisionArguments } from '../plan/bridge.ts';
-import { GATEWAY_BRIDGE, nodeBatch } from '../plan/links.ts';
+import { type Datapath, identityArguments, provisionArguments } from '../plan/bridge.ts';
+import { GATEWAY_BRIDGE, nodeBatch, plainHostBatch, UPLINK } from '../plan/links.ts';
 import type { HostPlan, NetPlan } from '../plan/netplan.ts';
+import { NO_UPLINK_GUARD, UPLINK_GUARD } from '../plan/userspace.ts';
 import { linesOf, run } from '../process/run.ts';
 import type { Machine } from './types.ts';
 
@@ -21,10 +22,30 @@ export interface GatewayBridgeSpec {
 /** Makes br-ex; resolves when it has its addresses. `signal` ends the waiting for that. */
 export const keepGatewayBridge = async (spec: GatewayBridgeSpec, signal: AbortSignal): Promise<void> => {
   const configure = bridgeConfigurer(spec);
-  void watchLinks(spec, configure);
+  void watchLink(spec, GATEWAY_BRIDGE, async ({ isDeleted }) => {
+    if (!isDeleted) await configure();
+  });
   await run(spec.node.enter(['ovs-vsctl', ...provisionArguments(spec.host, spec.datapath)]), undefined, signal);
   await configure();
 };
+
+/** Leaves the node's addresses on its NIC, for an agent that makes a bridge of it. */
+export const keepPlainUplink = async (spec: GatewayBridgeSpec, signal: AbortSignal): Promise<void> => {
+  const { node, plan, host, datapath } = spec;
+  if (datapath === 'netdev') void watchLink(spec, AGENT_BRIDGE, guardWhile(spec));
+  await run(node.enter(['ovs-vsctl', ...identityArguments(host, datapath)]), undefined, signal);
+  await run(node.enter(['ip', '-batch', '-']), plainHostBatch(plan, host), signal);
+};
+
+/** What an agent calls the bridge that it makes of the uplink. */
+const AGENT_BRIDGE = `br${UPLINK}`;
+
+/** Frames of the uplink belong to the bridge as long as there is one. */
+const guardWhile =
+  ({ node }: GatewayBridgeSpec) =>
+  async (event: LinkEvent): Promise<void> => {
+    await run(node.enter(['nft', '-f', '-']), event.isDeleted ? NO_UPLINK_GUARD : UPLINK_GUARD);
+  };
 
 /** One at a time: a batch that is under way does not see a device that comes while it runs. */
 const bridgeConfigurer = ({ node, plan, host }: GatewayBridgeSpec): (() => Promise<void>) => {
@@ -36,18 +57,21 @@ const bridgeConfigurer = ({ node, plan, host }: GatewayBridgeSpec): (() => Promi
   };
 };
 
-const watchLinks = async (
+/** Tells when a link of this name comes and goes; not what else changes of it. */
+const watchLink = async (
   { node, onError, lifetime }: GatewayBridgeSpec,
-  configure: () => Promise<void>,
+  name: string,
+  onEvent: (event: LinkEvent) => Promise<void>,
 ): Promise<void> => {
   let index: number | undefined;
   while (!lifetime.aborted) {
     try {
       for await (const line of linesOf(node.enter(['ip', '-o', 'monitor', 'link']), lifetime)) {
         const event = parseLinkEvent(line);
-        if (event?.name !== GATEWAY_BRIDGE || event.isDeleted || event.index === index) continue;
-        index = event.index;
-        await configure().catch(onError);
+        const now = event?.isDeleted === true ? undefined : event?.index;
+        if (event?.name !== name || now === index) continue;
+        index = now;
+        await onEvent(event).catch(onError);
       }
     } catch (error) {
       if (!lifetime.aborted) onError(error);

@@ -1,15 +1,15 @@
 /** OVS and OVN of one node, from nothing to br-ex with the node's addresses. */
 import type { Datapath } from '../plan/bridge.ts';
 import { type DaemonSpec, daemonSpecs } from '../plan/daemons.ts';
-import { GATEWAY_BRIDGE } from '../plan/links.ts';
 import type { HostPlan, NetPlan } from '../plan/netplan.ts';
+import type { SandboxOptions } from '../plan/options.ts';
 import { UPLINK_GUARD } from '../plan/userspace.ts';
 import { partReady, unlessEnded } from '../process/parts.ts';
 import { run } from '../process/run.ts';
 import { REPORT_FD, type Service, startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
 import { installDatabases } from './databases.ts';
-import { keepGatewayBridge } from './gateway-bridge.ts';
+import { keepGatewayBridge, keepPlainUplink } from './gateway-bridge.ts';
 import type { Machine } from './types.ts';
 
 export interface NodeServicesSpec {
@@ -17,6 +17,7 @@ export interface NodeServicesSpec {
   readonly plan: NetPlan;
   readonly host: HostPlan;
   readonly datapath: Datapath;
+  readonly uplink: SandboxOptions['uplink'];
   /** With the files of databases.ts. */
   readonly databases: string;
   readonly logOf: (program: string) => string;
@@ -34,11 +35,12 @@ export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSig
   await Promise.all([guardUplink(spec, signal), ...servers.map((daemon) => startServer(spec, daemon, signal))]);
   const daemons = specs.filter(({ socket }) => socket === undefined).map((daemon) => startDaemon(spec, daemon));
   const switchd = daemons.find(({ name }) => name === 'ovs-vswitchd');
-  await partReady(`${GATEWAY_BRIDGE} of ${spec.node.name}`, switchd?.log, keepGatewayBridge(spec, signal));
+  const provisioned = spec.uplink === 'bridge' ? keepGatewayBridge(spec, signal) : keepPlainUplink(spec, signal);
+  await partReady(`the uplink of ${spec.node.name}`, switchd?.log, provisioned);
 };
 
-const guardUplink = async ({ node, datapath }: NodeServicesSpec, signal: AbortSignal): Promise<void> => {
-  if (datapath === 'netdev') await run(node.enter(['nft', '-f', '-']), UPLINK_GUARD, signal);
+const guardUplink = async ({ node, datapath, uplink }: NodeServicesSpec, signal: AbortSignal): Promise<void> => {
+  if (datapath === 'netdev' && uplink === 'bridge') await run(node.enter(['nft', '-f', '-']), UPLINK_GUARD, signal);
 };
 
 const startServer = async (spec: NodeServicesSpec, daemon: DaemonSpec, signal: AbortSignal): Promise<void> => {

@@ -15,8 +15,7 @@ export interface EnterOptions {
 }
 
 /**
- * A node, the host outside the cluster, or the underlay: a place where programs run. Namespaces of this machine are one
- * kind; a guest's would be another.
+ * A node, the host outside the cluster, the underlay, or where an emulator runs: a place where programs run.
  */
 export interface Machine {
   readonly name: string;

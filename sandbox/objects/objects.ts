@@ -9,8 +9,12 @@ import { type ManifestObject, parseManifests } from './manifests.ts';
 import { createResourceFinder, type KnownResource } from './resource-finder.ts';
 
 export interface WaitOptions {
-  /** Default 60. */
+  /** On this machine's own kernel: a guest, which is slower, gets more. Default 60. */
   readonly timeoutSeconds?: number | undefined;
+}
+
+interface Limit {
+  readonly timeoutSeconds: number;
 }
 
 export interface Objects {
@@ -36,15 +40,20 @@ const FIELD_MANAGER = 'sandbox';
 const CRD_TIMEOUT_SECONDS = 10;
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
-export const createObjects = (client: KubeClient): Objects => {
+/** @param slowdown how many times longer everything takes where the cluster is: what deadlines are multiplied by */
+export const createObjects = (client: KubeClient, slowdown = 1): Objects => {
   const finder = createResourceFinder(client);
+  const patient = ({ timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: WaitOptions = {}): Limit => ({
+    timeoutSeconds: timeoutSeconds * slowdown,
+  });
   const resourceOf = ({ apiVersion, kind }: ManifestObject): Promise<KnownResource> => finder.byKind(apiVersion, kind);
   return {
     apply: async (manifests) => {
       const { first, rest } = inOrder(parsed(manifests));
       const applied: string[] = [];
       for (const object of first) applied.push(await applyObject(client, await resourceOf(object), object));
-      await Promise.all(first.filter(isCrd).map((crd) => waitUntilEstablished(client, crd)));
+      const limit = patient({ timeoutSeconds: CRD_TIMEOUT_SECONDS });
+      await Promise.all(first.filter(isCrd).map((crd) => waitUntilEstablished(client, crd, limit)));
       finder.forget();
       for (const object of rest) applied.push(await applyObject(client, await resourceOf(object), object));
       return applied;
@@ -59,7 +68,9 @@ export const createObjects = (client: KubeClient): Objects => {
       }
       const gone: Condition = { kind: 'deleted' };
       await Promise.all(
-        deleted.map(({ resource, object }) => waitFor(client, resource, refOf(resource, object), gone, options)),
+        deleted.map(({ resource, object }) =>
+          waitFor(client, resource, refOf(resource, object), gone, patient(options)),
+        ),
       );
       return deleted.map(({ resource, object }) => titleOf(object, resource));
     },
@@ -70,7 +81,7 @@ export const createObjects = (client: KubeClient): Objects => {
     list: async (kind, namespace) => (await client.list(await finder.byName(kind), { namespace })).items,
     wait: async (kind, name, condition, options) => {
       const resource = await finder.byName(kind);
-      await waitFor(client, resource, parseRef(resource, name), parseCondition(condition), options);
+      await waitFor(client, resource, parseRef(resource, name), parseCondition(condition), patient(options));
     },
   };
 };
@@ -129,23 +140,17 @@ const deleteObject = async (client: KubeClient, resource: ResourceType, object: 
   }
 };
 
-const waitUntilEstablished = (client: KubeClient, crd: ManifestObject): Promise<void> =>
-  waitFor(
-    client,
-    CUSTOM_RESOURCE_DEFINITIONS,
-    { name: crd.metadata.name ?? '' },
-    parseCondition('condition=Established'),
-    {
-      timeoutSeconds: CRD_TIMEOUT_SECONDS,
-    },
-  );
+const waitUntilEstablished = (client: KubeClient, crd: ManifestObject, limit: Limit): Promise<void> => {
+  const isEstablished = parseCondition('condition=Established');
+  return waitFor(client, CUSTOM_RESOURCE_DEFINITIONS, { name: crd.metadata.name ?? '' }, isEstablished, limit);
+};
 
 const waitFor = async (
   client: KubeClient,
   resource: ResourceType,
   ref: ObjectRef,
   condition: Condition,
-  { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: WaitOptions = {},
+  { timeoutSeconds }: Limit,
 ): Promise<void> => {
   const stop = new AbortController();
   const timeout = AbortSignal.timeout(timeoutSeconds * 1000);

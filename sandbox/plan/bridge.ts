@@ -6,13 +6,18 @@ import type { HostPlan } from './netplan.ts';
 /** `netdev` is the userspace datapath, for kernels without the openvswitch module. */
 export type Datapath = 'system' | 'netdev';
 
-/** The node's identity and br-ex with the uplink in it. Returns when ovs-vswitchd has done it; may be repeated. */
-export const provisionArguments = (host: HostPlan, datapath: Datapath): string[] => [
+/** The node's identity. Returns when ovs-vswitchd has seen it; may be repeated. */
+export const identityArguments = (host: HostPlan, datapath: Datapath): string[] => [
   '--timeout=30',
   '--retry',
   ...['set', 'Open_vSwitch', '.', `external_ids:system-id=${systemId(host)}`],
   // ovn-controller makes br-int with the datapath type of this key, ovn-controller(8).
   ...(datapath === 'netdev' ? ['external_ids:ovn-bridge-datapath-type=netdev'] : []),
+];
+
+/** Beside its identity br-ex with the uplink in it. */
+export const provisionArguments = (host: HostPlan, datapath: Datapath): string[] => [
+  ...identityArguments(host, datapath),
   ...['--', '--may-exist', 'add-br', GATEWAY_BRIDGE],
   ...['--', 'set', 'Bridge', GATEWAY_BRIDGE, `datapath_type=${datapath}`, 'fail_mode=standalone'],
   ...[`other_config:hwaddr=${JSON.stringify(host.mac)}`],

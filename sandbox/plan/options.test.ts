@@ -10,9 +10,11 @@ it('has defaults for everything', () => {
     api: 'embedded',
     kubelet: 'builtin',
     kernel: 'auto',
+    needs: [],
     programs: new Set(['api', 'kubelet', 'cluster-manager', 'agent']),
     settings: {},
     timeoutSeconds: 120,
+    uplink: 'bridge',
   });
 });
 
@@ -24,6 +26,14 @@ it.each([
   ['agent,cluster-manager', ['agent', 'api', 'cluster-manager']],
 ])('programs %s are %j', (programs, expected) => {
   expect([...parseOptions({ programs }).programs].sort()).toEqual(expected);
+});
+
+it.each([
+  ['vrf,kernel-datapath', ['vrf', 'kernel-datapath']],
+  ['', []],
+  [['sctp'], ['sctp']],
+])('needs %j are %j', (needs, expected) => {
+  expect(parseOptions({ needs }).needs).toEqual(expected);
 });
 
 describe('refuses', () => {
@@ -38,6 +48,7 @@ describe('refuses', () => {
     [{ programs: '' }, /^programs: /],
     [{ gatewayMode: 'both' as 'shared' }, /^gatewayMode: /],
     [{ settings: { PATH: '/' } }, /^settings\.PATH: must be named UDN_/],
+    [{ needs: 'vrf,wings' }, /^needs\.1: must be some of vrf,sctp,kernel-datapath/],
     [{ colour: 'red' } as object, /colour/],
   ])('%j', (input, message) => {
     expect(() => parseOptions(input)).toThrow(
@@ -45,7 +56,7 @@ describe('refuses', () => {
     );
   });
 
-  it.each([{ kernel: 'guest' }, { api: 'kube' }, { kubelet: 'real' }] as const)('%j for now', (input) => {
+  it.each([{ api: 'kube' }, { kubelet: 'real' }] as const)('%j for now', (input) => {
     expect(() => parseOptions(input)).toThrow(expect.objectContaining({ code: 'ERR_SANDBOX_NOT_YET' }));
   });
 });

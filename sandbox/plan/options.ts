@@ -3,14 +3,19 @@ import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
 
 export const GATEWAY_MODES = ['shared', 'local'] as const;
+/** Who makes the gateway bridge: the provisioner (br-ex), or the agent of the NIC that it finds. */
+export const UPLINKS = ['bridge', 'nic'] as const;
 export const IP_FAMILIES = ['4', '6', 'dual'] as const;
 export const API_KINDS = ['embedded', 'kube'] as const;
 export const KUBELET_KINDS = ['builtin', 'real'] as const;
 export const KERNELS = ['auto', 'host', 'guest'] as const;
+/** What a kernel may lack, by the names of KernelFeatures but for the kernel's datapath, which needs two of them. */
+export const NEEDS = ['vrf', 'sctp', 'kernel-datapath'] as const;
 /** What runs beside OVS and OVN. */
 export const PROGRAMS = ['api', 'kubelet', 'cluster-manager', 'agent'] as const;
 
 export type IpFamilies = (typeof IP_FAMILIES)[number];
+export type Need = (typeof NEEDS)[number];
 export type ProgramName = (typeof PROGRAMS)[number];
 
 /** Of nodes, so that every node's address fits the node network. */
@@ -29,6 +34,11 @@ const programs = z
     return known.length === 0 ? new Set() : new Set(['api', ...known]);
   });
 
+const needs = z
+  .union([z.string().transform((text) => text.split(',').filter((name) => name !== '')), z.array(z.string())])
+  .default([])
+  .pipe(z.array(z.enum(NEEDS, `must be some of ${NEEDS.join(',')}`)));
+
 const schema = z.strictObject({
   name: z
     .string()
@@ -37,9 +47,12 @@ const schema = z.strictObject({
   nodes: z.coerce.number().int().min(1).max(MAX_NODES).default(2),
   gatewayMode: z.enum(GATEWAY_MODES).default('shared'),
   ipFamily: z.enum(IP_FAMILIES).default('dual'),
+  uplink: z.enum(UPLINKS).default('bridge'),
   api: z.enum(API_KINDS).default('embedded'),
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   kernel: z.enum(KERNELS).default('auto'),
+  /** What the kernel has to have: `auto` takes a guest's where this machine's lacks it. */
+  needs,
   programs,
   /** More environment variables of the agents and of the cluster manager: their flags, for example `UDN_CNI_WAIT`. */
   settings: z
@@ -72,7 +85,6 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
       `${issue?.path.join('.') || 'options'}: ${issue?.message ?? 'invalid'}`,
     );
   }
-  if (data.kernel === 'guest') throw notYet('--kernel guest: nodes in a guest kernel are');
   if (data.api === 'kube') throw notYet('--api kube: a real kube-apiserver is');
   if (data.kubelet === 'real') throw notYet('--kubelet real: real kubelets are');
   return data;

@@ -13,5 +13,8 @@ export const UPLINK_GUARD = [
   '',
 ].join('\n');
 
+/** Without it: the NIC is the kernel's again. */
+export const NO_UPLINK_GUARD = 'destroy table netdev userspace-datapath\n';
+
 /** A port without addresses, such as the host's end of a pod's veth, must not answer for those of other links. */
 export const USERSPACE_SYSCTLS: readonly string[] = ['net.ipv4.conf.all.arp_ignore=1'];

@@ -45,6 +45,7 @@ const statusOf = (context: ClusterContext, state: ClusterState): SandboxStatus =
     gatewayMode: options.gatewayMode,
     datapath,
     kernel: features,
+    guest: undefined,
     kubeconfig: options.programs.has('api') ? folder.kubeconfig : undefined,
     folder: folder.path,
     outside: plan.outside.addresses,

@@ -1,9 +1,6 @@
 /** A sandbox, owned by this process: when this process ends, however that happens, so does everything in it. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Artifacts, findArtifacts } from '../artifacts.ts';
+import { findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
-import { cgroupsFolder } from '../machine/cgroups.ts';
 import { makeDatabases } from '../machine/databases.ts';
 import { datapathOf, readFeatures } from '../machine/features.ts';
 import { type NodeServicesSpec, startNodeServices } from '../machine/node-services.ts';
@@ -13,11 +10,9 @@ import { before, partReady } from '../process/parts.ts';
 import { ensureTree } from '../tree/tree.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 import { clusterControl, type OwnedControl } from './cluster-control.ts';
-import { type Janitor, startJanitor } from './janitor.ts';
 import { startMachines } from './machines.ts';
+import { claimPlace } from './place.ts';
 import { requirePrograms, startControlPlane, startNodePrograms, waitForNodes } from './programs.ts';
-import { retryAbsent } from './retry-absent.ts';
-import { claimStateFolder, type StateFolder } from './state-folder.ts';
 
 export interface ClusterCallbacks {
   readonly progress?: ((message: string) => void) | undefined;
@@ -35,13 +30,9 @@ export const startCluster = async (
   options: SandboxOptions,
   { progress = () => {}, onError = () => {}, stop: stopped }: ClusterCallbacks = {},
 ): Promise<OwnedControl> => {
-  if (process.getuid?.() !== 0) throw new SandboxError('ERR_SANDBOX_MACHINE', 'the sandbox needs root');
   const artifacts = findArtifacts();
   const tree = await ensureTree(progress);
-  const cgroup = join(await cgroupsFolder(), options.name);
-  const clean = (folder: StateFolder): Promise<void> => janitorFor(artifacts, cgroup, folder).clean();
-  const folder = await claimStateFolder(options.name, clean);
-  const janitor = janitorFor(artifacts, cgroup, folder);
+  const { folder, cgroup, janitor } = await claimPlace(options.name, artifacts);
   const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
   const stop = new AbortController();
   void stopped?.then(() => stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped')));
@@ -52,8 +43,6 @@ export const startCluster = async (
     await janitor.clean();
   };
   try {
-    // Only here: what comes late finds it gone, and nothing comes back that the janitor has removed.
-    await retryAbsent(() => mkdir(cgroup, { recursive: true }));
     const context = await makeContext(options, { artifacts, folder, tree, cgroup, progress, onError });
     requirePrograms(context);
     const control = await clusterControl(context, state, down);
@@ -66,9 +55,6 @@ export const startCluster = async (
     throw error;
   }
 };
-
-const janitorFor = ({ toolbox }: Artifacts, cgroup: string, { path }: StateFolder): Janitor =>
-  startJanitor({ toolbox, cgroup, folder: path });
 
 const makeContext = async (
   options: SandboxOptions,
@@ -116,6 +102,7 @@ const nodeServicesSpec = (
   lifetime,
   plan: context.plan,
   datapath: context.datapath,
+  uplink: context.options.uplink,
   databases: context.folder.databases,
   logOf: (program) => logPath(context, host.name, program),
   onService: (service) => addService(state, host.name, service),

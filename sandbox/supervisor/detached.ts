@@ -42,7 +42,11 @@ export const startDetached = async (
   }
 };
 
-const lastReport = async (child: ChildProcess, progress: (message: string) => void): Promise<void> => {
+/**
+ * Reads what a supervisor says until the sandbox is up.
+ * @throws SandboxError with what it said when it failed
+ */
+export const lastReport = async (child: ChildProcess, progress: (message: string) => void): Promise<void> => {
   if (child.stdout === null || child.stderr === null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const complaint = text(child.stderr);

@@ -13,6 +13,16 @@ export interface NodeStatus {
   readonly services: readonly ServiceStatus[];
 }
 
+/** The guest kernel that the cluster is in. */
+export interface GuestStatus {
+  /** Whether the processor runs it, or QEMU translates it. */
+  readonly accelerator: 'kvm' | 'tcg';
+  /** Where it takes commands, `toolbox guest-run`. */
+  readonly socket: string;
+  /** About how many times longer things take in there: for deadlines. */
+  readonly slowdown: number;
+}
+
 export interface SandboxStatus {
   readonly name: string;
   readonly state: 'starting' | 'up' | 'failed';
@@ -21,6 +31,8 @@ export interface SandboxStatus {
   readonly gatewayMode: string;
   readonly datapath: Datapath;
   readonly kernel: KernelFeatures;
+  /** Undefined on this machine's own kernel. In a guest, the pids and the logs are the guest's. */
+  readonly guest: GuestStatus | undefined;
   /** For kubectl on this machine; undefined without an API server. */
   readonly kubeconfig: string | undefined;
   readonly folder: string;

@@ -16,11 +16,14 @@ static const struct { const char *name; applet *run; const char *help; } APPLETS
     {"proxy", proxy_main, "hand TCP connections on to a unix socket"},
     {"janitor", janitor_main, "clean up when stdin ends"},
     {"features", features_main, "say what the kernel has"},
+    {"guest-init", guest_init_main, "be the first process of a guest"},
+    {"guest-serve", guest_serve_main, "in a guest: run commands for its machine"},
+    {"guest-run", guest_run_main, "run a command in a guest"},
 };
 
 static int help(FILE *to) {
   fputs("usage: toolbox [COMMAND] [OPTIONS]\n", to);
-  for (size_t i = 0; i < sizeof APPLETS / sizeof *APPLETS; i++) fprintf(to, "  %-10s %s\n", APPLETS[i].name, APPLETS[i].help);
+  for (size_t i = 0; i < sizeof APPLETS / sizeof *APPLETS; i++) fprintf(to, "  %-11s %s\n", APPLETS[i].name, APPLETS[i].help);
   return to == stdout ? 0 : 2;
 }
 

@@ -1,4 +1,7 @@
-/* toolbox proxy ADDRESS:PORT… unix:PATH: hands every TCP connection on to a unix socket. */
+/*
+ * toolbox proxy FROM… TO: hands every connection on to a socket. Each is ADDRESS:PORT or unix:PATH. A unix socket that
+ * it listens on is one of a folder, not of a network namespace: it leads into the one that the proxy is in.
+ */
 #define _GNU_SOURCE
 #include "toolbox.h"
 
@@ -31,7 +34,14 @@ struct link {
 };
 
 static int poller;
-static struct sockaddr_un upstream = {.sun_family = AF_UNIX};
+/* An address of either family of sockets. */
+union place {
+  struct sockaddr any;
+  struct sockaddr_un path;
+  union address address;
+};
+static union place upstream;
+static socklen_t upstream_length;
 static struct link *dead;
 
 static void bury(struct link *link) {
@@ -101,13 +111,14 @@ static void serve_end(struct end *end, uint32_t events) {
 }
 
 static void open_link(int client) {
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-  if (fd < 0 || connect(fd, (struct sockaddr *)&upstream, sizeof upstream) < 0) {
+  int fd = socket(upstream.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+  if (fd < 0 || connect(fd, &upstream.any, upstream_length) < 0) {
     if (fd >= 0) close(fd);
     close(client);
     return;
   }
-  setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  /* Of the two, a unix socket refuses. */
+  setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   struct link *link = must_alloc(sizeof *link);
   for (int i = 0; i < 2; i++) {
     struct end *end = &link->ends[i];
@@ -117,22 +128,33 @@ static void open_link(int client) {
   }
 }
 
+static void parse_place(const char *text, union place *place, socklen_t *length) {
+  memset(place, 0, sizeof *place);
+  if (!strncmp(text, "unix:", 5)) {
+    if (strlen(text + 5) >= sizeof place->path.sun_path) die("the path is too long");
+    place->path.sun_family = AF_UNIX;
+    strcpy(place->path.sun_path, text + 5);
+    *length = sizeof place->path;
+  } else if (!parse_address(text, 0, 0, &place->address, length) || place->address.v4.sin_port == 0) {
+    die("\"%s\" is not ADDRESS:PORT or unix:PATH", text);
+  }
+}
+
 static int *listen_on(const char *text) {
-  union address address;
+  union place place;
   socklen_t length;
   int on = 1, *fd = must_alloc(sizeof *fd);
-  if (!parse_address(text, 0, 0, &address, &length) || address.v4.sin_port == 0) die("\"%s\" is not ADDRESS:PORT", text);
-  *fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  parse_place(text, &place, &length);
+  *fd = socket(place.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (address.any.sa_family == AF_INET6) setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  if (*fd < 0 || bind(*fd, &address.any, length) < 0 || listen(*fd, 512) < 0) die_errno("can't listen on %s", text);
+  if (place.any.sa_family == AF_INET6) setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (*fd < 0 || bind(*fd, &place.any, length) < 0 || listen(*fd, 512) < 0) die_errno("can't listen on %s", text);
   return fd;
 }
 
 int proxy_main(int argc, char **argv) {
-  if (argc < 3 || strncmp(argv[argc - 1], "unix:", 5)) die("proxy ADDRESS:PORT… unix:PATH");
-  if (strlen(argv[argc - 1] + 5) >= sizeof upstream.sun_path) die("the path is too long");
-  strcpy(upstream.sun_path, argv[argc - 1] + 5);
+  if (argc < 3) die("proxy FROM… TO");
+  parse_place(argv[argc - 1], &upstream, &upstream_length);
   poller = epoll_create1(EPOLL_CLOEXEC);
   int *listeners[16] = {0}, count = 0;
   for (int i = 1; i < argc - 1 && count < 16; i++, count++) {

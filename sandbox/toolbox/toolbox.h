@@ -10,8 +10,8 @@
 
 /* An applet gets its own name as argv[0] and returns the exit status. */
 typedef int applet(int argc, char **argv);
-applet container_main, enter_main, features_main, janitor_main, netns_main, pause_main, probe_main, proxy_main,
-    seen_main, serve_main;
+applet container_main, enter_main, features_main, guest_init_main, guest_run_main, guest_serve_main, janitor_main,
+    netns_main, pause_main, probe_main, proxy_main, seen_main, serve_main;
 
 /* text.c */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);

@@ -12,22 +12,27 @@ const run = promisify(execFile);
 /** The tree's path in the cache, whether it is there yet or not. */
 export const treePath = (): string => join(cacheFolder(), recipeKey(process.arch));
 
+/** Makes the tree unless the cache has it. @param progress is told what takes long */
+export const ensureTree = (progress: (message: string) => void): Promise<string> =>
+  ensureInCache(recipeKey(process.arch), async (draft) => {
+    progress(`making the Debian tree of the sandbox in ${treePath()} (once, about a minute)`);
+    await mmdebstrap((mirror) => mmdebstrapArguments(mirror, draft));
+  });
+
 /**
- * Makes the tree unless the cache has it. Several callers at once are safe: each makes its own and the first to finish
- * wins the name.
- * @param progress is told what takes long
- * @throws Error when mmdebstrap fails, with the end of what it printed
+ * A folder of the cache, made unless it is there. Several callers at once are safe: each makes its own and the first to
+ * finish wins the name.
+ * @param make fills the empty folder that it gets
  */
-export const ensureTree = async (progress: (message: string) => void): Promise<string> => {
-  const path = treePath();
+export const ensureInCache = async (name: string, make: (draft: string) => Promise<void>): Promise<string> => {
+  const path = join(cacheFolder(), name);
   if (existsSync(path)) return path;
-  progress(`making the Debian tree of the sandbox in ${path} (once, about a minute)`);
   await mkdir(cacheFolder(), { recursive: true });
   await removeStaleDrafts(cacheFolder(), Date.now());
   const draft = await mkdtemp(`${path}.draft-`);
   try {
     await chmod(draft, 0o755);
-    await mmdebstrap(await findMirror(), draft);
+    await make(draft);
     await rename(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
@@ -41,10 +46,14 @@ export const ensureTree = async (progress: (message: string) => void): Promise<s
  * A command that runs a program of the tree on this machine without entering the tree: the tree's own dynamic linker
  * with the tree's libraries. Good for programs that read nothing else from the tree, such as ovsdb-server.
  * @param program a path from the tree's root, for example `usr/sbin/ovsdb-server`
+ * @param name what the program takes for its own: one program of many decides by it what to do
  */
-export const treeCommand = (tree: string, program: string): { file: string; args: string[] } => ({
-  file: globSync('lib64/ld-linux-*.so.*', { cwd: tree }).map((name) => join(tree, name))[0] ?? join(tree, 'lib/ld.so'),
-  args: ['--library-path', libraryPath(tree), join(tree, program)],
+export const treeCommand = (tree: string, program: string, name?: string): { file: string; args: string[] } => ({
+  // Of a tree whose packages were unpacked and not installed, `lib64` is below `usr` only.
+  file:
+    globSync('{,usr/}lib64/ld-linux-*.so.*', { cwd: tree }).map((path) => join(tree, path))[0] ??
+    join(tree, 'lib/ld.so'),
+  args: [...(name === undefined ? [] : ['--argv0', name]), '--library-path', libraryPath(tree), join(tree, program)],
 });
 
 const libraryPath = (tree: string): string =>
@@ -73,11 +82,17 @@ const findMirror = async (): Promise<string> => {
   throw new Error('no Debian mirror in the apt sources of this machine');
 };
 
-const mmdebstrap = async (mirror: string, target: string): Promise<void> => {
+/**
+ * Runs mmdebstrap(1).
+ * @param argumentsFor from the address of this machine's mirror
+ * @throws Error with the end of what it printed
+ */
+export const mmdebstrap = async (argumentsFor: (mirror: string) => readonly string[]): Promise<void> => {
   try {
-    await run('mmdebstrap', mmdebstrapArguments(mirror, target), { maxBuffer: 64 << 20 });
+    await run('mmdebstrap', [...argumentsFor(await findMirror())], { maxBuffer: 64 << 20 });
   } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
+    const { stderr } = error as { stderr?: string };
+    if (stderr === undefined) throw error;
     throw new Error(`mmdebstrap failed: ${stderr.trim().split('\n').slice(-3).join(' | ')}`, { cause: error });
   }
 };

@@ -16,8 +16,8 @@ import { ACL_LOGGING_METER } from '../zone/index.ts';
 /** @param subnets of the default network on this node; none yet: nothing is allowed */
 export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): DesiredRow<OvnNorthbound>[] => {
   const deny = [
-    acl('DenyPrimaryUDN', 'Egress', 'drop', `inport == @${portGroup}`),
-    acl('DenyPrimaryUDN', 'Ingress', 'drop', `outport == @${portGroup}`),
+    isolationAcl('DenyPrimaryUDN', 'Egress', 'drop', `inport == @${portGroup}`),
+    isolationAcl('DenyPrimaryUDN', 'Ingress', 'drop', `outport == @${portGroup}`),
   ];
   const hosts = subnets.map((subnet) => managementIp(DEFAULT_GATEWAYS, subnet));
   if (hosts.length === 0) return deny;
@@ -26,9 +26,9 @@ export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): Desi
   const sources = hosts.map((ip) => `ip${ipFamily(ip)}.src==${ip}`).join(' || ');
   return [
     ...deny,
-    acl('AllowHostARPPrimaryUDN', 'Egress', 'allow', `inport == @${portGroup} && (${asked})`),
-    acl('AllowHostARPPrimaryUDN', 'Ingress', 'allow', `outport == @${portGroup} && (${answered})`),
-    acl('AllowHostPrimaryUDN', 'Ingress', 'allow-related', `outport == @${portGroup} && (${sources})`),
+    isolationAcl('AllowHostARPPrimaryUDN', 'Egress', 'allow', `inport == @${portGroup} && (${asked})`),
+    isolationAcl('AllowHostARPPrimaryUDN', 'Ingress', 'allow', `outport == @${portGroup} && (${answered})`),
+    isolationAcl('AllowHostPrimaryUDN', 'Ingress', 'allow-related', `outport == @${portGroup} && (${sources})`),
   ];
 };
 
@@ -40,7 +40,7 @@ const anyOf = (hosts: readonly Ip[], match: (ip: Ip) => string): string =>
 const neighbourMatch = (ip: Ip, field: 'tpa' | 'spa'): string =>
   ipFamily(ip) === 4 ? `arp && arp.${field} == ${ip}` : `nd && nd.target == ${ip}`;
 
-const acl = (
+export const isolationAcl = (
   name: string,
   direction: 'Egress' | 'Ingress',
   action: 'allow' | 'allow-related' | 'drop',

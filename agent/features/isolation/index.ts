@@ -6,6 +6,8 @@ import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { controllerName, podPortName } from '../../model/names.ts';
 import { portGroupKey, switchPortKey } from '../../model/row-keys.ts';
 import { isolationAcls } from './acls.ts';
+import { isLocked } from './locked-pod.ts';
+import { openPortAcls } from './open-ports.ts';
 
 const LOCKED_PODS = databaseId(controllerName(DEFAULT_NETWORK_NAME), 'UDNIsolation', {
   'k8s.ovn.org/name': 'SecondaryPods',
@@ -35,12 +37,17 @@ export const isolatedPods: FeatureOver<'pod'> = {
   over: 'pod',
   render: ({ pod: key }, view) => {
     const pod = view.pod(key);
-    const isLocked = pod?.networks.get(DEFAULT_NETWORK_NAME)?.role === 'infrastructure-locked';
-    if (pod === undefined || !isLocked || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
+    if (pod === undefined || !isLocked(pod) || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
     const port = switchPortKey(podPortName(DEFAULT_NETWORK_NAME, pod.namespace, pod.name));
+    const acls = openPortAcls(pod);
+    const inGroup = { table: 'Port_Group', row: portGroupKey(PORT_GROUP) } as const;
     return {
       northbound: {
-        members: [{ table: 'Port_Group', row: portGroupKey(PORT_GROUP), column: 'ports', value: rowRef(port) }],
+        rows: acls,
+        members: [
+          { ...inGroup, column: 'ports', value: rowRef(port) },
+          ...acls.map(({ key: acl }) => ({ ...inGroup, column: 'acls', value: rowRef(acl) }) as const),
+        ],
       },
     };
   },

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
+import { parsePort } from '../../../net/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 
 const cluster = (...subnets: string[]): TestCluster =>
   new TestCluster('node1').node('node1', { id: 2, subnets: { default: subnets } });
 
 const matches = (it: TestCluster): unknown[] =>
-  (it.render().northbound['ACL'] ?? []).map((row) => [row['direction'], row['action'], row['priority'], row['match']]);
+  (it.render().northbound['ACL'] ?? [])
+    .filter(({ external_ids: ids }) => (ids as Record<string, string>)['k8s.ovn.org/owner-type'] === 'UDNIsolation')
+    .map((row) => [row['direction'], row['action'], row['priority'], row['match']]);
 
 it('only the node may start connections to a locked interface', () => {
   const pg = 'a8747502060113802905';
@@ -36,4 +39,38 @@ it('locks the default interface of pods with a primary network of this node, and
   expect(it.render().northbound['Port_Group']).toEqual([
     expect.objectContaining({ name: 'a8747502060113802905', ports: ['Logical_Switch_Port/red_a'] }),
   ]);
+});
+
+it('opens the ports that a pod’s annotation has, on its own port of the switch', () => {
+  const it = cluster('10.1.1.0/24').pod('red/a', {
+    node: 'node1',
+    networks: { default: { ips: ['10.1.1.3/24'], role: 'infrastructure-locked' } },
+    openPorts: [
+      { protocol: 'tcp', port: parsePort(80) },
+      { protocol: 'udp', port: parsePort(53) },
+      { protocol: 'icmp' },
+    ],
+  });
+  const { northbound } = it.render();
+  const open = (northbound['ACL'] ?? []).filter((row) => JSON.stringify(row).includes('OpenPort-red/a'));
+  expect(open).toEqual([
+    expect.objectContaining({
+      direction: 'from-lport',
+      action: 'allow',
+      priority: 1001,
+      tier: 0,
+      match: 'inport == "red_a" && (arp || nd)',
+    }),
+    expect.objectContaining({
+      direction: 'to-lport',
+      action: 'allow-related',
+      priority: 1001,
+      tier: 0,
+      match: 'outport == "red_a" && (arp || nd || (tcp.dst == 80 || udp.dst == 53 || icmp))',
+    }),
+  ]);
+  const ofGroups = (northbound['Port_Group'] ?? []).flatMap(({ acls }) => acls as string[]);
+  expect(ofGroups.filter((acl) => acl.includes('OpenPort'))).toHaveLength(2);
+  it.pod('red/a', { node: 'node1', networks: { default: { ips: ['10.1.1.3/24'], role: 'infrastructure-locked' } } });
+  expect(JSON.stringify(it.render())).not.toContain('OpenPort');
 });

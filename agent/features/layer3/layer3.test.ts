@@ -38,10 +38,13 @@ describe('a primary layer-3 network', () => {
         'k8s.ovn.org/topology': 'layer3',
         'ovn-udn/key': 'Logical_Router/blue_ovn_cluster_router',
       },
+      nat: ['NAT/blue_ovn_cluster_router/snat/10.244.2.0/24', 'NAT/blue_ovn_cluster_router/snat/fd00:10:2::/64'],
       ports: ['Logical_Router_Port/blue_rtots-node1', 'Logical_Router_Port/rtos-blue_node1'],
       static_routes: [
         'Logical_Router_Static_Route/blue_ovn_cluster_router/dst-ip/10.244.3.0/24',
+        'Logical_Router_Static_Route/blue_ovn_cluster_router/dst-ip/100.65.0.3/32',
         'Logical_Router_Static_Route/blue_ovn_cluster_router/dst-ip/fd00:10:3::/64',
+        'Logical_Router_Static_Route/blue_ovn_cluster_router/dst-ip/fd99::3/128',
       ],
     });
     expect(rowsNamed('blue_transit_switch')).toEqual({
@@ -66,7 +69,7 @@ describe('a primary layer-3 network', () => {
   it('has a switch with a gateway on this node', () => {
     expect(rowsNamed('blue_node1')).toMatchObject({
       other_config: { subnet: '10.244.2.0/24', ipv6_prefix: 'fd00:10:2::' },
-      ports: ['Logical_Switch_Port/stor-blue_node1'],
+      ports: ['Logical_Switch_Port/k8s-blue_node1', 'Logical_Switch_Port/stor-blue_node1'],
     });
     expect(rowsNamed('rtos-blue_node1')).toEqual({
       name: 'rtos-blue_node1',
@@ -135,7 +138,8 @@ it('the default network has the same rows without prefix and network ids', () =>
     name: 'node1',
     other_config: { subnet: '10.128.0.0/23' },
     external_ids: { 'ovn-udn/key': 'Logical_Switch/node1' },
-    ports: ['Logical_Switch_Port/stor-node1'],
+    acls: ['ACL/default-network-controller:NetpolNode:node1:10.128.0.2'],
+    ports: ['Logical_Switch_Port/k8s-node1', 'Logical_Switch_Port/stor-node1'],
   });
 });
 

@@ -19,6 +19,7 @@ import {
 import { transitPortKey } from '../../model/registry/tunnel-keys.ts';
 import { gatewayChassisKey, routerKey, routerPortKey, switchKey, switchPortKey } from '../../model/row-keys.ts';
 import { networkAndRoleIds } from '../external-ids.ts';
+import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
 import { switchSubnets } from '../switch-subnets.ts';
 
@@ -54,7 +55,7 @@ const gatewayPort = (network: NetworkFact, node: NodeFact, subnets: readonly Cid
           name: routerPort,
           mac: gatewayMac(network, subnets) ?? '',
           networks: subnets.map((subnet) => gatewayAddress(network, subnet)),
-          options: node.gatewayMtuSupport ? { gateway_mtu: String(network.mtu) } : {},
+          options: gatewayMtu(network, node),
           gateway_chassis: gatewayChassis.map((name) => rowRef(gatewayChassisKey(name))),
         },
       },

@@ -1,13 +1,19 @@
-/** Another node in a layer-3 network: its port on the transit switch and the routes to its subnets through it. */
-import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
+/**
+ * Another node in a layer-3 network: its port on the transit switch, and the routes through it to the node's subnets and to
+ * its gateway router, which answers for what left the network there.
+ */
+import { nodeJoinAddresses } from '../../../api/network-keys.ts';
+import { addressOf, type Cidr, cidrFamily, hostRoute } from '../../../net/cidr.ts';
 import { macFromIp } from '../../../net/mac.ts';
-import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { NetworkFact, NodeFact } from '../../model/facts.ts';
 import { clusterRouterName, transitSwitchName, transitToRouterPortName } from '../../model/names.ts';
 import { transitPortKey } from '../../model/registry/tunnel-keys.ts';
-import { routerKey, staticRouteKey, switchKey, switchPortKey } from '../../model/row-keys.ts';
+import { ofNetworkFamilies } from '../local-network.ts';
 import { merge } from '../merge.ts';
+import { switchPort } from '../port-rows.ts';
+import { staticRoute } from '../router-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -15,50 +21,28 @@ type Northbound = DesiredFragment<OvnNorthbound>;
 export const remoteNode = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound => {
   const [first] = node.transitAddresses;
   if (first === undefined || node.id === undefined || node.chassisId === undefined) return {};
-  const name = transitToRouterPortName(network.name, node.name);
-  const port: Northbound = {
-    rows: [
-      {
-        table: 'Logical_Switch_Port',
-        key: switchPortKey(name),
-        columns: {
-          name,
-          type: 'remote',
-          addresses: [[macFromIp(addressOf(first)), ...node.transitAddresses].join(' ')],
-          options: { 'requested-tnl-key': String(transitPortKey(node.id)), 'requested-chassis': node.chassisId },
-          external_ids: { node: node.name },
-        },
-      },
-    ],
-    members: [
-      {
-        table: 'Logical_Switch',
-        row: switchKey(transitSwitchName(network.name)),
-        column: 'ports',
-        value: rowRef(switchPortKey(name)),
-      },
-    ],
-  };
-  return merge(port, ...subnets.map((subnet) => routeTo(network, node, subnet)));
+  const port = switchPort(transitSwitchName(network.name), {
+    name: transitToRouterPortName(network.name, node.name),
+    type: 'remote',
+    addresses: [[macFromIp(addressOf(first)), ...node.transitAddresses].join(' ')],
+    options: { 'requested-tnl-key': String(transitPortKey(node.id)), 'requested-chassis': node.chassisId },
+    external_ids: { node: node.name },
+  });
+  return merge(port, ...[...subnets, ...joinRoutes(network, node)].map((prefix) => routeTo(network, node, prefix)));
 };
 
-const routeTo = (network: NetworkFact, node: NodeFact, subnet: Cidr): Northbound => {
-  const nexthop = node.transitAddresses.find((address) => cidrFamily(address) === cidrFamily(subnet));
+const joinRoutes = (network: NetworkFact, { id }: NodeFact): Cidr[] => {
+  const subnets = ofNetworkFamilies(network, network.joinSubnets);
+  const addresses = id === undefined ? undefined : nodeJoinAddresses(subnets, id);
+  return (addresses ?? []).map((address) => hostRoute(addressOf(address)));
+};
+
+const routeTo = (network: NetworkFact, node: NodeFact, prefix: Cidr): Northbound => {
+  const nexthop = node.transitAddresses.find((address) => cidrFamily(address) === cidrFamily(prefix));
   if (nexthop === undefined) return {};
-  const router = clusterRouterName(network.name);
-  const key = staticRouteKey(router, subnet);
-  return {
-    rows: [
-      {
-        table: 'Logical_Router_Static_Route',
-        key,
-        columns: {
-          ip_prefix: subnet,
-          nexthop: addressOf(nexthop),
-          external_ids: { 'ic-node': node.name, 'k8s.ovn.org/network': network.name },
-        },
-      },
-    ],
-    members: [{ table: 'Logical_Router', row: routerKey(router), column: 'static_routes', value: rowRef(key) }],
-  };
+  return staticRoute(clusterRouterName(network.name), {
+    prefix,
+    nexthop: addressOf(nexthop),
+    externalIds: { 'ic-node': node.name, 'k8s.ovn.org/network': network.name },
+  });
 };

@@ -6,13 +6,17 @@
 import { networkDatapathKey } from '../../../api/network-keys.ts';
 import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import type { NetworkFact } from '../../model/facts.ts';
+import type { GatewayFact, NetworkFact } from '../../model/facts.ts';
 import { clusterRouterName, transitSwitchName } from '../../model/names.ts';
 import { coppKey, routerKey, switchKey } from '../../model/row-keys.ts';
+import { commitAll } from '../commit-all.ts';
 import { networkAndRoleIds, networkIds } from '../external-ids.ts';
 import { COPP_NAME } from '../zone/copp.ts';
 
-export const layer3Zone = (network: NetworkFact): DesiredFragment<OvnNorthbound> => {
+export const layer3Zone = (
+  network: NetworkFact,
+  mode: GatewayFact['mode'] | undefined,
+): DesiredFragment<OvnNorthbound> => {
   const router = clusterRouterName(network.name);
   const transit = transitSwitchName(network.name);
   return {
@@ -23,7 +27,7 @@ export const layer3Zone = (network: NetworkFact): DesiredFragment<OvnNorthbound>
         columns: {
           name: router,
           // Every ARP request would otherwise become a MAC binding, learned by all and aged by none.
-          options: { always_learn_from_arp_request: 'false' },
+          options: { always_learn_from_arp_request: 'false', ...commitAll(network, mode) },
           external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network) },
           copp: rowRef(coppKey(COPP_NAME)),
         },

@@ -16,6 +16,8 @@ export const openVswitch: FeatureOver<'zone'> = {
               'ovn-encap-ip': encapIps.length === 0 ? null : encapIps.join(','),
               'ovn-remote': southboundRemote,
               'ovn-remote-probe-interval': '100000',
+              // Both are on this node: a connection that is idle is not dead.
+              'ovn-bridge-remote-probe-interval': '0',
               // Without it there are no tunnels to chassis of other zones.
               'ovn-is-interconn': 'true',
               // The zone is this node: everything concerns it, and conditions would cost more than they save.
@@ -25,6 +27,8 @@ export const openVswitch: FeatureOver<'zone'> = {
               // After a restart the old flows stay until the new ones are there.
               'ovn-ofctrl-wait-before-clear': '0',
             },
+            // ovs-vswitchd.conf.db(5): a bundle is not given up while whoever fills it is busy.
+            other_config: { 'bundle-idle-timeout': '0' },
           },
         },
       ],

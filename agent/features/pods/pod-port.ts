@@ -15,7 +15,7 @@ type Northbound = DesiredFragment<OvnNorthbound>;
 export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, view: View): Northbound => {
   const network = attachedNetwork(nadKey, view);
   const chassis = view.nodeFact(pod.node ?? '')?.chassisId;
-  if (network === undefined || chassis === undefined) return {};
+  if (network === undefined || chassis === undefined || !view.isNetworkHere(network.name)) return {};
   const isLocal = pod.node === view.node;
   const logicalSwitch = switchOf(network, view.node, isLocal);
   if (logicalSwitch === undefined || !hasItsKey(network, entry)) return {};

@@ -13,4 +13,5 @@ export const ACL_RANKS = {
     purpose: 'what a pod of a primary network may do on its default interface',
   },
   isolationDeny: { tier: 0, priority: 1000, purpose: 'everything else on the default interface of such a pod' },
+  nodeAllow: { tier: 2, priority: 1001, purpose: 'what the node itself, its management port, sends to pods' },
 } as const satisfies Readonly<Record<string, AclRank>>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { interfaceAddress, parseInterfaceAddress } from '../../../net/cidr.ts';
-import { type Family, ipFromBigInt } from '../../../net/ip.ts';
+import { type Family, ipFromBigInt, parseIp } from '../../../net/ip.ts';
 import { attribute, numberAttribute } from '../wire/attributes.ts';
 import { formatAddress } from '../wire/codec.ts';
 import { decodeAddress, deleteAddress, putAddress } from './codec.ts';
@@ -57,6 +57,18 @@ describe('an address', () => {
     const scopes: Record<number, string> = { 0: 'global', 253: 'link', 254: 'host', 200: 'site' };
     const got = decoded(4, scope, attribute(2, Uint8Array.of(10, 0, 0, 2)), numberAttribute(8, flags));
     expect(got).toMatchObject({ state, scope: scopes[scope] });
+  });
+
+  it('keeps what somebody said beside the address', () => {
+    const address = parseInterfaceAddress('10.0.0.5/24');
+    const details = { broadcast: parseIp('10.0.0.255'), label: 'eth0:1', noPrefixRoute: true, metric: 100 };
+    expect(decodeAddress(Buffer.from(putAddress({ link: 'eth0', address, ...details }, 3).payload))).toEqual({
+      index: 3,
+      address,
+      scope: 'global',
+      state: 'valid',
+      ...details,
+    });
   });
 
   it('of no IP family is none', () => {

@@ -2,9 +2,9 @@
 import { addressOf, cidrFamily, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import { ipToBytes } from '../../../net/ip.ts';
 import { netlinkFault } from '../errors.ts';
-import { attribute, numberAttribute, readAttributes, readNumber } from '../wire/attributes.ts';
+import { attribute, numberAttribute, readAttributes, readNumber, readText, textAttribute } from '../wire/attributes.ts';
 import { formatAddress, MessageType, parseAddress } from '../wire/codec.ts';
-import { IFA, IFA_F, NLM_F, RT_SCOPE } from '../wire/constants.ts';
+import { IFA, IFA_F, INFINITY_LIFE_TIME, NLM_F, RT_SCOPE } from '../wire/constants.ts';
 import { familyNumber, familyOfNumber, ipFromBytes } from '../wire/ip-bytes.ts';
 import type { NamedRequest } from '../wire/socket.ts';
 import type { Address, AddressScope, NewAddress } from './types.ts';
@@ -21,11 +21,7 @@ export const getAddresses = (index?: number): NamedRequest => ({
 export const putAddress = (address: NewAddress, index: number): NamedRequest => ({
   type: MessageType.NEWADDR,
   flags: NLM_F.CREATE | NLM_F.REPLACE,
-  payload: payload(
-    address,
-    index,
-    ...(cidrFamily(address.address) === 6 ? [numberAttribute(IFA.FLAGS, IFA_F.NODAD)] : []),
-  ),
+  payload: payload(address, index, ...detailAttributes(address)),
   subject: `put address ${address.address} on link ${address.link}`,
 });
 
@@ -56,11 +52,17 @@ export const decodeAddress = (bytes: Buffer): DecodedAddress | undefined => {
   if (ip === undefined || length > (family === 4 ? 32 : 128)) {
     throw netlinkFault('ERR_NETLINK_MALFORMED', 'an address has no address');
   }
+  const flags = readNumber(attributes, IFA.FLAGS) ?? bytes[FLAGS_OFFSET] ?? 0;
   return {
     index: header.index ?? 0,
     address: interfaceAddress(ip, length),
     scope: scopeOf(header.scope ?? 0),
-    state: stateOf(readNumber(attributes, IFA.FLAGS) ?? bytes[FLAGS_OFFSET] ?? 0),
+    state: stateOf(flags),
+    ...optional('broadcast', ipFromBytes(family, attributes.get(IFA.BROADCAST))),
+    ...optional('label', readText(attributes, IFA.LABEL)),
+    ...((flags & IFA_F.NOPREFIXROUTE) === 0 ? {} : { noPrefixRoute: true }),
+    ...((flags & IFA_F.DEPRECATED) === 0 ? {} : { deprecated: true }),
+    ...optional('metric', readNumber(attributes, IFA.RT_PRIORITY)),
   };
 };
 
@@ -77,6 +79,25 @@ const payload = ({ address }: NewAddress, index: number, ...attributes: readonly
     ...attributes,
   ]);
 };
+
+const detailAttributes = (wanted: NewAddress): Buffer[] => {
+  const { address, broadcast, label, noPrefixRoute, deprecated, detectDuplicates, metric } = wanted;
+  const isTrusted = cidrFamily(address) === 6 && detectDuplicates !== true;
+  const flags = (isTrusted ? IFA_F.NODAD : 0) | (noPrefixRoute === true ? IFA_F.NOPREFIXROUTE : 0);
+  return [
+    ...(flags === 0 ? [] : [numberAttribute(IFA.FLAGS, flags)]),
+    ...(deprecated === true ? [attribute(IFA.CACHEINFO, NEVER_PREFERRED)] : []),
+    ...(broadcast === undefined ? [] : [attribute(IFA.BROADCAST, ipToBytes(broadcast))]),
+    ...(label === undefined ? [] : [textAttribute(IFA.LABEL, label)]),
+    ...(metric === undefined ? [] : [numberAttribute(IFA.RT_PRIORITY, metric)]),
+  ];
+};
+
+const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
+  value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+
+/** `struct ifa_cacheinfo`: preferred and valid for how many seconds, and two times that only the kernel sets. */
+const NEVER_PREFERRED = new Uint8Array(Uint32Array.of(0, INFINITY_LIFE_TIME, 0, 0).buffer);
 
 const scopeOf = (scope: number): AddressScope => {
   if (scope === RT_SCOPE.UNIVERSE) return 'global';

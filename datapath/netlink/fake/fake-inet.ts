@@ -10,9 +10,9 @@ import {
 } from '../../../net/cidr.ts';
 import { type Family, type Ip, isLinkLocal6 } from '../../../net/ip.ts';
 import { linkLocalFromMac } from '../../../net/mac.ts';
-import type { Address } from '../address/types.ts';
+import type { Address, NewAddress } from '../address/types.ts';
 import { kernelError } from '../errors.ts';
-import { KERNEL_PROTOCOL, type Route, route, routeKey } from '../route/types.ts';
+import { KERNEL_PROTOCOL, MAIN_TABLE, type Route, route, routeKey } from '../route/types.ts';
 import { type FakeLink, hasCarrier, hasIpv6 } from './fake-link.ts';
 
 const { EACCES, EADDRNOTAVAIL, EHOSTUNREACH, EINVAL, ENETDOWN, ENETUNREACH, ESRCH } = constants.errno;
@@ -23,11 +23,12 @@ export class FakeInet {
   addresses: readonly Address[] = [];
   routes: readonly Route[] = [];
 
-  putAddress(link: FakeLink, address: InterfaceAddress): void {
+  putAddress(link: FakeLink, { address, detectDuplicates, ...details }: Omit<NewAddress, 'link'>): void {
     const family = cidrFamily(address);
     if (family === 6 && !hasIpv6(link)) throw kernelError(`put address ${address}`, EACCES);
-    if (this.#on(link, family).some((other) => isSame(family, other.address, address))) return;
-    this.#add(link, address, 'global');
+    const known = this.#on(link, family).find((other) => isSame(family, other.address, address));
+    if (known === undefined) this.#add(link, address, 'global', details);
+    else this.addresses = this.addresses.map((other) => (other === known ? changed(known, details) : other));
   }
 
   deleteAddress(link: FakeLink, address: InterfaceAddress): void {
@@ -35,6 +36,7 @@ export class FakeInet {
     const found = this.#on(link, family).find((other) => other.address === address);
     if (found === undefined) throw kernelError(`delete address ${address}`, EADDRNOTAVAIL);
     this.addresses = this.addresses.filter((other) => other !== found && !this.#isSecondary(found, other));
+    if (family === 6) this.#forgetSource(addressOf(address));
     this.#dropConnected(link, address);
     if (family === 4 && this.#on(link, 4).length === 0) this.#dropRoutes(link, 4);
   }
@@ -58,7 +60,9 @@ export class FakeInet {
   }
 
   linkUp(link: FakeLink): void {
-    for (const { address } of this.#on(link, 4)) this.#addConnected(link, address);
+    for (const { address, noPrefixRoute } of this.#on(link, 4)) {
+      if (noPrefixRoute !== true) this.#addConnected(link, address);
+    }
     this.ipv6On(link);
   }
 
@@ -89,9 +93,14 @@ export class FakeInet {
     return this.addresses.filter((other) => other.link === link.name && cidrFamily(other.address) === family);
   }
 
-  #add(link: FakeLink, address: InterfaceAddress, scope: 'global' | 'link'): void {
-    this.addresses = [...this.addresses, { link: link.name, address, scope, state: 'valid' }];
-    if (link.up) this.#addConnected(link, address);
+  #add(
+    link: FakeLink,
+    address: InterfaceAddress,
+    scope: 'global' | 'link',
+    details: Omit<NewAddress, 'link' | 'address'> = {},
+  ): void {
+    this.addresses = [...this.addresses, { ...details, link: link.name, address, scope, state: 'valid' }];
+    if (link.up && details.noPrefixRoute !== true) this.#addConnected(link, address);
   }
 
   /** With the first IPv4 address of a network on a link go the others of it (`promote_secondaries` is off). */
@@ -108,13 +117,14 @@ export class FakeInet {
     const isIpv4 = cidrFamily(address) === 4;
     if (isIpv4 && prefixLength(address) === 32) return;
     const connected = route({
+      table: tableOf(link),
       dst: networkOfInterface(address),
       dev: link.name,
       protocol: KERNEL_PROTOCOL,
       metric: isIpv4 ? 0 : IPV6_CONNECTED_METRIC,
       ...(isIpv4 ? { src: addressOf(address) } : {}),
     });
-    if (this.routes.some((other) => routeKey(other) === routeKey(connected))) return;
+    if (this.routes.some((other) => routeKey(other) === routeKey(connected) && other.dev === link.name)) return;
     this.routes = [...this.routes, connected];
   }
 
@@ -127,6 +137,13 @@ export class FakeInet {
       ({ dev, dst, protocol, src }) =>
         dev !== link.name ||
         ((isStillUsed || dst !== network || protocol !== KERNEL_PROTOCOL) && src !== addressOf(address)),
+    );
+  }
+
+  /** net/ipv6/route.c, rt6_remove_prefsrc: the route stays. */
+  #forgetSource(source: Ip): void {
+    this.routes = this.routes.map(({ src, ...other }) =>
+      src === undefined || src === source ? other : { ...other, src },
     );
   }
 
@@ -146,6 +163,12 @@ export class FakeInet {
     if (!isReachable) throw kernelError(`put route ${dst}`, family === 4 ? ENETUNREACH : EHOSTUNREACH);
   }
 }
+
+/** Of a link's own networks. */
+const tableOf = ({ vrfTable, master }: FakeLink): number => vrfTable ?? master?.vrfTable ?? MAIN_TABLE;
+
+const changed = ({ deprecated: _, ...address }: Address, { deprecated }: Pick<NewAddress, 'deprecated'>): Address =>
+  deprecated === true ? { ...address, deprecated } : address;
 
 /** An IPv6 address is on a link once, whatever its prefix length; an IPv4 address once per prefix length. */
 const isSame = (family: Family, a: InterfaceAddress, b: InterfaceAddress): boolean =>

@@ -5,6 +5,8 @@
 import { constants } from 'node:os';
 import { kernelError, NetlinkError } from '../errors.ts';
 import type { Kernel, KernelOp } from '../kernel/types.ts';
+import type { NetlinkListener } from '../monitor/events.ts';
+import { eventsBetween, stateOf } from './fake-events.ts';
 import { FakeNetns } from './fake-netns.ts';
 
 const OWN = '';
@@ -13,8 +15,35 @@ export class FakeKernel implements Kernel {
   readonly #namespaces = new Map<string, FakeNetns>();
   readonly #faults: { matches: (op: KernelOp) => boolean; code: string }[] = [];
 
-  constructor() {
+  readonly #listeners = new Set<NetlinkListener>();
+  readonly #vrf: boolean;
+
+  /** @param options `vrf`: whether this kernel has VRFs */
+  constructor({ vrf = true }: { readonly vrf?: boolean } = {}) {
+    this.#vrf = vrf;
     this.addNetns(OWN);
+  }
+
+  /** Tells of what changes in the own namespace, at once. */
+  watch(listener: NetlinkListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** As when more changed than the kernel could tell. */
+  loseEvents(): void {
+    for (const listener of this.#listeners) listener([{ kind: 'lost' }]);
+  }
+
+  #changing(op: KernelOp, change: () => void): void {
+    if (this.#listeners.size === 0) {
+      change();
+      return;
+    }
+    const before = stateOf(this.netns());
+    change();
+    const events = eventsBetween(op, before, stateOf(this.netns()));
+    if (events.length > 0) for (const listener of this.#listeners) listener(events);
   }
 
   netns(path: string = OWN): FakeNetns {
@@ -32,7 +61,15 @@ export class FakeKernel implements Kernel {
   release(): void {}
 
   addNetns(path: string): void {
-    this.#namespaces.set(path, new FakeNetns({ find: (other) => this.netns(other), fault: (op) => this.#fault(op) }));
+    this.#namespaces.set(
+      path,
+      new FakeNetns({
+        find: (other) => this.netns(other),
+        fault: (op) => this.#fault(op),
+        changing: (op, change) => this.#changing(op, change),
+        vrf: this.#vrf,
+      }),
+    );
   }
 
   /** As when the last process leaves it: its links go, and the other ends of those. */

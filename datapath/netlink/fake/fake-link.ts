@@ -14,6 +14,10 @@ export interface FakeLink {
   alias: string | undefined;
   txChecksum: boolean;
   ipv6: FakeIpv6;
+  /** What is below `ipv4/conf/NAME` in /proc/sys/net. */
+  readonly ipv4: Map<string, string>;
+  master: FakeLink | undefined;
+  readonly vrfTable: number | undefined;
   peer: { readonly netns: FakeNetns; readonly link: FakeLink } | undefined;
 }
 
@@ -23,8 +27,16 @@ export interface FakeIpv6 {
   readonly settings: Map<string, string>;
 }
 
-export const newLink = (fields: Pick<FakeLink, 'name' | 'index' | 'kind' | 'mac' | 'mtu' | 'group'>): FakeLink => ({
+export type NewFakeLink = Pick<FakeLink, 'name' | 'index' | 'kind' | 'mac' | 'mtu' | 'group'> & { vrfTable?: number };
+
+export const newLink = ({ vrfTable, ...fields }: NewFakeLink): FakeLink => ({
   ...fields,
+  vrfTable,
+  master: undefined,
+  ipv4: new Map([
+    ['forwarding', '0'],
+    ['rp_filter', '0'],
+  ]),
   up: false,
   alias: undefined,
   txChecksum: true,
@@ -39,6 +51,7 @@ export const newIpv6 = (): FakeIpv6 => ({
     ['disable_ipv6', '0'],
     ['accept_ra', '1'],
     ['accept_dad', '1'],
+    ['forwarding', '0'],
   ]),
 });
 

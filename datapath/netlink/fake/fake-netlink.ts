@@ -11,6 +11,7 @@ export const fakeNetlink = (kernel: FakeKernel = new FakeKernel()): Netlink => {
   return {
     read: async (query) => service.read(query),
     apply: async ({ netns, ops }) => kernel.netns(netns).apply(ops),
+    watch: (listener) => kernel.watch(listener),
     pods: {
       ensure: async (pod, _signal, onLinked) => service.ensurePod(pod, onLinked),
       check: async (pod) => service.checkPod(pod),

@@ -1,28 +1,40 @@
 import { constants } from 'node:os';
 import { cidrFamily } from '../../../net/cidr.ts';
-import { parseMac } from '../../../net/mac.ts';
+import { macFromBytes, parseMac } from '../../../net/mac.ts';
 import type { Address } from '../address/types.ts';
 import { kernelError, NetlinkError } from '../errors.ts';
 import { isSuccess } from '../kernel/success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from '../kernel/types.ts';
-import { isLinkName, type Link, type LinkChange, type NewVeth } from '../link/types.ts';
+import { isLinkName, type Link, type LinkChange, type NewMaster, type NewVeth } from '../link/types.ts';
+import type { Neighbour } from '../neighbour/types.ts';
 import type { Route } from '../route/types.ts';
+import type { Rule } from '../rule/types.ts';
 import { FakeInet } from './fake-inet.ts';
-import { type FakeLink, hasCarrier, ipv6Of, newIpv6, newLink } from './fake-link.ts';
+import { type FakeLink, hasCarrier, ipv6Of, type NewFakeLink, newIpv6, newLink } from './fake-link.ts';
+import { FakePolicy } from './fake-policy.ts';
 
-const { EAFNOSUPPORT, EEXIST, EINVAL, ENODEV, ENOENT } = constants.errno;
+const { EAFNOSUPPORT, EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP } = constants.errno;
 
 export interface FakeNetnsContext {
   /** @throws NetlinkError ENOENT */
   find(path: string): FakeNetns;
   /** An error that a test wants this operation to fail with. */
   fault(op: KernelOp): NetlinkError | undefined;
+  /** Does it, and tells whoever watches what it did. */
+  changing(op: KernelOp, change: () => void): void;
+  /** Whether there are VRFs; not every kernel has them. */
+  readonly vrf: boolean;
 }
 
 export class FakeNetns implements Netns {
   readonly #context: FakeNetnsContext;
   readonly #links = new Map<string, FakeLink>();
   readonly #inet = new FakeInet();
+  readonly #policy = new FakePolicy();
+  readonly #settings = new Map([
+    ['ipv4/ip_forward', '0'],
+    ['ipv6/conf/all/forwarding', '0'],
+  ]);
   readonly #ids = new Map<FakeNetns, number>();
   #nextIndex = 1;
 
@@ -48,15 +60,26 @@ export class FakeNetns implements Netns {
     return this.#inet.addresses.filter((address) => link === undefined || address.link === link);
   }
 
-  routes({ family, table }: RouteFilter): Route[] {
+  routes({ family, table, protocol }: RouteFilter): Route[] {
     return this.#inet.routes.filter(
-      (route) => cidrFamily(route.dst) === family && (table === undefined || route.table === table),
+      (route) =>
+        cidrFamily(route.dst) === family &&
+        (table === undefined || route.table === table) &&
+        (protocol === undefined || route.protocol === protocol),
     );
   }
 
+  rules(): Rule[] {
+    return this.#policy.rules();
+  }
+
+  neighbours(): Neighbour[] {
+    return this.#policy.neighbours();
+  }
+
   sysctl(key: SysctlKey): string | undefined {
-    const { link, name } = this.#setting(key);
-    return link && ipv6Of(link)?.settings.get(name);
+    const { settings, name } = this.#setting(key);
+    return settings?.get(name);
   }
 
   txChecksum(link: string): boolean | undefined {
@@ -72,7 +95,7 @@ export class FakeNetns implements Netns {
       try {
         const fault = this.#context.fault(op);
         if (fault !== undefined) throw fault;
-        this.#apply(op);
+        this.#context.changing(op, () => this.#apply(op));
         return [];
       } catch (error) {
         if (!(error instanceof NetlinkError)) throw error;
@@ -104,7 +127,7 @@ export class FakeNetns implements Netns {
         this.#require(op.name).txChecksum = op.on;
         break;
       case 'address.put':
-        this.#inet.putAddress(this.#require(op.address.link), op.address.address);
+        this.#inet.putAddress(this.#require(op.address.link), op.address);
         break;
       case 'address.delete':
         this.#inet.deleteAddress(this.#require(op.address.link), op.address.address);
@@ -117,6 +140,17 @@ export class FakeNetns implements Netns {
         break;
       case 'sysctl.set':
         this.#setSysctl(op.key, op.value);
+        break;
+      case 'master.add':
+        this.#addMaster(op.master);
+        break;
+      case 'rule.put':
+      case 'rule.delete':
+        this.#policy.applyRule(op);
+        break;
+      case 'neighbour.put':
+      case 'neighbour.delete':
+        this.#policy.applyNeighbour(this.#require(op.neighbour.link), op);
         break;
     }
   }
@@ -135,9 +169,19 @@ export class FakeNetns implements Netns {
     other.#nameNetns(this);
   }
 
-  #addLink(fields: Pick<FakeLink, 'name' | 'kind' | 'mac' | 'mtu' | 'group'>): FakeLink {
-    const { name, kind, mac, mtu, group } = fields;
-    const link = newLink({ name, kind, mac, mtu, group, index: this.#nextIndex++ });
+  #addMaster(master: NewMaster): void {
+    const { kind, name } = master;
+    if (kind === 'vrf' && !this.#context.vrf) throw kernelError(`add vrf ${name}`, EOPNOTSUPP, 'Unknown device type');
+    if (this.#links.has(name)) throw kernelError(`add ${kind} ${name}`, EEXIST);
+    if (!isLinkName(name)) throw kernelError(`add ${kind} ${name}`, EINVAL);
+    const mac = macFromBytes(Uint8Array.of(0x0a, 0, 0, 0, 0, this.#nextIndex));
+    const table = kind === 'vrf' ? { vrfTable: master.table } : {};
+    this.#addLink({ name, kind, mac, mtu: kind === 'vrf' ? 65_575 : 1500, group: 0, ...table });
+  }
+
+  #addLink({ name, kind, mac, mtu, group, vrfTable }: Omit<NewFakeLink, 'index'>): FakeLink {
+    const table = vrfTable === undefined ? {} : { vrfTable };
+    const link = newLink({ name, kind, mac, mtu, group, index: this.#nextIndex++, ...table });
     this.#links.set(name, link);
     return link;
   }
@@ -152,21 +196,42 @@ export class FakeNetns implements Netns {
   }
 
   #removeLink(link: FakeLink): void {
+    for (const port of this.#links.values()) if (port.master === link) this.#setMaster(port, undefined);
     this.#inet.linkGone(link);
+    this.#policy.linkGone(link);
     this.#links.delete(link.name);
   }
 
-  #setLink(link: FakeLink, { up, mtu, mac, alias, group }: LinkChange): void {
+  #setLink(link: FakeLink, { up, mtu, mac, alias, group, master }: LinkChange): void {
+    if (master !== undefined) this.#setMaster(link, master === null ? undefined : this.#require(master));
     if (mac !== undefined) link.mac = mac;
     if (alias !== undefined) link.alias = alias;
     if (group !== undefined) link.group = group;
     if (mtu !== undefined) this.#setMtu(link, mtu);
-    if (up !== undefined && up !== link.up) {
-      link.up = up;
-      if (up) this.#inet.linkUp(link);
-      else this.#inet.linkDown(link);
-      if (link.peer !== undefined) link.peer.netns.#inet.ipv6On(link.peer.link);
+    if (up !== undefined && up !== link.up) this.#setUp(link, up);
+  }
+
+  #setUp(link: FakeLink, up: boolean): void {
+    link.up = up;
+    if (up) {
+      this.#inet.linkUp(link);
+    } else {
+      this.#inet.linkDown(link);
+      this.#policy.linkDown(link);
     }
+    if (link.peer !== undefined) link.peer.netns.#inet.ipv6On(link.peer.link);
+  }
+
+  /** The kernel takes a link down and up again when it goes into a VRF or out of it (drivers/net/vrf.c, cycle_netdev). */
+  #setMaster(link: FakeLink, master: FakeLink | undefined): void {
+    if (link.master === master) return;
+    if (master !== undefined && master.kind !== 'vrf' && master.kind !== 'bridge') {
+      throw kernelError(`set master of link ${link.name}`, EOPNOTSUPP);
+    }
+    const cycles = link.up && (link.master?.kind === 'vrf' || master?.kind === 'vrf');
+    if (cycles) this.#setUp(link, false);
+    link.master = master;
+    if (cycles) this.#setUp(link, true);
   }
 
   #setMtu(link: FakeLink, mtu: number): void {
@@ -186,20 +251,21 @@ export class FakeNetns implements Netns {
   }
 
   #setSysctl(key: SysctlKey, value: string): void {
-    const { link, name } = this.#setting(key);
-    const settings = link && ipv6Of(link)?.settings;
-    if (link === undefined || !settings?.has(name)) throw kernelError(`write sysctl ${key}`, ENOENT);
+    const { link, settings, name } = this.#setting(key);
+    if (!settings?.has(name)) throw kernelError(`write sysctl ${key}`, ENOENT);
     const before = settings.get(name);
     settings.set(name, value);
-    if (name !== 'disable_ipv6' || before === value) return;
+    if (link === undefined || name !== 'disable_ipv6' || before === value) return;
     if (value === '0') this.#inet.ipv6On(link);
     else this.#inet.ipv6Off(link);
   }
 
-  /** Only `ipv6/conf/LINK/NAME` is simulated. */
-  #setting(key: SysctlKey): { link: FakeLink | undefined; name: string } {
-    const [family, conf, link = '', name = ''] = key.split('/');
-    return { link: family === 'ipv6' && conf === 'conf' ? this.#links.get(link) : undefined, name };
+  /** Those of links (`ipv4/conf/LINK/NAME`), and some of the namespace. */
+  #setting(key: SysctlKey): { link?: FakeLink | undefined; settings: Map<string, string> | undefined; name: string } {
+    if (this.#settings.has(key)) return { settings: this.#settings, name: key };
+    const [family, conf, of = '', name = ''] = key.split('/');
+    const link = conf === 'conf' ? this.#links.get(of) : undefined;
+    return { link, settings: family === 'ipv4' ? link?.ipv4 : link && ipv6Of(link)?.settings, name };
   }
 
   #require(name: string): FakeLink {
@@ -209,7 +275,7 @@ export class FakeNetns implements Netns {
   }
 
   #describe(link: FakeLink): Link {
-    const { index, name, kind, mac, mtu, up, alias, group, peer } = link;
+    const { index, name, kind, mac, mtu, up, alias, group, peer, master, vrfTable } = link;
     return {
       index,
       name,
@@ -218,11 +284,12 @@ export class FakeNetns implements Netns {
       mtu,
       up,
       carrier: hasCarrier(link),
-      master: undefined,
+      master: master?.index,
       alias,
       group,
       peer: peer && { index: peer.link.index, netnsid: this.#ids.get(peer.netns) },
       addrGenMode: ipv6Of(link)?.addrGenMode,
+      ...(vrfTable === undefined ? {} : { vrfTable }),
     };
   }
 }

@@ -17,6 +17,11 @@ export interface NetlinkAddon {
   /** @param fd any socket of the link's namespace */
   getTxChecksum(fd: number, link: string): boolean;
   setTxChecksum(fd: number, link: string, on: boolean): void;
+  /**
+   * Makes the socket non-blocking and calls back whenever it has something to read, until all of it has been read.
+   * @returns what ends it, to be called once and before the socket is closed
+   */
+  watchReadable(fd: number, callback: () => void): () => void;
 }
 
 /** @throws NetlinkError ERR_NETLINK_ADDON */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fakeHarness } from '../harness.suite.ts';
 import { coalesced } from './coalesced.ts';
+import { hostSuite } from './host.suite.ts';
 import { kernelSuite } from './kernel.suite.ts';
 
 kernelSuite('the fake', fakeHarness);
+hostSuite('the fake', fakeHarness);
 
 describe('coalesced', () => {
   /** Calls that end when the test says so. */

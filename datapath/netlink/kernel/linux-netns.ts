@@ -3,10 +3,23 @@ import { constants } from 'node:os';
 import { decodeAddress, deleteAddress, getAddresses, putAddress } from '../address/codec.ts';
 import type { Address } from '../address/types.ts';
 import { fromSystemError, hasCode, kernelError, NetlinkError } from '../errors.ts';
-import { addVeth, decodeLink, deleteLink, getLink, getLinkByIndex, setAddrGenMode, setLink } from '../link/codec.ts';
-import type { Link } from '../link/types.ts';
+import {
+  addMaster,
+  addVeth,
+  decodeLink,
+  deleteLink,
+  getLink,
+  getLinkByIndex,
+  setAddrGenMode,
+  setLink,
+} from '../link/codec.ts';
+import type { Link, LinkChange } from '../link/types.ts';
+import { decodeNeighbour, deleteNeighbour, getNeighbours, putNeighbour } from '../neighbour/codec.ts';
+import type { Neighbour } from '../neighbour/types.ts';
 import { decodeRoute, deleteRoute, getRoutes, putRoute } from '../route/codec.ts';
 import type { Route } from '../route/types.ts';
+import { addRule, decodeRule, deleteRule, getRules } from '../rule/codec.ts';
+import type { Rule } from '../rule/types.ts';
 import { NETLINK_ROUTE } from '../wire/constants.ts';
 import { decodeNetnsid, getNetnsid } from '../wire/netnsid.ts';
 import { type NamedRequest, NetlinkSocket } from '../wire/socket.ts';
@@ -60,24 +73,43 @@ export class LinuxNetns implements Netns {
     // A kernel without strict checking gives those of all links.
     return found
       .filter((address) => index === undefined || address.index === index)
-      .flatMap(({ index: on, ...address }) => {
+      .flatMap(({ index: on, label, ...address }) => {
         const name = this.#nameOf(on);
-        return name === undefined ? [] : [{ ...address, link: name }];
+        if (name === undefined) return [];
+        // Unless somebody gave it another one, its label is the link's name.
+        return [{ ...address, ...(label === undefined || label === name ? {} : { label }), link: name }];
       });
   }
 
-  routes({ family, table }: RouteFilter): Route[] {
+  routes({ family, table, protocol }: RouteFilter): Route[] {
     // ENOENT: nobody has put a route into that table yet.
     const found = orElse([], ['ENOENT'], () =>
-      this.#using((socket) => socket.dump(getRoutes(family, table), decodeRoute)),
+      this.#using((socket) => socket.dump(getRoutes(family, table, protocol), decodeRoute)),
     );
     return found
       .filter((route) => table === undefined || route.table === table)
+      .filter((route) => protocol === undefined || route.protocol === protocol)
       .flatMap(({ index, ...route }) => {
         if (index === undefined) return [route];
         const dev = this.#nameOf(index);
         return dev === undefined ? [] : [{ ...route, dev }];
       });
+  }
+
+  rules(): Rule[] {
+    return FAMILIES.flatMap((family) =>
+      orElse([], ['EAFNOSUPPORT'], () => this.#using((socket) => socket.dump(getRules(family), decodeRule))),
+    );
+  }
+
+  neighbours(): Neighbour[] {
+    const found = FAMILIES.flatMap((family) =>
+      this.#using((socket) => socket.dump(getNeighbours(family), decodeNeighbour)),
+    );
+    return found.flatMap(({ index, ...neighbour }) => {
+      const link = this.#nameOf(index);
+      return link === undefined ? [] : [{ link, ...neighbour }];
+    });
   }
 
   sysctl(key: SysctlKey): string | undefined {
@@ -132,7 +164,7 @@ export class LinuxNetns implements Netns {
 
   /** Its link may be one that an earlier operation of the same batch adds. */
   #isOfUnknownLink(op: KernelOp): boolean {
-    const link = 'address' in op ? op.address.link : 'route' in op ? op.route.dev : undefined;
+    const link = linkOf(op);
     return link !== undefined && !this.#indexes.has(link);
   }
 
@@ -150,8 +182,10 @@ export class LinuxNetns implements Netns {
         const { netns } = op.link.peer;
         return addVeth(op.link, netns === undefined ? undefined : this.#handle.fdOf(netns));
       }
+      case 'master.add':
+        return addMaster(op.master);
       case 'link.set':
-        return setLink(op.name, op.change);
+        return setLink(op.name, op.change, this.#masterIndex(op.change));
       case 'link.addrGenMode':
         return setAddrGenMode(op.name, op.mode);
       case 'link.delete':
@@ -165,6 +199,14 @@ export class LinuxNetns implements Netns {
         return putRoute(op.route, this.#routeIndex(op.route));
       case 'route.delete':
         return deleteRoute(op.route, this.#routeIndex(op.route));
+      case 'rule.put':
+        return addRule(op.rule);
+      case 'rule.delete':
+        return deleteRule(op.rule);
+      case 'neighbour.put':
+        return putNeighbour(op.neighbour, this.#requireIndex(op.neighbour.link));
+      case 'neighbour.delete':
+        return deleteNeighbour(op.neighbour, this.#requireIndex(op.neighbour.link));
     }
   }
 
@@ -176,6 +218,11 @@ export class LinuxNetns implements Netns {
       const socket = this.open().fd;
       described(`set checksum offload of ${op.name}`, () => addon.setTxChecksum(socket, op.name, op.on));
     }
+  }
+
+  #masterIndex({ master }: LinkChange): number | undefined {
+    if (master === undefined) return undefined;
+    return master === null ? 0 : this.#requireIndex(master);
   }
 
   #routeIndex({ dev }: Route): number | undefined {
@@ -265,6 +312,16 @@ interface WaitingOp {
 const failureOf = (op: KernelOp, error: unknown): OpFailure[] => {
   if (!(error instanceof NetlinkError)) throw error;
   return isSuccess(op, error) ? [] : [{ op, error }];
+};
+
+const FAMILIES = [4, 6] as const;
+
+/** The link whose index a request needs. */
+const linkOf = (op: KernelOp): string | undefined => {
+  if ('address' in op) return op.address.link;
+  if ('route' in op) return op.route.dev;
+  if ('neighbour' in op) return op.neighbour.link;
+  return op.op === 'link.set' ? (op.change.master ?? undefined) : undefined;
 };
 
 /** Operations that are not rtnetlink requests. */

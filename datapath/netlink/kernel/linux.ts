@@ -2,6 +2,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { fromSystemError } from '../errors.ts';
 import { deleteGroup } from '../link/codec.ts';
+import type { NetlinkListener } from '../monitor/events.ts';
+import { Monitor } from '../monitor/monitor.ts';
 import type { NetlinkAddon } from './addon.ts';
 import { coalesced } from './coalesced.ts';
 import { FdIo } from './fd-io.ts';
@@ -43,6 +45,13 @@ export class LinuxKernel implements Kernel, Disposable {
     const deleteOnce = known ?? coalesced(() => this.#deleteGroup(group));
     if (known === undefined) this.#groups.set(group, deleteOnce);
     return deleteOnce();
+  }
+
+  /** Tells of what changes in the own namespace, from now on. */
+  watch(listener: NetlinkListener, receiveBytes?: number): Monitor {
+    const { netns, fd } = this.#opened();
+    const nameOf = (index: number): string | undefined => netns.linkByIndex(index)?.name;
+    return new Monitor({ addon: this.#addon, netnsFd: fd, nameOf, receiveBytes, listener });
   }
 
   release(): void {

@@ -9,5 +9,8 @@ const SUCCESS: Readonly<Partial<Record<KernelOp['op'], readonly string[]>>> = {
   'link.delete': ['ENODEV'],
   'link.addrGenMode': ['EAFNOSUPPORT'],
   'address.delete': ['EADDRNOTAVAIL', 'ENODEV'],
+  'rule.put': ['EEXIST'],
+  'rule.delete': ['ENOENT'],
+  'neighbour.delete': ['ENOENT', 'ENODEV'],
   'route.delete': ['ESRCH', 'ENOENT', 'ENODEV'],
 };

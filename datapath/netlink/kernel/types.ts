@@ -1,16 +1,22 @@
 import type { Family } from '../../../net/ip.ts';
 import type { Address, NewAddress } from '../address/types.ts';
 import type { NetlinkError } from '../errors.ts';
-import type { AddrGenMode, Link, LinkChange, NewLink } from '../link/types.ts';
+import type { AddrGenMode, Link, LinkChange, NewLink, NewMaster } from '../link/types.ts';
+import type { Neighbour, NewNeighbour } from '../neighbour/types.ts';
 import type { Route } from '../route/types.ts';
+import type { Rule } from '../rule/types.ts';
 
 /**
  * One change in one network namespace. Links are named: whoever applies it finds the index.
  *
  * Every change may be repeated. What is there already as wanted is success and so is deleting what is not there, with one
- * exception: `link.add` fails with EEXIST, because the kernel does not say whether the link of that name is the same.
+ * exception: `link.add` and `master.add` fail with EEXIST, because the kernel does not say whether the link of that name is
+ * the same.
  */
-export type KernelOp =
+export type KernelOp = PodOp | HostOp;
+
+/** What a pod's interfaces are made of. */
+export type PodOp =
   | { readonly op: 'link.add'; readonly link: NewLink }
   | { readonly op: 'link.set'; readonly name: string; readonly change: LinkChange }
   /** Success where IPv6 is not there, so that there is nothing to generate. */
@@ -26,6 +32,16 @@ export type KernelOp =
   /** `ifPresent`: success when there is no such setting, for example where the kernel has no IPv6. */
   | { readonly op: 'sysctl.set'; readonly key: SysctlKey; readonly value: string; readonly ifPresent?: boolean };
 
+/** What only a node needs. */
+export type HostOp =
+  /** As `link.add` it may not be repeated. ENOTSUP where the kernel lacks the kind. */
+  | { readonly op: 'master.add'; readonly master: NewMaster }
+  | { readonly op: 'rule.put'; readonly rule: Rule }
+  | { readonly op: 'rule.delete'; readonly rule: Rule }
+  /** Replaces what the link has for that address. */
+  | { readonly op: 'neighbour.put'; readonly neighbour: NewNeighbour }
+  | { readonly op: 'neighbour.delete'; readonly neighbour: Pick<NewNeighbour, 'link' | 'address'> };
+
 /** A path below /proc/sys/net, for example `ipv6/conf/eth0/accept_ra`: dots in a link's name stay what they are. */
 export type SysctlKey = string;
 
@@ -38,6 +54,8 @@ export interface RouteFilter {
   readonly family: Family;
   /** All tables when absent. */
   readonly table?: number;
+  /** Of everybody when absent. */
+  readonly protocol?: number;
 }
 
 /** The objects of one network namespace. Everything is synchronous and answers at once or throws NetlinkError. */
@@ -49,6 +67,9 @@ export interface Netns {
   /** Of one link, or of all; none when there is no such link. */
   addresses(link?: string): Address[];
   routes(filter: RouteFilter): Route[];
+  /** Those that lead to a table by selectors that `Rule` knows. */
+  rules(): Rule[];
+  neighbours(): Neighbour[];
   /** Undefined when there is no such setting, for example of a link that is gone. */
   sysctl(key: SysctlKey): string | undefined;
   /** Undefined when there is no such link. */

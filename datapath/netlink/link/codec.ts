@@ -20,12 +20,13 @@ import {
   IFLA,
   IFLA_INET6_ADDR_GEN_MODE,
   IFLA_INFO,
+  IFLA_VRF_TABLE,
   NLM_F,
   RTEXT_FILTER_SKIP_STATS,
   VETH_INFO_PEER,
 } from '../wire/constants.ts';
 import type { NamedRequest } from '../wire/socket.ts';
-import type { AddrGenMode, Link, LinkChange, NewVeth, NewVethEnd } from './types.ts';
+import type { AddrGenMode, Link, LinkChange, NewMaster, NewVeth, NewVethEnd } from './types.ts';
 
 /** One link by name, or all as a dump. */
 export const getLink = (name?: string): NamedRequest => ({
@@ -66,7 +67,23 @@ export const addVeth = (veth: NewVeth, peerNetnsFd: number | undefined): NamedRe
   };
 };
 
-export const setLink = (name: string, change: LinkChange): NamedRequest => ({
+export const addMaster = (link: NewMaster): NamedRequest => ({
+  type: MessageType.NEWLINK,
+  flags: NLM_F.CREATE | NLM_F.EXCL,
+  payload: payload(
+    {},
+    ...named(link.name),
+    nested(
+      IFLA.LINKINFO,
+      textAttribute(IFLA_INFO.KIND, link.kind),
+      ...(link.kind === 'vrf' ? [nested(IFLA_INFO.DATA, numberAttribute(IFLA_VRF_TABLE, link.table))] : []),
+    ),
+  ),
+  subject: `add ${link.kind} ${link.name}`,
+});
+
+/** @param master index of `change.master`; 0 for null */
+export const setLink = (name: string, change: LinkChange, master?: number): NamedRequest => ({
   type: MessageType.SETLINK,
   flags: 0,
   payload: payload(
@@ -76,6 +93,7 @@ export const setLink = (name: string, change: LinkChange): NamedRequest => ({
     ...(change.mac === undefined ? [] : [attribute(IFLA.ADDRESS, macToBytes(change.mac))]),
     ...(change.alias === undefined ? [] : [textAttribute(IFLA.IFALIAS, change.alias)]),
     ...(change.group === undefined ? [] : [numberAttribute(IFLA.GROUP, change.group)]),
+    ...(master === undefined ? [] : [numberAttribute(IFLA.MASTER, master)]),
   ),
   subject: `set ${Object.keys(change).join(', ')} of link ${name}`,
 });
@@ -112,10 +130,13 @@ export const decodeLink = (bytes: Buffer): Link => {
   const { index = 0, flags = {} } = parseLink(bytes.subarray(0, HEADER_LENGTH));
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
   const address = attributes.get(IFLA.ADDRESS);
+  const info = readNested(attributes, IFLA.LINKINFO);
+  const kind = readText(info, IFLA_INFO.KIND);
+  const table = kind === 'vrf' ? readNumber(readNested(info, IFLA_INFO.DATA), IFLA_VRF_TABLE) : undefined;
   return {
     index,
     name: readText(attributes, IFLA.IFNAME) ?? '',
-    kind: readText(readNested(attributes, IFLA.LINKINFO), IFLA_INFO.KIND),
+    kind,
     mac: address?.length === 6 ? macFromBytes(address) : undefined,
     mtu: readNumber(attributes, IFLA.MTU) ?? 0,
     up: flags.up === true,
@@ -125,6 +146,7 @@ export const decodeLink = (bytes: Buffer): Link => {
     group: readNumber(attributes, IFLA.GROUP) ?? 0,
     peer: peerOf(attributes),
     addrGenMode: addrGenModeOf(attributes),
+    ...(table === undefined ? {} : { vrfTable: table }),
   };
 };
 

@@ -25,6 +25,8 @@ export interface Link {
   readonly peer: LinkPeer | undefined;
   /** Undefined where IPv6 is not in the kernel or not on the link. */
   readonly addrGenMode: AddrGenMode | undefined;
+  /** The routing table of a VRF; absent for other kinds. */
+  readonly vrfTable?: number;
 }
 
 export interface LinkPeer {
@@ -49,8 +51,24 @@ export interface NewVeth extends NewVethEnd {
   readonly peer: NewVethEnd & { readonly netns: string | undefined };
 }
 
-/** What `ip link add` takes. Later kinds join here. */
+/** A virtual routing and forwarding device: what goes through its ports is routed by its table. */
+export interface NewVrf {
+  readonly kind: 'vrf';
+  readonly name: string;
+  readonly table: number;
+}
+
+/** The kernel's own bridge. */
+export interface NewBridge {
+  readonly kind: 'bridge';
+  readonly name: string;
+}
+
+/** What `ip link add` takes for a pod. */
 export type NewLink = NewVeth;
+
+/** What other links become ports of. */
+export type NewMaster = NewVrf | NewBridge;
 
 /** What is to change on a link; what is absent stays. */
 export interface LinkChange {
@@ -59,6 +77,8 @@ export interface LinkChange {
   readonly mac?: Mac;
   readonly alias?: string;
   readonly group?: number;
+  /** Name of the bridge or VRF that it becomes a port of; null: of none. */
+  readonly master?: string | null;
 }
 
 /** IFALIASZ − 1 of the kernel. */

@@ -18,12 +18,15 @@
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -226,6 +229,121 @@ static napi_value set_tx_checksum(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+/*
+ * Readiness of a multicast socket, which nobody may poll for and which libuv can't be asked for without its headers: a
+ * thread waits, tells the JavaScript thread once, and waits again when that has read everything there was. It touches
+ * nothing else, so it needs no lock.
+ */
+struct watcher {
+  napi_threadsafe_function tell;
+  pthread_t thread;
+  int fd;
+  /* An eventfd that is written to when everything has been read, and when it is over. */
+  int wake;
+  bool stopping;
+};
+
+static void wake(struct watcher *watcher) {
+  uint64_t one = 1;
+  while (write(watcher->wake, &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+static void *wait_for_readiness(void *argument) {
+  struct watcher *watcher = argument;
+  bool armed = true;
+  for (;;) {
+    /* poll(2) ignores a negative descriptor. What is lost (ENOBUFS) shows as POLLERR, and the reader gets to know. */
+    struct pollfd fds[] = {{.fd = watcher->wake, .events = POLLIN}, {.fd = armed ? watcher->fd : -1, .events = POLLIN}};
+    if (poll(fds, 2, -1) < 0 && errno == EINTR) continue;
+    uint64_t count;
+    if (fds[0].revents != 0 && read(watcher->wake, &count, sizeof count) > 0) {
+      if (__atomic_load_n(&watcher->stopping, __ATOMIC_ACQUIRE)) return NULL;
+      armed = true;
+    } else if (fds[1].revents != 0) {
+      armed = false;
+      if (napi_call_threadsafe_function(watcher->tell, NULL, napi_tsfn_nonblocking) != napi_ok) return NULL;
+    }
+  }
+}
+
+static void on_readiness(napi_env env, napi_value callback, void *context, void *data) {
+  (void)data;
+  napi_value undefined, error;
+  bool thrown = false;
+  if (env == NULL || __atomic_load_n(&((struct watcher *)context)->stopping, __ATOMIC_ACQUIRE)) return;
+  napi_get_undefined(env, &undefined);
+  napi_call_function(env, undefined, callback, 0, NULL, NULL);
+  if (napi_is_exception_pending(env, &thrown) == napi_ok && thrown) {
+    napi_get_and_clear_last_exception(env, &error);
+    napi_fatal_exception(env, error);
+  }
+  wake(context);
+}
+
+/* Ends the thread. The watcher itself goes with the function that it tells, whose last call may still be under way. */
+static void stop_watcher(void *argument) {
+  struct watcher *watcher = argument;
+  if (watcher->stopping) return;
+  __atomic_store_n(&watcher->stopping, true, __ATOMIC_RELEASE);
+  wake(watcher);
+  pthread_join(watcher->thread, NULL);
+  napi_release_threadsafe_function(watcher->tell, napi_tsfn_abort);
+}
+
+static void free_watcher(napi_env env, void *data, void *hint) {
+  (void)env, (void)hint;
+  close(((struct watcher *)data)->wake);
+  free(data);
+}
+
+static napi_value end_watch(napi_env env, napi_callback_info info) {
+  void *watcher;
+  napi_get_cb_info(env, info, NULL, NULL, NULL, &watcher);
+  if (!((struct watcher *)watcher)->stopping) napi_remove_env_cleanup_hook(env, stop_watcher, watcher);
+  stop_watcher(watcher);
+  return NULL;
+}
+
+/* watchReadable(fd, callback) -> function that ends it, to be called once and before the socket is closed */
+static napi_value watch_readable(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value argv[2], name, end;
+  napi_valuetype type = napi_undefined;
+  int fd;
+  if (napi_get_cb_info(env, info, &count, argv, NULL, NULL) != napi_ok || count < 2 ||
+      napi_get_value_int32(env, argv[0], &fd) != napi_ok || napi_typeof(env, argv[1], &type) != napi_ok ||
+      type != napi_function) {
+    napi_throw_type_error(env, "ERR_INVALID_ARG_TYPE", "nlsock: wrong arguments");
+    return NULL;
+  }
+  int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) return fail(env, "fcntl", errno);
+  struct watcher *watcher = calloc(1, sizeof *watcher);
+  if (watcher == NULL) return fail(env, "calloc", ENOMEM);
+  watcher->fd = fd;
+  watcher->wake = eventfd(0, EFD_CLOEXEC);
+  if (watcher->wake < 0) {
+    int error = errno;
+    free(watcher);
+    return fail(env, "eventfd", error);
+  }
+  napi_create_string_utf8(env, "nlsock", NAPI_AUTO_LENGTH, &name);
+  if (napi_create_threadsafe_function(env, argv[1], NULL, name, 0, 1, watcher, free_watcher, watcher, on_readiness,
+                                      &watcher->tell) != napi_ok) {
+    free_watcher(env, watcher, NULL);
+    return fail(env, "napi_create_threadsafe_function", ENOMEM);
+  }
+  int error = pthread_create(&watcher->thread, NULL, wait_for_readiness, watcher);
+  if (error != 0) {
+    watcher->stopping = true;
+    napi_release_threadsafe_function(watcher->tell, napi_tsfn_abort);
+    return fail(env, "pthread_create", error);
+  }
+  napi_add_env_cleanup_hook(env, stop_watcher, watcher);
+  napi_create_function(env, "stop", NAPI_AUTO_LENGTH, end_watch, watcher, &end);
+  return end;
+}
+
 NAPI_MODULE_INIT() {
   if (home < 0) home = open(OWN_NETNS, O_RDONLY | O_CLOEXEC);
   if (home < 0) return fail(env, "open " OWN_NETNS, errno);
@@ -234,7 +352,8 @@ NAPI_MODULE_INIT() {
     napi_callback function;
   } functions[] = {{"openSocket", open_socket},       {"setMembership", set_membership},
                    {"readSysctl", read_sysctl},       {"writeSysctl", write_sysctl},
-                   {"getTxChecksum", get_tx_checksum}, {"setTxChecksum", set_tx_checksum}};
+                   {"getTxChecksum", get_tx_checksum}, {"setTxChecksum", set_tx_checksum},
+                   {"watchReadable", watch_readable}};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH, functions[i].function, NULL, &function);

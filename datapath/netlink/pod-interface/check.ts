@@ -1,5 +1,5 @@
 import { PodInterfaceError } from '../errors.ts';
-import type { Kernel, KernelOp } from '../kernel/types.ts';
+import type { Kernel, PodOp } from '../kernel/types.ts';
 import { type ObservedPod, observePod } from './observe.ts';
 import { planPod, type Stage } from './plan.ts';
 import { requireNetns } from './require-netns.ts';
@@ -35,7 +35,7 @@ export const differences = (stages: readonly Stage[]): string[] => {
   return all.flatMap((op) => (op.op !== 'link.add' && made.has(linkOf(op)) ? [] : sentence(op)));
 };
 
-const linkOf = (op: Exclude<KernelOp, { op: 'link.add' }>): string => {
+const linkOf = (op: Exclude<PodOp, { op: 'link.add' }>): string => {
   switch (op.op) {
     case 'address.put':
     case 'address.delete':
@@ -51,7 +51,7 @@ const linkOf = (op: Exclude<KernelOp, { op: 'link.add' }>): string => {
 };
 
 /** None for more than was wanted. */
-const sentence = (op: KernelOp): string[] => {
+const sentence = (op: PodOp): string[] => {
   switch (op.op) {
     case 'link.add':
       return [`${op.link.peer.name} is missing, or is not the other end of ${op.link.name}`];

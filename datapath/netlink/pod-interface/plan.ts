@@ -2,7 +2,7 @@
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import { PodInterfaceError } from '../errors.ts';
-import type { KernelOp } from '../kernel/types.ts';
+import type { PodOp } from '../kernel/types.ts';
 import type { Link, LinkChange } from '../link/types.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../route/types.ts';
 import { DYING_LINK_GROUP, hostEndMac, isOurs, POD_LINK_GROUP } from './marks.ts';
@@ -14,7 +14,7 @@ import type { PodInterface, PodNetwork } from './types.ts';
 /** Operations for one namespace. Stages follow each other; one that fails makes the later ones pointless. */
 export interface Stage {
   readonly where: 'pod' | 'node';
-  readonly ops: readonly KernelOp[];
+  readonly ops: readonly PodOp[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Stage {
  */
 export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod): Stage[] => {
   const plans = interfaces.map((wanted) => planInterface(wanted, netns, observed.interfaces.get(wanted.name)));
-  const loopback: KernelOp[] = observed.loopbackUp ? [] : [{ op: 'link.set', name: 'lo', change: { up: true } }];
+  const loopback: PodOp[] = observed.loopbackUp ? [] : [{ op: 'link.set', name: 'lo', change: { up: true } }];
   const stages: Stage[] = [
     { where: 'pod', ops: plans.flatMap(({ podLinks }) => podLinks) },
     { where: 'node', ops: plans.flatMap(({ nodeLinks }) => nodeLinks) },
@@ -34,10 +34,10 @@ export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod
 };
 
 interface InterfacePlan {
-  readonly podLinks: readonly KernelOp[];
-  readonly nodeLinks: readonly KernelOp[];
-  readonly node: readonly KernelOp[];
-  readonly pod: readonly KernelOp[];
+  readonly podLinks: readonly PodOp[];
+  readonly nodeLinks: readonly PodOp[];
+  readonly node: readonly PodOp[];
+  readonly pod: readonly PodOp[];
 }
 
 const ABSENT: ObservedInterface = {
@@ -109,7 +109,7 @@ const pairOf = ({ name, hostName, mac, mtu }: PodInterface, netns: string) =>
   }) as const;
 
 /** No IPv6 on the node's end: what it sends would arrive in the pod. Alias first, up last. */
-const nodeOps = ({ hostName, mtu, alias }: PodInterface, { host }: ObservedInterface): KernelOp[] => [
+const nodeOps = ({ hostName, mtu, alias }: PodInterface, { host }: ObservedInterface): PodOp[] => [
   ...linkOps(hostName, {
     ...(host?.alias === alias ? {} : { alias }),
     ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
@@ -120,10 +120,10 @@ const nodeOps = ({ hostName, mtu, alias }: PodInterface, { host }: ObservedInter
 ];
 
 /** Settings come before the link is up, addresses after it, routes last: each needs the one before. */
-const podOps = (wanted: PodInterface, seen: ObservedInterface): KernelOp[] => [
+const podOps = (wanted: PodInterface, seen: ObservedInterface): PodOp[] => [
   ...settingsOf(wanted)
     .filter(([key, value]) => seen.settings.get(key) !== value && (seen.pod === undefined || seen.settings.has(key)))
-    .map(([key, value]): KernelOp => ({ op: 'sysctl.set', key, value, ifPresent: true })),
+    .map(([key, value]): PodOp => ({ op: 'sysctl.set', key, value, ifPresent: true })),
   ...(seen.pod === undefined || seen.pod.mtu === wanted.mtu ? [] : linkOps(wanted.name, { mtu: wanted.mtu })),
   ...addrGenModeOps(wanted.name, seen.pod, 'eui64'),
   ...(seen.pod?.up === true ? [] : linkOps(wanted.name, { up: true })),
@@ -131,19 +131,19 @@ const podOps = (wanted: PodInterface, seen: ObservedInterface): KernelOp[] => [
   ...inetOps(wanted, seen),
 ];
 
-const linkOps = (name: string, change: LinkChange): KernelOp[] =>
+const linkOps = (name: string, change: LinkChange): PodOp[] =>
   Object.keys(change).length === 0 ? [] : [{ op: 'link.set', name, change }];
 
-const addrGenModeOps = (name: string, link: Link | undefined, mode: 'none' | 'eui64'): KernelOp[] => {
+const addrGenModeOps = (name: string, link: Link | undefined, mode: 'none' | 'eui64'): PodOp[] => {
   const isSet = link !== undefined && (link.addrGenMode === mode || link.addrGenMode === undefined);
   return isSet ? [] : [{ op: 'link.addrGenMode', name, mode }];
 };
 
 /** On is how the kernel makes a veth. */
-const checksumOps = ({ name, txChecksum }: PodInterface, seen: ObservedInterface): KernelOp[] =>
+const checksumOps = ({ name, txChecksum }: PodInterface, seen: ObservedInterface): PodOp[] =>
   (seen.txChecksum ?? true) === txChecksum ? [] : [{ op: 'link.txChecksum', name, on: txChecksum }];
 
-const inetOps = (wanted: PodInterface, seen: ObservedInterface): KernelOp[] => {
+const inetOps = (wanted: PodInterface, seen: ObservedInterface): PodOp[] => {
   const routes = routesOf(wanted);
   return FAMILIES.flatMap((family) => familyOps(family, { ...wanted, routes }, seen));
 };
@@ -156,7 +156,7 @@ const familyOps = (
   family: Family,
   wanted: Pick<PodInterface, 'name' | 'addresses'> & { routes: readonly Route[] },
   seen: ObservedInterface,
-): KernelOp[] => {
+): PodOp[] => {
   const link = wanted.name;
   const wantedAddresses = wanted.addresses.filter((address) => cidrFamily(address) === family);
   const wantedRoutes = wanted.routes.filter(({ dst }) => cidrFamily(dst) === family);
@@ -169,14 +169,14 @@ const familyOps = (
   const afresh = stale.length > 0;
   const present = seen.addresses.map(({ address }) => address);
   return [
-    ...stale.map(({ address }): KernelOp => ({ op: 'address.delete', address: { link, address } })),
+    ...stale.map(({ address }): PodOp => ({ op: 'address.delete', address: { link, address } })),
     ...wantedAddresses
       .filter((address) => afresh || !present.includes(address))
-      .map((address): KernelOp => ({ op: 'address.put', address: { link, address } })),
-    ...staleRoutes(family, wantedRoutes, seen).map((route): KernelOp => ({ op: 'route.delete', route })),
+      .map((address): PodOp => ({ op: 'address.put', address: { link, address } })),
+    ...staleRoutes(family, wantedRoutes, seen).map((route): PodOp => ({ op: 'route.delete', route })),
     ...wantedRoutes
       .filter((route) => afresh || !seen.routes.some((other) => sameRoute(route, other)))
-      .map((route): KernelOp => ({ op: 'route.put', route })),
+      .map((route): PodOp => ({ op: 'route.put', route })),
   ];
 };
 

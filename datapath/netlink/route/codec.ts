@@ -17,12 +17,12 @@ import { cidrFromBytes, familyNumber, familyOfNumber, ipFromBytes } from '../wir
 import type { NamedRequest } from '../wire/socket.ts';
 import type { Route, RouteType } from './types.ts';
 
-/** The routes of one table and family as a dump; of all tables without `table`. */
-export const getRoutes = (family: Family, table?: number): NamedRequest => ({
+/** The routes of a family as a dump; of one table and of one maker if they are named. */
+export const getRoutes = (family: Family, table?: number, protocol = 0): NamedRequest => ({
   type: MessageType.GETROUTE,
   flags: 0,
   payload: Buffer.concat([
-    formatRoute({ family: familyNumber(family) }),
+    formatRoute({ family: familyNumber(family), protocol }),
     ...(table === undefined ? [] : [numberAttribute(RTA.TABLE, table)]),
   ]),
   subject: `list IPv${family} routes${table === undefined ? '' : ` of table ${table}`}`,

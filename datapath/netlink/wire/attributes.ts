@@ -3,7 +3,7 @@
  * is left out by whoever reads by type, a value longer than today's is read as far as it is known.
  */
 import { netlinkFault } from '../errors.ts';
-import { formatAttribute, pad, parseAttributes, readU32 } from './codec.ts';
+import { readU16, readU32, writeU16, writeU32 } from './codec.ts';
 
 /** By type, the last one of a type wins. */
 export type Attributes = ReadonlyMap<number, Buffer>;
@@ -11,10 +11,14 @@ export type Attributes = ReadonlyMap<number, Buffer>;
 /** @throws NetlinkError ERR_NETLINK_MALFORMED when an attribute is cut off */
 export const readAttributes = (bytes: Buffer): Attributes => {
   const attributes = new Map<number, Buffer>();
-  try {
-    parseAttributes(bytes, ({ type, data }) => attributes.set(type, data));
-  } catch (cause) {
-    throw netlinkFault('ERR_NETLINK_MALFORMED', 'netlink attributes are cut off', cause);
+  for (let start = 0; start < bytes.length; ) {
+    const length = start + HEADER_LENGTH > bytes.length ? 0 : readU16.call(bytes, start);
+    if (length < HEADER_LENGTH || start + length > bytes.length) {
+      throw netlinkFault('ERR_NETLINK_MALFORMED', 'netlink attributes are cut off');
+    }
+    const type = readU16.call(bytes, start + 2) & TYPE_MASK;
+    attributes.set(type, bytes.subarray(start + HEADER_LENGTH, start + length));
+    start += padded(length);
   }
   return attributes;
 };
@@ -41,16 +45,37 @@ export const readText = (attributes: Attributes, type: number): string | undefin
   return value.toString('utf8', 0, end < 0 ? value.length : end);
 };
 
-export const attribute = (type: number, value: Uint8Array): Buffer =>
-  Buffer.concat(pad(formatAttribute({ type, data: value })));
+export const attribute = (type: number, value: Uint8Array): Buffer => {
+  const bytes = header(type, value.length);
+  bytes.set(value, HEADER_LENGTH);
+  return bytes;
+};
 
 export const nested = (type: number, ...children: readonly Uint8Array[]): Buffer =>
-  Buffer.concat(pad(formatAttribute({ type, nested: true, data: [...children] })));
+  attribute(type | NESTED, Buffer.concat(children));
 
-export const numberAttribute = (type: number, value: number): Buffer =>
-  attribute(type, new Uint8Array(Uint32Array.of(value).buffer));
+export const numberAttribute = (type: number, value: number): Buffer => {
+  const bytes = header(type, 4);
+  writeU32.call(bytes, value, HEADER_LENGTH);
+  return bytes;
+};
 
 export const byteAttribute = (type: number, value: number): Buffer => attribute(type, Uint8Array.of(value));
 
 /** With the NUL that the kernel wants at the end. */
 export const textAttribute = (type: number, value: string): Buffer => attribute(type, Buffer.from(`${value}\0`));
+
+const HEADER_LENGTH = 4;
+/** NLA_F_NESTED, and NLA_TYPE_MASK, which takes it and the byte order's flag away. */
+const NESTED = 0x8000;
+const TYPE_MASK = 0x3fff;
+
+const padded = (length: number): number => (length + 3) & ~3;
+
+/** `struct nlattr`, and room for the value, padded with zeros. */
+const header = (type: number, length: number): Buffer => {
+  const bytes = Buffer.alloc(padded(HEADER_LENGTH + length));
+  writeU16.call(bytes, HEADER_LENGTH + length, 0);
+  writeU16.call(bytes, type, 2);
+  return bytes;
+};

@@ -44,14 +44,17 @@ export const IFLA = {
   LINK_NETNSID: 37,
 } as const;
 export const IFLA_INFO = { KIND: 1, DATA: 2 } as const;
+export const IFLA_VRF_TABLE = 1;
 export const VETH_INFO_PEER = 1;
 export const IFLA_INET6_ADDR_GEN_MODE = 8;
 /** rtnetlink.h: leave the counters out of the answer. */
 export const RTEXT_FILTER_SKIP_STATS = 8;
 
 /** if_addr.h */
-export const IFA = { ADDRESS: 1, LOCAL: 2, FLAGS: 8 } as const;
-export const IFA_F = { NODAD: 0x02, DADFAILED: 0x08, TENTATIVE: 0x40 } as const;
+export const IFA = { ADDRESS: 1, LOCAL: 2, LABEL: 3, BROADCAST: 4, CACHEINFO: 6, FLAGS: 8, RT_PRIORITY: 9 } as const;
+export const IFA_F = { NODAD: 0x02, DADFAILED: 0x08, DEPRECATED: 0x20, TENTATIVE: 0x40, NOPREFIXROUTE: 0x200 } as const;
+/** A lifetime without end. */
+export const INFINITY_LIFE_TIME = 0xffff_ffff;
 
 /** rtnetlink.h */
 export const RTA = { DST: 1, OIF: 4, GATEWAY: 5, PRIORITY: 6, PREFSRC: 7, METRICS: 8, TABLE: 15, VIA: 18 } as const;
@@ -60,6 +63,39 @@ export const RTNH_F_ONLINK = 4;
 export const RT_SCOPE = { UNIVERSE: 0, LINK: 253, HOST: 254, NOWHERE: 255 } as const;
 /** Tables below this fit the header's byte; RTA_TABLE holds them all. */
 export const RT_TABLE_BYTE_LIMIT = 256;
+
+/** rtnetlink.h: multicast groups. */
+export const RTNLGRP = {
+  LINK: 1,
+  NEIGH: 3,
+  IPV4_IFADDR: 5,
+  IPV4_ROUTE: 7,
+  IPV4_RULE: 8,
+  IPV6_IFADDR: 9,
+  IPV6_ROUTE: 11,
+  IPV6_RULE: 19,
+} as const;
+
+/** fib_rules.h */
+export const FRA = {
+  DST: 1,
+  SRC: 2,
+  IIFNAME: 3,
+  PRIORITY: 6,
+  FWMARK: 10,
+  FLOW: 11,
+  SUPPRESS_PREFIXLEN: 14,
+  TABLE: 15,
+  FWMASK: 16,
+  PAD: 18,
+  PROTOCOL: 21,
+} as const;
+export const FR_ACT_TO_TBL = 1;
+export const FIB_RULE_INVERT = 2;
+
+/** neighbour.h */
+export const NDA = { DST: 1, LLADDR: 2 } as const;
+export const NUD_PERMANENT = 0x80;
 
 /** net_namespace.h */
 export const NETNSA = { NSID: 1, FD: 3 } as const;

@@ -34,7 +34,7 @@ export const formatRequest = ({ type, flags, payload }: Request, seq: number): U
 export const parseDatagram = (bytes: Buffer): Datagram => {
   let interrupted = false;
   const answers: Answer[] = [];
-  for (const message of messagesOf(bytes)) {
+  for (const message of parseMessageBytes(bytes)) {
     if ((message.flags & NLM_F.DUMP_INTR) !== 0) interrupted = true;
     const answer = toAnswer(message);
     if (answer !== undefined) answers.push(answer);
@@ -42,9 +42,11 @@ export const parseDatagram = (bytes: Buffer): Datagram => {
   return { answers, interrupted };
 };
 
-type Message = ReturnType<typeof parseMessages>[number];
+/** As it came, header and all. */
+export type Message = ReturnType<typeof parseMessages>[number];
 
-const messagesOf = (bytes: Buffer): Message[] => {
+/** @throws NetlinkError ERR_NETLINK_MALFORMED */
+export const parseMessageBytes = (bytes: Buffer): Message[] => {
   try {
     return parseMessages(bytes);
   } catch (cause) {

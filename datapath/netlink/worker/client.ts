@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { NetlinkError, netlinkFault } from '../errors.ts';
 import { defaultAddonPath } from '../kernel/addon.ts';
 import type { OpFailure } from '../kernel/types.ts';
+import type { NetlinkListener } from '../monitor/events.ts';
 import type { Changes, Netlink, Query, Snapshot } from '../netlink.ts';
 import type { PodInterfaces } from '../pod-interface/types.ts';
 import type { FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
@@ -36,6 +37,8 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
   readonly #now: () => number;
   /** In the order of the calls. */
   readonly #calls = new Map<number, Call>();
+  readonly #listeners = new Set<NetlinkListener>();
+  #watching = false;
   #nextId = 1;
   #gone: NetlinkError | undefined;
   readonly #ended = Promise.withResolvers<NetlinkError>();
@@ -67,6 +70,13 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
       const error = fromWireError(wire);
       return op === undefined || !(error instanceof NetlinkError) ? [] : [{ op, error }];
     });
+  }
+
+  watch(listener: NetlinkListener): () => void {
+    if (!this.#watching) this.#post({ kind: 'watch' });
+    this.#watching = true;
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   oldestCallAge(): number | undefined {
@@ -119,6 +129,10 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
   }
 
   #settle(message: FromWorker): void {
+    if ('events' in message) {
+      for (const listener of this.#listeners) listener(message.events);
+      return;
+    }
     const call = this.#calls.get(message.id);
     if ('linked' in message) {
       call?.onLinked?.();

@@ -2,22 +2,24 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadAddon } from '../kernel/addon.ts';
 import { LinuxKernel } from '../kernel/linux.ts';
+import type { Monitor } from '../monitor/monitor.ts';
 import type { FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
 import { type NetlinkService, netlinkService } from './service.ts';
 import { toWireError } from './wire-error.ts';
 
 const { addonPath, ownNetns }: WorkerOptions = workerData;
 let running: { readonly kernel: LinuxKernel; readonly service: NetlinkService } | undefined;
+let monitor: Monitor | undefined;
 let underWay = 0;
 let closing = false;
 
 /** On the first call, so that what goes wrong is an answer to somebody. */
-const started = (): NetlinkService => {
+const started = (): NonNullable<typeof running> => {
   if (running === undefined) {
     const kernel = new LinuxKernel(loadAddon(addonPath), { ownNetns });
     running = { kernel, service: netlinkService(kernel) };
   }
-  return running.service;
+  return running;
 };
 
 const answer = async ({ id, method, args }: Extract<ToWorker, { kind: 'call' }>): Promise<void> => {
@@ -26,8 +28,14 @@ const answer = async ({ id, method, args }: Extract<ToWorker, { kind: 'call' }>)
     // Not awaited unless it is a promise: calls of other methods are done when the next message is read.
     // A function does not go from thread to thread.
     const tellers = method === 'ensurePod' ? [() => post({ id, linked: true })] : [];
-    const result: unknown = Reflect.apply(started()[method], undefined, [...args, ...tellers]);
-    post({ id, value: result instanceof Promise ? await result : result });
+    const { service } = started();
+    // What happened before a reading began must not be told after it.
+    monitor?.drain();
+    const result: unknown = Reflect.apply(service[method], undefined, [...args, ...tellers]);
+    const value = result instanceof Promise ? await result : result;
+    // What happened during a reading is told after it, for the reading may have missed it.
+    if (method !== 'read') monitor?.drain();
+    post({ id, value });
   } catch (error) {
     post({ id, error: toWireError(error) });
   }
@@ -39,6 +47,8 @@ const post = (message: FromWorker): void => parentPort?.postMessage(message);
 
 const closeWhenIdle = (): void => {
   if (!closing || underWay > 0) return;
+  monitor?.[Symbol.dispose]();
+  monitor = undefined;
   running?.kernel[Symbol.dispose]();
   parentPort?.close();
 };
@@ -46,6 +56,8 @@ const closeWhenIdle = (): void => {
 parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'call') {
     void answer(message);
+  } else if (message.kind === 'watch') {
+    monitor ??= started().kernel.watch((events) => post({ events }));
   } else {
     closing = true;
     closeWhenIdle();

@@ -39,12 +39,15 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
   };
 };
 
-const read = (kernel: Kernel, { netns, links, addresses, routes = [], sysctls = [] }: Query): Snapshot => {
+const read = (kernel: Kernel, query: Query): Snapshot => {
+  const { netns, links, addresses, routes = [], rules, neighbours, sysctls = [] } = query;
   const from = kernel.netns(netns);
   return {
     links: links === true ? from.links() : [],
     addresses: addresses === true ? from.addresses() : [],
     routes: routes.flatMap((filter) => from.routes(filter)),
+    rules: rules === true ? from.rules() : [],
+    neighbours: neighbours === true ? from.neighbours() : [],
     sysctls: new Map(
       sysctls.flatMap((key) => {
         const value = from.sysctl(key);

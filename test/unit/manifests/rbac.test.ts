@@ -11,7 +11,7 @@ import { podEvents } from '../../../agent/pod-events.ts';
 import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { crdFiles } from '../../../api/crd/crds.ts';
-import { POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL } from '../../../api/names.ts';
+import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL } from '../../../api/names.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   NETWORK_ATTACHMENT_DEFINITIONS,
@@ -163,10 +163,12 @@ it('of the agent', { timeout: 30_000 }, async () => {
   );
   const encapIps = [parseIp('192.0.2.1')];
   const core: Core = startCore({
+    local: { feed: () => () => undefined },
     settings: { node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote, networkRendering: 'always' },
     inputs,
     databases,
     datapath: new MemorySinks(),
+    followCgroups: () => ({ stop: () => undefined }),
     writer,
     tellPod,
     networkGraceMs: 0,
@@ -175,12 +177,13 @@ it('of the agent', { timeout: 30_000 }, async () => {
   ends.push(() => core.stop());
   ends.push(
     publishNode({
-      node: { name: 'node-1', chassisId: 'chassis-1', encapIps },
+      node: 'node-1',
+      wanted: () => ({ [NODE_ANNOTATIONS.chassisId]: 'chassis-1' }),
       nodes: inputs.nodes,
       writer,
       onError: (error) => expect.fail(String(error)),
       later: () => undefined,
-    }),
+    }).stop,
   );
 
   const pod = await createPod(server, 'plain');

@@ -1,0 +1,25 @@
+import type { Operation } from '../../ovsdb/transact/operation.ts';
+import type { WireAtom } from '../../ovsdb/wire/notation.ts';
+import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
+import type { VswitchReplica } from '../databases/vswitch.ts';
+
+/**
+ * Takes the patch ports between the integration bridge and this one away. ovn-controller made them for localnet ports, and
+ * does not make them again when those are gone; it takes its time to remove them, and never does once it is told to have
+ * no database. Pure.
+ */
+export const unpatchOperations = (replica: VswitchReplica, bridge: string): readonly Operation[] => {
+  const ports = [...replica.rows('Port')].filter(({ name }) => isPatch(name, bridge)).map(({ _uuid }) => _uuid);
+  return [...replica.rows('Bridge')].flatMap((row): Operation[] => {
+    const here = row.ports.filter((port) => ports.includes(port));
+    if (here.length === 0) return [];
+    const value = ['set', here.map((uuid): WireAtom => ['uuid', uuid])] as const;
+    return [
+      { op: 'mutate', table: 'Bridge', where: [['name', '==', row.name]], mutations: [['ports', 'delete', value]] },
+    ];
+  });
+};
+
+/** Names of localnet ports begin with that of the bridge. */
+const isPatch = (name: string, bridge: string): boolean =>
+  name.startsWith(`patch-${INTEGRATION_BRIDGE}-to-${bridge}_`) || name.startsWith(`patch-${bridge}_`);

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bridgeItemKey } from '../../../datapath/openflow/types.ts';
+import { addTenant, emptyCluster, type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
+import { flowText } from '../../render/openflow-document.ts';
+import { TestCluster } from '../../testing/cluster.ts';
+
+const DUAL: Variant = { topology: 'layer3', mode: 'shared', family: 'dual' };
+const PATCH = 'patch-br-ex_blue_node1-to-br-int';
+
+const flowsOf = (cluster: TestCluster): string[] => [...(cluster.render().openflow['br-ex'] ?? [])];
+const count = (variant: Variant): number => flowsOf(workedCluster(variant)).length;
+const perNetwork = (variant: Variant): number => count(variant) - flowsOf(emptyCluster(variant)).length;
+
+describe('the number of flows', () => {
+  it.each([
+    ['shared', 'ipv4', 11],
+    ['shared', 'ipv6', 12],
+    ['shared', 'dual', 22],
+    ['local', 'ipv4', 15],
+    ['local', 'ipv6', 16],
+    ['local', 'dual', 29],
+  ] as const)('of a network in %s mode, %s', (mode, family, expected) => {
+    expect(perNetwork({ topology: 'layer3', mode, family })).toBe(expected);
+    expect(perNetwork({ topology: 'layer2', mode, family })).toBe(expected);
+  });
+
+  it('of a network is the same whatever other networks and nodes there are', () => {
+    const many = addTenant(emptyCluster(DUAL), 'n2', 2, DUAL);
+    for (let id = 3; id < 40; id += 1) addTenant(many, `n${id}`, id, DUAL);
+    for (let node = 3; node < 30; node += 1) many.node(`node${node}`, { id: node + 1 });
+    const before = flowsOf(many).length;
+    expect(flowsOf(addTenant(many, 'blue', 1, DUAL)).length - before).toBe(perNetwork(DUAL));
+  });
+
+  it('of path MTU messages is one for each address of other nodes, whatever networks there are', () => {
+    const messages = (cluster: TestCluster) => flowsOf(cluster).filter((flow) => flow.startsWith('cookie=0x304,'));
+    expect(messages(workedCluster(DUAL))).toEqual(messages(emptyCluster(DUAL)));
+    expect(messages(workedCluster(DUAL))).toEqual([
+      'cookie=0x304, table=0, priority=700, icmp,nw_dst=172.30.0.3,icmp_type=3,icmp_code=4, actions=drop',
+      'cookie=0x304, table=0, priority=700, icmp6,ipv6_dst=fd00:30::3,icmp_type=2,icmp_code=0, actions=drop',
+    ]);
+    expect(messages(workedCluster({ ...DUAL, mode: 'local' }))).toEqual([]);
+  });
+});
+
+it('other networks come and go without a change to anything of a network or the node', () => {
+  const tenants = fc.uniqueArray(fc.integer({ min: 2, max: 4000 }), { minLength: 1, maxLength: 5 });
+  const variant = fc.record({
+    topology: fc.constantFrom('layer2', 'layer3'),
+    mode: fc.constantFrom('shared', 'local'),
+    family: fc.constantFrom('ipv4', 'ipv6', 'dual'),
+  }) as fc.Arbitrary<Variant>;
+  fc.assert(
+    fc.property(variant, variant, tenants, (own, others, ids) => {
+      const cluster = workedCluster(own);
+      const keyed = () => {
+        cluster.render();
+        const items = cluster.sinks.openflow.all();
+        return new Map(items.map((item) => [bridgeItemKey(item), item]));
+      };
+      const before = keyed();
+      for (const id of ids) addTenant(cluster, `n${id}`, id, { ...others, family: own.family });
+      const during = keyed();
+      for (const [key, item] of before) expect(during.get(key)).toEqual(item);
+      for (const id of ids) cluster.facts.set('network', `n${id}`, undefined);
+      expect(keyed()).toEqual(before);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+describe('a tenant network', () => {
+  const ofPatch = (variant: Variant): string[] =>
+    flowsOf(workedCluster(variant)).filter((flow) => flow.includes(`in_port=${PATCH}`));
+
+  it('leaves with the node’s address only as its own masquerade address, and else not at all', () => {
+    const cluster = workedCluster(DUAL);
+    cluster.render();
+    const leaving = cluster.sinks.openflow
+      .all()
+      .flatMap((item) => (item.kind === 'flow' && item.flow.inPort === PATCH ? [item.flow] : []))
+      .filter(({ actions }) => actions.some((action) => typeof action !== 'string' && action.output === 'eth0'));
+    expect(leaving.map((flow) => flowText(flow).replace(`in_port=${PATCH},dl_src=02:00:00:00:00:01`, 'blue'))).toEqual([
+      'cookie=0xdeff105, table=0, priority=105, ip,blue,pkt_mark=0x3f0, actions=ct(commit,zone=64000,nat(src=172.30.0.2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=100, ip,blue,nw_src=169.254.0.11, actions=ct(commit,zone=64000,nat(src=172.30.0.2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=105, ipv6,blue,pkt_mark=0x3f0, actions=ct(commit,zone=64000,nat(src=fd00:30::2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=100, ipv6,blue,ipv6_src=fd69::b, actions=ct(commit,zone=64000,nat(src=fd00:30::2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=95, arp,blue,arp_op=1,arp_spa=172.30.0.2,arp_sha=02:00:00:00:00:01, actions=output:eth0',
+      'cookie=0xdeff105, table=0, priority=95, icmp6,blue,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fe80::ff:fe00:1, actions=output:eth0',
+      'cookie=0xdeff105, table=0, priority=95, icmp6,blue,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fd00:30::2, actions=output:eth0',
+    ]);
+    const everything = ofPatch(DUAL).find((flow) => flow.includes(`priority=90, in_port=${PATCH}, actions=drop`));
+    expect(everything).toBeDefined();
+    expect(ofPatch(DUAL).filter((flow) => /NORMAL|FLOOD/.test(flow))).toEqual([]);
+  });
+
+  it('meets no flow of the node below its drop that would take it without regard to the port', () => {
+    const open = flowsOf(workedCluster(DUAL)).filter(
+      (flow) => /table=0, priority=\d+/.test(flow) && !flow.includes('in_port='),
+    );
+    const above = open.filter((flow) => Number(/priority=(\d+)/.exec(flow)?.[1]) > 90);
+    expect(above.every((flow) => flow.endsWith('actions=drop'))).toBe(true);
+  });
+
+  it('has neither flows nor a bucket while it has no part on this node', () => {
+    const cluster = addTenant(emptyCluster(DUAL), 'blue', 1, DUAL);
+    cluster.subnets('node1', 'blue', []);
+    expect(cluster.render().openflow).toEqual(emptyCluster(DUAL).render().openflow);
+    expect(cluster.render().openflowGroups).toEqual({ 'br-ex': ['group_id=1,type=all'] });
+    expect(cluster.render().noFlood).toEqual({});
+  });
+
+  it('has only the families that it and the bridge have', () => {
+    const cluster = addTenant(emptyCluster({ mode: 'shared', family: 'ipv4' }), 'blue', 1, DUAL);
+    expect(flowsOf(cluster).filter((flow) => /ipv6|icmp6/.test(flow))).toEqual([]);
+    const none = addTenant(emptyCluster({ mode: 'shared', family: 'ipv4' }), 'blue', 1, { ...DUAL, family: 'ipv6' });
+    expect(flowsOf(none)).toEqual(flowsOf(emptyCluster({ mode: 'shared', family: 'ipv4' })));
+  });
+});
+
+describe('the bridge', () => {
+  const cluster = (gateway: Parameters<TestCluster['gateway']>[1]) =>
+    new TestCluster('node1')
+      .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], blue: ['10.200.1.0/24'] } })
+      .gateway('node1', gateway)
+      .network('blue', { id: 1, topology: 'layer3', subnets: ['10.200.0.0/16'], namespace: 'blue', nad: 'net' });
+
+  it('tags and untags what goes between the host and its VLAN', () => {
+    const flows = flowsOf(cluster({ addresses: ['172.30.0.2/24'], vlanId: 7 }));
+    expect(flows).toEqual(
+      expect.arrayContaining([
+        'cookie=0xdeff105, table=0, priority=10, dl_vlan=7,dl_dst=02:00:00:00:00:01, actions=output:patch-br-ex_node1-to-br-int,group:1,pop_vlan,LOCAL',
+        'cookie=0xdeff105, table=2, priority=100, actions=set_field:02:00:00:00:00:01->eth_dst,push_vlan:0x8100,set_field:4103->vlan_vid,output:patch-br-ex_node1-to-br-int',
+      ]),
+    );
+    const bare = flows.filter((flow) => /LOCAL$/.test(flow) && !flow.includes('pop_vlan'));
+    expect(bare).toEqual([]);
+  });
+
+  it('lets nothing out without an uplink, and serves the host all the same', () => {
+    const flows = flowsOf(cluster({ addresses: ['172.30.0.2/24'], mode: 'local', uplink: null }));
+    expect(flows.filter((flow) => flow.includes('eth0'))).toEqual([]);
+    expect(flows).toContain(
+      'cookie=0xdeff105, table=0, priority=500, ip,in_port=LOCAL,nw_dst=172.16.1.0/24, actions=ct(commit,table=2,zone=64001,nat(src=169.254.0.2))',
+    );
+    expect(flows).toContain(`cookie=0xdeff105, table=0, priority=90, in_port=${PATCH}, actions=drop`);
+  });
+
+  it('takes all addresses of the host for its own', () => {
+    const flows = flowsOf(
+      cluster({
+        addresses: ['172.30.0.2/24', '172.31.0.2/24'],
+        hostAddresses: ['172.30.0.2/24', '172.31.0.2/24', '10.9.9.9/24'],
+      }),
+    );
+    const extra = flows.filter((flow) => flow.includes(`in_port=${PATCH},nw_src=172.30.0.2,nw_dst`));
+    expect(extra.map((flow) => /nw_dst=([0-9.]+)/.exec(flow)?.[1])).toEqual(['10.9.9.9', '169.254.0.2', '172.31.0.2']);
+    expect(flows.filter((flow) => flow.includes('priority=12,'))).toHaveLength(2);
+    expect(flows.filter((flow) => flow.includes('priority=95,'))).toHaveLength(2);
+  });
+
+  it('looks at the size of replies in local mode, by each network’s MTU, where the datapath can', () => {
+    const local = cluster({ addresses: ['172.30.0.2/24'], mode: 'local' });
+    expect(flowsOf(local).filter((flow) => flow.includes('check_pkt_larger(1414)'))).toHaveLength(4);
+    const fact = local.facts.get('node', 'node1');
+    local.facts.set('node', 'node1', fact && { ...fact, gatewayMtuSupport: false });
+    expect(flowsOf(local).filter((flow) => /check_pkt_larger|table=11/.test(flow))).toEqual([]);
+  });
+
+  it('has no flows while the gateway is not known', () => {
+    const unknown = workedCluster(DUAL);
+    unknown.facts.set('gateway', 'node1', undefined);
+    expect(unknown.render().openflow).toEqual({});
+  });
+});

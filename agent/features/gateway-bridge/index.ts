@@ -1,0 +1,71 @@
+/**
+ * Flows of the gateway bridge: how packets of all networks and of the host get out of the node and back, told apart by
+ * conntrack marks, and how nothing gets out that is not allowed to. The pipeline is described in docs/datapath.md.
+ */
+import type { BridgeItem } from '../../../datapath/openflow/types.ts';
+import { addressOf } from '../../../net/cidr.ts';
+import { ipFamily } from '../../../net/ip.ts';
+import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { COOKIES } from '../../model/registry/marks.ts';
+import { FLOW_GROUPS } from '../../model/registry/openflow.ts';
+import { DROP, flow, ip, onBridge, output } from './flow.ts';
+import { type LocalPatch, localPatch } from './local-patch.ts';
+import { networkFlows } from './network-flows.ts';
+import { nodeFlows } from './node-flows.ts';
+import { type BridgeSite, bridgeSite } from './site.ts';
+
+export const gatewayBridge: FeatureOver<'zone'> = {
+  name: 'gateway-bridge',
+  over: 'zone',
+  render: (_, view) => {
+    const site = bridgeSite(view);
+    if (site === undefined) return EMPTY_FRAGMENT;
+    const group: BridgeItem = { bridge: site.bridge, kind: 'group', group: { id: FLOW_GROUPS.tenantPatches } };
+    return { openflow: { items: [...onBridge(site.bridge, nodeFlows(site)), group] } };
+  },
+};
+
+export const gatewayBridgeNetwork: FeatureOver<'network'> = {
+  name: 'gateway-bridge-network',
+  over: 'network',
+  render: ({ network }, view) => {
+    const site = bridgeSite(view);
+    const patch = site && localPatch(site, network, view);
+    if (site === undefined || patch === undefined) return EMPTY_FRAGMENT;
+    const items = onBridge(site.bridge, networkFlows(site, patch));
+    return { openflow: { items: patch.isDefault ? items : [...items, ...flooding(site, patch)] } };
+  },
+};
+
+/** Broadcasts would make every network's gateway router answer for the node: those that all need come by the group. */
+const flooding = ({ bridge }: BridgeSite, { id, port }: LocalPatch): BridgeItem[] => [
+  { bridge, kind: 'bucket', bucket: { group: FLOW_GROUPS.tenantPatches, id, actions: [output(port)] } },
+  { bridge, kind: 'noFlood', noFlood: { port } },
+];
+
+/**
+ * A gateway router that finds a packet too large says so to the sender. Where the sender is another node, that node would
+ * from then on send smaller packets to this one, tunnels included. One flow for each address, whatever it comes from: the
+ * host's own messages of this kind are dropped by nftables.
+ */
+export const pathMtu: FeatureOver<'node'> = {
+  name: 'path-mtu',
+  over: 'node',
+  render: ({ node }, view) => {
+    const gateway = view.gateway(view.node);
+    if (node === view.node || gateway?.mode !== 'shared') return EMPTY_FRAGMENT;
+    const flows = view.hostAddresses(node).map((address) => {
+      const dst = addressOf(address);
+      const family = ipFamily(dst);
+      return flow('classify', 'pathMtu', {
+        match: { ...ip(family, { dst }, 'icmp'), ...TOO_LARGE[family] },
+        actions: DROP,
+        cookie: COOKIES.pathMtu,
+      });
+    });
+    return { openflow: { items: onBridge(gateway.bridge, flows) } };
+  },
+};
+
+/** RFC 792: destination unreachable, fragmentation needed. RFC 4443 §3.2: packet too big. */
+const TOO_LARGE = { 4: { icmp_type: '3', icmp_code: '4' }, 6: { icmp_type: '2', icmp_code: '0' } } as const;

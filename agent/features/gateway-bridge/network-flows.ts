@@ -1,0 +1,173 @@
+/** What a network adds to the gateway bridge: as many flows however many networks there are. */
+import type { Flow } from '../../../datapath/openflow/types.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { linkLocalFromMac } from '../../../net/mac.ts';
+import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../model/registry/marks.ts';
+import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
+import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
+import type { LocalPatch, PatchFamily } from './local-patch.ts';
+import { BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
+import { type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+
+export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
+  ...patch.families.flatMap((family) => [
+    ...withServices(patch, family),
+    ...(site.isLocal ? hairpins(patch, family) : []),
+    ...replies(patch, family),
+    ...(site.uplink === undefined ? [] : egress(site, patch, family, site.uplink)),
+  ]),
+  ...(patch.isDefault ? defaultNetwork(site, patch) : tenant(site, patch)),
+];
+
+/** Services send what the host has to answer to the host's masquerade address, from the node's own. */
+const withServices = ({ port, extraHostIps }: LocalPatch, own: PatchFamily): Flow[] => {
+  const { family, nodeIp, hostIp, masqueradeSubnet, serviceSubnets } = own;
+  const toHairpin = { commit: true, table: 'hairpin', zone: CT_ZONES.hostMasquerade } as const;
+  return [
+    flow('classify', 'masquerade', {
+      inPort: port,
+      match: ip(family, { src: nodeIp, dst: hostIp }),
+      actions: [ct({ ...toHairpin, nat: { dst: nodeIp } })],
+    }),
+    ...extraHostIps
+      .filter((extra) => ipFamily(extra) === family && extra !== nodeIp && extra !== hostIp)
+      .map((dst) =>
+        flow('classify', 'masquerade', {
+          inPort: port,
+          match: ip(family, { src: nodeIp, dst }),
+          actions: [ct(toHairpin)],
+        }),
+      ),
+    ...serviceSubnets.flatMap((subnet) => [
+      flow('classify', 'masquerade', {
+        inPort: port,
+        match: ip(family, { src: subnet, dst: masqueradeSubnet }),
+        actions: [ct({ table: 'toHost', zone: CT_ZONES.hostMasquerade, nat: true })],
+      }),
+      flow('classify', 'serviceLeak', { inPort: port, match: ip(family, { dst: subnet }), actions: DROP }),
+    ]),
+  ];
+};
+
+const hairpins = ({ port }: LocalPatch, { family, nodeIp }: PatchFamily): Flow[] =>
+  (['tcp', 'udp', 'sctp'] as const).map((protocol) =>
+    flow('classify', 'hairpin', {
+      inPort: port,
+      match: ip(family, { src: nodeIp }, protocol),
+      actions: [ct({ table: 'hairpin', zone: CT_ZONES.hostMasquerade })],
+    }),
+  );
+
+/**
+ * In local gateway mode nothing has told the sender how large a packet may be: what is too large goes to the host, whose
+ * kernel does.
+ */
+const replies = (patch: LocalPatch, { family }: PatchFamily): Flow[] =>
+  REPLY_STATES.map((state) =>
+    flow('replies', 'known', {
+      match: { ...ip(family), ct_state: state, ct_mark: hex(patch.ctMark) },
+      actions:
+        patch.largestFrame === undefined
+          ? [output(patch.port)]
+          : [
+              `check_pkt_larger(${patch.largestFrame})->${FLOW_REGISTERS.tooLarge}`,
+              `resubmit(,${FLOW_TABLES.replySize})`,
+            ],
+    }),
+  );
+
+/** Packets leave with the node's address. Of a tenant only those that its gateway router has translated. */
+const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: string): Flow[] => {
+  const { family, nodeIp, masqueradeIp } = own;
+  const asNode = ct({ commit: true, zone: CT_ZONES.external, nat: { src: nodeIp }, mark: patch.ctMark });
+  const fromRouter = { dl_src: site.mac };
+  return [
+    flow('classify', 'nodeSnat', {
+      inPort: patch.port,
+      match: { ...fromRouter, ...ip(family), ...NODE_SNAT },
+      actions: [asNode, output(uplink)],
+    }),
+    flow('classify', 'egress', {
+      inPort: patch.port,
+      match: { ...fromRouter, ...ip(family, { src: masqueradeIp }) },
+      actions: [
+        patch.isDefault ? ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.default }) : asNode,
+        output(uplink),
+      ],
+    }),
+  ];
+};
+
+/** Its gateway router is the node: it translates to the node's address itself, and answers for it. */
+const defaultNetwork = (site: BridgeSite, patch: LocalPatch): Flow[] => [
+  ...(site.uplink === undefined ? [] : patch.families.flatMap((family) => toNeighbours(site, patch, family))),
+  flow('classify', 'toBridge', { inPort: patch.port, match: { dl_src: site.mac }, actions: [NORMAL] }),
+  flow('classify', 'spoofedDefault', { inPort: patch.port, actions: DROP }),
+  ...(patch.largestFrame === undefined
+    ? []
+    : [
+        flow('replySize', 'tooLarge', { match: { ...inVlan(site), reg0: '0x1' }, actions: toHost(site) }),
+        flow('replySize', 'default', { actions: [output(patch.port)] }),
+      ]),
+];
+
+const toNeighbours = (site: BridgeSite, { port }: LocalPatch, own: PatchFamily): Flow[] => {
+  const { family, hostSubnets } = own;
+  if (site.isLocal) return [bfd(site, port, own)];
+  return hostSubnetMatches(family, hostSubnets).map((match) =>
+    flow('classify', 'hostSubnet', {
+      inPort: port,
+      match: { dl_src: site.mac, ...match },
+      actions: [ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.default }), NORMAL],
+    }),
+  );
+};
+
+const bfd = (site: BridgeSite, port: string, { family }: PatchFamily): Flow =>
+  flow('classify', 'bfd', {
+    inPort: port,
+    match: { dl_src: site.mac, ...ip(family, {}, 'udp'), ...BFD },
+    actions: site.uplink === undefined ? DROP : [output(site.uplink)],
+  });
+
+/** It asks for neighbours as the node, and has nothing else to say than what the flows above let pass. */
+const tenant = (site: BridgeSite, patch: LocalPatch): Flow[] => [
+  ...(site.uplink === undefined ? [] : questions(site, patch, site.uplink)),
+  flow('classify', 'spoofed', { inPort: patch.port, actions: DROP }),
+  ...patch.families.flatMap(({ family, managementIp }) => [
+    flow('services', 'byMark', {
+      match: { ...ip(family), pkt_mark: hex(networkPacketMark(patch.id)) },
+      actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, patch.port)],
+    }),
+    flow('services', 'tenantSource', { match: ip(family, { src: managementIp }), actions: DROP }),
+  ]),
+  ...(patch.largestFrame === undefined
+    ? []
+    : [
+        flow('replySize', 'network', {
+          match: { ct_mark: hex(networkCtMark(patch.id)) },
+          actions: [output(patch.port)],
+        }),
+      ]),
+];
+
+/**
+ * The sender is what neighbours learn: it must be the node. OVN asks for IPv6 neighbours from the link-local address of
+ * the router's MAC (ovn-controller's `pinctrl_handle_nd_ns`); the node's own addresses are allowed as well.
+ */
+const questions = ({ mac }: BridgeSite, { port, families }: LocalPatch, uplink: string): Flow[] =>
+  families.flatMap(({ family, bridgeIps }) => {
+    const senders: readonly Ip[] = family === 4 ? bridgeIps : [linkLocalFromMac(mac), ...bridgeIps];
+    return senders.map((sender) =>
+      flow('classify', 'neighbourQuestion', {
+        inPort: port,
+        match: {
+          dl_src: mac,
+          ...(family === 4
+            ? { ...ARP_REQUEST, arp_spa: sender, arp_sha: mac }
+            : { ...neighbourDiscovery(135, { nd_sll: mac }), ipv6_src: sender }),
+        },
+        actions: [output(uplink)],
+      }),
+    );
+  });

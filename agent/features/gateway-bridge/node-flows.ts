@@ -1,0 +1,198 @@
+/** What the gateway bridge of a node has whichever networks there are. */
+import { type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
+import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
+import { FLOW_GROUPS } from '../../model/registry/openflow.ts';
+import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
+import { type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+
+export const nodeFlows = (site: BridgeSite): Flow[] => [
+  flow('classify', 'normal', { actions: [NORMAL] }),
+  ...site.families.flatMap((family) => [
+    ...hostToServices(family),
+    ...hostMasquerade(family),
+    flow('classify', 'masqueradeLeak', { match: ip(family.family, { dst: family.masqueradeSubnet }), actions: DROP }),
+  ]),
+  ...serviceDispatch(site),
+  ...(site.uplink === undefined ? [] : outside(site, site.uplink)),
+];
+
+const hostToServices = ({ family, masqueradeSubnet, hostIp, serviceSubnets }: BridgeFamily): Flow[] =>
+  serviceSubnets.flatMap((dst) => [
+    flow('classify', 'masqueradedToService', {
+      inPort: LOCAL_PORT,
+      match: ip(family, { src: masqueradeSubnet, dst }),
+      actions: [ct({ commit: true, table: 'services', zone: CT_ZONES.hostMasquerade })],
+    }),
+    flow('classify', 'masquerade', {
+      inPort: LOCAL_PORT,
+      match: ip(family, { dst }),
+      actions: [ct({ commit: true, table: 'services', zone: CT_ZONES.hostMasquerade, nat: { src: hostIp } })],
+    }),
+  ]);
+
+/** What OVN sends to the host appears to come from OVN's masquerade address, and goes back by it. */
+const hostMasquerade = ({ family, ovnIp }: BridgeFamily): Flow[] => [
+  flow('classify', 'masquerade', {
+    inPort: LOCAL_PORT,
+    match: ip(family, { dst: ovnIp }),
+    actions: [ct({ table: 'hairpinReplies', zone: CT_ZONES.ovnMasquerade, nat: true })],
+  }),
+  flow('hairpin', 'any', {
+    match: ip(family),
+    actions: [ct({ commit: true, table: 'toHost', zone: CT_ZONES.ovnMasquerade, nat: { src: ovnIp } })],
+  }),
+  flow('hairpinReplies', 'any', {
+    match: ip(family),
+    actions: [ct({ commit: true, table: 'services', zone: CT_ZONES.hostMasquerade, nat: true })],
+  }),
+];
+
+const serviceDispatch = (site: BridgeSite): Flow[] => [
+  flow('services', 'default', { actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, site.defaultPatch)] }),
+  flow('toHost', 'any', {
+    match: inVlan(site),
+    actions: ['move:NXM_OF_ETH_DST[]->NXM_OF_ETH_SRC[]', `set_field:${site.mac}->eth_dst`, ...toHost(site)],
+  }),
+];
+
+const outside = (site: BridgeSite, uplink: string): Flow[] => [
+  ...site.families.flatMap((family) => [
+    ...tunnels(site, uplink, family),
+    ...masqueradeFromOutside(uplink, family),
+    ...(site.isLocal ? [] : [reassembly(uplink, family)]),
+    ...hostToOutside(site, uplink, family),
+    ...repliesToHost(site, family),
+    ...neighbourQuestions(site, uplink, family),
+    ...(family.family === 6 ? advertisements() : []),
+  ]),
+  ...neighbourReplies(site),
+];
+
+/** RFC 8926 §3.3: the port of Geneve. */
+const GENEVE = { tp_dst: '6081' };
+
+const tunnels = (site: BridgeSite, uplink: string, { family }: BridgeFamily): Flow[] => {
+  const geneve = { ...ip(family, {}, 'udp'), ...GENEVE };
+  return [
+    flow('classify', 'tunnelToHost', {
+      inPort: uplink,
+      match: { ...inVlan(site), dl_dst: site.mac, ...geneve },
+      actions: toHost(site),
+    }),
+    flow('classify', 'tunnel', { inPort: uplink, match: geneve, actions: [NORMAL] }),
+    flow('classify', 'tunnel', { inPort: LOCAL_PORT, match: geneve, actions: toTrunk(site, uplink) }),
+  ];
+};
+
+/** Nobody outside has one of these addresses, or may ask for one. */
+const masqueradeFromOutside = (uplink: string, { family, masqueradeSubnet }: BridgeFamily): Flow[] =>
+  [
+    ip(family, { src: masqueradeSubnet }),
+    family === 4
+      ? { arp: true as const, arp_tpa: masqueradeSubnet }
+      : neighbourDiscovery(135, { nd_target: masqueradeSubnet }),
+  ].map((match) => flow('classify', 'masqueradeLeak', { inPort: uplink, match, actions: DROP }));
+
+/** Later flows look at ports, which only the first fragment has. */
+const reassembly = (uplink: string, { family }: BridgeFamily): Flow =>
+  flow('classify', 'fragment', {
+    inPort: uplink,
+    match: { ...ip(family), nw_frag: 'yes' },
+    actions: [ct({ table: 'classify', zone: CT_ZONES.reassembly })],
+  });
+
+const hostToOutside = (site: BridgeSite, uplink: string, { family, hostSubnets }: BridgeFamily): Flow[] => {
+  const commit = ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.host });
+  return [
+    ...hostSubnetMatches(family, hostSubnets).map((match) =>
+      flow('classify', 'hostSubnet', {
+        inPort: LOCAL_PORT,
+        match: { dl_src: site.mac, ...match },
+        actions: [commit, NORMAL],
+      }),
+    ),
+    flow('classify', 'egress', {
+      inPort: LOCAL_PORT,
+      match: ip(family),
+      actions: [commit, ...toTrunk(site, uplink)],
+    }),
+  ];
+};
+
+/** Neighbour discovery of IPv6 goes to multicast addresses: it is to neighbours, too. */
+export const hostSubnetMatches = (family: BridgeFamily['family'], subnets: readonly string[]) => [
+  ...subnets.map((subnet) => ip(family, { dst: subnet as BridgeFamily['hostSubnets'][number] })),
+  ...(family === 6 ? ([135, 136] as const).map((type) => neighbourDiscovery(type)) : []),
+];
+
+const repliesToHost = (site: BridgeSite, { family }: BridgeFamily): Flow[] => [
+  flow('classify', 'toNode', {
+    match: { ...ip(family), dl_dst: site.mac },
+    actions: [ct({ table: 'replies', zone: CT_ZONES.external, nat: true })],
+  }),
+  ...REPLY_STATES.map((state) =>
+    flow('replies', 'known', {
+      match: { ...inVlan(site), ...ip(family), ct_state: state, ct_mark: hex(CT_MARKS.host) },
+      actions: toHost(site),
+    }),
+  ),
+  ...(site.isLocal ? [bfdReply(site, family)] : []),
+];
+
+/** Packets of a connection that is there, and ICMP errors about one. */
+export const REPLY_STATES: readonly string[] = ['+est+trk', '+rel+trk'];
+
+const bfdReply = (site: BridgeSite, family: BridgeFamily['family']): Flow =>
+  flow('replies', 'bfd', {
+    ...(site.uplink === undefined ? {} : { inPort: site.uplink }),
+    match: { ...inVlan(site), ...ip(family, {}, 'udp'), ...BFD },
+    actions: [output(site.defaultPatch), ...toHost(site)],
+  });
+
+/** RFC 5881 §4: the port of BFD's control packets. */
+export const BFD = { tp_dst: '3784' };
+
+/**
+ * All gateway routers have the node's MAC and address. If all of them would answer, there would be as many replies as
+ * networks; if none of them would hear of a neighbour's new MAC, they would go on with the old one.
+ */
+const neighbourQuestions = (site: BridgeSite, uplink: string, { family, bridgeIps }: BridgeFamily): Flow[] => [
+  ...bridgeIps.map((address) =>
+    flow('classify', 'nodeQuestion', {
+      match: {
+        ...inVlan(site),
+        ...(family === 4 ? { ...ARP_REQUEST, arp_tpa: address } : neighbourDiscovery(135, { nd_target: address })),
+      },
+      actions: [output(site.defaultPatch), NORMAL],
+    }),
+  ),
+  flow('classify', 'announcement', {
+    inPort: uplink,
+    match:
+      family === 4
+        ? { dl_dst: 'ff:ff:ff:ff:ff:ff', arp: true }
+        : { dl_dst: '33:33:00:00:00:01', ...neighbourDiscovery(136) },
+    actions: [TO_TENANTS, NORMAL],
+  }),
+];
+
+const TO_TENANTS = `group:${FLOW_GROUPS.tenantPatches}`;
+
+/** Whoever has asked: a reply does not say which of the routers with this MAC it is for. */
+const neighbourReplies = (site: BridgeSite): Flow[] => [
+  flow('classify', 'toBridge', {
+    match: { ...inVlan(site), dl_dst: site.mac },
+    actions: [output(site.defaultPatch), TO_TENANTS, ...toHost(site)],
+  }),
+  flow('replies', 'toBridge', { match: { ...inVlan(site), dl_dst: site.mac }, actions: toHost(site) }),
+  flow('replies', 'normal', { actions: [NORMAL] }),
+];
+
+/** As ARP replies; that they are IP has brought them here. */
+const advertisements = (): Flow[] =>
+  ([134, 136] as const).map((type) =>
+    flow('replies', 'neighbour', { match: neighbourDiscovery(type), actions: [TO_TENANTS, 'FLOOD'] }),
+  );
+
+/** `pkt_mark` of what OVN wants to leave as the node. */
+export const NODE_SNAT = { pkt_mark: hex(PACKET_MARKS.nodeSnat) };

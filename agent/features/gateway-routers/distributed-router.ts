@@ -1,0 +1,53 @@
+/** What the router before the gateways, of whatever topology, needs to know of this node's gateway. */
+import { managementIp } from '../../../api/network.ts';
+import { cidrFamily } from '../../../net/cidr.ts';
+import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import { nodeAddressPolicy, staticRoute } from '../router-rows.ts';
+import type { GatewaySite } from './site.ts';
+
+type Northbound = DesiredFragment<OvnNorthbound>;
+
+export interface WayOut {
+  /** The cluster router or the transit router. */
+  readonly router: string;
+  /** The gateway router as that router sees it, one address per family. */
+  readonly nextHops: readonly Ip[];
+  /** The router's port to the switch with this node's pods. */
+  readonly inport: string;
+  /** The name of that switch, for people who read policies. */
+  readonly comment: string;
+}
+
+/**
+ * What this node's pods send out, told by its source, as the router of layer 2 is the same for the pods of all nodes: in
+ * shared mode through the gateway router, in local mode through the host.
+ */
+export const routesOut = (site: GatewaySite, { router, nextHops }: WayOut): Northbound[] =>
+  site.subnets.flatMap((subnet) => {
+    const nexthop =
+      site.gateway.mode === 'local'
+        ? managementIp(site.network, subnet)
+        : nextHops.find((hop) => ipFamily(hop) === cidrFamily(subnet));
+    if (nexthop === undefined) return [];
+    return [staticRoute(router, { prefix: subnet, policy: 'src-ip', nexthop, externalIds: site.externalIds })];
+  });
+
+export const nodeAddressPolicies = (
+  site: GatewaySite,
+  { router, inport, comment }: WayOut,
+  destinations: readonly Ip[],
+): Northbound[] =>
+  destinations.flatMap((destination) => {
+    const family = ipFamily(destination);
+    const nexthop = managementIpOf(site, family);
+    if (nexthop === undefined) return [];
+    const match = `inport == "${inport}" && ip${family}.dst == ${destination} /* ${comment} */`;
+    return [nodeAddressPolicy(router, { destination, match, nexthop, externalIds: site.externalIds })];
+  });
+
+const managementIpOf = ({ network, subnets }: GatewaySite, family: Family): Ip | undefined => {
+  const subnet = subnets.find((one) => cidrFamily(one) === family);
+  return subnet === undefined ? undefined : managementIp(network, subnet);
+};

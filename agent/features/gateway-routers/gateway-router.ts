@@ -1,0 +1,108 @@
+/** A network's router on this node to the outside: what is on it whatever the topology inside is. */
+import { masqueradeAddresses } from '../../../api/cluster-config.ts';
+import { addressOf, type Cidr, cidrFamily, defaultRoute } from '../../../net/cidr.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import { routerToExternalPortName } from '../../model/names.ts';
+import { coppKey, routerKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
+import { networkAndRoleIds } from '../external-ids.ts';
+import { merge } from '../merge.ts';
+import { defaultRouteVia, sourceTranslation, staticRoute } from '../router-rows.ts';
+import { COPP_NAME } from '../zone/copp.ts';
+import type { GatewaySite } from './site.ts';
+
+type Northbound = DesiredFragment<OvnNorthbound>;
+
+export const gatewayRouter = (site: GatewaySite, { cluster }: Pick<View, 'cluster'>): Northbound =>
+  merge(routerRow(site), ...translations(site), ...masqueradeRoutes(site, cluster), ...defaultRoutes(site));
+
+const routerRow = (site: GatewaySite): Northbound => {
+  const { network, node, router, nodeAddresses, masqueradeAddresses: masquerade } = site;
+  const addresses = nodeAddresses.map(addressOf);
+  return {
+    rows: [
+      {
+        table: 'Logical_Router',
+        key: routerKey(router),
+        columns: {
+          name: router,
+          options: {
+            // Neighbours are learned when they are needed, not from every request on the outside, and forgotten again.
+            always_learn_from_arp_request: 'false',
+            dynamic_neigh_routers: 'false',
+            mac_binding_age_threshold: '300',
+            chassis: node.chassisId,
+            lb_force_snat_ip: forcedSource(site),
+            ...roleOptions(site),
+          },
+          external_ids: {
+            ...networkAndRoleIds(network),
+            physical_ip: addresses[0] ?? '',
+            physical_ips: [...addresses, ...masquerade].join(','),
+          },
+          copp: rowRef(coppKey(COPP_NAME)),
+        },
+      },
+    ],
+  };
+};
+
+/**
+ * Of what load balancers send on to pods. With `router_ip` OVN takes the first address of the port, and warns: ports of
+ * user-defined networks have several, towards the outside even the node's own.
+ */
+const forcedSource = ({ network, joinAddresses }: GatewaySite): string =>
+  network.role === 'default' ? 'router_ip' : joinAddresses.map(addressOf).join(' ');
+
+/**
+ * The default network shares the host's conntrack zone, so that the host and OVN agree on who has which port. All others
+ * have the node's addresses, too: only one may announce them.
+ */
+const roleOptions = ({ network }: GatewaySite): Record<string, string> =>
+  network.role === 'default' ? { 'snat-ct-zone': '0' } : { disable_garp_rarp: 'true' };
+
+/**
+ * What leaves has the node's address; that of user-defined networks a masquerade address by which the gateway bridge knows
+ * the network, and gives it the node's address only then. The join address is that of errors which the router itself sends.
+ */
+const translations = (site: GatewaySite): Northbound[] => {
+  const { router, network, joinAddresses, externalIds } = site;
+  const sources = [...joinAddresses.map(addressOf), ...network.subnets.map(({ cidr }) => cidr)];
+  return sources.flatMap((source) => {
+    const to = leavingAs(site, source);
+    return to === undefined ? [] : [sourceTranslation(router, { source, to, externalIds })];
+  });
+};
+
+const leavingAs = ({ network, nodeAddresses, masqueradeAddresses: masquerade }: GatewaySite, source: Cidr | Ip) => {
+  const addresses = network.role === 'default' ? nodeAddresses.map(addressOf) : masquerade;
+  return addresses.find((ip) => ipFamily(ip) === familyOf(source));
+};
+
+const familyOf = (source: Cidr | Ip) => (source.includes('/') ? cidrFamily(source as Cidr) : ipFamily(source as Ip));
+
+/** Answers to masquerade addresses go back to the bridge, at a neighbour that is not there: its MAC is fixed. */
+const masqueradeRoutes = (site: GatewaySite, cluster: View['cluster']): Northbound[] => {
+  const { router, network, nodeAddresses, externalIds } = site;
+  const dummies = masqueradeAddresses(cluster, 'dummyNextHop');
+  return cluster.masqueradeSubnets.flatMap((subnet, index) => {
+    const nexthop = dummies[index];
+    if (nexthop === undefined || !nodeAddresses.some((one) => cidrFamily(one) === cidrFamily(subnet))) return [];
+    const ids = network.role === 'default' ? { 'k8s.ovn.org/node-masquerade-subnet': '' } : externalIds;
+    const outputPort = routerToExternalPortName(router);
+    return [staticRoute(router, { prefix: subnet, nexthop, outputPort, externalIds: ids })];
+  });
+};
+
+const defaultRoutes = ({ router, gateway, nodeAddresses, externalIds }: GatewaySite): Northbound[] =>
+  gateway.nextHops
+    .filter((hop) => nodeAddresses.some((address) => cidrFamily(address) === ipFamily(hop)))
+    .map((nexthop) =>
+      defaultRouteVia(router, defaultRoute(ipFamily(nexthop)), {
+        nexthop,
+        outputPort: routerToExternalPortName(router),
+        externalIds,
+      }),
+    );

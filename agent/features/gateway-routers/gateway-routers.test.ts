@@ -1,0 +1,391 @@
+/** What the golden texts do not say: what changes what, what is missing when, and what must not be mixed up. */
+import { describe, expect, it } from 'vitest';
+import { parseIp } from '../../../net/ip.ts';
+import type { DocumentRow } from '../../render/document.ts';
+import { TestCluster } from '../../testing/cluster.ts';
+import { type WorkedInput, workedCluster } from '../../testing/worked-networks.ts';
+
+const worked = (change: Partial<WorkedInput> = {}): TestCluster =>
+  workedCluster({ network: 'layer3', mode: 'shared', families: 'ipv4', ...change });
+
+const rows = (it: TestCluster, table: string): readonly DocumentRow[] => it.render().northbound[table] ?? [];
+const row = (it: TestCluster, table: string, name: string): DocumentRow | undefined =>
+  rows(it, table).find((one) => one['name'] === name);
+const ids = (one: DocumentRow | undefined): Record<string, string> => (one?.['external_ids'] ?? {}) as never;
+const options = (one: DocumentRow | undefined): Record<string, string> => (one?.['options'] ?? {}) as never;
+
+/** Owners of fragments that were rendered because of `change`. */
+const renderedBy = (it: TestCluster, change: (it: TestCluster) => void): string[] => {
+  it.render();
+  it.flushes.length = 0;
+  change(it);
+  it.render();
+  return it.flushes.flat();
+};
+
+describe('names', () => {
+  it('have the network’s prefix behind the kind, but on the way to the transit switch before it', () => {
+    const text = JSON.stringify(worked().render().northbound);
+    for (const name of ['isolatednet_rtots-test-node', 'isolatednet_tstor-test-node'])
+      expect(text).toContain(`"${name}"`);
+    for (const name of ['rtoe-GR_isolatednet_test-node', 'GR_isolatednet_test-node', 'ext_isolatednet_test-node']) {
+      expect(text).toContain(`"${name}"`);
+    }
+  });
+
+  it('have dots for dashes and slashes in the network’s name, and the bridge’s port has the bridge before it', () => {
+    const it = worked()
+      .network('ns-a_my-net', { id: 3, topology: 'layer3', subnets: ['10.5.0.0/16'], namespace: 'ns-a', nad: 'my-net' })
+      .subnets('test-node', 'ns-a_my-net', ['10.5.1.0/24']);
+    expect(row(it, 'Logical_Router', 'GR_ns.a_my.net_test-node')).toBeDefined();
+    expect(row(it, 'Logical_Switch_Port', 'breth0_ns.a_my.net_test-node')).toBeDefined();
+    expect(row(it, 'Logical_Switch_Port', 'k8s-ns.a_my.net_test-node')).toBeDefined();
+  });
+});
+
+describe('only the default network', () => {
+  const it3 = worked();
+  const gateway = (it: TestCluster, name: string): DocumentRow | undefined => row(it, 'Logical_Router', name);
+
+  it('shares the conntrack zone of the host and announces its addresses', () => {
+    const it = worked({ network: 'default' });
+    expect(options(gateway(it, 'GR_node1'))).toMatchObject({ 'snat-ct-zone': '0' });
+    expect(options(gateway(it, 'GR_node1'))).not.toHaveProperty('disable_garp_rarp');
+    expect(options(row(it, 'Logical_Switch_Port', 'etor-GR_node1'))).toHaveProperty('nat-addresses', 'router');
+    const own = gateway(it3, 'GR_isolatednet_test-node');
+    expect(options(own)).toMatchObject({ disable_garp_rarp: 'true' });
+    expect(options(own)).not.toHaveProperty('snat-ct-zone');
+    expect(options(row(it3, 'Logical_Switch_Port', 'etor-GR_isolatednet_test-node'))).toEqual({
+      'router-port': 'rtoe-GR_isolatednet_test-node',
+    });
+  });
+
+  it('leaves with the node’s address; all others leave with one of their own, which is on the external port', () => {
+    const externals = (it: TestCluster, router: string) =>
+      rows(it, 'NAT')
+        .filter((nat) => ids(nat)['ovn-udn/key']?.startsWith(`NAT/${router}/`))
+        .map((nat) => nat['external_ip']);
+    expect(externals(worked({ network: 'default' }), 'GR_node1')).toEqual(['172.16.16.2', '172.16.16.2']);
+    expect(externals(it3, 'GR_isolatednet_test-node')).toEqual(['169.254.169.13', '169.254.169.13']);
+    expect(row(it3, 'Logical_Router_Port', 'rtoe-GR_isolatednet_test-node')?.['networks']).toEqual([
+      '169.254.169.13/32',
+      '192.168.126.202/24',
+    ]);
+    expect(ids(gateway(it3, 'GR_isolatednet_test-node'))['physical_ips']).toBe('192.168.126.202,169.254.169.13');
+  });
+
+  it('knows all addresses of the node, in shared mode; others know the gateway’s and their masquerade address', () => {
+    const destinations = (change: Partial<WorkedInput>) =>
+      rows(worked(change), 'Logical_Router_Policy').map(({ match }) => /dst == (\S+)/.exec(String(match))?.[1]);
+    expect(destinations({ network: 'default' })).toEqual(['172.16.16.2', '192.0.2.7']);
+    expect(destinations({ network: 'default', mode: 'local' })).toEqual(['172.16.16.2']);
+    expect(destinations({ network: 'layer3' })).toEqual(['169.254.169.13', '192.168.126.202']);
+    expect(destinations({ network: 'layer3', mode: 'local' })).toEqual(['169.254.169.13', '192.168.126.202']);
+    expect(destinations({ network: 'layer2' })).toEqual(['192.168.126.202']);
+  });
+});
+
+describe('local gateway mode', () => {
+  it('commits all connections on the routers of user-defined networks, not on the default network’s', () => {
+    const ofRouter = (change: Partial<WorkedInput>, name: string) =>
+      options(row(worked({ mode: 'local', ...change }), 'Logical_Router', name))['ct-commit-all'];
+    expect(ofRouter({}, 'isolatednet_ovn_cluster_router')).toBe('true');
+    expect(ofRouter({ network: 'layer2' }, 'isolatednet_transit_router')).toBe('true');
+    expect(ofRouter({ network: 'default' }, 'ovn_cluster_router')).toBeUndefined();
+    expect(ofRouter({ mode: 'shared' }, 'isolatednet_ovn_cluster_router')).toBeUndefined();
+  });
+
+  it('differs in that option and in the next hop of what leaves, and in nothing else', () => {
+    const lines = (mode: WorkedInput['mode']) =>
+      JSON.stringify(worked({ mode, families: 'dual' }).render().northbound, undefined, 1).split('\n');
+    const [shared, local] = [lines('shared'), lines('local')];
+    const only = (one: readonly string[], other: readonly string[]) => one.filter((line) => !other.includes(line));
+    expect(only(local, shared).map((line) => line.trim())).toEqual([
+      '"ct-commit-all": "true"',
+      '"nexthop": "192.168.1.2",',
+      '"nexthop": "fd00:192:168:1::2",',
+    ]);
+    const nextHops = (mode: WorkedInput['mode']) =>
+      rows(worked({ mode, families: 'dual' }), 'Logical_Router_Static_Route')
+        .filter(({ policy }) => policy === 'src-ip')
+        .map(({ nexthop }) => nexthop);
+    expect(nextHops('shared')).toEqual(['100.65.0.4', 'fd99::4']);
+    expect(nextHops('local')).toEqual(['192.168.1.2', 'fd00:192:168:1::2']);
+  });
+});
+
+describe('marks of rows', () => {
+  it('say the network on all rows but the ports to pods, to the transit switch and of the node', () => {
+    const without = (change: Partial<WorkedInput>) =>
+      Object.values(worked(change).render().northbound)
+        .flat()
+        .filter((one) => typeof one['name'] === 'string' && one['name'].includes('isolatednet_'))
+        .filter((one) => ids(one)['k8s.ovn.org/network'] === undefined && one['chassis_name'] === undefined)
+        .map((one) => one['name']);
+    expect(without({})).toEqual([
+      'isolatednet_rtots-test-node',
+      'rtos-isolatednet_test-node',
+      'isolatednet_tstor-other-node',
+      'isolatednet_tstor-test-node',
+      'jtor-isolatednet_ovn_cluster_router',
+      'k8s-isolatednet_test-node',
+      'stor-isolatednet_test-node',
+    ]);
+    expect(without({ network: 'layer2' })).toEqual([
+      'trtos-isolatednet_ovn_layer2_switch',
+      'k8s-isolatednet_test-node',
+    ]);
+  });
+
+  it('name the role on switches and gateway routers, not on join switches and cluster routers', () => {
+    const it = worked();
+    const role = (table: string, name: string) => ids(row(it, table, name))['k8s.ovn.org/role'];
+    expect(role('Logical_Router', 'GR_isolatednet_test-node')).toBe('primary');
+    expect(role('Logical_Switch', 'ext_isolatednet_test-node')).toBe('primary');
+    expect(role('Logical_Switch', 'isolatednet_join')).toBeUndefined();
+    expect(role('Logical_Router', 'isolatednet_ovn_cluster_router')).toBeUndefined();
+  });
+});
+
+describe('the node’s translation towards the host', () => {
+  it('is on the router of the pods, not on the gateway router, and only for the management port’s MAC', () => {
+    const nats = (change: Partial<WorkedInput>) =>
+      rows(worked(change), 'NAT')
+        .filter((nat) => nat['logical_port'] !== undefined)
+        .map((nat) => [ids(nat)['ovn-udn/key'], nat['external_ip'], nat['logical_port'], nat['match']]);
+    expect(nats({})).toEqual([
+      [
+        'NAT/isolatednet_ovn_cluster_router/snat/192.168.1.0/24',
+        '169.254.169.14',
+        'rtos-isolatednet_test-node',
+        'eth.dst == 0a:58:c0:a8:01:02',
+      ],
+    ]);
+    expect(nats({ network: 'layer2' })).toEqual([
+      [
+        'NAT/isolatednet_transit_router/snat/100.200.0.0/16',
+        '169.254.169.14',
+        'trtos-isolatednet_ovn_layer2_switch',
+        'eth.dst == 0a:58:64:c8:00:02',
+      ],
+    ]);
+    expect(nats({ network: 'default' })).toEqual([]);
+  });
+});
+
+describe('what is missing', () => {
+  const gatewayRows = (it: TestCluster): string =>
+    JSON.stringify(it.render().northbound).match(/GR_[a-z]*_?test-node|isolatednet_join|ext_isolatednet/)?.[0] ??
+    'none';
+
+  it('without a gateway there are no rows of one, but a management port', () => {
+    const it = worked();
+    it.facts.set('gateway', 'test-node', undefined);
+    expect(gatewayRows(it)).toBe('none');
+    expect(row(it, 'Logical_Switch_Port', 'k8s-isolatednet_test-node')).toBeDefined();
+    expect(it.render().diagnostics).toEqual([]);
+  });
+
+  it('without an id of the node or its chassis, too', () => {
+    expect(gatewayRows(worked().node('test-node', { id: 4, withoutChassis: true }))).toBe('none');
+    expect(gatewayRows(worked().node('test-node'))).toBe('none');
+  });
+
+  it('of a network that is not wanted here there is nothing at all', () => {
+    for (const topology of ['layer3', 'layer2'] as const) {
+      const it = new TestCluster('n1', {}, { networkRendering: 'on-demand' })
+        .node('n1', { id: 2, transit: ['100.88.0.2/16'], subnets: { red: ['10.1.1.0/24'] } })
+        .node('n2', { id: 3, transit: ['100.88.0.3/16'], subnets: { red: ['10.1.2.0/24'] } })
+        .gateway('n1', { addresses: ['192.0.2.2/24'] })
+        .network('red', { id: 1, topology, subnets: ['10.1.0.0/16'], namespace: 'red', nad: 'net', tunnelKeys: [5, 6] })
+        .pod('red/far', { node: 'n2', networks: { 'red/net': { ips: ['10.1.0.9/16'], tunnelId: 11 } } });
+      expect(JSON.stringify(it.render().northbound)).not.toContain('red');
+      it.facts.set('networkInUse', 'red', true);
+      expect(JSON.stringify(it.render().northbound)).toContain('GR_red_n1');
+    }
+  });
+
+  it('a layer-2 network without the second key has its switch and management port, and no router', () => {
+    const it = worked({ network: 'layer2' }).network('isolatednet', {
+      id: 2,
+      topology: 'layer2',
+      subnets: ['100.200.0.0/16'],
+      namespace: 'namespace1',
+      nad: 'blue-net',
+      tunnelKeys: [16_711_685],
+    });
+    expect(JSON.stringify(rows(it, 'Logical_Router'))).not.toContain('isolatednet');
+    expect(row(it, 'Logical_Switch', 'isolatednet_ovn_layer2_switch')?.['ports']).toEqual([
+      'Logical_Switch_Port/k8s-isolatednet_test-node',
+    ]);
+  });
+});
+
+describe('what cannot be', () => {
+  const messages = (it: TestCluster) => it.render().diagnostics.map(({ object, message }) => `${object}: ${message}`);
+  const small = (settings: Record<string, string>, id = 2) =>
+    new TestCluster('n1', settings)
+      .node('n1', { id: 9, transit: ['100.88.0.9/16'], subnets: { red: ['10.1.1.0/24'] } })
+      .gateway('n1', { addresses: ['192.0.2.2/24'] })
+      .network('red', { id, topology: 'layer3', subnets: ['10.1.0.0/16'], namespace: 'red', nad: 'net' });
+
+  it('is told of the network: no masquerade address for its id', () => {
+    const it = small({ masqueradeSubnets: '169.254.169.0/29' }, 9);
+    expect(messages(it)).toEqual([
+      'Network/red: this node has no gateway of it: the masquerade subnets are too small for network id 9',
+      'Network/red: this node has no port of it: the masquerade subnets are too small for network id 9',
+    ]);
+    expect(rows(it, 'Static_MAC_Binding')).toEqual([]);
+  });
+
+  it('is told of the network: no join address for the node’s id', () => {
+    expect(messages(small({ udnJoinSubnets: '100.65.0.0/29' }))).toEqual([
+      'Network/red: this node has no gateway of it: the join subnets 100.65.0.0/29 have no address for it',
+    ]);
+  });
+
+  it('is told of the network: no transit addresses for the node’s id', () => {
+    const it = new TestCluster('n1', { transitSubnets: '100.88.0.0/28' })
+      .node('n1', { id: 9 })
+      .gateway('n1', { addresses: ['192.0.2.2/24'] })
+      .network('red', {
+        id: 1,
+        topology: 'layer2',
+        subnets: ['10.1.0.0/16'],
+        namespace: 'red',
+        nad: 'net',
+        tunnelKeys: [5, 6],
+      });
+    expect(messages(it)).toEqual([
+      'Network/red: this node has no gateway of it: the transit subnets 100.88.0.0/28 have no addresses for it',
+    ]);
+  });
+
+  it('is told of the network: a gateway of another family', () => {
+    const it = worked({ families: 'ipv6' }).gateway('test-node', { addresses: ['192.0.2.2/24'] });
+    expect(messages(it)).toEqual([
+      'Network/isolatednet: this node has no gateway of it: the gateway has no address of a family of the network',
+    ]);
+  });
+
+  it('a family that the gateway has not stays inside, the other goes out', () => {
+    const it = worked({ families: 'dual' }).gateway('test-node', {
+      addresses: ['192.168.126.202/24'],
+      nextHops: ['192.168.126.1'],
+    });
+    const outside = rows(it, 'NAT').filter((nat) => ids(nat)['ovn-udn/key']?.startsWith('NAT/GR_isolatednet'));
+    expect(outside.map((nat) => nat['external_ip'])).toEqual(['169.254.169.13', '169.254.169.13']);
+    expect(row(it, 'Logical_Router_Port', 'rtoj-GR_isolatednet_test-node')?.['networks']).toEqual([
+      '100.65.0.4/16',
+      'fd99::4/64',
+    ]);
+    expect(messages(it)).toEqual([]);
+  });
+});
+
+describe('details of the gateway', () => {
+  it('several next hops share the load, a VLAN is the tag of the port to the bridge', () => {
+    const it = worked().gateway('test-node', {
+      bridge: 'breth0',
+      addresses: ['192.168.126.202/24'],
+      nextHops: ['192.168.126.1', '192.168.126.2', 'fd00::1'],
+      vlanId: 42,
+    });
+    const hops = rows(it, 'Logical_Router_Static_Route').filter(({ ip_prefix: prefix }) => prefix === '0.0.0.0/0');
+    expect(hops.map(({ nexthop }) => nexthop)).toEqual(
+      // Of the default network, which has no subnet here, there is no gateway.
+      ['192.168.126.1', '192.168.126.2'],
+    );
+    expect(row(it, 'Logical_Switch_Port', 'breth0_isolatednet_test-node')?.['tag_request']).toBe(42);
+    expect(row(worked(), 'Logical_Switch_Port', 'breth0_isolatednet_test-node')).not.toHaveProperty('tag_request');
+  });
+
+  it('a datapath that cannot compare sizes has no gateway_mtu anywhere', () => {
+    for (const network of ['layer3', 'layer2'] as const) {
+      const it = worked({ network });
+      const node = it.facts.get('node', 'test-node');
+      if (node === undefined) throw new Error('no node');
+      it.facts.set('node', 'test-node', { ...node, gatewayMtuSupport: false });
+      expect(JSON.stringify(it.render().northbound)).not.toContain('gateway_mtu');
+    }
+  });
+
+  it('gateway and management port of a layer-2 network can be moved by the network', () => {
+    const it = worked({ network: 'layer2' });
+    const network = it.facts.get('network', 'isolatednet');
+    if (network === undefined) throw new Error('no network');
+    const management = () => row(it, 'Logical_Switch_Port', 'k8s-isolatednet_test-node')?.['addresses'];
+    expect(management()).toEqual(['0a:58:64:c8:00:02 100.200.0.2']);
+    it.facts.set('network', 'isolatednet', { ...network, defaultGatewayIps: [parseIp('100.200.0.2')] });
+    expect(row(it, 'Logical_Router_Port', 'trtos-isolatednet_ovn_layer2_switch')?.['networks']).toEqual([
+      '100.200.0.2/16',
+    ]);
+    expect(management()).toEqual(['0a:58:64:c8:00:01 100.200.0.1']);
+  });
+});
+
+describe('a change', () => {
+  const northboundOwners = /^(layer[23]|gateway-routers|management-ports|pods|isolation|zone)/;
+
+  it('of the node’s addresses renders what has them, and no cluster router', () => {
+    const owners = renderedBy(worked(), (it) =>
+      it.gateway('test-node', { bridge: 'breth0', addresses: ['192.168.126.203/24'], nextHops: ['192.168.126.1'] }),
+    ).filter((owner) => northboundOwners.test(owner));
+    expect(owners).toEqual(['gateway-routers:isolatednet']);
+  });
+
+  it('of the gateway mode renders the routers of the networks', () => {
+    const owners = renderedBy(worked(), (it) => {
+      const gateway = it.facts.get('gateway', 'test-node');
+      it.facts.set('gateway', 'test-node', gateway && { ...gateway, mode: 'local' });
+    }).filter((owner) => northboundOwners.test(owner));
+    expect(owners.sort()).toEqual(['gateway-routers:isolatednet', 'layer3:isolatednet']);
+  });
+
+  it('of the addresses of the host renders the default network only', () => {
+    const owners = renderedBy(workedCluster({ network: 'default', mode: 'shared', families: 'ipv4' }), (it) =>
+      it.facts.set('hostAddresses', 'node1', []),
+    ).filter((owner) => northboundOwners.test(owner));
+    expect(owners).toEqual(['gateway-routers:default']);
+  });
+
+  it('of another node’s gateway renders nothing here', () => {
+    const owners = renderedBy(worked(), (it) => it.gateway('other-node', { addresses: ['192.168.126.9/24'] }));
+    expect(owners.filter((owner) => northboundOwners.test(owner))).toEqual([]);
+  });
+
+  it('one more network renders that network only', () => {
+    const owners = renderedBy(worked(), (it) =>
+      it
+        .network('red', { id: 7, topology: 'layer3', subnets: ['10.1.0.0/16'], namespace: 'red', nad: 'net' })
+        .subnets('test-node', 'red', ['10.1.1.0/24']),
+    );
+    expect(owners.filter((owner) => northboundOwners.test(owner) && !owner.endsWith('red'))).toEqual([]);
+  });
+
+  it('a network that goes takes all of its rows along', () => {
+    for (const network of ['layer3', 'layer2'] as const) {
+      const it = worked({ network });
+      expect(JSON.stringify(it.render().northbound)).toContain('isolatednet');
+      it.facts.set('network', 'isolatednet', undefined);
+      expect(JSON.stringify(it.render().northbound)).not.toContain('isolatednet');
+    }
+  });
+});
+
+it('networks with the same subnets share no row and no address towards the node', () => {
+  const it = worked();
+  for (const id of [7, 8]) {
+    it.network(`net${id}`, { id, topology: 'layer3', subnets: ['192.168.0.0/16'], namespace: `ns${id}`, nad: 'net' });
+    it.subnets('test-node', `net${id}`, ['192.168.1.0/24']);
+  }
+  it.render();
+  const keys = [...it.sinks.northbound.fragments.values()].flatMap((one) => (one.rows ?? []).map(({ key }) => key));
+  expect(new Set(keys).size).toBe(keys.length);
+  const externals = (end: string) =>
+    rows(it, 'NAT')
+      .filter((nat) => ids(nat)['ovn-udn/key']?.includes(end))
+      .map((nat) => nat['external_ip']);
+  expect(externals('/snat/192.168.0.0/16')).toEqual(['169.254.169.13', '169.254.169.23', '169.254.169.25']);
+  expect(externals('/snat/192.168.1.0/24')).toEqual(['169.254.169.14', '169.254.169.24', '169.254.169.26']);
+});

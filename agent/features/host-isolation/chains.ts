@@ -1,0 +1,60 @@
+/** The rules of host isolation. They are the same for any number of pods and networks, which are elements of sets. */
+import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { FAMILIES, type Family } from '../../../net/ip.ts';
+import type { CgroupFact } from '../../model/facts.ts';
+import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
+import { addressType, chain, ipWord, set } from '../host-nftables/text.ts';
+
+/** @param kubelet undefined: no host process may start connections */
+export const isolationItems = (kubelet: CgroupFact | undefined): NftItem[] => [
+  ...FAMILIES.flatMap((family) => [
+    set({ name: setName('isolatedPods', family), type: addressType(family) }),
+    set({ name: setName('openPorts', family), type: `${addressType(family)} . inet_proto . inet_service` }),
+    set({ name: setName('openIcmp', family), type: addressType(family) }),
+  ]),
+  chain('isolation', [
+    ...FAMILIES.flatMap(openPortRules),
+    ...(kubelet === undefined ? [] : FAMILIES.map((family) => kubeletRule(kubelet, family))),
+    ...FAMILIES.flatMap(dropRules),
+  ]),
+];
+
+const openPortRules = (family: Family): string[] => {
+  const address = `${ipWord(family)} daddr`;
+  return [
+    `${address} . meta l4proto . th dport @${setName('openPorts', family)} accept`,
+    `meta l4proto ${family === 4 ? 'icmp' : 'ipv6-icmp'} ${address} @${setName('openIcmp', family)} accept`,
+  ];
+};
+
+/** The comment makes it another rule when the cgroup is another one at the same path: the kernel holds its id. */
+const kubeletRule = ({ path, level, id }: CgroupFact, family: Family): string =>
+  [
+    `socket cgroupv2 level ${level} "${path}"`,
+    `${ipWord(family)} daddr @${setName('isolatedPods', family)} accept`,
+    ...(id === undefined ? [] : [`comment "cgroup ${id}"`]),
+  ].join(' ');
+
+/**
+ * A packet that a process sends has its user. What has none is sent by the kernel for a connection that was let through
+ * once: the last acknowledgement of one that the kubelet has closed has lost its cgroup. Without it, pods would keep
+ * closed probes for minutes.
+ */
+const dropRules = (family: Family): string[] => {
+  const toPods = `${ipWord(family)} daddr @${setName('isolatedPods', family)}`;
+  return [`${toPods} meta skuid >= 0 drop`, `${toPods} ct state established,related accept`, `${toPods} drop`];
+};
+
+/** Pods of any quality of service and driver are this deep below the root; below a kubelet with a root of its own, deeper. */
+const POD_LEVELS = [1, 2, 3, 4, 5, 6] as const;
+
+/** To tenants by their management ports. Replies pass: only what starts something is looked at. */
+export const managementIsolationItems = (): NftItem[] => [
+  set({ name: NFT_SETS.managementLinks.name, type: 'ifname' }),
+  set({ name: NFT_SETS.hostPods.name, type: 'cgroupsv2 . ifname' }),
+  chain('managementIsolation', [
+    `oifname != @${NFT_SETS.managementLinks.name} return`,
+    ...POD_LEVELS.map((level) => `socket cgroupv2 level ${level} . oifname @${NFT_SETS.hostPods.name} accept`),
+    'ct state invalid,new drop',
+  ]),
+];

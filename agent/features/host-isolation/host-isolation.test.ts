@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { parsePort } from '../../../net/ids.ts';
+import { LOCAL } from '../../model/facts.ts';
+import { TestCluster } from '../../testing/cluster.ts';
+
+const UID = '992d3b9e-3f85-42e2-9558-9d4273d4236f';
+const LOCKED = { default: { ips: ['10.1.1.3/24', 'fd00:1::3/64'], role: 'infrastructure-locked' } } as const;
+
+const cluster = (): TestCluster =>
+  new TestCluster('node1')
+    .node('node1', { id: 2, subnets: { default: ['10.1.1.0/24'], red: ['10.20.1.0/24'] } })
+    .namespace('red-ns', true)
+    .network('red', { id: 7, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red-ns', nad: 'net' });
+
+const items = (it: TestCluster): NftItem[] => {
+  it.render();
+  return it.sinks.nftables.all();
+};
+const rules = (it: TestCluster, name: string): readonly string[] =>
+  items(it).flatMap((item) => (item.kind === 'chain' && item.chain.name === name ? item.chain.rules : []));
+const elements = (it: TestCluster): string[] =>
+  items(it)
+    .flatMap(({ kind, ...item }) => (kind === 'element' && 'element' in item ? [item.element] : []))
+    .filter(({ set }) => set.startsWith('udn-') && !set.startsWith('udn-mark'))
+    .map(({ set, key, comment }) => `${set} ${key} # ${comment}`)
+    .sort();
+
+it('lets only the kubelet, and whoever knocks at an open port, to the default-network addresses of pods', () => {
+  const it = cluster();
+  it.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2, id: '4711' });
+  expect(rules(it, 'udn-isolation')).toEqual([
+    'ip daddr . meta l4proto . th dport @udn-open-ports-v4 accept',
+    'meta l4proto icmp ip daddr @udn-open-ports-icmp-v4 accept',
+    'ip6 daddr . meta l4proto . th dport @udn-open-ports-v6 accept',
+    'meta l4proto ipv6-icmp ip6 daddr @udn-open-ports-icmp-v6 accept',
+    'socket cgroupv2 level 2 "kubelet.slice/kubelet.service" ip daddr @udn-pod-default-ips-v4 accept comment "cgroup 4711"',
+    'socket cgroupv2 level 2 "kubelet.slice/kubelet.service" ip6 daddr @udn-pod-default-ips-v6 accept comment "cgroup 4711"',
+    'ip daddr @udn-pod-default-ips-v4 meta skuid >= 0 drop',
+    'ip daddr @udn-pod-default-ips-v4 ct state established,related accept',
+    'ip daddr @udn-pod-default-ips-v4 drop',
+    'ip6 daddr @udn-pod-default-ips-v6 meta skuid >= 0 drop',
+    'ip6 daddr @udn-pod-default-ips-v6 ct state established,related accept',
+    'ip6 daddr @udn-pod-default-ips-v6 drop',
+  ]);
+});
+
+it('lets nobody there while there is no kubelet, and says so', () => {
+  const it = cluster();
+  it.facts.set('kubeletCgroup', LOCAL, undefined);
+  expect(rules(it, 'udn-isolation').filter((rule) => rule.includes('socket'))).toEqual([]);
+  expect(rules(it, 'udn-isolation')).toContain('ip daddr @udn-pod-default-ips-v4 drop');
+  expect(it.render().diagnostics).toContainEqual(
+    expect.objectContaining({ object: 'Node/node1', severity: 'warning', message: expect.stringContaining('kubelet') }),
+  );
+});
+
+it('wants another rule when the kubelet’s cgroup was made anew', () => {
+  const it = cluster();
+  const withId = (id: string): readonly string[] => {
+    it.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2, id });
+    return rules(it, 'udn-isolation');
+  };
+  expect(withId('1')).not.toEqual(withId('2'));
+});
+
+describe('of pods with a primary network', () => {
+  it('has the addresses and open ports of those of this node', () => {
+    const it = cluster()
+      .pod('red-ns/a', {
+        node: 'node1',
+        networks: LOCKED,
+        openPorts: [{ protocol: 'tcp', port: parsePort(80) }, { protocol: 'icmp' }],
+      })
+      .pod('red-ns/elsewhere', { node: 'node2', networks: LOCKED })
+      .pod('red-ns/done', { node: 'node1', networks: LOCKED, finished: true })
+      .pod('ns/default', { node: 'node1', networks: { default: { ips: ['10.1.1.9/24'], role: 'primary' } } });
+    expect(elements(it)).toEqual([
+      'udn-management-ports "ovn-k8s-mp7" # red',
+      'udn-open-ports-icmp-v4 10.1.1.3 # red-ns/a',
+      'udn-open-ports-icmp-v6 fd00:1::3 # red-ns/a',
+      'udn-open-ports-v4 10.1.1.3 . tcp . 80 # red-ns/a',
+      'udn-open-ports-v6 fd00:1::3 . tcp . 80 # red-ns/a',
+      'udn-pod-default-ips-v4 10.1.1.3 # red-ns/a',
+      'udn-pod-default-ips-v6 fd00:1::3 # red-ns/a',
+    ]);
+  });
+
+  it('opens nothing where the annotation cannot be read, and tells the pod', () => {
+    const it = cluster().pod('red-ns/a', {
+      node: 'node1',
+      networks: LOCKED,
+      openPorts: [],
+      unreadableOpenPorts: '0.port: is required',
+    });
+    expect(elements(it).filter((text) => text.includes('open-ports'))).toEqual([]);
+    expect(elements(it)).toContain('udn-pod-default-ips-v4 10.1.1.3 # red-ns/a');
+    expect(it.render().diagnostics).toContainEqual({
+      object: 'Pod/red-ns/a',
+      severity: 'warning',
+      message: '0.port: is required',
+      event: 'ErrorOpenDefaultPorts',
+    });
+  });
+});
+
+describe('of host-network pods', () => {
+  const withPod = (namespace: string): TestCluster => {
+    const it = cluster().pod(`${namespace}/host`, { node: 'node1', uid: UID, hostNetwork: true, networks: {} });
+    it.facts.set('podCgroup', UID, { path: `kubepods/besteffort/pod${UID}`, level: 3, id: '12' });
+    return it;
+  };
+
+  it('lets those of a network’s namespace to its management port', () => {
+    expect(elements(withPod('red-ns'))).toEqual([
+      `udn-host-network-pods "kubepods/besteffort/pod${UID}" . "ovn-k8s-mp7" # red-ns/host cgroup 12`,
+      'udn-management-ports "ovn-k8s-mp7" # red',
+    ]);
+  });
+
+  it('lets no others there', () => {
+    const it = withPod('other').namespace('other');
+    expect(elements(it)).toEqual(['udn-management-ports "ovn-k8s-mp7" # red']);
+    expect(elements(withPod('red-ns').namespace('red-ns', false))).toEqual([
+      'udn-management-ports "ovn-k8s-mp7" # red',
+    ]);
+  });
+
+  it('drops what is new and of nobody else', () => {
+    expect(rules(cluster(), 'udn-management-isolation')).toEqual([
+      'oifname != @udn-management-ports return',
+      ...[1, 2, 3, 4, 5, 6].map((level) => `socket cgroupv2 level ${level} . oifname @udn-host-network-pods accept`),
+      'ct state invalid,new drop',
+    ]);
+  });
+});
+
+it('never opens a port of a pod without dropping everything else to it', () => {
+  const pod = fc.record({
+    last: fc.integer({ min: 3, max: 9 }),
+    locked: fc.boolean(),
+    local: fc.boolean(),
+    finished: fc.boolean(),
+    ports: fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(pod, { selector: ({ last }) => last, maxLength: 6 }), (pods) => {
+      const it = cluster();
+      for (const { last, locked, local, finished, ports } of pods) {
+        it.pod(`red-ns/p${last}`, {
+          node: local ? 'node1' : 'node2',
+          finished,
+          networks: { default: { ips: [`10.1.1.${last}/24`], role: locked ? 'infrastructure-locked' : 'primary' } },
+          openPorts: ports.map((port) => ({ protocol: 'tcp', port: parsePort(port) })),
+        });
+      }
+      const isolated = pods.filter((one) => one.locked && one.local && !one.finished);
+      const found = elements(it);
+      expect(found.filter((text) => text.startsWith('udn-pod-default-ips-v4'))).toHaveLength(isolated.length);
+      expect(found.filter((text) => text.startsWith('udn-open-ports-v4'))).toHaveLength(
+        isolated.reduce((sum, { ports }) => sum + ports.length, 0),
+      );
+    }),
+    { numRuns: 30 },
+  );
+});

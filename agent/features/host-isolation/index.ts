@@ -1,0 +1,110 @@
+/**
+ * What the host's own processes may reach of pods. It is decided where packets are made (hook `output`), by the cgroup of
+ * the process: addresses say nothing, all of them are the node's.
+ *
+ * | who                                        | default-network address of a pod with a primary network | a pod of a network, by its management port (VRF) |
+ * | ------------------------------------------ | ------------------------------------------------------- | ------------------------------------------------ |
+ * | the kubelet                                | everything: probes                                      | nothing                                          |
+ * | a host-network pod, namespace of network N | open ports                                              | N                                                |
+ * | any other host-network pod or process      | open ports                                              | nothing                                          |
+ *
+ * Why (OKEP "User Defined Network Segmentation"): "we need to block host networked pods from being able to access pods via
+ * the cluster default network … but still allow Kubelet to send probes" (Kubelet Probes); a host-network pod of a
+ * namespace with a network "should be confined to only talking to ovn-networked pods on that same user-defined network",
+ * for which "the only supported method will be for the applications to bind their socket to the VRF device" (Host
+ * Networked Pods, VRF Considerations). It does not name other processes that bind to a VRF; nobody needs it, and whoever
+ * gets into one would be in every tenant's network, so they may not.
+ *
+ * Not restricted here: services, which are not reached by management ports; replies; packets that are only forwarded;
+ * processes of pods, whose packets do not pass this hook.
+ */
+import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
+import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { addressOf } from '../../../net/cidr.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { type PodFact, podKey } from '../../model/facts.ts';
+import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
+import { managementLinkName } from '../../model/host-names.ts';
+import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
+import type { View } from '../../model/view.ts';
+import { isLocked } from '../isolation/locked-pod.ts';
+import { localNetwork } from '../local-network.ts';
+import { isolationItems, managementIsolationItems } from './chains.ts';
+
+export const hostIsolation: FeatureOver<'zone'> = {
+  name: 'host-isolation',
+  over: 'zone',
+  render: (_, view) => {
+    const kubelet = view.kubeletCgroup();
+    const items = [...isolationItems(kubelet), ...managementIsolationItems()];
+    return { nftables: { items }, ...(kubelet === undefined && { diagnostics: [withoutKubelet(view.node)] }) };
+  },
+};
+
+const withoutKubelet = (node: string): Diagnostic => ({
+  object: `Node/${node}`,
+  severity: 'warning',
+  message: 'there is no cgroup of a kubelet: its probes do not reach pods that have a primary network',
+});
+
+export const hostIsolationNetwork: FeatureOver<'network'> = {
+  name: 'host-isolation-network',
+  over: 'network',
+  render: ({ network: name }, view) => {
+    const network = localNetwork(name, view)?.network;
+    if (network?.role !== 'primary') return EMPTY_FRAGMENT;
+    const link = managementLinkName(network.id);
+    return {
+      nftables: { items: [element(NFT_SETS.managementLinks.name, `"${link}"`, name)] },
+    };
+  },
+};
+
+export const hostIsolationPod: FeatureOver<'pod'> = {
+  name: 'host-isolation-pod',
+  over: 'pod',
+  render: ({ pod: key }, view) => {
+    const pod = view.pod(key);
+    if (pod === undefined || pod.finished || pod.node !== view.node) return EMPTY_FRAGMENT;
+    return pod.hostNetwork ? hostPod(pod, view) : isolatedPod(pod);
+  },
+};
+
+/** By its cgroup, to the management port of its namespace's network. */
+const hostPod = (pod: PodFact, view: View): Fragment => {
+  const primary = view.primaryNad(pod.namespace)?.network;
+  if (primary === undefined || view.namespace(pod.namespace)?.wantsPrimaryNetwork !== true) return EMPTY_FRAGMENT;
+  const network = localNetwork(primary, view)?.network;
+  const cgroup = view.podCgroup(pod.runtimeUid);
+  if (network?.role !== 'primary' || cgroup === undefined) return EMPTY_FRAGMENT;
+  const key = `"${cgroup.path}" . "${managementLinkName(network.id)}"`;
+  const comment = cgroup.id === undefined ? podKey(pod) : `${podKey(pod)} cgroup ${cgroup.id}`;
+  return { nftables: { items: [element(NFT_SETS.hostPods.name, key, comment)] } };
+};
+
+const isolatedPod = (pod: PodFact): Fragment => {
+  if (!isLocked(pod)) return EMPTY_FRAGMENT;
+  const key = podKey(pod);
+  const addresses = pod.networks.get(DEFAULT_NETWORK_NAME)?.ipAddresses.map(addressOf) ?? [];
+  const items = addresses.flatMap((ip) => [
+    element(setName('isolatedPods', ipFamily(ip)), ip, key),
+    ...(pod.openPorts ?? []).map((port) => openPort(ip, port, key)),
+  ]);
+  const { unreadableOpenPorts: message } = pod;
+  const diagnostics: Diagnostic[] =
+    message === undefined
+      ? []
+      : [{ object: `Pod/${key}`, severity: 'warning', message, event: 'ErrorOpenDefaultPorts' }];
+  return { nftables: { items }, ...(diagnostics.length > 0 && { diagnostics }) };
+};
+
+const openPort = (ip: Ip, port: OpenPort, comment: string): NftItem =>
+  port.protocol === 'icmp'
+    ? element(setName('openIcmp', ipFamily(ip)), ip, comment)
+    : element(setName('openPorts', ipFamily(ip)), `${ip} . ${port.protocol} . ${port.port}`, comment);
+
+const element = (name: string, key: string, comment: string): NftItem => ({
+  kind: 'element',
+  element: { set: name, key, comment },
+});

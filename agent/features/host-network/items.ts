@@ -1,0 +1,21 @@
+/** Builders of host items. */
+import type { HostItem, WantedRule } from '../../../datapath/host/types.ts';
+import { route } from '../../../datapath/netlink/route/types.ts';
+import type { Family, Ip } from '../../../net/ip.ts';
+import { macFromIp } from '../../../net/mac.ts';
+
+export const routeItem = (wanted: Parameters<typeof route>[0]): HostItem => ({ kind: 'route', route: route(wanted) });
+
+export const ruleItem = (rule: WantedRule): HostItem => ({ kind: 'rule', rule });
+
+/** A neighbour that nobody has to be asked for: its MAC derives from its address. */
+export const fixedNeighbour = (link: string, address: Ip): HostItem => ({
+  kind: 'neighbour',
+  neighbour: { link, address, mac: macFromIp(address) },
+});
+
+/** @param link name of a link, or `all` */
+export const linkSetting = (family: Family, link: string, setting: string, value: string): HostItem => ({
+  kind: 'sysctl',
+  sysctl: { key: `ipv${family}/conf/${link}/${setting}`, value },
+});

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { type NftItem, nftItemKey } from '../../../datapath/nftables/types.ts';
+import { addTenant, emptyCluster, type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
+import type { TestCluster } from '../../testing/cluster.ts';
+
+const DUAL: Variant = { topology: 'layer3', mode: 'local', family: 'dual' };
+
+const itemsOf = (cluster: TestCluster): Map<string, NftItem> => {
+  cluster.render();
+  return new Map(cluster.sinks.nftables.all().map((item) => [nftItemKey(item), item]));
+};
+const rulesOf = (cluster: TestCluster, chain: string): readonly string[] | undefined => {
+  const item = itemsOf(cluster).get(`chain ${chain}`);
+  return item?.kind === 'chain' ? item.chain.rules : undefined;
+};
+
+it('what is forwarded to pods comes from the management port', () => {
+  expect(rulesOf(workedCluster(DUAL), 'mgmtport-snat')).toEqual([
+    'oifname != "ovn-k8s-mp0" return',
+    'meta l4proto . th dport @mgmtport-no-snat-nodeports return',
+    'ip saddr 10.128.0.2 return',
+    'ip daddr . meta l4proto . th dport @mgmtport-no-snat-services-v4 return',
+    'ip saddr @mgmtport-no-snat-subnets-v4 return',
+    'meta nfproto ipv4 snat ip to 10.128.0.2',
+    'ip6 saddr fd00:10:128::2 return',
+    'ip6 daddr . meta l4proto . th dport @mgmtport-no-snat-services-v6 return',
+    'ip6 saddr @mgmtport-no-snat-subnets-v6 return',
+    'meta nfproto ipv6 snat ip6 to fd00:10:128::2',
+  ]);
+});
+
+it('in local gateway mode pods leave as the node, and services see which network they are of', () => {
+  const cluster = workedCluster(DUAL);
+  expect(rulesOf(cluster, 'ovn-kube-local-gw-masq')).toEqual([
+    'ip saddr 169.254.0.1 masquerade',
+    'ip6 saddr fd69::1 masquerade',
+    'jump ovn-kube-pod-subnet-masq',
+    'jump ovn-kube-udn-masq',
+  ]);
+  expect(rulesOf(cluster, 'ovn-kube-pod-subnet-masq')).toEqual([
+    'ip saddr 10.128.0.0/23 masquerade',
+    'ip6 saddr fd00:10:128::/64 masquerade',
+  ]);
+  expect(rulesOf(cluster, 'ovn-kube-udn-masq')).toEqual([
+    'ip saddr != 169.254.0.0/29 ip daddr != 172.16.1.0/24 ip saddr 169.254.0.0/17 masquerade',
+    'ip6 saddr != fd69::/125 ip6 daddr != fd00:10:96::/112 ip6 saddr fd69::/112 masquerade',
+  ]);
+  expect(rulesOf(workedCluster({ ...DUAL, mode: 'shared' }), 'ovn-kube-local-gw-masq')).toBeUndefined();
+});
+
+it('a network has a chain that sets its mark, and the default network has none', () => {
+  expect(rulesOf(workedCluster(DUAL), 'udn-mark-0x1001')).toEqual(['meta mark set 0x00001001']);
+  const chains = [...itemsOf(emptyCluster(DUAL)).keys()].filter((key) => key.includes('udn-mark-0x'));
+  expect(chains).toEqual([]);
+});
+
+it('the addresses of other nodes are known, and the node’s own are not', () => {
+  const elements = [...itemsOf(workedCluster(DUAL)).keys()].filter((key) => key.includes('remote-node-ips'));
+  expect(elements.filter((key) => key.startsWith('element')).sort()).toEqual([
+    'element remote-node-ips-v4 172.30.0.3',
+    'element remote-node-ips-v6 fd00:30::3',
+  ]);
+});
+
+it('other networks come and go without a change to anything of a network or the node', () => {
+  const cluster = workedCluster(DUAL);
+  const before = itemsOf(cluster);
+  for (const id of [2, 30, 400]) addTenant(cluster, `n${id}`, id, DUAL);
+  const during = itemsOf(cluster);
+  for (const [key, item] of before) expect(during.get(key)).toEqual(item);
+  for (const id of [2, 30, 400]) cluster.facts.set('network', `n${id}`, undefined);
+  expect(itemsOf(cluster)).toEqual(before);
+});

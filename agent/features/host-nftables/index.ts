@@ -1,0 +1,76 @@
+/**
+ * What our nftables table has besides isolation and services: addresses as which pods and the host appear to each other,
+ * and marks of networks. The addresses of what comes out of the gateway bridge are translated there, not here.
+ */
+
+import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import { managementIp } from '../../../api/network.ts';
+import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { addressOf } from '../../../net/cidr.ts';
+import { ipFamily } from '../../../net/ip.ts';
+import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { networkPacketMark } from '../../model/registry/marks.ts';
+import { markChainName, setName } from '../../model/registry/nftables.ts';
+import { bridgeFamilies } from '../gateway-bridge/site.ts';
+import { localNetwork } from '../local-network.ts';
+import { localGatewayItems } from './local-gateway.ts';
+import { managementSnatItems } from './management-snat.ts';
+import { pathMtuItems } from './path-mtu.ts';
+import { tenantServiceItems } from './tenant-services.ts';
+
+export const hostNftables: FeatureOver<'zone'> = {
+  name: 'host-nftables',
+  over: 'zone',
+  render: (_, view) => {
+    const local = localNetwork(DEFAULT_NETWORK_NAME, view);
+    const gateway = view.gateway(view.node);
+    const subnets = local?.subnets ?? [];
+    const addresses = local === undefined ? [] : subnets.map((subnet) => managementIp(local.network, subnet));
+    const items: NftItem[] = [
+      ...managementSnatItems(addresses),
+      ...tenantServiceItems(),
+      ...pathMtuItems(),
+      ...(gateway?.mode === 'local' ? localGatewayItems(subnets, bridgeFamilies(gateway, view.cluster)) : []),
+    ];
+    return { nftables: { items } };
+  },
+};
+
+/** A user-defined network's mark: rules that know a packet's network jump here. */
+export const hostNftablesNetwork: FeatureOver<'network'> = {
+  name: 'host-nftables-network',
+  over: 'network',
+  render: ({ network: name }, view) => {
+    const network = localNetwork(name, view)?.network;
+    if (network === undefined || network.role === 'default') return EMPTY_FRAGMENT;
+    const mark = networkPacketMark(network.id);
+    return {
+      nftables: {
+        items: [
+          {
+            kind: 'chain',
+            chain: {
+              name: markChainName(mark),
+              comment: `${name}: UDN packet marking`,
+              rules: [`meta mark set 0x${mark.toString(16).padStart(8, '0')}`],
+            },
+          },
+        ],
+      },
+    };
+  },
+};
+
+/** Addresses of every other node. */
+export const remoteNodes: FeatureOver<'node'> = {
+  name: 'remote-nodes',
+  over: 'node',
+  render: ({ node }, view) => {
+    if (node === view.node) return EMPTY_FRAGMENT;
+    const items = view.hostAddresses(node).map((address): NftItem => {
+      const key = addressOf(address);
+      return { kind: 'element', element: { set: setName('remoteNodes', ipFamily(key)), key } };
+    });
+    return { nftables: { items } };
+  },
+};

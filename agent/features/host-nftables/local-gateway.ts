@@ -1,0 +1,34 @@
+/** Local gateway mode: packets of pods pass through the host, and leave it with its address. */
+import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
+import { addressBits } from '../../../net/ip.ts';
+import type { BridgeFamily } from '../gateway-bridge/site.ts';
+import { chain, ipWord, jump } from './text.ts';
+
+/** @param podSubnets of the default network on this node */
+export const localGatewayItems = (podSubnets: readonly Cidr[], families: readonly BridgeFamily[]): NftItem[] => [
+  chain('localGateway', [
+    ...families.map(({ family, ovnIp }) => `${ipWord(family)} saddr ${ovnIp} masquerade`),
+    jump('localGatewayPods'),
+    jump('localGatewayTenants'),
+  ]),
+  chain(
+    'localGatewayPods',
+    podSubnets.map((subnet) => `${ipWord(cidrFamily(subnet))} saddr ${subnet} masquerade`),
+  ),
+  chain('localGatewayTenants', families.flatMap(tenantRules)),
+];
+
+/** The host has the first addresses of the masquerade subnet itself. They are the subnet's first /29, or /125. */
+const FIXED_BITS = 3;
+
+/** Services see pods by their masquerade address, which tells what network they are of. */
+const tenantRules = ({ family, masqueradeSubnet, serviceSubnets }: BridgeFamily): string[] => {
+  const ip = ipWord(family);
+  const fixed = `${addressOf(masqueradeSubnet)}/${addressBits(family) - FIXED_BITS}`;
+  const toServices = serviceSubnets.length === 0 ? '' : ` ${ip} daddr != ${setOf(serviceSubnets)}`;
+  return [`${ip} saddr != ${fixed}${toServices} ${ip} saddr ${masqueradeSubnet} masquerade`];
+};
+
+const setOf = (subnets: readonly Cidr[]): string =>
+  subnets.length === 1 ? `${subnets[0]}` : `{ ${subnets.join(', ')} }`;

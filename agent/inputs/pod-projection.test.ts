@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../kube/types.ts';
+import { projectPod, samePod } from './pod-projection.ts';
+
+const OPEN = 'k8s.ovn.org/open-default-ports';
+
+const project = (annotations: Record<string, string>, nodeName = 'node1') =>
+  projectPod(
+    {
+      metadata: { name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1', annotations },
+      spec: { nodeName },
+    } as unknown as KubeObject,
+    'node1',
+  );
+
+describe('open default ports of a pod', () => {
+  it('are read, also while they change', () => {
+    const before = project({});
+    const after = project({ [OPEN]: '- protocol: tcp\n  port: 80\n- protocol: icmp\n' });
+    expect(before?.fact.openPorts).toBeUndefined();
+    expect(after?.fact).toMatchObject({ openPorts: [{ protocol: 'tcp', port: 80 }, { protocol: 'icmp' }] });
+    expect(after?.problems).toEqual([]);
+    expect(before && after && samePod(before, after)).toBe(false);
+    expect(after && samePod(after, { ...after, resourceVersion: '2' })).toBe(true);
+  });
+
+  it.each([
+    '- protocol: tcp',
+    '- protocol: icmp\n  port: 1',
+    'nonsense: [',
+    '- protocol: tcp\n  port: 80\n- port: 99999',
+  ])('are all closed by %j, which is a problem of the pod and not of its networks', (annotation) => {
+    const pod = project({ [OPEN]: annotation });
+    expect(pod?.fact).toMatchObject({ openPorts: [], unreadableOpenPorts: expect.any(String) });
+    expect(pod?.fact.unreadable).toBeUndefined();
+    expect(pod?.problems).toEqual([{ object: 'Pod/red/a', message: pod?.fact.unreadableOpenPorts }]);
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * Chains, sets and maps of our nftables table. Names are those of ovn-kubernetes. Priorities are those of nft(8), "Priority
+ * names and values": `mangle` -150, `filter` 0, `srcnat` 100.
+ */
+import type { ChainHook } from '../../../datapath/nftables/types.ts';
+import type { Family } from '../../../net/ip.ts';
+
+export interface ChainEntry {
+  readonly name: string;
+  /** Absent: a chain to jump to. */
+  readonly hook?: ChainHook;
+  readonly purpose: string;
+}
+
+export const NFT_CHAINS = {
+  managementSnat: {
+    name: 'mgmtport-snat',
+    hook: { type: 'nat', hook: 'postrouting', priority: 100 },
+    purpose:
+      'what is forwarded to pods of the default network comes from the management port, so that replies come back',
+  },
+  localGateway: {
+    name: 'ovn-kube-local-gw-masq',
+    hook: { type: 'nat', hook: 'postrouting', priority: 101 },
+    purpose: 'local gateway mode: pods leave with the address of the node',
+  },
+  localGatewayPods: { name: 'ovn-kube-pod-subnet-masq', purpose: 'pods of the default network' },
+  localGatewayTenants: { name: 'ovn-kube-udn-masq', purpose: 'pods of user-defined networks' },
+  tenantServicesIn: {
+    name: 'udn-service-prerouting',
+    hook: { type: 'filter', hook: 'prerouting', priority: -150 },
+    purpose: 'what comes to services of user-defined networks gets the network’s mark',
+  },
+  tenantServicesOut: {
+    name: 'udn-service-output',
+    hook: { type: 'filter', hook: 'output', priority: -150 },
+    purpose: 'the same for what the host sends',
+  },
+  tenantServiceMark: { name: 'udn-service-mark', purpose: 'services by port and address; services fill its maps' },
+  pathMtu: {
+    name: 'no-pmtud',
+    hook: { type: 'filter', hook: 'output', priority: 0 },
+    purpose: 'no path MTU messages to other nodes: they would shrink what the nodes send to each other',
+  },
+  isolation: {
+    name: 'udn-isolation',
+    hook: { type: 'filter', hook: 'output', priority: 0 },
+    purpose: 'only the kubelet reaches the default-network addresses of pods that have a primary network',
+  },
+  managementIsolation: {
+    name: 'udn-management-isolation',
+    hook: { type: 'filter', hook: 'output', priority: 0 },
+    purpose: 'only host-network pods of a user-defined network reach it by its management port',
+  },
+} as const satisfies Readonly<Record<string, ChainEntry>>;
+
+/** Sets a network's packet mark. */
+export const markChainName = (mark: number): string => `udn-mark-0x${mark.toString(16)}`;
+
+/** Sets and maps by family have `-v4` or `-v6` behind. */
+export const NFT_SETS = {
+  noSnatNodePorts: { name: 'mgmtport-no-snat-nodeports', purpose: 'node ports whose clients pods are to see' },
+  noSnatServices: { name: 'mgmtport-no-snat-services', purpose: 'endpoints whose clients pods are to see' },
+  noSnatSubnets: { name: 'mgmtport-no-snat-subnets', purpose: 'sources that pods are to see as they are' },
+  markNodePorts: { name: 'udn-mark-nodeports', purpose: 'node ports of user-defined networks → mark chain' },
+  markExternalIps: { name: 'udn-mark-external-ips', purpose: 'external addresses of their services → mark chain' },
+  remoteNodes: { name: 'remote-node-ips', purpose: 'addresses of other nodes' },
+  isolatedPods: { name: 'udn-pod-default-ips', purpose: 'addresses on the default network of pods with a primary one' },
+  openPorts: { name: 'udn-open-ports', purpose: 'ports that are open on these addresses' },
+  openIcmp: { name: 'udn-open-ports-icmp', purpose: 'those of these addresses that may be pinged' },
+  managementLinks: { name: 'udn-management-ports', purpose: 'management ports of user-defined networks' },
+  hostPods: { name: 'udn-host-network-pods', purpose: 'host-network pods with the management port of their network' },
+} as const satisfies Readonly<Record<string, { readonly name: string; readonly purpose: string }>>;
+
+/** Of a set that there is once for each family. */
+export const setName = (set: keyof typeof NFT_SETS, family: Family): string => `${NFT_SETS[set].name}-v${family}`;

@@ -1,0 +1,98 @@
+/**
+ * The pipeline of the gateway bridge: tables, priorities, groups and registers. Numbers are those of ovn-kubernetes where
+ * it has them, so that people find what they know. How packets walk through it: docs/datapath.md.
+ */
+
+export const FLOW_TABLES = {
+  /** Where every packet begins. */
+  classify: 0,
+  /** Packets to the bridge's MAC, after conntrack has been asked whose they are. */
+  replies: 1,
+  /** From the host to services: which network's patch port. */
+  services: 2,
+  /** To the host, with the MAC addresses turned round. */
+  toHost: 3,
+  /** From OVN to the host: behind OVN's masquerade address. */
+  hairpin: 4,
+  /** From the host, back to what `hairpin` has let through. */
+  hairpinReplies: 5,
+  /** To host-network endpoints of services. No flows yet. */
+  toHostEndpoint: 6,
+  /** From host-network endpoints of services. No flows yet. */
+  fromHostEndpoint: 7,
+  /** Local gateway mode: replies that are too large for the network go to the host, which says so to the sender. */
+  replySize: 11,
+} as const;
+
+export type FlowTable = keyof typeof FLOW_TABLES;
+
+interface FlowPriority {
+  readonly priority: number;
+  readonly purpose: string;
+}
+
+const rank = (priority: number, purpose: string): FlowPriority => ({ priority, purpose });
+
+/** By table, the highest first. Services are to use 110 of `classify` and 300 of `services`. */
+export const FLOW_PRIORITIES = {
+  classify: {
+    pathMtu: rank(700, 'drop path MTU messages to other nodes: they would shrink what the nodes send to each other'),
+    bfd: rank(650, 'local gateway: BFD of the default network'),
+    masqueradedToService: rank(550, 'from the host to services, with a masquerade address as source already'),
+    masquerade: rank(500, 'to and from services and the host itself, by fixed masquerade addresses'),
+    tunnelToHost: rank(205, 'Geneve to this node'),
+    tunnel: rank(200, 'Geneve of this node, and past it'),
+    hairpin: rank(175, 'local gateway: from a network to the host, with the node’s own address'),
+    masqueradeLeak: rank(
+      120,
+      'drop what has a masquerade address and no business with it: they mean nothing elsewhere',
+    ),
+    serviceLeak: rank(115, 'drop what a network sends to a service that its load balancers did not take'),
+    fragment: rank(110, 'put fragments together'),
+    nodeSnat: rank(105, 'leave as the node, by a mark of OVN'),
+    hostSubnet: rank(102, 'to neighbours of the node'),
+    egress: rank(100, 'to the outside: note whose connection it is'),
+    neighbourQuestion: rank(95, 'ARP requests and neighbour solicitations of a tenant network, as the node'),
+    spoofed: rank(90, 'drop everything else of a tenant network'),
+    toNode: rank(50, 'IP to this node: ask conntrack whose connection it is'),
+    nodeQuestion: rank(12, 'who has the node’s address: of all networks, the default one answers'),
+    announcement: rank(11, 'gratuitous ARP and unsolicited neighbour advertisements reach all networks'),
+    toBridge: rank(10, 'ARP replies reach all networks and the host; what the default network sends as the node'),
+    spoofedDefault: rank(9, 'drop everything else of the default network'),
+    normal: rank(0, 'a switch with learned addresses'),
+  },
+  replies: {
+    known: rank(100, 'of a known connection: to its network, or to the host'),
+    neighbour: rank(14, 'router and neighbour advertisements reach all networks and the host'),
+    bfd: rank(13, 'BFD to the default network and the host'),
+    toBridge: rank(10, 'unknown: to the host'),
+    normal: rank(0, 'a switch with learned addresses'),
+  },
+  services: {
+    byMark: rank(250, 'by the mark of a network'),
+    tenantSource: rank(200, 'drop what pods of tenant networks send to services of others'),
+    default: rank(100, 'everything else is for the default network'),
+  },
+  toHost: { any: rank(32_768, 'turn the MAC addresses round') },
+  hairpin: { any: rank(0, 'translate the source') },
+  hairpinReplies: { any: rank(0, 'translate back') },
+  toHostEndpoint: {},
+  fromHostEndpoint: {},
+  replySize: {
+    tooLarge: rank(10, 'to the host'),
+    network: rank(5, 'to the network'),
+    default: rank(1, 'to the default network'),
+  },
+} as const satisfies Readonly<Record<FlowTable, Readonly<Record<string, FlowPriority>>>>;
+
+/** Groups of type `all`, by id. Buckets have the id of their network. */
+export const FLOW_GROUPS = {
+  /** Patch ports of all networks but the default one. */
+  tenantPatches: 1,
+} as const;
+
+/** Bits of registers, as ovs-ofctl prints them. */
+export const FLOW_REGISTERS = {
+  /** Set when the packet is larger than its network's MTU. */
+  tooLarge: 'NXM_NX_REG0[0]',
+} as const;

@@ -1,0 +1,47 @@
+/** Starts what keeps this node's gateway bridge and what is known of the node. */
+import type { Logger } from 'pino';
+import { systemClock } from '../../kube/clock.ts';
+import { RETRY_MS } from '../core.ts';
+import type { Edges } from '../edges.ts';
+import type { AgentOptions } from '../options.ts';
+import { uplinkEffects } from '../uplink/effects.ts';
+import type { UplinkStep } from '../uplink/types.ts';
+import { Uplink } from '../uplink/uplink.ts';
+import { NodeKeeper } from './node-keeper.ts';
+
+export interface KeepNodeContext {
+  readonly options: Pick<AgentOptions, 'node' | 'gateway' | 'cluster' | 'encapIps'>;
+  readonly edges: Pick<Edges, 'databases' | 'netlink' | 'inputs'>;
+  readonly log: Logger;
+}
+
+/** @param resources ends it with the agent */
+export const keepNode = ({ options, edges, log }: KeepNodeContext, resources: AsyncDisposableStack): NodeKeeper => {
+  const { node, gateway, cluster, encapIps } = options;
+  const { session, replica } = edges.databases.openvswitch;
+  const { netlink } = edges;
+  const child = log.child({ module: 'node' });
+  const keeper = new NodeKeeper({
+    node,
+    options: gateway,
+    cluster,
+    encapIps,
+    uplink: new Uplink(
+      { options: gateway, masqueradeSubnets: cluster.masqueradeSubnets },
+      uplinkEffects({ session, replica, netlink }),
+      (step) => child.info(stepFields(step), 'gateway bridge changed'),
+    ),
+    netlink,
+    session,
+    replica,
+    nodes: edges.inputs.nodes,
+    onError: (error) => child.error({ err: error }, 'gateway bridge not as wanted'),
+    later: (retry) => systemClock.schedule(RETRY_MS, retry),
+  });
+  resources.defer(() => keeper.stop());
+  keeper.start();
+  return keeper;
+};
+
+const stepFields = (step: UplinkStep): Record<string, unknown> =>
+  step.kind === 'kernel' ? { step: step.kind, operations: step.ops.length } : { step: step.kind, bridge: step.bridge };

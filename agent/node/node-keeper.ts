@@ -1,0 +1,236 @@
+/**
+ * Keeps the gateway bridge and what is known of this node: looks again whenever the kernel, Open vSwitch or the Node says
+ * that something changed. One look at a time; what changes meanwhile is seen by the next one.
+ *
+ * It needs no API server: where an earlier agent ended in the middle of a move, the API may be out of reach until the move
+ * is completed.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { NetlinkEvent } from '../../datapath/netlink/monitor/events.ts';
+import type { Netlink } from '../../datapath/netlink/netlink.ts';
+import type { ObjectCache } from '../../kube/reflector/types.ts';
+import { prefixLength } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
+import type { OvsdbSession } from '../../ovsdb/session/session.ts';
+import type { VswitchReplica } from '../databases/vswitch.ts';
+import type { NodeProjection } from '../inputs/node-projection.ts';
+import type { Problem } from '../inputs/problem.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import { LOCAL } from '../model/facts.ts';
+import { mappingOperations } from '../uplink/mapping-operations.ts';
+import type { HostSnapshot } from '../uplink/types.ts';
+import type { Uplink, UplinkState } from '../uplink/uplink.ts';
+import type { NodeIdentity } from './annotations.ts';
+import { encapProblems } from './encap-mtu.ts';
+import { gatewayFact, type HostViewInputs, hostAddresses, MANAGEMENT_PREFIX } from './host-view.ts';
+import { encapIpsOf } from './local-node.ts';
+import { canCheckMtu, chassisIdOf, concernsNode } from './switch-facts.ts';
+
+export interface NodeKeeperOptions extends HostViewInputs {
+  /** Said by whoever runs the agent; empty: the Node says. */
+  readonly encapIps: readonly Ip[];
+  readonly uplink: Pick<Uplink, 'settle' | 'look'>;
+  readonly netlink: Pick<Netlink, 'watch'>;
+  readonly session: Pick<OvsdbSession, 'transact'>;
+  readonly replica: VswitchReplica;
+  readonly nodes: ObjectCache<NodeProjection>;
+  /** A look failed, and is tried again. */
+  readonly onError: (error: unknown) => void;
+  /** Calls back after a while. */
+  readonly later: (retry: () => void) => void;
+}
+
+export class NodeKeeper {
+  readonly #options: NodeKeeperOptions;
+  readonly #stop = new AbortController();
+  readonly #known = Promise.withResolvers<void>();
+  readonly #listeners = new Set<() => void>();
+  #subscriptions: (() => void)[] = [];
+  #seen: NodeIdentity;
+  #problems: readonly Problem[] = [];
+  /** Of the gateway bridge and its uplink. */
+  #names: ReadonlySet<string> | undefined;
+  #isDirty = false;
+  #running: Promise<void> | undefined;
+
+  constructor(options: NodeKeeperOptions) {
+    this.#options = options;
+    const { node, encapIps, cluster, options: gateway } = options;
+    this.#seen = {
+      name: node,
+      chassisId: undefined,
+      encapIps,
+      gateway: gateway.mode === 'disabled' ? 'disabled' : undefined,
+      hostAddresses: undefined,
+      masqueradeSubnets: cluster.masqueradeSubnets,
+      canCheckMtu: undefined,
+    };
+  }
+
+  start(): void {
+    const { netlink, replica, nodes, node } = this.#options;
+    this.#subscriptions = [
+      netlink.watch((events) => {
+        if (events.some((event) => this.#concerns(event))) this.#look();
+      }),
+      replica.onUpdate(({ kind, changes }) => {
+        if (kind === 'replaced' || changes.some((change) => concernsNode(change, this.#names))) this.#look();
+      }),
+      nodes.subscribe(({ key }) => {
+        if (key === node) this.#look();
+      }),
+    ];
+    this.#look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    await this.#running;
+  }
+
+  /** Resolves after the first look, whatever it has found. @throws the signal's reason */
+  async whenKnown(signal: AbortSignal): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      await Promise.race([this.#known.promise, promise]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Of a gateway that was not seen yet: what this node said before its agent ended, so that nothing goes and comes. */
+  get identity(): NodeIdentity {
+    const { node, nodes } = this.#options;
+    return { ...this.#seen, gateway: this.#seen.gateway ?? nodes.get(node)?.gateway };
+  }
+
+  /** What keeps the node from having a gateway, or from using it well. */
+  problems(): readonly Problem[] {
+    return this.#problems;
+  }
+
+  /** Told when `identity` has changed. @returns what ends it */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Keeps the facts about this node in the store. @returns what ends it */
+  feed(facts: FactStore): () => void {
+    const set = (): void => {
+      const { name, gateway, hostAddresses: addresses, encapIps } = this.identity;
+      facts.set('gateway', name, gateway === 'disabled' ? undefined : gateway);
+      facts.set('hostAddresses', name, addresses);
+      facts.set('encapIps', LOCAL, encapIps.length === 0 ? undefined : encapIps);
+    };
+    set();
+    return this.listen(set);
+  }
+
+  #look(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#isDirty = true;
+    this.#running ??= this.#lookWhileDirty();
+  }
+
+  async #lookWhileDirty(): Promise<void> {
+    while (this.#isDirty && !this.#stop.signal.aborted) {
+      // What happens in the same turn of the event loop is one change.
+      await new Promise(setImmediate);
+      this.#isDirty = false;
+      await this.#lookOnce();
+    }
+    this.#running = undefined;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { uplink, options, onError, later } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      this.#see(await (options.mode === 'disabled' ? uplink.look(signal) : uplink.settle(signal)));
+      await this.#map();
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#tell([error instanceof Error ? error.message : String(error)]);
+      onError(error);
+      later(() => this.#look());
+    }
+    this.#known.resolve();
+  }
+
+  #see(state: UplinkState): void {
+    const { options, replica, nodes, node, encapIps, cluster } = this.#options;
+    const { host } = state.world;
+    const gateway = options.mode === 'disabled' ? 'disabled' : this.#gateway(state, host);
+    const ips = encapIps.length > 0 ? encapIps : encapIpsOf(nodes.get(node));
+    const isGatewayKnown = typeof gateway === 'object' || gateway === 'disabled';
+    this.#change({
+      ...this.#seen,
+      chassisId: chassisIdOf(replica) ?? this.#seen.chassisId,
+      // A gateway that is not to be seen at the moment is still wanted where it was.
+      gateway: isGatewayKnown ? gateway : this.#seen.gateway,
+      hostAddresses: hostAddresses({ cluster }, host),
+      encapIps: ips.length > 0 ? ips : this.#seen.encapIps,
+      canCheckMtu: canCheckMtu(replica),
+    });
+    this.#tell(
+      isGatewayKnown ? [] : [gateway],
+      encapProblems({ encapIps: this.#seen.encapIps, mtu: cluster.mtu }, host),
+    );
+  }
+
+  #gateway(state: UplinkState, host: HostSnapshot): ReturnType<typeof gatewayFact> {
+    if (state.kind === 'absent') return `there is no gateway bridge: ${state.error.message}`;
+    if (state.kind === 'waiting') return `the gateway bridge waits for ${state.what}`;
+    if (state.memory === undefined) return 'there is no gateway bridge';
+    const { bridge, uplink } = state.memory;
+    this.#names = new Set(uplink === undefined ? [bridge] : [bridge, uplink]);
+    return gatewayFact(this.#options, { bridge, uplink }, host);
+  }
+
+  /** Others write the same entry for their networks, so it is no wish of ours alone. */
+  async #map(): Promise<void> {
+    const { replica, session } = this.#options;
+    const { gateway } = this.#seen;
+    const [row] = replica.rows('Open_vSwitch');
+    if (gateway === undefined || row === undefined) return;
+    const operations = mappingOperations(row.external_ids, gateway === 'disabled' ? undefined : gateway.bridge);
+    if (operations.length > 0) await session.transact(operations, this.#stop.signal);
+  }
+
+  #change(identity: NodeIdentity): void {
+    if (isDeepStrictEqual(identity, this.#seen)) return;
+    this.#seen = identity;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #tell(errors: readonly string[], warnings: readonly string[] = []): void {
+    const object = `Node/${this.#options.node}`;
+    this.#problems = [
+      ...errors.map((message) => ({ object, message })),
+      ...warnings.map((message) => ({ object, message, severity: 'warning' as const })),
+    ];
+  }
+
+  /** Links of pods and networks come and go all the time, and say nothing about the node. */
+  #concerns(event: NetlinkEvent): boolean {
+    const isOurs = (link: string | undefined): boolean =>
+      this.#names === undefined || (link !== undefined && this.#names.has(link));
+    switch (event.kind) {
+      case 'link':
+        return isOurs(event.link.name);
+      case 'address':
+        return !event.address.link.startsWith(MANAGEMENT_PREFIX);
+      case 'route':
+        return isOurs(event.route.dev) || prefixLength(event.route.dst) === 0;
+      case 'lost':
+        return true;
+      default:
+        return false;
+    }
+  }
+}

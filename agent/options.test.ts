@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { type AgentOptions, parseAgentCommand } from './options.ts';
+
+const gatewayOf = (args: readonly string[], env: Record<string, string> = {}): AgentOptions['gateway'] => {
+  const command = parseAgentCommand(['--node', 'n1', ...args], env);
+  if (command.kind !== 'run') throw new Error(command.kind);
+  return command.options.gateway;
+};
+
+describe('the flags about the gateway', () => {
+  it('have defaults, and variables', () => {
+    const defaults = { mode: 'shared', interface: undefined, nextHops: [], vlanId: 0, allowNoUplink: false };
+    expect(gatewayOf([])).toEqual(defaults);
+    const env = {
+      UDN_GATEWAY_MODE: 'local',
+      UDN_GATEWAY_INTERFACE: 'bond0.7',
+      UDN_GATEWAY_NEXTHOP: '10.0.0.1, fd00::1',
+      UDN_GATEWAY_VLAN_ID: '4094',
+      UDN_ALLOW_NO_UPLINK: 'true',
+    };
+    expect(gatewayOf([], env)).toEqual({
+      mode: 'local',
+      interface: 'bond0.7',
+      nextHops: ['10.0.0.1', 'fd00::1'],
+      vlanId: 4094,
+      allowNoUplink: true,
+    });
+  });
+
+  it.each([
+    [['--gateway-mode', 'both'], /--gateway-mode "both"/],
+    [['--gateway-interface', 'a/b'], /--gateway-interface/],
+    [['--gateway-nexthop', '10.0.0.1/24'], /--gateway-nexthop/],
+    [['--gateway-vlan-id', '4095'], /--gateway-vlan-id/],
+    [['--allow-no-uplink', 'yes'], /--allow-no-uplink/],
+    [['--allow-no-uplink', 'true'], /needs --gateway-mode local/],
+  ])('refuse %j', (args, message) => {
+    expect(() => gatewayOf(args)).toThrow(message);
+  });
+});

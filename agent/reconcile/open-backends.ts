@@ -1,0 +1,41 @@
+/** The real places of this node, and what in them is ours. */
+import { HostBackend } from '../../datapath/host/backend.ts';
+import type { Netlink } from '../../datapath/netlink/netlink.ts';
+import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
+import { openNftables } from '../../datapath/nftables/open.ts';
+import { openOpenflowBackend } from '../../datapath/openflow/open.ts';
+import { DEFAULT_NETWORK_ID, MAX_NETWORKS, parseNetworkId } from '../../net/ids.ts';
+import { ledgerPath, rememberingSysctls } from '../cleanup/sysctl-ledger.ts';
+import { VswitchPortNumbers } from '../databases/port-numbers.ts';
+import type { VswitchReplica } from '../databases/vswitch.ts';
+import { COOKIES } from '../model/registry/marks.ts';
+import { FLOW_GROUPS } from '../model/registry/openflow.ts';
+import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES, vrfTable } from '../model/registry/routing.ts';
+import type { Backends } from './node-datapath.ts';
+
+export interface BackendEdges {
+  readonly netlink: Pick<Netlink, 'read' | 'apply' | 'watch'>;
+  readonly replica: VswitchReplica;
+  /** Of the agent: beside it is kept what settings of the kernel were. */
+  readonly statusSocket: string;
+}
+
+export const openBackends = ({ netlink, replica, statusSocket }: BackendEdges): Backends => {
+  const groups = new Set<number>(Object.values(FLOW_GROUPS));
+  return {
+    openflow: openOpenflowBackend({
+      ports: new VswitchPortNumbers(replica),
+      cookies: Object.values(COOKIES),
+      isOurGroup: (group) => groups.has(group),
+    }),
+    host: new HostBackend({
+      netlink: rememberingSysctls(netlink, ledgerPath(statusSocket)),
+      ownership: {
+        vrfTables: { first: vrfTable(DEFAULT_NETWORK_ID), last: vrfTable(parseNetworkId(MAX_NETWORKS - 1)) },
+        otherTables: [MAIN_TABLE, MANAGEMENT_PORT_TABLE],
+        rulePriorities: Object.values(RULE_PRIORITIES),
+      },
+    }),
+    nftables: openNftables(),
+  };
+};

@@ -1,0 +1,40 @@
+/** What an agent finds out on its node and no annotation says: assumed, and told. */
+import type { FactStore } from '../model/fact-store.ts';
+import { type GatewayFact, LOCAL } from '../model/facts.ts';
+import type { Diagnostic } from '../model/fragment.ts';
+
+export interface KnownOfNode {
+  readonly node: string;
+  readonly gatewayMode?: GatewayFact['mode'] | undefined;
+  readonly kubeletCgroup?: string | undefined;
+}
+
+export const completeNodeFacts = (
+  facts: FactStore,
+  { node, gatewayMode, kubeletCgroup }: KnownOfNode,
+): Diagnostic[] => {
+  const cgroup =
+    kubeletCgroup === undefined ? undefined : { path: kubeletCgroup, level: kubeletCgroup.split('/').length };
+  facts.set('kubeletCgroup', LOCAL, cgroup);
+  if (gatewayMode !== undefined) {
+    for (const name of facts.ids('node')) {
+      const gateway = facts.get('gateway', name);
+      if (gateway !== undefined) facts.set('gateway', name, { ...gateway, mode: gatewayMode });
+    }
+  }
+  const gateway = facts.get('gateway', node);
+  if (gateway === undefined || gateway.uplink !== undefined) return [];
+  const uplink = uplinkOf(gateway.bridge);
+  facts.set('gateway', node, { ...gateway, uplink });
+  const message = `nothing in the input says which port of ${gateway.bridge} leads to the outside: taken as ${uplink}`;
+  return [{ object: `Node/${node}`, severity: 'info', message }];
+};
+
+/** A bridge that was made for a network card is named after it: `breth0`. */
+const uplinkOf = (bridge: string): string => {
+  const [, card = DEFAULT_UPLINK] =
+    /^br((?:eth|en|bond|team|ib|wl|veth|vlan)[a-z0-9._-]*[0-9][a-z0-9._-]*)$/.exec(bridge) ?? [];
+  return card;
+};
+
+const DEFAULT_UPLINK = 'eth0';

@@ -1,0 +1,95 @@
+/** `udnctl doctor`: what is left of networks and pods that are gone; `--fix` removes it. */
+import { unplugOperations } from '../../agent/cni/vswitch-operations.ts';
+import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
+import type { Netns } from '../../datapath/netlink/kernel/types.ts';
+import { isUuid } from '../../ovsdb/uuid.ts';
+import { findLeftovers, type Leftover } from '../doctor/leftovers.ts';
+import { type NodeSources, readNode } from '../doctor/read-node.ts';
+import { CliError } from '../errors.ts';
+import type { AgentClient } from '../node/agent-client.ts';
+import type { TextOutput } from '../output/format.ts';
+
+export interface DoctorSources extends NodeSources {
+  readonly agent: Pick<AgentClient, 'networks' | 'pods' | 'differences'>;
+  readonly netns: Pick<Netns, 'links' | 'rules' | 'routes' | 'apply'>;
+  readonly conntrack: Pick<Conntrack, 'flushMark'>;
+}
+
+export interface DoctorOutput extends TextOutput {
+  /** 0: nothing is left; 1: something is; 2: not everything could be looked at. */
+  readonly exitStatus: 0 | 1 | 2;
+}
+
+/** @throws CliError, status 2, when the agent does not say what is wanted: then nothing can be called a leftover */
+export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: boolean }): Promise<DoctorOutput> => {
+  // What appears after this was read is not looked at, so what is being made now is never taken for a leftover.
+  const { state, blind } = await readNode(sources);
+  const { networks, pods, report } = await whatIsWanted(sources.agent);
+  const leftovers = findLeftovers(state, { networks, pods, differences: report.differences });
+  const results: Treated[] = [];
+  // In their order: ports before links, because OVS complains about links that vanish under it.
+  for (const one of leftovers) results.push(await treat(sources, one, fix));
+  const unseen = [...blind, ...report.unreadable.map(({ backend, message }) => `${backend}: ${message}`)];
+  const left = results.filter(({ outcome }) => outcome !== 'removed');
+  return {
+    data: { leftovers: results, blind: unseen },
+    lines: [
+      ...results.map(({ outcome, what, why, problem }) => `${outcome}: ${what}: ${problem ?? why}`),
+      ...unseen.map((text) => `cannot be looked at: ${text}`),
+      ...(results.length === 0 && unseen.length === 0 ? ['nothing is left of networks and pods that are gone'] : []),
+      ...(left.some(({ outcome }) => outcome === 'left') ? ['udnctl doctor --fix removes what is left'] : []),
+    ],
+    exitStatus: unseen.length > 0 ? 2 : left.length > 0 ? 1 : 0,
+  };
+};
+
+const whatIsWanted = async (agent: DoctorSources['agent']) => {
+  try {
+    const [networks, pods, report] = await Promise.all([agent.networks(), agent.pods(), agent.differences()]);
+    return { networks, pods, report };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(`it cannot be told what is left, because what is wanted is not known: ${why}`, 2);
+  }
+};
+
+interface Treated {
+  readonly what: string;
+  readonly why: string;
+  /** `agent`: the agent removes it by itself. */
+  readonly outcome: 'left' | 'removed' | 'failed' | 'agent';
+  readonly problem?: string;
+}
+
+const treat = async (sources: DoctorSources, { what, why, remedy }: Leftover, fix: boolean): Promise<Treated> => {
+  if (remedy.by === 'agent') {
+    const problem = `${why}; the agent removes it within seconds, udnctl problems says what hinders it`;
+    return { what, why, outcome: 'agent', problem };
+  }
+  if (!fix) return { what, why, outcome: 'left' };
+  try {
+    await remove(sources, remedy);
+    return { what, why, outcome: 'removed' };
+  } catch (error) {
+    return { what, why, outcome: 'failed', problem: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const remove = async (
+  { openvswitch, netns, conntrack }: DoctorSources,
+  remedy: Exclude<Leftover['remedy'], { readonly by: 'agent' }>,
+): Promise<void> => {
+  switch (remedy.by) {
+    case 'unplug': {
+      await openvswitch(unplugOperations([remedy.port].filter(isUuid)));
+      return;
+    }
+    case 'kernel': {
+      const [failure] = netns.apply([remedy.op]);
+      if (failure !== undefined) throw failure.error;
+      return;
+    }
+    case 'conntrack':
+      await conntrack.flushMark(remedy.zone, remedy.mark);
+  }
+};

@@ -1,0 +1,16 @@
+/** `udnctl explain pod NS/NAME`, `udnctl explain network NAME`. */
+import { CliError } from '../errors.ts';
+import { type ExplainOutput, explainOutput } from '../explain/check.ts';
+import { explainNetwork } from '../explain/explain-network.ts';
+import { explainPod } from '../explain/explain-pod.ts';
+import type { ExplainSources } from '../explain/sources.ts';
+
+export const EXPLAINED = ['pod', 'network'] as const;
+export type Explained = (typeof EXPLAINED)[number];
+
+/** @throws CliError, status 2 for a pod without a namespace */
+export const explain = async (sources: ExplainSources, kind: Explained, name: string): Promise<ExplainOutput> => {
+  if (kind === 'network') return explainOutput(await explainNetwork(sources, name));
+  if (!/^[^/\s]+\/[^/\s]+$/.test(name)) throw new CliError(`a pod is NAMESPACE/NAME, not "${name}"`, 2);
+  return explainOutput(await explainPod(sources, name));
+};

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { networkCtMark } from '../../agent/model/registry/marks.ts';
+import { RULE_PRIORITIES, vrfTable } from '../../agent/model/registry/routing.ts';
+import type { DifferenceStatus, NetworkStatus, PodStatus } from '../../api/agent-status.ts';
+import type { KernelOp } from '../../datapath/netlink/kernel/types.ts';
+import type { Link } from '../../datapath/netlink/link/types.ts';
+import { ALIAS_PREFIX, POD_LINK_GROUP } from '../../datapath/netlink/pod-interface/marks.ts';
+import { route } from '../../datapath/netlink/route/types.ts';
+import { parseCidr } from '../../net/cidr.ts';
+import { parseNetworkId } from '../../net/ids.ts';
+import type { Operation } from '../../ovsdb/transact/operation.ts';
+import { type DoctorSources, doctor } from '../commands/doctor.ts';
+
+const link = (name: string, more: Partial<Link>): Link => ({
+  index: 1,
+  name,
+  kind: 'veth',
+  mac: undefined,
+  mtu: 1400,
+  up: true,
+  carrier: true,
+  master: undefined,
+  alias: undefined,
+  group: 0,
+  peer: undefined,
+  addrGenMode: undefined,
+  ...more,
+});
+
+const [LIVING, GONE] = [parseNetworkId(1), parseNetworkId(2)];
+const table = (id: typeof LIVING) => vrfTable(id);
+const dst = parseCidr('10.0.0.0/16');
+const rule = (id: typeof LIVING, more = {}) => ({
+  family: 4 as const,
+  priority: RULE_PRIORITIES.network,
+  fwmark: 0x1000 + id,
+  table: table(id),
+  protocol: 85,
+  ...more,
+});
+
+const PORTS = [
+  ['11111111-0000-0000-0000-000000000001', 'living', 'uid-here'],
+  ['11111111-0000-0000-0000-000000000002', 'stale', 'uid-gone'],
+] as const;
+
+interface Done {
+  readonly ops: KernelOp[];
+  readonly transactions: Operation[];
+  readonly flushed: number[];
+}
+
+const node = (more: Partial<DoctorSources> = {}): { sources: DoctorSources; done: Done } => {
+  const done: Done = { ops: [], transactions: [], flushed: [] };
+  const sources: DoctorSources = {
+    agent: {
+      networks: () => Promise.resolve([{ id: 0 }, { id: 1 }] as NetworkStatus[]),
+      pods: () => Promise.resolve([{ uid: 'uid-here' }] as PodStatus[]),
+      differences: () => Promise.resolve({ differences: [], unreadable: [] }),
+    },
+    openvswitch: (operations) => {
+      done.transactions.push(...operations.filter(({ op }) => op !== 'select'));
+      return Promise.resolve(
+        operations.map((operation) => ({ rows: operation.op === 'select' ? rowsOf(operation.table) : [] }) as never),
+      );
+    },
+    netns: {
+      links: () => [
+        link('living', { group: POD_LINK_GROUP, alias: `${ALIAS_PREFIX}c1:eth0:uid-here` }),
+        link('stale', { group: POD_LINK_GROUP, alias: `${ALIAS_PREFIX}c2:eth0:uid-gone` }),
+        link('being-made', { group: POD_LINK_GROUP }),
+        link('foreign', { alias: 'somebody:c3:eth0:uid-gone' }),
+        link('red', { kind: 'vrf', vrfTable: table(LIVING) }),
+        link('blue', { kind: 'vrf', vrfTable: table(GONE) }),
+        link('mine', { kind: 'vrf', vrfTable: 7 }),
+      ],
+      rules: () => [rule(LIVING), rule(GONE), rule(GONE, { protocol: 0 }), rule(GONE, { priority: 5 })],
+      routes: ({ family }) =>
+        family === 6 ? [] : [route({ dst, table: table(LIVING) }), route({ dst, table: table(GONE) }), route({ dst })],
+      apply: (ops) => {
+        done.ops.push(...ops);
+        return [];
+      },
+    },
+    runner: {
+      run: () =>
+        Promise.resolve({
+          stdout: [LIVING, GONE].map((id) => `tcp,orig=(src=1.1.1.1),zone=64000,mark=${networkCtMark(id)}\n`).join(''),
+          stderr: '',
+        }),
+    },
+    conntrack: {
+      flushMark: (_, mark) => {
+        done.flushed.push(mark);
+        return Promise.resolve();
+      },
+    },
+    ...more,
+  };
+  return { sources, done };
+};
+
+const rowsOf = (name: string) =>
+  name === 'Interface'
+    ? PORTS.map(([uuid, port, podUid]) => ({
+        _uuid: ['uuid', uuid.replace(/^1/, '2')],
+        name: port,
+        external_ids: [
+          'map',
+          [
+            ['ovn-udn/port', port],
+            ['iface-id-ver', podUid],
+            ['iface-id', `red_${port}`],
+          ],
+        ],
+      }))
+    : PORTS.map(([uuid]) => ({ _uuid: ['uuid', uuid], interfaces: ['uuid', uuid.replace(/^1/, '2')] }));
+
+describe('doctor', () => {
+  it('lists what pods and networks that are gone have left, and nothing else; nothing is changed', async () => {
+    const { sources, done } = node();
+    const { lines, exitStatus } = await doctor(sources, { fix: false });
+    expect(exitStatus).toBe(1);
+    expect(lines).toEqual([
+      'left: OVS port stale (red_stale): the pod with UID uid-gone is not on this node',
+      'left: link stale (eth0 of container c2): the pod with UID uid-gone is not on this node',
+      'left: rule IPv4 2000: fwmark 0x1002 lookup 100002: there is no network with id 2',
+      'left: route 10.0.0.0/16 of table 100002: there is no network with id 2',
+      'left: VRF blue (table 100002): there is no network with id 2',
+      'left: 1 connections with ct mark 0x5 in zone 64000: there is no network with id 2',
+      'udnctl doctor --fix removes what is left',
+    ]);
+    expect(done).toEqual({ ops: [], transactions: [], flushed: [] });
+  });
+
+  it('removes it', async () => {
+    const { sources, done } = node();
+    const { lines, exitStatus } = await doctor(sources, { fix: true });
+    expect(exitStatus).toBe(0);
+    expect(lines.every((line) => line.startsWith('removed: '))).toBe(true);
+    expect(done.flushed).toEqual([networkCtMark(GONE)]);
+    expect(done.ops.map((op) => (op.op === 'link.delete' ? `${op.op} ${op.name}` : op.op))).toEqual([
+      'link.delete stale',
+      'rule.delete',
+      'route.delete',
+      'link.delete blue',
+    ]);
+    expect(JSON.stringify(done.transactions)).toContain(PORTS[1][0]);
+    expect(JSON.stringify(done.transactions)).not.toContain(PORTS[0][0]);
+  });
+
+  it('leaves to the agent what it removes itself, and lists nothing twice', async () => {
+    const unwanted = (backend: DifferenceStatus['backend'], key: string): DifferenceStatus => ({
+      backend,
+      key,
+      kind: 'unwanted',
+      owners: [],
+    });
+    const { agent } = node().sources;
+    const differences = [unwanted('northbound', 'Logical_Switch/blue_n1'), unwanted('host', 'link blue')];
+    const { sources } = node({
+      agent: { ...agent, differences: () => Promise.resolve({ differences, unreadable: [] }) },
+    });
+    const { lines } = await doctor(sources, { fix: true });
+    expect(lines.filter((line) => line.includes('blue'))).toEqual([
+      'removed: VRF blue (table 100002): there is no network with id 2',
+      expect.stringMatching(/^agent: northbound: Logical_Switch\/blue_n1: nobody wants it; the agent removes it/),
+    ]);
+  });
+
+  it('cannot tell without the agent, and removes nothing', async () => {
+    const { agent } = node().sources;
+    const { sources, done } = node({ agent: { ...agent, pods: () => Promise.reject(new Error('no agent')) } });
+    await expect(doctor(sources, { fix: true })).rejects.toMatchObject({
+      exitStatus: 2,
+      message: expect.stringMatching(/^it cannot be told what is left.*no agent$/),
+    });
+    expect(done.ops).toEqual([]);
+  });
+
+  it('says what it could not look at', async () => {
+    const { sources } = node({ runner: { run: () => Promise.reject(new Error('ovs-vswitchd is away')) } });
+    const { lines, exitStatus } = await doctor(sources, { fix: false });
+    expect(exitStatus).toBe(2);
+    expect(lines).toContain('cannot be looked at: conntrack: ovs-vswitchd is away');
+  });
+});

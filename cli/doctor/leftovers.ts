@@ -1,0 +1,158 @@
+/** Finds what networks and pods that are gone have left on a node. Pure: a dry run is all there is to it. */
+
+import { parseAlias } from '../../agent/cni/plumbing.ts';
+import { CT_ZONES, networkCtMark } from '../../agent/model/registry/marks.ts';
+import { RULE_PRIORITIES, vrfTable } from '../../agent/model/registry/routing.ts';
+import type { DifferenceStatus, NetworkStatus, PodStatus } from '../../api/agent-status.ts';
+import type { KernelOp } from '../../datapath/netlink/kernel/types.ts';
+import type { Link } from '../../datapath/netlink/link/types.ts';
+import { isOurs } from '../../datapath/netlink/pod-interface/marks.ts';
+import { OUR_PROTOCOL, type Route, routeKey } from '../../datapath/netlink/route/types.ts';
+import { type Rule, ruleText } from '../../datapath/netlink/rule/types.ts';
+import { MAX_NETWORKS, parseNetworkId } from '../../net/ids.ts';
+
+/** What is on the node, read before anybody is asked what is wanted. */
+export interface NodeState {
+  /** Ports of pods on br-int. */
+  readonly podPorts: readonly PodPort[];
+  readonly links: readonly Link[];
+  readonly rules: readonly Rule[];
+  readonly routes: readonly Route[];
+  /** Marks of connections that the datapath remembers in the gateway bridge's zone. */
+  readonly conntrackMarks: readonly number[];
+}
+
+export interface PodPort {
+  readonly uuid: string;
+  readonly name: string;
+  readonly podUid: string;
+  readonly logicalPort: string;
+}
+
+/** What the agent says is wanted. */
+export interface Wanted {
+  readonly networks: readonly Pick<NetworkStatus, 'id'>[];
+  readonly pods: readonly Pick<PodStatus, 'uid'>[];
+  readonly differences: readonly DifferenceStatus[];
+}
+
+export interface Leftover {
+  /** As the agent calls it, so that nothing is listed twice. */
+  readonly key: string;
+  readonly what: string;
+  readonly why: string;
+  readonly remedy: Remedy;
+}
+
+export type Remedy =
+  | { readonly by: 'unplug'; readonly port: string }
+  | { readonly by: 'kernel'; readonly op: KernelOp }
+  | { readonly by: 'conntrack'; readonly zone: number; readonly mark: number }
+  /** The agent removes it itself, and is to be asked why it has not. */
+  | { readonly by: 'agent' };
+
+export const findLeftovers = (state: NodeState, wanted: Wanted): Leftover[] => {
+  const pods = new Set(wanted.pods.map(({ uid }) => uid));
+  const networks = new Set(wanted.networks.map(({ id }) => id));
+  const found = [
+    ...portLeftovers(state, pods),
+    ...linkLeftovers(state, pods),
+    ...networkLeftovers(state, networks),
+    ...markLeftovers(state, networks),
+  ];
+  const known = new Set(found.map(({ key }) => key));
+  return [...found, ...agentLeftovers(wanted).filter(({ key }) => !known.has(key))];
+};
+
+const portLeftovers = ({ podPorts }: NodeState, pods: ReadonlySet<string>): Leftover[] =>
+  podPorts
+    .filter(({ podUid }) => !pods.has(podUid))
+    .map(({ uuid, name, podUid, logicalPort }) => ({
+      key: `port ${name}`,
+      what: `OVS port ${name} (${logicalPort})`,
+      why: `the pod with UID ${podUid} is not on this node`,
+      remedy: { by: 'unplug', port: uuid },
+    }));
+
+/** A link without an alias may be one that is just being made: CNI's garbage collection looks after those. */
+const linkLeftovers = ({ links }: NodeState, pods: ReadonlySet<string>): Leftover[] =>
+  links.flatMap((link): Leftover[] => {
+    const owner = isOurs(link) ? parseAlias(link.alias) : undefined;
+    if (owner === undefined || pods.has(owner.podUid)) return [];
+    const op = { op: 'link.delete', name: link.name } as const;
+    return [
+      {
+        key: `link ${link.name}`,
+        what: `link ${link.name} (${owner.interfaceName} of container ${owner.containerId.slice(0, 13)})`,
+        why: `the pod with UID ${owner.podUid} is not on this node`,
+        remedy: { by: 'kernel', op },
+      },
+    ];
+  });
+
+/** Rules and routes first: what leads to a table that is gone leads on to the next. */
+const networkLeftovers = ({ links, rules, routes }: NodeState, networks: ReadonlySet<number>): Leftover[] => {
+  const goneId = (table: number | undefined): number | undefined => {
+    const id = table === undefined ? undefined : networkOfTable(table);
+    return id === undefined || networks.has(id) ? undefined : id;
+  };
+  const leftover = (key: string, what: string, id: number, op: KernelOp): Leftover => ({
+    key,
+    what,
+    why: `there is no network with id ${id}`,
+    remedy: { by: 'kernel', op },
+  });
+  return [
+    ...rules.flatMap((rule) => {
+      const id = goneId(rule.table);
+      const isOur = rule.priority === RULE_PRIORITIES.network && rule.protocol === OUR_PROTOCOL;
+      if (id === undefined || !isOur) return [];
+      return [leftover(`rule ${ruleText(rule)}`, `rule ${ruleText(rule)}`, id, { op: 'rule.delete', rule })];
+    }),
+    ...routes.flatMap((route) => {
+      const id = goneId(route.table);
+      if (id === undefined || route.protocol !== OUR_PROTOCOL) return [];
+      const what = `route ${route.dst} of table ${route.table}`;
+      return [leftover(`route ${routeKey(route)}`, what, id, { op: 'route.delete', route })];
+    }),
+    ...links.flatMap((link) => {
+      const id = link.kind === 'vrf' ? goneId(link.vrfTable) : undefined;
+      if (id === undefined) return [];
+      const what = `VRF ${link.name} (table ${link.vrfTable})`;
+      return [leftover(`link ${link.name}`, what, id, { op: 'link.delete', name: link.name })];
+    }),
+  ];
+};
+
+/** The tables from the one of network 1 on are ours. */
+const networkOfTable = (table: number): number | undefined => {
+  const id = table - vrfTable(parseNetworkId(0));
+  return isTenant(id) ? id : undefined;
+};
+
+const isTenant = (id: number): boolean => id >= 1 && id < MAX_NETWORKS;
+
+const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<number>): Leftover[] =>
+  [...new Set(conntrackMarks)].flatMap((mark): Leftover[] => {
+    const id = mark - networkCtMark(parseNetworkId(0));
+    if (!isTenant(id) || networks.has(id)) return [];
+    const count = conntrackMarks.filter((one) => one === mark).length;
+    return [
+      {
+        key: `conntrack ${mark}`,
+        what: `${count} connections with ct mark 0x${mark.toString(16)} in zone ${CT_ZONES.external}`,
+        why: `there is no network with id ${id}`,
+        remedy: { by: 'conntrack', zone: CT_ZONES.external, mark },
+      },
+    ];
+  });
+
+const agentLeftovers = ({ differences }: Wanted): Leftover[] =>
+  differences
+    .filter(({ kind }) => kind === 'unwanted')
+    .map(({ backend, key, network }) => ({
+      key,
+      what: `${backend}: ${key}`,
+      why: network === undefined ? 'nobody wants it' : `nobody wants it; it was of network ${network}`,
+      remedy: { by: 'agent' },
+    }));

@@ -1,0 +1,65 @@
+/** Reads what is on the node, without asking the agent. */
+import { POD_PORT_KEY } from '../../agent/model/ownership.ts';
+import { CT_ZONES } from '../../agent/model/registry/marks.ts';
+import type { CommandRunner } from '../../datapath/exec/types.ts';
+import type { Netns } from '../../datapath/netlink/kernel/types.ts';
+import { OUR_PROTOCOL } from '../../datapath/netlink/route/types.ts';
+import { FAMILIES } from '../../net/ip.ts';
+import type { Transact } from '../flows/datapaths.ts';
+import { mapOf, setOf, uuidOf } from '../node/wire-values.ts';
+import type { NodeState, PodPort } from './leftovers.ts';
+
+export interface NodeSources {
+  readonly openvswitch: Transact;
+  readonly netns: Pick<Netns, 'links' | 'rules' | 'routes'>;
+  readonly runner: Pick<CommandRunner, 'run'>;
+}
+
+export interface NodeReading {
+  readonly state: NodeState;
+  /** What could not be looked at, and why. */
+  readonly blind: readonly string[];
+}
+
+export const readNode = async ({ openvswitch, netns, runner }: NodeSources): Promise<NodeReading> => {
+  const blind: string[] = [];
+  const look = async <Thing>(what: string, read: () => Promise<readonly Thing[]> | readonly Thing[]) => {
+    try {
+      return await read();
+    } catch (error) {
+      blind.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      return [];
+    }
+  };
+  const state = {
+    podPorts: await look('OVS ports', () => podPorts(openvswitch)),
+    links: await look('links', () => netns.links()),
+    rules: await look('rules', () => netns.rules()),
+    routes: await look('routes', () => FAMILIES.flatMap((family) => netns.routes({ family, protocol: OUR_PROTOCOL }))),
+    conntrackMarks: await look('conntrack', () => conntrackMarks(runner)),
+  };
+  return { state, blind };
+};
+
+const podPorts = async (openvswitch: Transact): Promise<PodPort[]> => {
+  const [interfaces, ports] = await openvswitch([
+    { op: 'select', table: 'Interface', where: [], columns: ['_uuid', 'name', 'external_ids'] },
+    { op: 'select', table: 'Port', where: [], columns: ['_uuid', 'interfaces'] },
+  ]);
+  const portOf = new Map(
+    (ports?.rows ?? []).flatMap((row) => setOf(row['interfaces']).map((one) => [one, uuidOf(row['_uuid'])] as const)),
+  );
+  return (interfaces?.rows ?? []).flatMap((row): PodPort[] => {
+    const ids = mapOf(row['external_ids']);
+    const uuid = portOf.get(uuidOf(row['_uuid']));
+    if (!ids.has(POD_PORT_KEY) || uuid === undefined) return [];
+    const [podUid = '', logicalPort = ''] = [ids.get('iface-id-ver'), ids.get('iface-id')];
+    return [{ uuid, name: String(row['name']), podUid, logicalPort }];
+  });
+};
+
+const conntrackMarks = async (runner: NodeSources['runner']): Promise<number[]> => {
+  const args = ['dpctl/dump-conntrack', `zone=${CT_ZONES.external}`];
+  const { stdout } = await runner.run({ file: 'ovs-appctl', args });
+  return [...stdout.matchAll(/,mark=([0-9]+)(?=[,\n]|$)/g)].map(([, mark]) => Number(mark));
+};

@@ -1,0 +1,135 @@
+/** `udnctl explain pod`: why a pod can talk, or cannot. */
+import type { NetworkStatus, PodAttachmentStatus, PodStatus } from '../../api/agent-status.ts';
+import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
+import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
+import { bindingChecks, flowCheck, interfaceChecks, northboundCheck } from './port-checks.ts';
+import { attempt, type ExplainSources } from './sources.ts';
+
+/** @param key `namespace/name` */
+export const explainPod = async (sources: ExplainSources, key: string): Promise<Explanation> => {
+  const subject = `pod ${key}`;
+  const asked = await attempt('agent', async () => {
+    const [pods, networks] = await Promise.all([sources.agent.pods(), sources.agent.networks()]);
+    return { pod: pods.find((one) => `${one.namespace}/${one.name}` === key), networks };
+  });
+  if ('failed' in asked) return { subject, checks: [asked.failed] };
+  const { pod, networks } = asked.value;
+  if (pod === undefined) return { subject, checks: [notHere(key)] };
+  const attachments = await Promise.all(
+    pod.attachments.map((attachment) => attachmentChecks(sources, pod, attachment, networks)),
+  );
+  return { subject, checks: [...networkChecks(pod), ...attachments.flat()] };
+};
+
+const notHere = (key: string): Check =>
+  missing(
+    'agent',
+    `the agent of this node knows no pod ${key}`,
+    'ask on the node that it runs on (kubectl get pod -o wide); a pod that is finished or not scheduled has no network',
+  );
+
+const networkChecks = (pod: PodStatus): Check[] => {
+  const what = 'namespace';
+  if (pod.attachments.length === 0) {
+    const why = pod.message ?? 'it is attached to no network';
+    return [
+      missing(what, why, `the label ${PRIMARY_NETWORK_LABEL} and a primary network have to be there before its pods`),
+    ];
+  }
+  const primary = pod.attachments.find(({ role }) => role === 'primary');
+  const found =
+    primary === undefined
+      ? `${pod.namespace} uses the default network`
+      : `${pod.namespace} has the label ${PRIMARY_NETWORK_LABEL}, its network is ${primary.network}`;
+  const state =
+    pod.message === undefined
+      ? ok('agent', 'has written all that it wants for the pod')
+      : missing('agent', pod.message, 'udnctl problems says more');
+  return [ok(what, found), state];
+};
+
+const attachmentChecks = async (
+  sources: ExplainSources,
+  pod: PodStatus,
+  attachment: PodAttachmentStatus,
+  networks: readonly NetworkStatus[],
+): Promise<Check[]> => {
+  const port = {
+    name: attachment.port,
+    mac: attachment.mac,
+    addresses: attachment.addresses.map((address) => address.split('/')[0] ?? ''),
+  };
+  const [northbound, binding, plugged, inside] = await Promise.all([
+    attempt('northbound port', () => northboundCheck(sources, port)),
+    attempt('southbound binding', () => bindingChecks(sources, attachment.port)),
+    attempt('OVS interface', () => interfaceOf(sources, attachment)),
+    attempt('inside of the pod', () => insideChecks(sources, pod, attachment)),
+  ]);
+  const cookie = 'failed' in binding ? undefined : binding.value.cookie;
+  const flows = await attempt('flows of br-int', () => flowCheck(sources, cookie));
+  const checks = [
+    idCheck(attachment, networks),
+    annotationCheck(attachment),
+    ...('failed' in northbound ? [northbound.failed] : [northbound.value]),
+    ...('failed' in binding ? [binding.failed] : binding.value.checks),
+    ...('failed' in plugged ? [plugged.failed] : plugged.value),
+    ...('failed' in inside ? [inside.failed] : inside.value),
+    ...('failed' in flows ? [flows.failed] : [flows.value]),
+  ];
+  return checks.map((check) => ({ ...check, what: `${attachment.network}: ${check.what}` }));
+};
+
+const idCheck = ({ network, nad, role }: PodAttachmentStatus, networks: readonly NetworkStatus[]): Check => {
+  const known = networks.find(({ name }) => name === network);
+  if (known === undefined) return missing('network', `${network} is not known here`, 'udnctl networks');
+  const subnets = known.topology === 'layer3' ? known.nodeSubnets : known.subnets;
+  if (known.state !== 'ready') {
+    return missing(
+      'network',
+      `${known.state}: ${known.message ?? 'not programmed yet'}`,
+      `udnctl explain network ${network}`,
+    );
+  }
+  return ok('network', `id ${known.id}, ${known.topology}, ${role}, by ${nad}, here ${subnets.join(', ')}`);
+};
+
+const annotationCheck = ({ addresses, mac, interface: name }: PodAttachmentStatus): Check =>
+  addresses.length === 0 || mac === undefined
+    ? missing(
+        'annotation',
+        'it has no address yet',
+        'the node’s agent or the cluster manager gives it: udnctl problems',
+      )
+    : ok('annotation', `${name} ${addresses.join(', ')} ${mac}`);
+
+const interfaceOf = async (sources: ExplainSources, attachment: PodAttachmentStatus): Promise<readonly Check[]> => {
+  if (attachment.hostInterface !== undefined) {
+    return (await interfaceChecks(sources, attachment.hostInterface, attachment.port)).checks;
+  }
+  const next =
+    'the container runtime has not called the CNI plugin for it: look at the pod’s events and the kubelet’s log';
+  return [missing('OVS interface', 'it has none', next)];
+};
+
+const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: PodAttachmentStatus): Check[] => {
+  const inside = podNetns.read(pod);
+  if (inside === undefined) return [unknown('inside of the pod', 'its network namespace cannot be found from here')];
+  const own = inside.addresses
+    .filter(({ link }) => link === attachment.interface)
+    .map(({ address }) => String(address));
+  const lacking = attachment.addresses.filter((address) => !own.includes(address));
+  const routes = inside.routes.filter(({ dev }) => dev === attachment.interface);
+  const texts = routes.map(({ dst, via }) => `${dst}${via === undefined ? '' : ` via ${via}`}`);
+  return [
+    lacking.length === 0
+      ? ok('addresses', `${attachment.interface} has ${own.join(', ')}`)
+      : missing(
+          'addresses',
+          `${attachment.interface} lacks ${lacking.join(', ')}`,
+          'somebody took them away: make the pod anew',
+        ),
+    routes.length === 0
+      ? missing('routes', `none is on ${attachment.interface}`, 'somebody took them away: make the pod anew')
+      : ok('routes', texts.join(', ')),
+  ];
+};

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import type { NetworkStatus, NodeStatus, PodStatus } from '../../api/agent-status.ts';
+import { explain } from '../commands/explain.ts';
+import type { Transact } from '../flows/datapaths.ts';
+import type { Row } from '../node/wire-values.ts';
+import type { ExplainSources } from './sources.ts';
+
+const UUID = '0a1b2c3d-0000-0000-0000-000000000000';
+const CHASSIS = '11111111-0000-0000-0000-000000000000';
+
+const network: NetworkStatus = {
+  name: 'red_red',
+  id: 1,
+  nads: ['red/red'],
+  topology: 'layer3',
+  role: 'primary',
+  mtu: 1400,
+  subnets: ['10.100.0.0/16/24'],
+  nodeSubnets: ['10.100.0.0/24'],
+  pods: 1,
+  state: 'ready',
+};
+
+const attachment = {
+  network: 'red_red',
+  nad: 'red/red',
+  role: 'primary',
+  interface: 'ovn-udn1',
+  addresses: ['10.100.0.3/24'],
+  mac: '0a:58:0a:64:00:03',
+  port: 'red.red_red_a',
+  hostInterface: 'abc_1',
+  installed: true,
+};
+
+const pod: PodStatus = { namespace: 'red', name: 'a', uid: 'u', attachments: [attachment], state: 'ready' };
+const node: NodeStatus = { name: 'n1' };
+
+/** Rows of a database by table; a condition on a column has to match. */
+const database =
+  (tables: Readonly<Record<string, readonly Row[]>>): Transact =>
+  (operations) =>
+    Promise.resolve(
+      operations.map((operation) => {
+        if (operation.op !== 'select') throw new Error(`not asked for: ${operation.op}`);
+        const rows = (tables[operation.table] ?? []).filter((row) =>
+          operation.where.every(([column, , value]) => JSON.stringify(row[column]) === JSON.stringify(value)),
+        );
+        return { rows } as never;
+      }),
+    );
+
+const NORTHBOUND = {
+  Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03 10.100.0.3', type: '' }],
+};
+const SOUTHBOUND = {
+  Port_Binding: [
+    { _uuid: ['uuid', UUID], logical_port: 'red.red_red_a', chassis: ['uuid', CHASSIS], up: true, tunnel_key: 3 },
+  ],
+  Chassis: [{ _uuid: ['uuid', CHASSIS], name: 'chassis-1' }],
+};
+const INTERFACE = {
+  name: 'abc_1',
+  ofport: 2,
+  error: ['set', []],
+  link_state: 'up',
+  external_ids: [
+    'map',
+    [
+      ['iface-id', 'red.red_red_a'],
+      ['ovn-installed', 'true'],
+    ],
+  ],
+};
+const VSWITCH = {
+  Interface: [INTERFACE],
+  Open_vSwitch: [{ external_ids: ['map', [['system-id', 'chassis-1']]] }],
+};
+const FLOWS = ' cookie=0xa1b2c3d, duration=1s, table=0, n_packets=4, n_bytes=1, priority=100,in_port=2 actions=drop\n';
+
+const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
+  agent: {
+    node: () => Promise.resolve(node),
+    networks: () => Promise.resolve([network]),
+    pods: () => Promise.resolve([pod]),
+    problems: () => Promise.resolve([]),
+    wanted: () => Promise.resolve([]),
+    differences: () => Promise.resolve({ differences: [], unreadable: [] }),
+  },
+  northbound: database(NORTHBOUND),
+  southbound: database(SOUTHBOUND),
+  openvswitch: database(VSWITCH),
+  runner: {
+    run: ({ args }) => {
+      expect(args).toEqual(['dump-flows', 'br-int', 'cookie=0xa1b2c3d/-1']);
+      return Promise.resolve({ stdout: FLOWS, stderr: '' });
+    },
+  },
+  podNetns: {
+    read: () => ({
+      addresses: [{ link: 'ovn-udn1', address: '10.100.0.3/24' }] as never,
+      routes: [{ dst: '0.0.0.0/0', via: '10.100.0.1', dev: 'ovn-udn1' }] as never,
+    }),
+  },
+  ...more,
+});
+
+const of = async (more: Partial<ExplainSources> = {}) => {
+  const { data, lines, exitStatus } = await explain(sources(more), 'pod', 'red/a');
+  const { checks } = data as { checks: { what: string; state: string; found: string; next?: string }[] };
+  return { checks, lines, exitStatus, missing: checks.filter(({ state }) => state === 'missing') };
+};
+
+describe('explain pod', () => {
+  it('is content with a pod that has all', async () => {
+    const { lines, exitStatus, missing } = await of();
+    expect(missing).toEqual([]);
+    expect(exitStatus).toBe(0);
+    expect(lines[0]).toBe('pod red/a: everything is in place');
+    expect(lines.at(-1)).toMatch(/flows of br-int +1 of the port itself \(cookie 0xa1b2c3d\), 4 packets came from it$/);
+  });
+
+  it.each<[string, Partial<ExplainSources>, string, RegExp]>([
+    ['no northbound row', { northbound: database({}) }, 'northbound port', /no Logical_Switch_Port red.red_red_a/],
+    [
+      'another address in the row',
+      { northbound: database({ Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03' }] }) },
+      'northbound port',
+      /lacks 10\.100\.0\.3$/,
+    ],
+    [
+      'a binding to another chassis',
+      { openvswitch: database({ ...VSWITCH, Open_vSwitch: [{ external_ids: ['map', [['system-id', 'other']]] }] }) },
+      'southbound binding',
+      /bound to chassis chassis-1, this node is other/,
+    ],
+    ['no interface', { openvswitch: database({ ...VSWITCH, Interface: [] }) }, 'OVS interface', /no interface abc_1/],
+    [
+      'an interface with an error',
+      { openvswitch: database({ ...VSWITCH, Interface: [{ ...INTERFACE, error: 'could not open abc_1' }] }) },
+      'OVS interface',
+      /could not open abc_1/,
+    ],
+    [
+      'flows that are not installed',
+      {
+        openvswitch: database({
+          ...VSWITCH,
+          Interface: [{ ...INTERFACE, external_ids: ['map', [['iface-id', 'red.red_red_a']]] }],
+        }),
+      },
+      'OVS interface',
+      /not installed/,
+    ],
+    [
+      'no address inside',
+      { podNetns: { read: () => ({ addresses: [], routes: [{ dst: '0.0.0.0/0', dev: 'ovn-udn1' }] as never }) } },
+      'addresses',
+      /lacks 10\.100\.0\.3\/24/,
+    ],
+    [
+      'a database that is away',
+      { northbound: () => Promise.reject(new Error('no answer')) },
+      'northbound port',
+      /no answer/,
+    ],
+  ])('finds %s, and says what to do', async (_, more, what, found) => {
+    const { missing, exitStatus } = await of(more);
+    expect(exitStatus).toBe(1);
+    expect(missing).toEqual([
+      { what: `red_red: ${what}`, state: 'missing', found: expect.stringMatching(found), next: expect.any(String) },
+    ]);
+  });
+
+  it('says which binding is missing before the flows that follow from it', async () => {
+    const { missing } = await of({ southbound: database({}) });
+    expect(missing.map(({ what }) => what)).toEqual(['red_red: southbound binding', 'red_red: flows of br-int']);
+  });
+
+  it('does not call missing what cannot be seen', async () => {
+    const { checks, exitStatus } = await of({ podNetns: { read: () => undefined } });
+    expect(exitStatus).toBe(0);
+    expect(checks.filter(({ state }) => state === 'unknown')).toHaveLength(1);
+  });
+
+  it('knows when the pod is elsewhere, and when there is no agent', async () => {
+    const { agent } = sources();
+    const gone = { ...agent, pods: () => Promise.resolve([]) };
+    expect((await of({ agent: gone })).missing[0]?.found).toContain('knows no pod red/a');
+    const dead = { ...agent, pods: () => Promise.reject(new Error('the agent cannot be asked')) };
+    expect((await of({ agent: dead })).missing).toMatchObject([{ what: 'agent', found: 'the agent cannot be asked' }]);
+  });
+
+  it('a pod without a namespace is a mistake of the command line', () =>
+    expect(explain(sources(), 'pod', 'a')).rejects.toMatchObject({ exitStatus: 2 }));
+});
+
+describe('explain network', () => {
+  const wanted = [
+    { backend: 'host' as const, key: 'route 100001 0.0.0.0/0 0', owners: ['vrf:n1/red_red'], network: 'red_red' },
+    { backend: 'host' as const, key: 'route 100001 ::/0 0', owners: ['vrf:n1/red_red'], network: 'red_red' },
+    { backend: 'host' as const, key: 'link other', owners: ['vrf:n1/blue'], network: 'blue' },
+  ];
+  const management = {
+    ...INTERFACE,
+    name: 'ovn-k8s-mp1',
+    external_ids: [
+      'map',
+      [
+        ['iface-id', 'k8s-red_red_n1'],
+        ['ovn-installed', 'true'],
+      ],
+    ],
+  };
+  const ofNetwork = async (kind?: 'missing') => {
+    const { agent } = sources();
+    const differences = kind === undefined ? [] : [{ ...wanted[0], kind } as never];
+    const { data, exitStatus } = await explain(
+      sources({
+        openvswitch: database({ Interface: [management] }),
+        agent: {
+          ...agent,
+          wanted: () => Promise.resolve(wanted),
+          differences: () => Promise.resolve({ differences, unreadable: [] }),
+        },
+      }),
+      'network',
+      'red/red',
+    );
+    return { exitStatus, checks: (data as { checks: { what: string; state: string; found: string }[] }).checks };
+  };
+
+  it('counts what is as wanted, by place and kind', async () => {
+    const { checks, exitStatus } = await ofNetwork();
+    expect(exitStatus).toBe(0);
+    expect(checks).toContainEqual({ what: 'host route', state: 'ok', found: '2 as wanted' });
+    expect(checks).toContainEqual({ what: 'management port', state: 'ok', found: 'ovn-k8s-mp1, ofport 2, up' });
+    expect(checks.map(({ what }) => what)).not.toContain('host link');
+  });
+
+  it('names what is missing', async () => {
+    const { checks, exitStatus } = await ofNetwork('missing');
+    expect(exitStatus).toBe(1);
+    expect(checks.find(({ what }) => what === 'host route')).toMatchObject({
+      state: 'missing',
+      found: 'route 100001 0.0.0.0/0 0 is missing',
+    });
+  });
+
+  it('counts its flows of the gateway bridge', async () => {
+    const patch = 'patch-br-ex_red_red_n1-to-br-int';
+    const gateway = { mode: 'shared' as const, bridge: 'br-ex', mac: '02:00:00:00:00:01', addresses: [], nextHops: [] };
+    const ports = `  br-ex:\n    ${patch} 2/none: (patch: peer=other)\n`;
+    const { agent } = sources();
+    const of = async (flows: string) => {
+      const { data } = await explain(
+        sources({
+          agent: { ...agent, node: () => Promise.resolve({ ...node, gateway }) },
+          openvswitch: database({ Interface: [management, { ...INTERFACE, name: patch, external_ids: ['map', []] }] }),
+          runner: { run: ({ file }) => Promise.resolve({ stdout: file === 'ovs-appctl' ? ports : flows, stderr: '' }) },
+        }),
+        'network',
+        'red/red',
+      );
+      return (data as { checks: { what: string; state: string; found: string }[] }).checks.slice(-2);
+    };
+    const flow = ` cookie=0xdeff105, duration=1s, table=0, n_packets=4, n_bytes=1, priority=90,in_port=2 actions=drop`;
+    expect(await of(flow)).toEqual([
+      { what: 'patch port', state: 'ok', found: `${patch}, ofport 2, up` },
+      { what: 'gateway flows', state: 'ok', found: '1 on br-ex, 4 packets: udnctl flows --network red_red' },
+    ]);
+    expect((await of(''))[1]).toMatchObject({ state: 'missing', found: 'br-ex has none for it' });
+  });
+
+  it('an unknown network is said to be unknown', () =>
+    expect(explain(sources(), 'network', 'nothing')).rejects.toThrow('this node knows no network "nothing"'));
+});

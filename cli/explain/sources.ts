@@ -1,0 +1,41 @@
+/** What `udnctl explain` asks. Whoever does not answer is said to be missing, and the rest is looked at all the same. */
+import type { CommandRunner } from '../../datapath/exec/types.ts';
+import type { Transact } from '../flows/datapaths.ts';
+import type { AgentClient } from '../node/agent-client.ts';
+import type { PodNetns } from '../node/pod-netns.ts';
+import type { Row } from '../node/wire-values.ts';
+import { type Check, missing } from './check.ts';
+
+export interface ExplainSources {
+  readonly agent: AgentClient;
+  readonly northbound: Transact;
+  readonly southbound: Transact;
+  readonly openvswitch: Transact;
+  readonly runner: Pick<CommandRunner, 'run'>;
+  readonly podNetns: PodNetns;
+}
+
+/** The first row with a value in a column. */
+export const rowWith = async (
+  transact: Transact,
+  table: string,
+  column: string,
+  value: string,
+  columns: readonly string[],
+): Promise<Row | undefined> => {
+  const [found] = await transact([{ op: 'select', table, where: [[column, '==', value]], columns }]);
+  return found?.rows?.[0];
+};
+
+/** Something that may not answer: then that is what is missing. */
+export const attempt = async <Value>(
+  what: string,
+  work: () => Promise<Value> | Value,
+): Promise<{ readonly value: Value } | { readonly failed: Check }> => {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { failed: missing(what, message, 'whoever was asked did not answer: is it running, and is this a node?') };
+  }
+};

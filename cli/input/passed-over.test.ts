@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { passedOver } from './passed-over.ts';
+
+it('says which objects nothing is rendered from, and nothing of others', () =>
+  expect(
+    passedOver([
+      { kind: 'Service', metadata: { namespace: 'red', name: 'web' } },
+      { kind: 'NetworkPolicy', metadata: { name: 'deny' } },
+      { kind: 'Pod', metadata: { namespace: 'red', name: 'a' } },
+      { kind: 'Deployment', metadata: { namespace: 'red', name: 'a' } },
+      { kind: 'EndpointSlice' },
+      'nonsense',
+      null,
+    ]),
+  ).toEqual([
+    { object: 'Service/red/web', severity: 'info', message: 'is passed over: nothing is rendered from a Service yet' },
+    {
+      object: 'NetworkPolicy/deny',
+      severity: 'info',
+      message: 'is passed over: nothing is rendered from a NetworkPolicy yet',
+    },
+  ]));

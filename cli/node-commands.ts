@@ -1,0 +1,201 @@
+/** The commands about a node: their options, and who they ask. */
+import { type Command, Option } from 'commander';
+import { createConntrack } from '../datapath/conntrack/conntrack.ts';
+import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
+import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
+import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
+import { diff } from './commands/diff.ts';
+import { doctor } from './commands/doctor.ts';
+import { EXPLAINED, type Explained, explain } from './commands/explain.ts';
+import { listFlows } from './commands/flows.ts';
+import { listNetworks } from './commands/networks.ts';
+import { listPods } from './commands/pods.ts';
+import { listProblems } from './commands/problems.ts';
+import { trace } from './commands/trace.ts';
+import { CliError } from './errors.ts';
+import type { Transact } from './flows/datapaths.ts';
+import { connectAgent } from './node/agent-client.ts';
+import { lazyDatabase } from './node/database.ts';
+import {
+  type NodeOptions,
+  nodeCommand,
+  type RemoteOptions,
+  type TextOptions,
+  textCommand,
+  withOvnRemotes,
+  withRemotes,
+} from './node/node-command.ts';
+import { netnsPaths, podNetns } from './node/pod-netns.ts';
+import { formatOutput, formatTextOutput, type Output, type OutputFormat, type TextOutput } from './output/format.ts';
+import { PROTOCOLS, type Protocol } from './trace/packet.ts';
+
+export const nodeCommands = (): Command[] => [
+  networksCommand(),
+  podsCommand(),
+  problemsCommand(),
+  explainCommand(),
+  traceCommand(),
+  flowsCommand(),
+  diffCommand(),
+  doctorCommand(),
+];
+
+const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
+
+const networksCommand = (): Command =>
+  nodeCommand('networks', 'the networks that this node knows').action(async (options: NodeOptions) =>
+    print(await listNetworks(connectAgent(options.agentSocket)), options.output),
+  );
+
+const podsCommand = (): Command =>
+  nodeCommand('pods', 'the pods of this node and their addresses on every network')
+    .option('-n, --namespace <name>', 'only of this namespace')
+    .option('--network <network>', 'only of this network, by its name or the key of a NAD')
+    .action(async (options: NodeOptions & { namespace?: string; network?: string }) =>
+      print(await listPods(connectAgent(options.agentSocket), options), options.output),
+    );
+
+const problemsCommand = (): Command =>
+  nodeCommand('problems', 'what cannot be programmed or read, and why').action(async (options: NodeOptions) =>
+    print(await listProblems(connectAgent(options.agentSocket)), options.output),
+  );
+
+const explainCommand = (): Command =>
+  withRemotes(textCommand('explain', 'what a pod or a network needs on this node, and what of it is there'))
+    .argument('<kind>', EXPLAINED.join(' or '))
+    .argument('<name>', `NAMESPACE/NAME of a pod, or of a network ${NETWORK}`)
+    .action(async (kind: string, name: string, options: TextOptions & RemoteOptions) => {
+      if (!isExplained(kind)) throw new CliError(`"${kind}" is not ${EXPLAINED.join(' or ')}`, 2);
+      await using databases = databasesOf(options);
+      using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+      const sources = {
+        ...databases,
+        agent: connectAgent(options.agentSocket),
+        runner: createCommandRunner(),
+        podNetns: podNetns(kernel, netnsPaths),
+      };
+      finish(await explain(sources, kind, name), options);
+    });
+
+const isExplained = (kind: string): kind is Explained => (EXPLAINED as readonly string[]).includes(kind);
+
+interface TraceOptions extends TextOptions, RemoteOptions {
+  readonly from: readonly string[];
+  readonly to: string;
+  readonly network?: string;
+  readonly port: string;
+  readonly proto: Protocol;
+  readonly ipFamily?: string;
+  readonly established: boolean;
+  readonly raw: boolean;
+}
+
+const traceCommand = (): Command =>
+  withOvnRemotes(textCommand('trace', 'what becomes of a packet, by the flows of Open vSwitch'))
+    .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
+    .requiredOption('--to <destination>', 'an address, or NAMESPACE/NAME of a pod of this node')
+    .option('--network <network>', `of a pod: on which of its networks; ${NETWORK}`)
+    .option('--port <port>', 'of the destination', '80')
+    .addOption(new Option('--proto <protocol>', 'what is sent').choices(PROTOCOLS).default('tcp'))
+    .addOption(new Option('--ip-family <family>', 'to a pod: to which of its addresses').choices(['4', '6']))
+    .option('--established', 'a packet of a connection that is there already, not the first', false)
+    .option('--raw', 'also what Open vSwitch has printed', false)
+    .action(async ({ ipFamily, network, ...options }: TraceOptions) => {
+      await using databases = databasesOf({ ...options, ovsRemote: '' });
+      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
+      const output = await trace(sources, {
+        ...options,
+        network,
+        protocol: options.proto,
+        port: portNumber(options.port),
+        family: ipFamily === undefined ? undefined : ipFamily === '6' ? 6 : 4,
+      });
+      finish({ ...output, exitStatus: 0 }, options);
+    });
+
+const portNumber = (text: string): number => {
+  const port = Number(text);
+  if (/^[0-9]{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new CliError(`--port is 1 to 65535, not "${text}"`, 2);
+};
+
+interface FlowsOptions extends NodeOptions, RemoteOptions {
+  readonly network?: string;
+  readonly node: boolean;
+  readonly summary: boolean;
+}
+
+const flowsCommand = (): Command =>
+  withOvnRemotes(nodeCommand('flows', 'the flows of br-int and of the gateway bridge, by what they are for'))
+    .option('--network <network>', `only of this network: ${NETWORK}`)
+    .option(
+      '--node',
+      'only those of the gateway bridge that all networks have in common, and those that are not ours',
+      false,
+    )
+    .option('--summary', 'only how many there are', false)
+    .action(async (options: FlowsOptions) => {
+      if (options.network === undefined && !options.node) throw new CliError('--network or --node is needed', 2);
+      await using databases = databasesOf({ ...options, ovsRemote: '' });
+      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
+      print(await listFlows(sources, options), options.output);
+    });
+
+const diffCommand = (): Command =>
+  textCommand('diff', 'what is programmed otherwise than it is wanted')
+    .option('--network <network>', `only of this network: ${NETWORK}`)
+    .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 they cannot all be told.')
+    .action(async (options: TextOptions & { network?: string }) => {
+      const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
+        throw new CliError(error instanceof Error ? error.message : String(error), 2);
+      });
+      finish(output, options);
+    });
+
+const doctorCommand = (): Command =>
+  withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone'))
+    .option('--fix', 'remove it', false)
+    .addHelpText('after', '\nExit status: 0 nothing is left, 1 something is, 2 it cannot be told.')
+    .action(async (options: TextOptions & RemoteOptions & { fix: boolean }) => {
+      await using databases = databasesOf(options);
+      using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+      const runner = createCommandRunner();
+      const sources = {
+        ...databases,
+        agent: connectAgent(options.agentSocket),
+        netns: kernel.netns(),
+        runner,
+        conntrack: createConntrack(runner),
+      };
+      finish(await doctor(sources, options), options);
+    });
+
+interface Databases extends AsyncDisposable {
+  readonly northbound: Transact;
+  readonly southbound: Transact;
+  readonly openvswitch: Transact;
+}
+
+/** Each is connected to when it is first asked. */
+const databasesOf = ({ nbRemote, sbRemote, ovsRemote }: RemoteOptions): Databases => {
+  const northbound = lazyDatabase('OVN_Northbound', nbRemote);
+  const southbound = lazyDatabase('OVN_Southbound', sbRemote);
+  const openvswitch = lazyDatabase('Open_vSwitch', ovsRemote);
+  return {
+    northbound: northbound.transact,
+    southbound: southbound.transact,
+    openvswitch: openvswitch.transact,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([northbound, southbound, openvswitch].map((database) => database.close()));
+    },
+  };
+};
+
+const print = (output: Output, format: OutputFormat): void => {
+  process.stdout.write(formatOutput(output, format));
+};
+
+const finish = (output: TextOutput & { readonly exitStatus: number }, { output: format }: TextOptions): void => {
+  process.stdout.write(formatTextOutput(output, format));
+  process.exitCode = output.exitStatus;
+};

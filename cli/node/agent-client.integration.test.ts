@@ -1,0 +1,79 @@
+/** udnctl's client against the agent's status server. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AttachmentRegistry } from '../../agent/attachments/registry.ts';
+import type { Place } from '../../agent/status/places.ts';
+import { serveStatus } from '../../agent/status/server.ts';
+import { TestCluster } from '../../agent/testing/cluster.ts';
+import { FakePorts } from '../../agent/testing/fake-ports.ts';
+import { connectAgent } from './agent-client.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agent-client-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const place = (differences: Place['differences']): Place => ({
+  backend: 'host',
+  wanted: () => ['link red'],
+  ownersOf: () => ['host-network:red_net'],
+  problemOf: () => undefined,
+  differences,
+});
+
+const serve = (places: readonly Place[]) => {
+  const cluster = new TestCluster('node1')
+    .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
+    .gateway('node1', { addresses: ['172.30.0.2/24'], nextHops: ['172.30.0.1'] })
+    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
+  return serveStatus(join(folder, 'agent.sock'), {
+    node: 'node1',
+    facts: cluster.facts,
+    registry: new AttachmentRegistry(),
+    ports: new FakePorts(),
+    ownerState: () => ({ kind: 'done' }),
+    unfinished: () => [],
+    diagnostics: new Map(),
+    inputProblems: () => [],
+    cluster: cluster.settings.cluster,
+    places,
+    networkOf: () => 'red_net',
+  });
+};
+
+it('asks everything that the agent answers', async () => {
+  const difference = { key: 'link red', kind: 'missing', owners: ['host-network:red_net'] } as const;
+  const server = await serve([place(() => Promise.resolve([difference]))]);
+  try {
+    const agent = connectAgent(join(folder, 'agent.sock'));
+    expect(await agent.node()).toMatchObject({ name: 'node1', gateway: { bridge: 'br-ex', nextHops: ['172.30.0.1'] } });
+    expect((await agent.networks()).map(({ name }) => name)).toEqual(['default', 'red_net']);
+    expect(await agent.pods()).toEqual([]);
+    expect(await agent.problems()).toEqual([]);
+    const expected = { backend: 'host', key: 'link red', owners: ['host-network:red_net'], network: 'red_net' };
+    expect(await agent.wanted()).toEqual([expected]);
+    expect(await agent.differences()).toEqual({ differences: [{ ...expected, kind: 'missing' }], unreadable: [] });
+  } finally {
+    await server.close();
+  }
+});
+
+it('a report that fails is an error of the question, not of the agent', async () => {
+  const broken: Place = {
+    ...place(() => Promise.resolve([])),
+    wanted: () => {
+      throw new Error('broken');
+    },
+  };
+  const server = await serve([broken]);
+  try {
+    const agent = connectAgent(join(folder, 'agent.sock'));
+    await expect(agent.wanted()).rejects.toThrow('it answered 500 to /v1/wanted');
+    expect((await agent.node()).name).toBe('node1');
+  } finally {
+    await server.close();
+  }
+});

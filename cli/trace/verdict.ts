@@ -1,0 +1,187 @@
+/** What a trace says, in one sentence. Pure. */
+import { purposeOf } from '../flows/purpose.ts';
+import { goesToController, outputsOf } from './datapath-actions.ts';
+import type { TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
+import type { BridgePort } from './port-names.ts';
+
+export interface TraceContext {
+  readonly ports: readonly BridgePort[];
+  /** Ports of pods, and of networks, by the name of the OVS port. */
+  readonly owners: ReadonlyMap<string, PortOwner>;
+  /** The gateway bridge's port to the outside. */
+  readonly uplink: string | undefined;
+  /** Logical flows of the steps that may have decided, by cookie. */
+  readonly logicalFlows: ReadonlyMap<string, LogicalFlow>;
+  /** Logical switches and routers by key. */
+  readonly datapaths: ReadonlyMap<number, { readonly kind: string; readonly name: string }>;
+}
+
+export interface PortOwner {
+  /** `namespace/name`; absent for a port of the network itself: to the gateway bridge, or to the host. */
+  readonly pod?: string;
+  readonly network: string;
+}
+
+export interface LogicalFlow {
+  /** `ls_in_acl_eval` */
+  readonly stage: string;
+  /** As OVN writes it. */
+  readonly match: string;
+}
+
+export interface Verdict {
+  readonly kind: 'delivered' | 'tunnel' | 'leaves' | 'host' | 'controller' | 'port' | 'dropped';
+  readonly sentence: string;
+}
+
+/** @param passes at least one */
+export const verdictOf = (passes: readonly TracePass[], context: TraceContext): Verdict => {
+  const arrivals = uniquePorts(passes.flatMap((pass) => arrivalsOf(pass, context)));
+  const [only] = arrivals;
+  if (only === undefined) return withoutArrival(passes, context);
+  if (arrivals.length > 1) {
+    const names = arrivals.map((port) => describe(port, passes, context).sentence);
+    return { kind: 'port', sentence: `goes several ways: ${names.join('; ')}` };
+  }
+  return describe(only, passes, context);
+};
+
+/** Patch ports are on the way, and what a tunnel is wrapped in says nothing of the packet. */
+const arrivalsOf = (pass: TracePass, { ports }: TraceContext): BridgePort[] => {
+  const named = pass.bridges
+    .filter(({ isUnderlay }) => !isUnderlay)
+    .flatMap(({ bridge, steps }) => outputActions(steps).map((number) => portOf(ports, bridge, number)));
+  const sent = outputsOf(pass.datapathActions).flatMap((number) => {
+    const found = ports.find(({ datapathPort }) => datapathPort === number) ?? unknownPort(number);
+    // Tunnels share one port of the datapath: which it is, the action has said.
+    return found.remoteIp === undefined ? [found] : [];
+  });
+  return [...named, ...sent].filter((port): port is BridgePort => port !== undefined && port.type !== 'patch');
+};
+
+const unknownPort = (datapathPort: number): BridgePort => ({
+  bridge: 'the datapath',
+  name: String(datapathPort),
+  ofport: -1,
+  datapathPort,
+  type: 'unknown',
+  peer: undefined,
+  remoteIp: undefined,
+});
+
+const outputActions = (steps: readonly TraceStep[]): string[] =>
+  steps.flatMap(({ actions }) =>
+    actions.flatMap(({ text }) => (text === 'LOCAL' ? ['LOCAL'] : (/^output:([0-9]+)$/.exec(text)?.[1] ?? []))),
+  );
+
+/** `LOCAL` is the port with the bridge's own name. */
+const portOf = (ports: readonly BridgePort[], bridge: string, number: string): BridgePort | undefined =>
+  ports.find((port) => port.bridge === bridge && (String(port.ofport) === number || isLocal(port, number)));
+
+const isLocal = ({ name, bridge }: BridgePort, number: string): boolean => number === 'LOCAL' && name === bridge;
+
+const uniquePorts = (ports: readonly BridgePort[]): BridgePort[] => [
+  ...new Map(ports.map((port) => [`${port.bridge} ${port.name}`, port])).values(),
+];
+
+const describe = (port: BridgePort, passes: readonly TracePass[], { owners, uplink }: TraceContext): Verdict => {
+  const owner = owners.get(port.name);
+  if (port.remoteIp !== undefined)
+    return { kind: 'tunnel', sentence: `sent to the node ${port.remoteIp} through a tunnel` };
+  if (owner?.pod !== undefined)
+    return { kind: 'delivered', sentence: `delivered to ${owner.pod} on this node, network ${owner.network}` };
+  if (port.name === uplink) return { kind: 'leaves', sentence: `leaves through ${port.name}${sourceOf(passes)}` };
+  if (port.name === port.bridge) return { kind: 'host', sentence: `goes to the host through ${port.name}` };
+  if (owner !== undefined)
+    return { kind: 'host', sentence: `goes to the host through ${port.name}, network ${owner.network}` };
+  return { kind: 'port', sentence: `goes out of port ${port.name} of ${port.bridge}` };
+};
+
+/** ` as 172.20.0.11 (masqueraded from 169.254.0.11)` */
+const sourceOf = (passes: readonly TracePass[]): string => {
+  const steps = passes.flatMap(({ bridges }) => bridges.flatMap(({ steps: own }) => own));
+  const translating = steps.findLast(({ actions }) => actions.some(({ text }) => natSource(text) !== undefined));
+  const address = translating?.actions.map(({ text }) => natSource(text)).find((found) => found !== undefined);
+  if (address === undefined) return '';
+  const before = /(?:nw_src|ipv6_src)=([^,]+)/.exec(translating?.flow?.match ?? '')?.[1];
+  return ` as ${address}${before === undefined ? '' : ` (masqueraded from ${before})`}`;
+};
+
+const natSource = (action: string): string | undefined => /^ct\(.*nat\(src=([^),]+)/.exec(action)?.[1];
+
+const withoutArrival = (passes: readonly TracePass[], context: TraceContext): Verdict => {
+  const last = passes.at(-1);
+  const places = placesOf(last?.bridges ?? []);
+  const at = places.at(-1);
+  // What a router asks the controller to do for a packet is in no datapath action when that keeps nothing of the packet.
+  const isAsked = at?.step.actions.some(({ text }) => text.startsWith('controller(')) === true;
+  if (last !== undefined && (isAsked || goesToController(last.datapathActions))) {
+    return { kind: 'controller', sentence: controllerSentence(at, context) };
+  }
+  if (at === undefined) return { kind: 'dropped', sentence: 'dropped' };
+  return { kind: 'dropped', sentence: dropSentence(at, places, context) };
+};
+
+interface Place {
+  readonly bridge: string;
+  readonly step: TraceStep;
+}
+
+const placesOf = (bridges: readonly TraceBridge[]): Place[] =>
+  bridges.flatMap(({ bridge, isUnderlay, steps }) =>
+    isUnderlay ? [] : steps.filter(({ table }) => table !== undefined).map((step) => ({ bridge, step })),
+  );
+
+const controllerSentence = (at: Place | undefined, context: TraceContext): string => {
+  const logical = at && context.logicalFlows.get(at.step.flow?.cookie ?? '');
+  if (at === undefined || logical === undefined) return 'handed to ovn-controller, which answers it or completes it';
+  const where = datapathName(at.step, context);
+  return logical.stage === 'lr_in_arp_request'
+    ? `waits at ${where}: the MAC of the next hop is not known yet, ovn-controller asks for it`
+    : `handed to ovn-controller by stage ${logical.stage} of ${where}`;
+};
+
+const dropSentence = ({ bridge, step }: Place, places: readonly Place[], context: TraceContext): string => {
+  const { table, flow } = step;
+  if (flow === undefined) return `dropped by ${bridge} table ${table}: no flow matches`;
+  const where = `dropped by ${bridge} table ${table} priority ${flow.priority}`;
+  const logical = context.logicalFlows.get(flow.cookie ?? '');
+  if (logical !== undefined) return `${where}: ${logicalReason(logical, step, places, context)}`;
+  if (/\breg14=(0x[0-9a-f]+),reg15=\1\b/.test(flow.match)) return `${where}: it would go back to where it came from`;
+  const purpose = purposeOf({ table: table ?? 0, priority: flow.priority, cookie: flow.cookie ?? '' });
+  if (purpose === undefined) return where;
+  const inPort = /in_port=([^,]+)/.exec(flow.match)?.[1];
+  const port = inPort === undefined ? undefined : portOf(context.ports, bridge, inPort);
+  const network = port && context.owners.get(port.name)?.network;
+  return `${where}: ${purpose.purpose}${network === undefined ? '' : ` (network ${network})`}`;
+};
+
+/** ACLs are done in a later table than the one that found which of them it is. */
+const logicalReason = (
+  logical: LogicalFlow,
+  step: TraceStep,
+  places: readonly Place[],
+  context: TraceContext,
+): string => {
+  const where = datapathName(step, context);
+  const evaluated = places.findLast(({ step: { flow } }) => isAcl(context.logicalFlows.get(flow?.cookie ?? '')));
+  if (!logical.stage.endsWith('_acl_action') || evaluated === undefined) return `stage ${logical.stage} of ${where}`;
+  const acl = context.logicalFlows.get(evaluated.step.flow?.cookie ?? '');
+  return `an ACL of ${where} (priority ${evaluated.step.flow?.priority}, ${acl?.match})`;
+};
+
+const isAcl = (logical: LogicalFlow | undefined): boolean =>
+  logical?.stage.endsWith('_acl_eval') === true && logical.match !== '1';
+
+const datapathName = ({ flow }: TraceStep, { datapaths }: TraceContext): string => {
+  const key = /(?:^|,)metadata=(0x[0-9a-f]+)(?:,|$)/.exec(flow?.match ?? '')?.[1];
+  const known = datapaths.get(Number(key));
+  return known === undefined ? `datapath ${key ?? 'unknown'}` : `${known.kind} ${known.name}`;
+};
+
+/** Cookies of the flows that are worth knowing of, those of the end of the last pass. */
+export const decidingFlows = (passes: readonly TracePass[]): { readonly cookie: string; readonly priority: number }[] =>
+  (passes.at(-1)?.bridges ?? [])
+    .flatMap(({ steps }) => steps)
+    .slice(-3)
+    .flatMap(({ flow }) => (flow?.cookie === undefined ? [] : [{ cookie: flow.cookie, priority: flow.priority }]));

@@ -1,0 +1,210 @@
+/**
+ * The host's network stack, kept as wanted. What is there is read once and then kept current by the kernel's events, so
+ * that a change costs what it touches; a full reading, now and then, finds what no event tells, for example settings.
+ */
+import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import type { KernelOp, OpFailure } from '../netlink/kernel/types.ts';
+import type { NetlinkEvent } from '../netlink/monitor/events.ts';
+import type { Netlink } from '../netlink/netlink.ts';
+import { OUR_PROTOCOL } from '../netlink/route/types.ts';
+import { findDifferences } from './difference.ts';
+import { EVERYTHING } from './mirror.ts';
+import type { HostOwnership } from './ownership.ts';
+import { planHost, type Step } from './plan.ts';
+import { ownedKeys } from './removal.ts';
+import { HostState } from './state.ts';
+import type { HostItem } from './types.ts';
+
+export interface HostBackendOptions {
+  readonly netlink: Pick<Netlink, 'read' | 'apply' | 'watch'>;
+  readonly ownership: HostOwnership;
+}
+
+/** Each may need something of the one before: a VRF, a port in it, what is on the port. One more is to be sure. */
+const MAX_ROUNDS = 4;
+/** Between two batches the worker does what others want of it: a pod must not wait for ten thousand routes. */
+const BATCH = 512;
+
+const NO_VRF = 'this kernel has no VRF (CONFIG_NET_VRF)';
+
+export class HostBackend implements Backend<HostItem> {
+  readonly #netlink: HostBackendOptions['netlink'];
+  readonly #state: HostState;
+  readonly #listeners = new Set<(change: OutsideChange) => void>();
+  readonly #unwatch: () => void;
+  /** False when events were lost, so that the mirror is worth nothing. */
+  #loaded = false;
+  #prune = false;
+  #lacksVrf = false;
+  #busy = false;
+
+  constructor({ netlink, ownership }: HostBackendOptions) {
+    this.#netlink = netlink;
+    this.#state = new HostState(ownership);
+    this.#unwatch = netlink.watch((events) => this.#onEvents(events));
+  }
+
+  async reconcile(request: ReconcileRequest<HostItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
+    this.#busy = true;
+    this.#prune = request.prune;
+    try {
+      this.#state.index.update(request.wanted, request.keys);
+      if (request.keys === 'all' || !this.#loaded) await this.#load(signal);
+      return await this.#reconcile(request, signal);
+    } catch (error) {
+      this.#loaded = false;
+      throw error;
+    } finally {
+      this.#busy = false;
+      this.#tell();
+    }
+  }
+
+  /** What is not as wanted now, read anew; nothing is changed. */
+  difference(wanted: ReadonlyMap<string, HostItem>, signal?: AbortSignal): Promise<Difference[]> {
+    const { ownership, remembered } = this.#state;
+    return findDifferences({ netlink: this.#netlink, ownership, wanted, remembered }, signal);
+  }
+
+  listen(listener: (change: OutsideChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#unwatch();
+    this.#listeners.clear();
+    return Promise.resolve();
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    this.#loaded = true;
+    this.#state.mirror.load(await this.#netlink.read(EVERYTHING, signal));
+  }
+
+  async #reconcile(
+    { wanted, keys, prune }: ReconcileRequest<HostItem>,
+    signal: AbortSignal,
+  ): Promise<ReconcileOutcome> {
+    const all = keys === 'all' ? ownedKeys(this.#state).union(new Set(wanted.keys())) : keys;
+    const failed = new Map<string, string>();
+    let waiting: ReadonlyMap<string, string> = new Map();
+    let written = 0;
+    let todo: ReadonlySet<string> = all;
+    for (let round = 0; round < MAX_ROUNDS && todo.size > 0; round++) {
+      await this.#readAnew(todo, signal);
+      const { mirror, index, ownership, remembered } = this.#state;
+      const plan = planHost({ mirror, index, ownership, remembered, keys: todo, prune });
+      const refused = await this.#apply(plan.steps, signal);
+      written += plan.steps.filter(({ key }) => !refused.has(key)).length;
+      waiting = new Map([...waiting, ...plan.waiting]);
+      for (const [key, why] of [...plan.failed, ...refused]) failed.set(key, why);
+      todo = plan.later;
+    }
+    for (const key of todo) failed.set(key, 'what it is on did not come to rest');
+    this.#settle(all, failed, waiting);
+    return this.#outcome(written, failed, waiting);
+  }
+
+  /** Where there is no VRF, what needs one cannot be: it is not to be tried again and again. */
+  #outcome(
+    written: number,
+    failed: ReadonlyMap<string, string>,
+    waiting: ReadonlyMap<string, string>,
+  ): ReconcileOutcome {
+    const reasons = [...failed.values()];
+    if (reasons.includes(NO_VRF)) this.#lacksVrf = true;
+    const isUnsupported = ([, why]: readonly [string, string]): boolean => this.#lacksVrf && /\bVRF\b/.test(why);
+    const left = new Map([...waiting].filter(([key]) => !failed.has(key)));
+    const unsupported = new Map([...failed, ...left].filter(isUnsupported).map(([key]) => [key, NO_VRF]));
+    const others = (map: ReadonlyMap<string, string>) => new Map([...map].filter(([key]) => !unsupported.has(key)));
+    return { written, failed: others(failed), waiting: others(left), unsupported };
+  }
+
+  #settle(keys: ReadonlySet<string>, failed: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): void {
+    for (const key of keys) {
+      const isDone = !failed.has(key) && !waiting.has(key);
+      if (this.#state.index.wanted.has(key)) this.#state.settle(key, isDone);
+      else if (isDone && this.#prune) this.#state.forget(key);
+    }
+  }
+
+  /** What no event tells: routes that may be gone, and settings. */
+  async #readAnew(keys: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const { mirror, index } = this.#state;
+    const tables = new Set(mirror.staleTables);
+    const sysctls = [...keys].flatMap((key) => {
+      const item = index.wanted.get(key);
+      return item?.kind === 'sysctl' ? [item.sysctl.key] : [];
+    });
+    if (tables.size === 0 && sysctls.length === 0) return;
+    const routes = ([4, 6] as const).flatMap((family) =>
+      [...tables].map((table) => ({ family, table, protocol: OUR_PROTOCOL })),
+    );
+    const read = await this.#netlink.read({ routes, sysctls }, signal);
+    mirror.loadTables(tables, read.routes);
+    mirror.loadSysctls(sysctls, read.sysctls);
+  }
+
+  /** @returns keys of what the kernel refused, each with the first reason */
+  async #apply(steps: readonly Step[], signal: AbortSignal): Promise<Map<string, string>> {
+    const keyOf = new Map(steps.flatMap(({ key, ops }) => ops.map((op) => [op, key] as const)));
+    const ops = [...keyOf.keys()];
+    const refused = new Map<string, string>();
+    /** One more is under way while the answer to the last one is worked on: neither thread waits for the other. */
+    let next = this.#send(ops.slice(0, BATCH), signal);
+    for (let start = 0; start < ops.length; start += BATCH) {
+      const batch = ops.slice(start, start + BATCH);
+      const answer = next;
+      next = this.#send(ops.slice(start + BATCH, start + 2 * BATCH), signal);
+      const failures = await answer;
+      for (const failure of failures) {
+        const key = keyOf.get(failure.op) ?? '';
+        if (!refused.has(key)) refused.set(key, sentence(failure));
+      }
+      const failedOps = new Set(failures.map(({ op }) => op));
+      for (const op of batch) if (!failedOps.has(op)) this.#assume(op);
+    }
+    return refused;
+  }
+
+  #send(ops: readonly KernelOp[], signal: AbortSignal): Promise<readonly OpFailure[]> {
+    if (ops.length === 0) return Promise.resolve([]);
+    const answer = this.#netlink.apply({ ops }, signal);
+    // It may fail while the one before is waited for.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  /** The kernel tells of an IPv6 address only some time after it took it, and of settings never. */
+  #assume(op: KernelOp): void {
+    const { mirror } = this.#state;
+    if (op.op === 'address.put') {
+      const { detectDuplicates: _, ...address } = op.address;
+      mirror.putAddress({ ...address, scope: 'global', state: 'valid' });
+    } else if (op.op === 'sysctl.set') {
+      mirror.loadSysctls([op.key], new Map([[op.key, op.value]]));
+    }
+  }
+
+  #onEvents(events: readonly NetlinkEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'lost') this.#loaded = false;
+      else this.#state.absorb(event);
+    }
+    if (events.some(({ kind }) => kind === 'lost')) this.#emit({ cause: 'input', keys: 'all' });
+    if (!this.#busy) this.#tell();
+  }
+
+  /** What we do ourselves is no news: it is looked at when it has been done. */
+  #tell(): void {
+    for (const change of this.#state.takeChanges(this.#prune)) this.#emit(change);
+  }
+
+  #emit(change: OutsideChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+const sentence = ({ op, error }: OpFailure): string =>
+  op.op === 'master.add' && op.master.kind === 'vrf' && error.code === 'ENOTSUP' ? NO_VRF : error.message;

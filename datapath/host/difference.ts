@@ -1,0 +1,42 @@
+/** The difference between what is wanted and what is there, for people. */
+import type { Difference } from '../backend.ts';
+import type { Netlink } from '../netlink/netlink.ts';
+import { EVERYTHING, Mirror } from './mirror.ts';
+import type { HostOwnership } from './ownership.ts';
+import { ownedKeys, unwantedStep } from './removal.ts';
+import type { HostItem } from './types.ts';
+import { isRight, judge } from './verdict.ts';
+import { WantedIndex } from './wanted-index.ts';
+import { actualWords, wantedWords } from './words.ts';
+
+export interface DifferenceInput {
+  readonly netlink: Pick<Netlink, 'read'>;
+  readonly ownership: HostOwnership;
+  readonly wanted: ReadonlyMap<string, HostItem>;
+  readonly remembered: ReadonlySet<string>;
+}
+
+/** Sorted by key. */
+export const findDifferences = async (input: DifferenceInput, signal?: AbortSignal): Promise<Difference[]> => {
+  const { netlink, ownership, wanted, remembered } = input;
+  const sysctls = [...wanted.values()].flatMap((item) => (item.kind === 'sysctl' ? [item.sysctl.key] : []));
+  const snapshot = await netlink.read({ ...EVERYTHING, sysctls }, signal);
+  const mirror = new Mirror();
+  mirror.load(snapshot);
+  mirror.loadSysctls(sysctls, snapshot.sysctls);
+  const index = new WantedIndex(ownership);
+  index.update(wanted, 'all');
+  const situation = { mirror, index, ownership, remembered };
+  const found: Difference[] = [];
+  for (const [key, item] of wanted) {
+    if (isRight(judge(item, situation))) continue;
+    const actual = actualWords(key, mirror);
+    const kind = actual === undefined ? 'missing' : 'different';
+    found.push({ key, kind, wanted: wantedWords(item), actual });
+  }
+  for (const key of ownedKeys(situation)) {
+    if (wanted.has(key) || unwantedStep(key, situation).length === 0) continue;
+    found.push({ key, kind: 'unwanted', actual: actualWords(key, mirror) });
+  }
+  return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+};

@@ -1,0 +1,76 @@
+/** What a reconciler does with the backend, without its clock: looks at what it is told of, and at all when a test says so. */
+import type { OutsideChange, ReconcileOutcome } from '../backend.ts';
+import type { Netlink } from '../netlink/netlink.ts';
+import { HostBackend } from './backend.ts';
+import type { HostOwnership } from './ownership.ts';
+import { type HostItem, hostItemKey } from './types.ts';
+
+export const OWNERSHIP: HostOwnership = {
+  vrfTables: { first: 100_001, last: 104_095 },
+  otherTables: [254, 7],
+  rulePriorities: [30, 2000],
+};
+
+export class HostKeeper {
+  readonly netlink: Netlink;
+  readonly backend: HostBackend;
+  readonly wanted = new Map<string, HostItem>();
+  /** All that was told. */
+  readonly told: OutsideChange[] = [];
+  #dirty = new Set<string>();
+  #all = true;
+
+  constructor(netlink: Netlink) {
+    this.netlink = netlink;
+    this.backend = new HostBackend({ netlink, ownership: OWNERSHIP });
+    this.backend.listen((change) => {
+      this.told.push(change);
+      if (change.keys === 'all') this.#all = true;
+      else this.#dirty = this.#dirty.union(change.keys);
+    });
+  }
+
+  want(...items: readonly HostItem[]): this {
+    for (const item of items) {
+      this.wanted.set(hostItemKey(item), item);
+      this.#dirty.add(hostItemKey(item));
+    }
+    return this;
+  }
+
+  unwant(...items: readonly HostItem[]): this {
+    for (const item of items) {
+      this.wanted.delete(hostItemKey(item));
+      this.#dirty.add(hostItemKey(item));
+    }
+    return this;
+  }
+
+  /** Looks at what changed until nothing does. @returns how much was written */
+  async settle(): Promise<number> {
+    let written = 0;
+    for (let i = 0; (this.#all || this.#dirty.size > 0) && i < 20; i++) written += (await this.#once()).written;
+    return written;
+  }
+
+  /** As the slow timer does. */
+  full(prune = true): Promise<ReconcileOutcome> {
+    this.#all = true;
+    return this.#once(prune);
+  }
+
+  drift(): string[] {
+    return this.told.flatMap(({ cause, keys }) => (cause === 'drift' && keys !== 'all' ? [...keys] : []));
+  }
+
+  async differences(): Promise<string[]> {
+    return (await this.backend.difference(this.wanted)).map(({ kind, key }) => `${kind} ${key}`);
+  }
+
+  #once(prune = true): Promise<ReconcileOutcome> {
+    const keys = this.#all ? 'all' : this.#dirty;
+    this.#all = false;
+    this.#dirty = new Set();
+    return this.backend.reconcile({ wanted: this.wanted, keys, prune }, AbortSignal.timeout(60_000));
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What to do so that the host is as wanted: additions from the ground up, removals before them and the other way. Pure.
+ * Where a change disturbs a link, what is on it is planned later, from what is there then.
+ */
+import type { KernelOp } from '../netlink/kernel/types.ts';
+import { unwantedStep } from './removal.ts';
+import type { HostItem } from './types.ts';
+import { judge, type Situation } from './verdict.ts';
+
+export interface HostPlan {
+  readonly steps: readonly Step[];
+  /** Keys that wait, and for what. */
+  readonly waiting: ReadonlyMap<string, string>;
+  readonly failed: ReadonlyMap<string, string>;
+  /** Keys to plan again when the steps have been done. */
+  readonly later: ReadonlySet<string>;
+}
+
+/** Operations of one key, in order. */
+export interface Step {
+  readonly key: string;
+  readonly ops: readonly KernelOp[];
+}
+
+export interface PlanRequest extends Situation {
+  readonly keys: Iterable<string>;
+  readonly prune: boolean;
+  /** Keys of what was brought about before: ours, whatever it looks like. */
+  readonly remembered: ReadonlySet<string>;
+}
+
+export const planHost = (request: PlanRequest): HostPlan => {
+  const { wanted } = request.index;
+  const items: (readonly [string, HostItem])[] = [];
+  const removals: Step[] = [];
+  for (const key of request.keys) {
+    const item = wanted.get(key);
+    if (item !== undefined) items.push([key, item]);
+    else if (request.prune) removals.push(...unwantedStep(key, request));
+  }
+  removals.sort((a, b) => removalRank(a.key) - removalRank(b.key));
+  items.sort(([, a], [, b]) => rank(a) - rank(b));
+  const additions = planItems(items, request, removals);
+  return { ...additions, steps: [...removals, ...additions.steps] };
+};
+
+const planItems = (
+  items: readonly (readonly [string, HostItem])[],
+  situation: Situation,
+  removals: readonly Step[],
+): HostPlan => {
+  const [waiting, failed] = [new Map<string, string>(), new Map<string, string>()];
+  const later = new Set<string>();
+  const steps: Step[] = [];
+  /** As the index names what things depend on. */
+  const disturbed = new Set(removals.map(({ key }) => key));
+  for (const [key, item] of items) {
+    if (situation.index.dependenciesOf(item).some((dependency) => disturbed.has(dependency))) {
+      later.add(key);
+      // Of a link the key is also what others depend on.
+      disturbed.add(key);
+      continue;
+    }
+    const verdict = judge(item, situation);
+    if (verdict.waiting !== undefined) waiting.set(key, verdict.waiting);
+    if (verdict.failed !== undefined) failed.set(key, verdict.failed);
+    if (verdict.ops.length > 0) steps.push({ key, ops: verdict.ops });
+    for (const dependency of verdict.disturbed ?? []) disturbed.add(dependency);
+  }
+  return { steps, waiting, failed, later };
+};
+
+/** A gateway has to be reachable before a route can lead to it, and the routes are there before anything is sent to them. */
+const rank = (item: HostItem): number => {
+  switch (item.kind) {
+    case 'link':
+      return item.link.kind === 'vrf' ? 0 : 1;
+    case 'address':
+      return 2;
+    case 'sysctl':
+      return 3;
+    case 'route':
+      return item.route.via === undefined ? 4 : 5;
+    case 'rule':
+      return 6;
+    case 'neighbour':
+      return 7;
+  }
+};
+
+const REMOVAL_ORDER = ['neighbour', 'rule', 'route', 'address', 'link'];
+
+const removalRank = (key: string): number => REMOVAL_ORDER.indexOf(key.slice(0, key.indexOf(' ')));

@@ -1,0 +1,90 @@
+/** What the backend knows: what is there, what is wanted, what has been brought about; and what events mean for it. */
+import type { OutsideChange } from '../backend.ts';
+import type { NetlinkEvent } from '../netlink/monitor/events.ts';
+import { Mirror } from './mirror.ts';
+import type { HostOwnership } from './ownership.ts';
+import { unwantedStep } from './removal.ts';
+import type { HostItem } from './types.ts';
+import { isRight, judge, type Situation } from './verdict.ts';
+import { WantedIndex } from './wanted-index.ts';
+
+export class HostState implements Situation {
+  readonly mirror = new Mirror();
+  readonly index: WantedIndex;
+  readonly ownership: HostOwnership;
+  /** Keys of what was brought about, until it is removed. */
+  readonly remembered = new Set<string>();
+  /** Keys that were right when they were looked at last. */
+  readonly #settled = new Set<string>();
+  readonly #touched = new Set<string>();
+
+  constructor(ownership: HostOwnership) {
+    this.ownership = ownership;
+    this.index = new WantedIndex(ownership);
+  }
+
+  absorb(event: Exclude<NetlinkEvent, { kind: 'lost' }>): void {
+    const { key, links, reachableBy, mayBeGone = [] } = this.mirror.apply(event);
+    if (key !== undefined) this.#touched.add(key);
+    for (const lost of mayBeGone) this.#touched.add(lost);
+    for (const { name, vrfTable } of links) {
+      this.#touch(this.index.ofLink(name));
+      if (vrfTable !== undefined) this.#touch(this.index.ofTable(vrfTable));
+    }
+    if (reachableBy === undefined) return;
+    for (const dependent of this.index.ofLink(reachableBy)) {
+      if (!this.#settled.has(dependent)) this.#touched.add(dependent);
+    }
+  }
+
+  /** Which of what events touched has to be looked at, and why. Forgets them. */
+  takeChanges(prune: boolean): OutsideChange[] {
+    const [drift, input] = [new Set<string>(), new Set<string>()];
+    for (const key of this.#touched) {
+      const cause = this.#causeOf(key, prune);
+      if (cause === 'drift') drift.add(key);
+      else if (cause === 'input') input.add(key);
+    }
+    this.#touched.clear();
+    return [
+      ...(drift.size === 0 ? [] : [{ cause: 'drift', keys: drift } as const]),
+      ...(input.size === 0 ? [] : [{ cause: 'input', keys: input } as const]),
+    ];
+  }
+
+  /** What is wanted was brought about, or not. */
+  settle(key: string, isDone: boolean): void {
+    if (isDone) this.#settled.add(key);
+    else this.#settled.delete(key);
+    if (isDone) this.remembered.add(key);
+    // It is tried again anyway: nothing that this attempt did is news.
+    else this.#touched.delete(key);
+  }
+
+  forget(key: string): void {
+    this.#settled.delete(key);
+    this.remembered.delete(key);
+  }
+
+  #touch(keys: Iterable<string>): void {
+    for (const key of keys) this.#touched.add(key);
+  }
+
+  #causeOf(key: string, prune: boolean): OutsideChange['cause'] | undefined {
+    const item = this.index.wanted.get(key);
+    if (item === undefined) return prune && unwantedStep(key, this).length > 0 ? 'drift' : undefined;
+    if (this.#isUnknown(item)) return 'input';
+    const verdict = judge(item, this);
+    const canBeDone = verdict.ops.length > 0;
+    if (!this.#settled.has(key)) return canBeDone || isRight(verdict) ? 'input' : undefined;
+    if (isRight(verdict)) return undefined;
+    this.#settled.delete(key);
+    return canBeDone ? 'drift' : 'input';
+  }
+
+  /** Has to be read before anything can be said. */
+  #isUnknown(item: HostItem): boolean {
+    if (item.kind === 'sysctl') return this.mirror.sysctl(item.sysctl.key) === undefined;
+    return item.kind === 'route' && this.mirror.staleTables.has(item.route.table);
+  }
+}

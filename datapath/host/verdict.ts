@@ -1,0 +1,225 @@
+/** Whether a wanted thing is as wanted, and what would make it so. Pure. */
+import { addressOf, cidrFamily, parseCidr } from '../../net/cidr.ts';
+import type { Address, NewAddress } from '../netlink/address/types.ts';
+import type { KernelOp } from '../netlink/kernel/types.ts';
+import type { Link, LinkChange } from '../netlink/link/types.ts';
+import { OUR_PROTOCOL, sameRoute } from '../netlink/route/types.ts';
+import type { Rule } from '../netlink/rule/types.ts';
+import type { Mirror } from './mirror.ts';
+import { type HostOwnership, isOurVrf, isVrfTable, VRF_ALIAS } from './ownership.ts';
+import {
+  type ForeignLink,
+  type HostItem,
+  hostItemKey,
+  type VrfLink,
+  type WantedAddress,
+  type WantedNeighbour,
+  type WantedRule,
+  type WantedSysctl,
+} from './types.ts';
+import { linkOfSysctl, type WantedIndex } from './wanted-index.ts';
+
+export interface Verdict {
+  /** What has to be done; nothing when it is right, or when it can't be done now. */
+  readonly ops: readonly KernelOp[];
+  /** What is missing that others bring. */
+  readonly waiting?: string;
+  /** Why it can't be. */
+  readonly failed?: string;
+  /** What the operations disturb, as `WantedIndex` names it: what depends on it is not known before they are done. */
+  readonly disturbed?: readonly string[];
+}
+
+export interface Situation {
+  readonly mirror: Mirror;
+  readonly index: WantedIndex;
+  readonly ownership: HostOwnership;
+}
+
+export const isRight = ({ ops, waiting, failed }: Verdict): boolean =>
+  ops.length === 0 && waiting === undefined && failed === undefined;
+
+export const judge = (item: HostItem, situation: Situation): Verdict => {
+  switch (item.kind) {
+    case 'link':
+      return item.link.kind === 'vrf' ? judgeVrf(item.link, situation) : judgeForeign(item.link, situation);
+    case 'address':
+      return judgeAddress(item.address, situation);
+    case 'route':
+      return judgeRoute(item, situation);
+    case 'rule':
+      return judgeRule(item.rule, situation);
+    case 'neighbour':
+      return judgeNeighbour(item.neighbour, situation);
+    case 'sysctl':
+      return judgeSysctl(item.sysctl, situation);
+  }
+};
+
+const RIGHT: Verdict = { ops: [] };
+
+/** Its alias follows in the same write to the kernel, so that none of ours is ever left without. */
+const judgeVrf = ({ name, table }: VrfLink, { mirror, ownership }: Situation): Verdict => {
+  const link = mirror.links.get(name);
+  const make: KernelOp[] = [
+    { op: 'master.add', master: { kind: 'vrf', name, table } },
+    { op: 'link.set', name, change: { alias: VRF_ALIAS, up: true } },
+  ];
+  if (link === undefined) return { ops: make, disturbed: [`link ${name}`, `table ${table}`] };
+  if (link.vrfTable === table) {
+    const change: LinkChange = {
+      ...(link.alias === VRF_ALIAS ? {} : { alias: VRF_ALIAS }),
+      ...(link.up ? {} : { up: true }),
+    };
+    return Object.keys(change).length === 0 ? RIGHT : { ops: [{ op: 'link.set', name, change }] };
+  }
+  if (!isOurVrf(link, ownership)) return { ops: [], failed: `a link ${name} is there that is not ours` };
+  const disturbed = [`link ${name}`, `table ${table}`, ...portsOf(link, mirror).map((port) => `link ${port}`)];
+  return { ops: [{ op: 'link.delete', name }, ...make], disturbed };
+};
+
+const portsOf = ({ index }: Link, mirror: Mirror): string[] =>
+  [...mirror.links.values()].filter(({ master }) => master === index).map(({ name }) => name);
+
+const judgeForeign = (wanted: ForeignLink, { mirror, ownership }: Situation): Verdict => {
+  const { name, mac, mtu } = wanted;
+  const link = mirror.links.get(name);
+  if (link === undefined) return { ops: [], waiting: noLink(name) };
+  const master = masterChange(wanted, link, mirror, ownership);
+  const change: LinkChange = {
+    ...(master.change === undefined ? {} : { master: master.change }),
+    ...(mac === undefined || mac === link.mac ? {} : { mac }),
+    ...(mtu === undefined || mtu === link.mtu ? {} : { mtu }),
+    ...(link.up ? {} : { up: true }),
+  };
+  const waiting = master.waiting === undefined ? {} : { waiting: master.waiting };
+  if (Object.keys(change).length === 0) return { ops: [], ...waiting };
+  const disturbed = master.change === undefined ? [] : [`link ${name}`];
+  return { ops: [{ op: 'link.set', name, change }], disturbed, ...waiting };
+};
+
+/** A link that should be a port of none is only taken out of a VRF of ours. */
+const masterChange = (
+  { master }: ForeignLink,
+  link: Link,
+  mirror: Mirror,
+  ownership: HostOwnership,
+): { readonly change?: string | null; readonly waiting?: string } => {
+  const current = mirror.links.get(mirror.nameOf(link.master) ?? '');
+  if (master === undefined) return current !== undefined && isOurVrf(current, ownership) ? { change: null } : {};
+  if (mirror.links.get(master)?.vrfTable === undefined) return { waiting: `VRF ${master} is not there` };
+  return current?.name === master ? {} : { change: master };
+};
+
+const judgeAddress = (wanted: WantedAddress, situation: Situation): Verdict => {
+  const { link, address, deprecated = false, noDad = false, noPrefixRoute = false } = wanted;
+  const { mirror } = situation;
+  const waiting = isOnLinkOf(link, situation);
+  if (waiting !== undefined) return { ops: [], waiting };
+  const put: NewAddress = {
+    link,
+    address,
+    ...(deprecated ? { deprecated } : {}),
+    ...(noPrefixRoute ? { noPrefixRoute } : {}),
+    ...(cidrFamily(address) === 6 && !noDad ? { detectDuplicates: true } : {}),
+  };
+  const there = mirror.address(link, address);
+  if (there?.state === 'duplicate') return { ops: [], failed: `another host has ${addressOf(address)}` };
+  const isAsWanted = there !== undefined && (there.deprecated ?? false) === deprecated;
+  if (isAsWanted && (there.noPrefixRoute ?? false) === noPrefixRoute) return RIGHT;
+  return { ops: [...obsoleteBy(wanted, mirror), { op: 'address.put', address: put }] };
+};
+
+/** The kernel keeps the first prefix length of an address, and the route that it made for it. */
+const obsoleteBy = ({ link, address, noPrefixRoute = false }: WantedAddress, mirror: Mirror): KernelOp[] => {
+  const isObsolete = (other: Address): boolean =>
+    addressOf(other.address) === addressOf(address) &&
+    (other.address !== address || (other.noPrefixRoute ?? false) !== noPrefixRoute);
+  return [...mirror.addressesOf(link)]
+    .filter(isObsolete)
+    .map((other): KernelOp => ({ op: 'address.delete', address: { link, address: other.address } }));
+};
+
+const judgeRoute = ({ route }: Extract<HostItem, { kind: 'route' }>, situation: Situation): Verdict => {
+  const { mirror } = situation;
+  const waiting =
+    isVrfThere(route.table, situation) ?? (route.dev === undefined ? undefined : isUsable(route.dev, situation));
+  if (waiting !== undefined) return { ops: [], waiting };
+  const there = mirror.routes.get(hostItemKey({ kind: 'route', route })) ?? [];
+  if (there.length <= 1) {
+    const [only] = there;
+    return only !== undefined && sameRoute(only, route) ? RIGHT : { ops: [{ op: 'route.put', route }] };
+  }
+  // Somebody appended one: what is put would only replace the first of them.
+  const others = there.filter((one) => !sameRoute(one, route));
+  return { ops: [...others.map((one): KernelOp => ({ op: 'route.delete', route: one })), { op: 'route.put', route }] };
+};
+
+const judgeRule = (wanted: WantedRule, situation: Situation): Verdict => {
+  const rule = kernelRule(wanted);
+  if (typeof rule === 'string') return { ops: [], failed: rule };
+  const waiting = isVrfThere(rule.table, situation);
+  if (waiting !== undefined) return { ops: [], waiting };
+  const isThere = situation.mirror.rules.has(hostItemKey({ kind: 'rule', rule: wanted }));
+  return isThere ? RIGHT : { ops: [{ op: 'rule.put', rule }] };
+};
+
+/** A sentence when its prefixes are not as the kernel would give them back: then it could not be found again. */
+export const kernelRule = ({ to, from, fwmark, iif, ...rest }: WantedRule): Rule | string => {
+  for (const prefix of [to, from]) if (prefix !== undefined && !isCanonical(prefix)) return `${prefix} is no prefix`;
+  return {
+    ...rest,
+    ...(from === undefined ? {} : { from: parseCidr(from) }),
+    ...(to === undefined ? {} : { to: parseCidr(to) }),
+    ...(fwmark === undefined ? {} : { fwmark }),
+    ...(iif === undefined ? {} : { iif }),
+    protocol: OUR_PROTOCOL,
+  };
+};
+
+const isCanonical = (prefix: string): boolean => {
+  try {
+    return parseCidr(prefix) === prefix;
+  } catch {
+    return false;
+  }
+};
+
+const judgeNeighbour = (neighbour: WantedNeighbour, { mirror }: Situation): Verdict => {
+  const { link, address, mac } = neighbour;
+  if (!mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
+  return mirror.neighbour(link, address) === mac ? RIGHT : { ops: [{ op: 'neighbour.put', neighbour }] };
+};
+
+const judgeSysctl = ({ key, value, ifPresent = false }: WantedSysctl, { mirror }: Situation): Verdict => {
+  const link = linkOfSysctl(key);
+  if (link !== undefined && !mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
+  const there = mirror.sysctl(key);
+  if (there?.value === value || (there !== undefined && there.value === undefined && ifPresent)) return RIGHT;
+  return { ops: [{ op: 'sysctl.set', key, value, ifPresent }] };
+};
+
+/** Undefined when it is there, and a port of the VRF that it should be one of: an address must not be in the wrong table. */
+const isOnLinkOf = (name: string, { mirror, index }: Situation): string | undefined => {
+  const link = mirror.links.get(name);
+  if (link === undefined) return noLink(name);
+  const master = index.masterOf(name);
+  return master === undefined || mirror.nameOf(link.master) === master
+    ? undefined
+    : `link ${name} is not in VRF ${master}`;
+};
+
+/** Routes need a link that is up; one that is wanted is brought up before. */
+const isUsable = (name: string, situation: Situation): string | undefined => {
+  const { mirror, index } = situation;
+  const isUp = mirror.links.get(name)?.up === true || index.wanted.has(`link ${name}`);
+  return isOnLinkOf(name, situation) ?? (isUp ? undefined : `link ${name} is down`);
+};
+
+/** Without its VRF nobody looks into a network's table by the network's own ports. */
+const isVrfThere = (table: number, { mirror, ownership }: Situation): string | undefined =>
+  isVrfTable(table, ownership) && mirror.vrfOf(table) === undefined
+    ? `the VRF of table ${table} is not there`
+    : undefined;
+
+const noLink = (name: string): string => `link ${name} is not there`;

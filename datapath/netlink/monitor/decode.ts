@@ -1,0 +1,92 @@
+/** Messages of multicast groups to events. */
+import { decodeAddress } from '../address/codec.ts';
+import { netlinkFault } from '../errors.ts';
+import { decodeLink } from '../link/codec.ts';
+import { decodeNeighbour } from '../neighbour/codec.ts';
+import { decodeRoute } from '../route/codec.ts';
+import { OUR_PROTOCOL } from '../route/types.ts';
+import { decodeRule } from '../rule/codec.ts';
+import { MessageType } from '../wire/codec.ts';
+import { AF, NLM_F } from '../wire/constants.ts';
+import type { Message } from '../wire/message.ts';
+import type { Change, NetlinkEvent } from './events.ts';
+import type { LinkNames } from './link-names.ts';
+
+/**
+ * Undefined for what is not told (see `NetlinkEvent`), and for what belongs to a link that is gone for good.
+ * @throws NetlinkError ERR_NETLINK_MALFORMED
+ */
+export const decodeEvent = ({ type, flags, data }: Message, names: LinkNames): NetlinkEvent | undefined => {
+  switch (type) {
+    case MessageType.NEWLINK:
+    case MessageType.DELLINK:
+      return linkEvent(type === MessageType.NEWLINK ? 'new' : 'gone', data, names);
+    case MessageType.NEWADDR:
+    case MessageType.DELADDR:
+      return addressEvent(type === MessageType.NEWADDR ? 'new' : 'gone', data, names);
+    case MessageType.NEWROUTE:
+    case MessageType.DELROUTE:
+      return routeEvent(type === MessageType.NEWROUTE ? 'new' : 'gone', flags, data, names);
+    case MessageType.NEWRULE:
+    case MessageType.DELRULE: {
+      const rule = decodeRule(data);
+      return rule && { kind: 'rule', change: type === MessageType.NEWRULE ? 'new' : 'gone', rule };
+    }
+    case MessageType.NEWNEIGH:
+    case MessageType.DELNEIGH:
+      return neighbourEvent(type === MessageType.NEWNEIGH ? 'new' : 'gone', data, names);
+    default:
+      return undefined;
+  }
+};
+
+const linkEvent = (change: Change, data: Buffer, names: LinkNames): NetlinkEvent | undefined => {
+  // A bridge tells of its ports by messages of another family: a port that leaves is not a link that goes.
+  if (data.length > 0 && data[0] !== AF.UNSPEC) return undefined;
+  const link = decodeLink(data);
+  if (change === 'new') names.set(link.index, link.name);
+  else names.delete(link.index);
+  return { kind: 'link', change, link };
+};
+
+const addressEvent = (change: Change, data: Buffer, names: LinkNames): NetlinkEvent | undefined => {
+  const decoded = decodeAddress(data);
+  if (decoded === undefined) return undefined;
+  const { index, label, ...address } = decoded;
+  const link = names.get(index);
+  if (link === undefined) return undefined;
+  return {
+    kind: 'address',
+    change,
+    address: { ...address, link, ...(label === undefined || label === link ? {} : { label }) },
+  };
+};
+
+const routeEvent = (change: Change, flags: number, data: Buffer, names: LinkNames): NetlinkEvent | undefined => {
+  const replaced = change === 'new' && (flags & NLM_F.REPLACE) !== 0;
+  if (!isTold(data, replaced)) return undefined;
+  const decoded = decodeRoute(data);
+  if (decoded === undefined) return undefined;
+  const { index, ...route } = decoded;
+  const dev = index === undefined ? undefined : names.get(index);
+  if (index !== undefined && dev === undefined) return undefined;
+  return { kind: 'route', change, replaced, route: dev === undefined ? route : { ...route, dev } };
+};
+
+/** Looked at before decoding: a routing daemon may change a million routes that are nobody's business here. */
+const isTold = (data: Buffer, replaced: boolean): boolean => {
+  if (data.length < ROUTE_HEADER_LENGTH) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a route is cut off');
+  return replaced || data[DST_LENGTH_OFFSET] === 0 || data[PROTOCOL_OFFSET] === OUR_PROTOCOL;
+};
+
+const ROUTE_HEADER_LENGTH = 12;
+const DST_LENGTH_OFFSET = 1;
+const PROTOCOL_OFFSET = 5;
+
+const neighbourEvent = (change: Change, data: Buffer, names: LinkNames): NetlinkEvent | undefined => {
+  const decoded = decodeNeighbour(data);
+  if (decoded === undefined) return undefined;
+  const { index, ...neighbour } = decoded;
+  const link = names.get(index);
+  return link === undefined ? undefined : { kind: 'neighbour', change, neighbour: { link, ...neighbour } };
+};

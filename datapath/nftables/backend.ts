@@ -1,0 +1,220 @@
+/** Keeps the table `inet ovn-udn` as it is wanted, by transactions of nft. */
+import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import { applyOperations } from './apply-operations.ts';
+import { differencesOf } from './difference.ts';
+import { NftError, refusedLines, toNftError } from './errors.ts';
+import { Monitor } from './monitor.ts';
+import { type NftCommand, NftProgram } from './nft-program.ts';
+import { type Operation, operationAt, scriptOf } from './operations.ts';
+import { findingsOf, type PlanInput, planOf } from './plan.ts';
+import { chainsInOtherWords, formsScripts } from './rule-forms.ts';
+import { emptyTable, type TableState } from './table-state.ts';
+import type { NftItem } from './types.ts';
+import { problemOf } from './wanted-form.ts';
+
+export interface NftablesOptions extends NftCommand {
+  /** Calls back after some milliseconds, unless what it returns is called before. Default: timers of Node. */
+  readonly schedule?: (ms: number, callback: () => void) => () => void;
+}
+
+export interface NftablesBackend extends Backend<NftItem> {
+  /** Reads the table and leaves it as it is. */
+  difference(wanted: ReadonlyMap<string, NftItem>, signal?: AbortSignal): Promise<readonly Difference[]>;
+}
+
+export const createNftables = (options: NftablesOptions): NftablesBackend => new Nftables(options);
+
+/** nft names some of what it refuses. So often it is asked again without that; then all that is left fails. */
+const MAX_ROUNDS = 30;
+
+class Nftables implements NftablesBackend {
+  readonly #nft: NftProgram;
+  readonly #monitor: Monitor;
+  readonly #forms = new Map<string, string>();
+  readonly #listeners = new Set<(change: OutsideChange) => void>();
+  /** Keys of elements whose set nobody wants. */
+  readonly #waiting = new Set<string>();
+  /** What is there as far as known. */
+  #actual: TableState | undefined;
+  #isKnown = false;
+
+  constructor(options: NftablesOptions) {
+    this.#nft = new NftProgram(options);
+    this.#monitor = new Monitor(this.#nft, options.schedule);
+  }
+
+  async reconcile(request: ReconcileRequest<NftItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
+    try {
+      return await this.#reconcile(request, signal);
+    } catch (error) {
+      this.#isKnown = false;
+      throw toNftError(error);
+    }
+  }
+
+  listen(listener: (change: OutsideChange) => void): () => void {
+    this.#listeners.add(listener);
+    const unlisten = this.#monitor.listen((cause) => {
+      this.#isKnown = false;
+      listener({ cause, keys: 'all' });
+    });
+    return () => {
+      unlisten();
+      this.#listeners.delete(listener);
+    };
+  }
+
+  async difference(wanted: ReadonlyMap<string, NftItem>, signal?: AbortSignal): Promise<readonly Difference[]> {
+    try {
+      const actual = await this.#nft.list(signal);
+      const forms = new Map(this.#forms);
+      return differencesOf(
+        wanted,
+        actual,
+        await this.#formsFor({ wanted, keys: 'all', prune: true, forms, actual }, signal),
+      );
+    } catch (error) {
+      throw toNftError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#monitor.close();
+  }
+
+  async #reconcile({ wanted, keys, prune }: ReconcileRequest<NftItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const failed = problemsOf(wanted, keys);
+    const waiting = setsToCome(wanted, keys);
+    if (keys === 'all' || !this.#isKnown) await this.#read(prune, signal);
+    const written = new Set<string>();
+    for (let isFresh = keys === 'all', round = 1; ; round++) {
+      const skip = new Set([...failed.keys(), ...waiting.keys()]);
+      const operations = await this.#plan({ wanted, keys, prune, skip }, signal);
+      if (operations.length === 0) break;
+      const refused = await this.#write(operations, signal);
+      if (refused.size === 0) {
+        for (const { key } of operations) written.add(key);
+        break;
+      }
+      // What was planned on a picture that may be old is planned again on a new one before anything is called wrong.
+      if (!isFresh) await this.#read(prune, signal);
+      else refuse(failed, refused);
+      isFresh = true;
+      if (round >= MAX_ROUNDS) for (const { key } of operations) if (!failed.has(key)) failed.set(key, LEFT_OUT);
+    }
+    this.#tellOfSets(wanted, written, waiting);
+    return { written: written.size, failed, waiting };
+  }
+
+  /** Elements that waited for a set that is there now. */
+  #tellOfSets(
+    wanted: ReadonlyMap<string, NftItem>,
+    written: ReadonlySet<string>,
+    waiting: ReadonlyMap<string, string>,
+  ): void {
+    for (const key of waiting.keys()) this.#waiting.add(key);
+    const come = [...this.#waiting].filter((key) => {
+      const item = wanted.get(key);
+      return item?.kind === 'element' && wanted.has(`set ${item.element.set}`);
+    });
+    for (const key of come) this.#waiting.delete(key);
+    const keys = new Set(come.filter((key) => !written.has(key)));
+    if (keys.size > 0) for (const listener of [...this.#listeners]) listener({ cause: 'input', keys });
+  }
+
+  /** A table that cannot be read is made anew. */
+  async #read(prune: boolean, signal: AbortSignal): Promise<void> {
+    try {
+      this.#actual = await this.#nft.list(signal);
+    } catch (error) {
+      if (!prune || !(error instanceof NftError) || error.code !== 'ERR_NFT_LISTING') throw error;
+      await this.#run([{ op: 'delete-table', key: '' }], signal);
+      this.#actual = undefined;
+    }
+    this.#isKnown = true;
+  }
+
+  async #plan(input: Omit<PlanInput, 'actual' | 'forms'>, signal: AbortSignal): Promise<Operation[]> {
+    const whole = { ...input, actual: this.#actual, forms: this.#forms };
+    await this.#formsFor(whole, signal);
+    return planOf(whole);
+  }
+
+  /** Asks how nft prints what it seems to print in other words than wanted, once for each rule. */
+  async #formsFor(
+    { forms, ...input }: Omit<PlanInput, 'forms'> & { readonly forms: Map<string, string> },
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
+    const actual = input.actual ?? emptyTable();
+    const chains = chainsInOtherWords(findingsOf({ ...input, actual, forms }).values(), actual, forms);
+    if (chains.length === 0) return forms;
+    const { rules, make, remove } = formsScripts(chains, input.wanted);
+    const made = await this.#monitor
+      .own(() => this.#nft.run(make, signal))
+      .catch((error: unknown) => {
+        // A rule that cannot be loaded is not there in other words either.
+        if (refusedLines(error).length === 0) throw error;
+      });
+    if (made === undefined) return forms;
+    await this.#monitor.own(() => this.#nft.run(remove));
+    if (made.rules.length === rules.length)
+      for (const [index, rule] of rules.entries()) forms.set(rule, made.rules[index] ?? rule);
+    return forms;
+  }
+
+  /** @returns the keys that were refused, with the reasons; then nothing was written */
+  async #write(operations: readonly Operation[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    try {
+      await this.#run(operations, signal);
+      return new Map();
+    } catch (error) {
+      const refused = refusedLines(error).flatMap(({ line, reason }): [string, string][] => {
+        const operation = operationAt(operations, line);
+        return operation === undefined ? [] : [[operation.key, reason]];
+      });
+      if (refused.length === 0) throw error;
+      return new Map(refused);
+    }
+  }
+
+  async #run(operations: readonly Operation[], signal: AbortSignal): Promise<void> {
+    const { rules } = await this.#monitor.own(() => this.#nft.run(scriptOf(operations), signal));
+    const added = operations.flatMap((operation) => (operation.op === 'add-rule' ? [operation.rule] : []));
+    if (rules.length !== added.length) {
+      this.#isKnown = false;
+      return;
+    }
+    for (const [index, rule] of added.entries()) this.#forms.set(rule, rules[index] ?? rule);
+    this.#actual = applyOperations(this.#actual, operations, rules);
+  }
+}
+
+const refuse = (failed: Map<string, string>, refused: ReadonlyMap<string, string>): void => {
+  const before = failed.size;
+  for (const [key, reason] of refused) failed.set(key, reason);
+  const [first = ['', '']] = refused;
+  if (failed.size === before) throw new NftError('ERR_NFT_FAILED', `${first[0]} was refused again: ${first[1]}`);
+};
+
+const LEFT_OUT = 'left out, because too much else was refused';
+
+const problemsOf = (wanted: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
+  const problems = new Map<string, string>();
+  for (const key of keys === 'all' ? wanted.keys() : keys) {
+    const item = wanted.get(key);
+    const problem = item && problemOf(item);
+    if (problem !== undefined) problems.set(key, problem);
+  }
+  return problems;
+};
+
+/** Elements of sets that nobody wants yet. */
+const setsToCome = (wanted: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
+  const waiting = new Map<string, string>();
+  for (const key of keys === 'all' ? wanted.keys() : keys) {
+    const item = wanted.get(key);
+    if (item?.kind === 'element' && !wanted.has(`set ${item.element.set}`))
+      waiting.set(key, `the set ${item.element.set}`);
+  }
+  return waiting;
+};

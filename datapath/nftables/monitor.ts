@@ -1,0 +1,87 @@
+/** Listens to `nft monitor` as long as somebody wants to know, and starts it again when it ends. */
+import type { OutsideChange } from '../backend.ts';
+import type { NftProgram, Transaction } from './nft-program.ts';
+import { OutsideChanges } from './outside-changes.ts';
+
+export type Schedule = (ms: number, callback: () => void) => () => void;
+
+const FIRST_RETRY_MS = 200;
+const LAST_RETRY_MS = 15_000;
+
+export class Monitor {
+  readonly #nft: NftProgram;
+  readonly #schedule: Schedule;
+  readonly #changes: OutsideChanges;
+  readonly #listeners = new Set<(cause: OutsideChange['cause']) => void>();
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #cancelRetry: (() => void) | undefined;
+
+  constructor(nft: NftProgram, schedule: Schedule = nodeSchedule) {
+    this.#nft = nft;
+    this.#schedule = schedule;
+    this.#changes = new OutsideChanges(() => {
+      this.#tell('drift');
+    });
+  }
+
+  /** @param listener called when somebody else has changed our table, or (`input`) may have while nobody listened */
+  listen(listener: (cause: OutsideChange['cause']) => void): () => void {
+    this.#listeners.add(listener);
+    this.#start();
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Runs a transaction of ours, which nobody is told of. */
+  async own(run: () => Promise<Transaction>): Promise<Transaction> {
+    const end = this.#changes.own();
+    let generation: number | undefined;
+    try {
+      const transaction = await run();
+      generation = transaction.generation;
+      return transaction;
+    } finally {
+      end(generation);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#cancelRetry?.();
+    await this.#running;
+  }
+
+  #start(): void {
+    if (this.#running === undefined && !this.#stop.signal.aborted) this.#running = this.#follow();
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const line of this.#nft.monitor(this.#stop.signal)) {
+        this.#retryMs = FIRST_RETRY_MS;
+        this.#changes.line(line);
+      }
+    } catch {
+      // Why nft does not run is said by the next reconcile, which needs it too.
+    }
+    this.#running = undefined;
+    if (this.#stop.signal.aborted) return;
+    this.#changes.reset();
+    const wait = this.#retryMs;
+    this.#retryMs = Math.min(wait * 2, LAST_RETRY_MS);
+    this.#cancelRetry = this.#schedule(wait, () => {
+      this.#start();
+      this.#tell('input');
+    });
+  }
+
+  #tell(cause: OutsideChange['cause']): void {
+    for (const listener of [...this.#listeners]) listener(cause);
+  }
+}
+
+const nodeSchedule: Schedule = (ms, callback) => {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+};

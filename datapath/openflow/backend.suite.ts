@@ -1,0 +1,391 @@
+/** What the backend does with a switch, for the real one and the one in memory. */
+import { describe, expect, it } from 'vitest';
+import type { OutsideChange, ReconcileOutcome } from '../backend.ts';
+import { OpenflowBackend } from './backend.ts';
+import {
+  COOKIE,
+  COOKIES,
+  DEFAULT_PATCH,
+  FLOOD_GROUP,
+  gatewayItems,
+  NETWORK_PATCH,
+  UPLINK,
+} from './testing/gateway-flows.ts';
+import type { SwitchWorld } from './testing/world.ts';
+import { type BridgeItem, bridgeItemKey, type Flow } from './types.ts';
+
+const BRIDGE = 'br-ex';
+const WAIT_MS = 30_000;
+const SIGNAL = new AbortController().signal;
+
+type Case = readonly [title: string, run: (test: Test) => Promise<void>];
+
+const flowItem = (over: Partial<Flow> = {}): BridgeItem => ({
+  bridge: BRIDGE,
+  kind: 'flow',
+  flow: { table: 0, priority: 9, cookie: COOKIE, inPort: UPLINK, match: {}, actions: [], ...over },
+});
+
+/** The backend with what is wanted, and what it told. */
+class Subject {
+  readonly backend: OpenflowBackend;
+  readonly changes: OutsideChange[] = [];
+  wanted = new Map<string, BridgeItem>();
+  #wake: (() => void) | undefined;
+
+  constructor({ client, ports }: SwitchWorld) {
+    this.backend = new OpenflowBackend({ client, ports, cookies: COOKIES, isOurGroup: (id) => id < 100 });
+    this.backend.listen((change) => {
+      this.changes.push(change);
+      this.#wake?.();
+    });
+  }
+
+  want(...items: readonly BridgeItem[]): void {
+    this.wanted = new Map(items.map((item) => [bridgeItemKey(item), item]));
+  }
+
+  reconcile(keys: ReadonlySet<string> | 'all' = 'all', prune = true): Promise<ReconcileOutcome> {
+    return this.backend.reconcile({ wanted: this.wanted, keys, prune }, AbortSignal.timeout(WAIT_MS));
+  }
+
+  differences() {
+    return this.backend.difference(this.wanted, AbortSignal.timeout(WAIT_MS));
+  }
+
+  /** The next change of a cause, of those not taken yet. */
+  async told(cause: OutsideChange['cause']): Promise<OutsideChange> {
+    const deadline = AbortSignal.timeout(WAIT_MS);
+    for (;;) {
+      const index = this.changes.findIndex((change) => change.cause === cause);
+      const [change] = index < 0 ? [] : this.changes.splice(index, 1);
+      if (change !== undefined) return change;
+      await new Promise<void>((resolve, reject) => {
+        this.#wake = resolve;
+        deadline.addEventListener('abort', () => reject(new Error(`nothing was told of ${cause}`)), { once: true });
+      });
+    }
+  }
+}
+
+/** A switch with three ports, and the backend on it. */
+class Test {
+  readonly world: SwitchWorld;
+  readonly subject: Subject;
+
+  constructor(world: SwitchWorld) {
+    this.world = world;
+    this.subject = new Subject(world);
+  }
+
+  static async create(world: SwitchWorld): Promise<Test> {
+    await world.addBridge(BRIDGE);
+    await world.addPort(BRIDGE, UPLINK, 1);
+    await world.addPort(BRIDGE, DEFAULT_PATCH, 2);
+    await world.addPort(BRIDGE, NETWORK_PATCH, 3);
+    return new Test(world);
+  }
+
+  async identities(): Promise<string[]> {
+    return [...(await this.world.client.flows(BRIDGE, SIGNAL)).keys()].sort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.subject.backend.close();
+    await this.world[Symbol.asyncDispose]();
+  }
+}
+
+const contentCases: readonly Case[] = [
+  [
+    'reads every kind of flow back as it is wanted',
+    async (test) => {
+      test.subject.want(...gatewayItems(BRIDGE));
+      const first = await test.subject.reconcile();
+      expect({ failed: [...first.failed], waiting: [...first.waiting] }).toEqual({ failed: [], waiting: [] });
+      expect(first.written).toBe(test.subject.wanted.size);
+      expect(await test.subject.differences()).toEqual([]);
+      expect((await test.subject.reconcile()).written).toBe(0);
+      const anew = new Subject(test.world);
+      anew.wanted = test.subject.wanted;
+      expect((await anew.reconcile()).written).toBe(0);
+      await anew.backend.close();
+      expect(test.subject.changes).toEqual([]);
+    },
+  ],
+
+  [
+    'replaces the first flow of a bridge, and no flow of others',
+    async (test) => {
+      const theirs = { identity: 'table=7,priority=1', cookie: '0x77', actions: 'NORMAL' };
+      await test.world.client.bundle(BRIDGE, [{ op: 'addFlow', flow: theirs }], SIGNAL);
+      test.subject.want(flowItem({ priority: 0, inPort: undefined, actions: ['drop'] }));
+      await test.subject.reconcile();
+      const flows = await test.world.client.flows(BRIDGE, SIGNAL);
+      expect(flows.get('table=0,priority=0')).toEqual({ cookie: '0xdeff105', actions: 'drop' });
+      expect(flows.get(theirs.identity)).toEqual({ cookie: '0x77', actions: 'NORMAL' });
+    },
+  ],
+
+  [
+    'removes flows and groups of ours that nobody wants, when it may',
+    async (test) => {
+      const stray = { identity: 'table=7,priority=1', cookie: '0xdeff105', actions: 'group:9' };
+      await test.world.client.bundle(
+        BRIDGE,
+        [
+          { op: 'addGroup', group: 9 },
+          { op: 'addFlow', flow: stray },
+        ],
+        SIGNAL,
+      );
+      test.subject.want(flowItem());
+      expect((await test.subject.reconcile('all', false)).written).toBe(1);
+      expect(await test.identities()).toContain(stray.identity);
+      expect((await test.subject.differences()).map(({ kind }) => kind)).toEqual(['unwanted', 'unwanted']);
+      expect((await test.subject.reconcile('all', true)).written).toBe(2);
+      expect(await test.identities()).toEqual(['table=0,priority=0', 'table=0,priority=9,in_port=1']);
+      expect([...(await test.world.client.groups(BRIDGE, SIGNAL)).keys()]).toEqual([]);
+    },
+  ],
+];
+
+const keyCases: readonly Case[] = [
+  [
+    'adds, changes and removes what keys say, and nothing else',
+    async (test) => {
+      const item = flowItem();
+      const key = bridgeItemKey(item);
+      test.subject.want(...gatewayItems(BRIDGE));
+      await test.subject.reconcile();
+      test.subject.wanted.set(key, item);
+      expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
+      expect((await test.subject.reconcile(new Set([key]))).written).toBe(0);
+      test.subject.wanted.set(key, flowItem({ actions: ['NORMAL'] }));
+      expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
+      expect((await test.world.client.flows(BRIDGE, SIGNAL)).get('table=0,priority=9,in_port=1')?.actions).toBe(
+        'NORMAL',
+      );
+      test.subject.wanted.delete(key);
+      expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
+      expect(await test.identities()).not.toContain('table=0,priority=9,in_port=1');
+      expect((await test.subject.reconcile()).written).toBe(0);
+    },
+  ],
+
+  [
+    'changes one bucket of a group and leaves the group and the others',
+    async (test) => {
+      test.subject.want(...gatewayItems(BRIDGE));
+      await test.subject.reconcile();
+      const bucket = (actions: readonly string[]): BridgeItem => ({
+        bridge: BRIDGE,
+        kind: 'bucket',
+        bucket: { group: FLOOD_GROUP, id: 2, actions },
+      });
+      const key = bridgeItemKey(bucket([]));
+      test.subject.wanted.set(key, bucket(['output:1']));
+      expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
+      test.subject.wanted.set(key, bucket(['LOCAL']));
+      expect((await test.subject.reconcile(new Set([key]))).written).toBe(2);
+      const buckets = async () => (await test.world.client.groups(BRIDGE, SIGNAL)).get(FLOOD_GROUP)?.buckets;
+      expect((await buckets())?.get(2)).toBe('LOCAL');
+      test.subject.wanted.delete(key);
+      await test.subject.reconcile(new Set([key]));
+      expect([...((await buckets())?.keys() ?? [])]).toEqual([0, 1]);
+      expect((await test.subject.reconcile()).written).toBe(0);
+    },
+  ],
+
+  [
+    'says that two items are the same flow, and lets the second one in when the first goes',
+    async (test) => {
+      const one = flowItem({ match: { ip: true, nw_dst: '10.0.0.0/8' } });
+      const two = flowItem({ match: { dl_type: '0x0800', ip_dst: '10.1.0.0/255.0.0.0' } });
+      test.subject.want(one, two);
+      expect((await test.subject.reconcile()).failed).toEqual(
+        new Map([[bridgeItemKey(two), `is the same as ${bridgeItemKey(one)}`]]),
+      );
+      test.subject.want(two);
+      expect(await test.subject.reconcile(new Set([bridgeItemKey(one)]))).toMatchObject({
+        written: 0,
+        failed: new Map(),
+      });
+      expect(await test.subject.differences()).toEqual([]);
+    },
+  ],
+];
+
+const driftCases: readonly Case[] = [
+  [
+    'tells when somebody deletes or changes a flow of ours, and puts it right',
+    async (test) => {
+      const [item, other] = [flowItem(), flowItem({ priority: 8 })];
+      test.subject.want(item, other);
+      await test.subject.reconcile();
+      const identity = 'table=0,priority=9,in_port=1';
+      await test.world.client.bundle(BRIDGE, [{ op: 'deleteFlow', identity }], SIGNAL);
+      const drift = await test.subject.told('drift');
+      expect(drift.keys).toEqual(new Set([bridgeItemKey(item)]));
+      expect((await test.subject.reconcile(drift.keys)).written).toBe(1);
+      expect(await test.identities()).toContain(identity);
+      await test.world.client.bundle(
+        BRIDGE,
+        [{ op: 'addFlow', flow: { identity, cookie: '0', actions: 'ALL' } }],
+        SIGNAL,
+      );
+      const again = await test.subject.told('drift');
+      expect(again.keys).toEqual(new Set([bridgeItemKey(item)]));
+      expect((await test.subject.reconcile(again.keys)).written).toBe(1);
+      expect(await test.subject.differences()).toEqual([]);
+    },
+  ],
+
+  [
+    'tells when somebody adds a flow with a cookie of ours, and removes it',
+    async (test) => {
+      test.subject.want(flowItem());
+      await test.subject.reconcile();
+      const flow = { identity: 'table=9,priority=4242,ip', cookie: '0xdeff105', actions: 'drop' };
+      await test.world.client.bundle(BRIDGE, [{ op: 'addFlow', flow }], SIGNAL);
+      const drift = await test.subject.told('drift');
+      expect((await test.subject.reconcile(drift.keys)).written).toBe(1);
+      expect(await test.identities()).not.toContain(flow.identity);
+    },
+  ],
+
+  [
+    'puts back a group that somebody deleted, with the flows that went with it',
+    async (test) => {
+      test.subject.want(...gatewayItems(BRIDGE));
+      await test.subject.reconcile();
+      await test.world.client.bundle(BRIDGE, [{ op: 'deleteGroup', group: FLOOD_GROUP }], SIGNAL);
+      const drift = await test.subject.told('drift');
+      expect((await test.subject.reconcile(drift.keys)).failed).toEqual(new Map());
+      await test.subject.reconcile();
+      expect(await test.subject.differences()).toEqual([]);
+    },
+  ],
+
+  [
+    'finds what is not told: buckets and the config of ports',
+    async (test) => {
+      test.subject.want(...gatewayItems(BRIDGE));
+      await test.subject.reconcile();
+      await test.world.client.bundle(BRIDGE, [{ op: 'removeBucket', group: FLOOD_GROUP, bucket: 1 }], SIGNAL);
+      await test.world.client.setNoFlood(BRIDGE, 3, false, SIGNAL);
+      expect((await test.subject.differences()).map(({ kind }) => kind).sort()).toEqual(['different', 'missing']);
+      expect((await test.subject.reconcile()).written).toBe(2);
+      expect(await test.subject.differences()).toEqual([]);
+    },
+  ],
+];
+
+const portCases: readonly Case[] = [
+  [
+    'waits for a port, and follows its number',
+    async (test) => {
+      const item = flowItem({ inPort: 'later', actions: [{ output: UPLINK }] });
+      const key = bridgeItemKey(item);
+      test.subject.want(item, flowItem());
+      expect((await test.subject.reconcile()).waiting).toEqual(
+        new Map([[key, 'port later is not on bridge br-ex yet']]),
+      );
+      await test.world.addPort(BRIDGE, 'later', 7);
+      const came = await test.subject.told('input');
+      expect(came.keys).toEqual(new Set([key]));
+      expect(await test.subject.reconcile(came.keys)).toEqual({ written: 1, failed: new Map(), waiting: new Map() });
+      expect(await test.identities()).toContain('table=0,priority=9,in_port=7');
+      await test.world.removePort(BRIDGE, 'later');
+      expect((await test.subject.reconcile((await test.subject.told('input')).keys)).waiting.size).toBe(1);
+      expect(await test.identities()).not.toContain('table=0,priority=9,in_port=7');
+      await test.world.addPort(BRIDGE, 'later', 12);
+      await test.subject.reconcile((await test.subject.told('input')).keys);
+      expect(await test.identities()).toContain('table=0,priority=9,in_port=12');
+      expect((await test.subject.reconcile()).written).toBe(0);
+    },
+  ],
+
+  [
+    'sets no-flood again on a port that was made anew',
+    async (test) => {
+      const item: BridgeItem = { bridge: BRIDGE, kind: 'noFlood', noFlood: { port: NETWORK_PATCH } };
+      test.subject.want(item);
+      await test.subject.reconcile();
+      await test.world.removePort(BRIDGE, NETWORK_PATCH);
+      await test.world.addPort(BRIDGE, NETWORK_PATCH, 3);
+      const keys = new Set([bridgeItemKey(item)]);
+      expect((await test.subject.reconcile(keys)).written).toBe(1);
+      expect((await test.world.client.ports(BRIDGE, SIGNAL)).find(({ number }) => number === 3)?.noFlood).toBe(true);
+      test.subject.want();
+      expect((await test.subject.reconcile(keys)).written).toBe(1);
+      expect((await test.world.client.ports(BRIDGE, SIGNAL)).find(({ number }) => number === 3)?.noFlood).toBe(false);
+    },
+  ],
+];
+
+const outageCases: readonly Case[] = [
+  [
+    'waits while the switch is away and does everything again when it is back',
+    async (test) => {
+      test.subject.want(...gatewayItems(BRIDGE));
+      await test.subject.reconcile();
+      await test.world.stop();
+      const away = await test.subject.reconcile();
+      expect({ written: away.written, failed: away.failed.size }).toEqual({ written: 0, failed: 0 });
+      expect(away.waiting.size).toBe(test.subject.wanted.size);
+      await test.world.start();
+      expect((await test.subject.told('input')).keys).toBe('all');
+      expect((await test.subject.reconcile()).written).toBeGreaterThanOrEqual(test.subject.wanted.size);
+      expect(await test.subject.differences()).toEqual([]);
+      expect((await test.subject.reconcile()).written).toBe(0);
+    },
+  ],
+
+  [
+    'waits for a bridge, and does everything again when it was made anew',
+    async (test) => {
+      test.subject.want(flowItem());
+      await test.subject.reconcile();
+      await test.world.removeBridge(BRIDGE);
+      const gone = await test.subject.reconcile();
+      expect([...gone.waiting.values()]).toEqual(['bridge br-ex is not there yet']);
+      await test.world.addBridge(BRIDGE);
+      await test.world.addPort(BRIDGE, UPLINK, 1);
+      await test.subject.told('input');
+      expect((await test.subject.reconcile()).written).toBe(1);
+      expect(await test.subject.differences()).toEqual([]);
+    },
+  ],
+
+  [
+    'does the rest when the switch refuses one flow',
+    async (test) => {
+      const refused = flowItem({ priority: 5, actions: ['group:77'] });
+      const nonsense = flowItem({ priority: 6, match: { nw_src: 'nothing' } });
+      test.subject.want(...gatewayItems(BRIDGE), refused, nonsense);
+      const { written, failed } = await test.subject.reconcile();
+      expect([...failed.keys()].sort()).toEqual([bridgeItemKey(refused), bridgeItemKey(nonsense)].sort());
+      expect(failed.get(bridgeItemKey(refused))).toMatch(/^bridge br-ex refused: /);
+      expect(failed.get(bridgeItemKey(nonsense))).toBe('"nothing" is not an IPv4 address');
+      expect(written).toBe(test.subject.wanted.size - 2);
+    },
+  ],
+];
+
+const CASES: readonly Case[] = [...contentCases, ...keyCases, ...driftCases, ...portCases, ...outageCases];
+
+export const openflowBackendSuite = (name: string, create: () => Promise<SwitchWorld>): void => {
+  describe(`the OpenFlow backend on ${name}`, () => {
+    for (const [title, run] of CASES) {
+      it(title, async () => {
+        const test = await Test.create(await create());
+        try {
+          await run(test);
+        } finally {
+          await test[Symbol.asyncDispose]();
+        }
+      });
+    }
+  });
+};

@@ -1,0 +1,206 @@
+/** The bridges of ovs-vswitchd as a `Backend`: what is wanted of them is kept there, by difference. */
+import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import { bridgeDifferences } from './difference.ts';
+import { isUnreachable, LiveBridge } from './live-bridge.ts';
+import type { MutableBridge } from './mirror.ts';
+import { type Ownership, ownership } from './ownership.ts';
+import { type DesiredBridge, isSameFlow, plan } from './plan.ts';
+import type { PortNumbers } from './port-numbers.ts';
+import type { SwitchClient } from './switch-client.ts';
+import type { BridgeItem } from './types.ts';
+import { Touched, Wants } from './wants.ts';
+import { type WriteResult, writePlan } from './write.ts';
+
+export interface OpenflowBackendOptions {
+  readonly client: SwitchClient;
+  readonly ports: PortNumbers;
+  /** Flows with one of these are ours: removed when nobody wants them. */
+  readonly cookies: readonly bigint[];
+  /** Groups with such an id are ours. Default: none, so that a group goes only if it was wanted since the start. */
+  readonly isOurGroup?: ((group: number) => boolean) | undefined;
+}
+
+export class OpenflowBackend implements Backend<BridgeItem> {
+  readonly #options: OpenflowBackendOptions;
+  readonly #ownership: Ownership;
+  readonly #wants: Wants;
+  readonly #live = new Map<string, LiveBridge>();
+  readonly #listeners = new Set<(change: OutsideChange) => void>();
+  readonly #unlisten: () => void;
+  /** Keys whose ports have other numbers since they were looked at. */
+  readonly #renumbered = new Set<string>();
+  /** Flows of ours that nobody wants, by the key under which they were told. */
+  readonly #strays = new Map<string, { readonly bridge: string; readonly identity: string }>();
+
+  constructor(options: OpenflowBackendOptions) {
+    this.#options = options;
+    this.#ownership = ownership(options.cookies, options.isOurGroup);
+    this.#wants = new Wants(options.ports);
+    this.#unlisten = options.ports.listen((ports) => this.#onPorts(ports));
+  }
+
+  async reconcile(request: ReconcileRequest<BridgeItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const touched = this.#take(request);
+    const bridges = request.keys === 'all' ? new Set([...this.#wants.bridges, ...this.#live.keys()]) : touched.keys();
+    const failed = new Map<string, string>();
+    const waiting = new Map<string, string>();
+    let written = 0;
+    for (const bridge of bridges) {
+      const result = await this.#reconcileBridge(bridge, touched.get(bridge), request, signal);
+      written += result.written;
+      for (const [key, reason] of result.failed) failed.set(key, reason);
+      for (const [key, reason] of result.waiting ?? []) waiting.set(key, reason);
+    }
+    for (const key of request.keys === 'all' ? this.#wants.problems.keys() : request.keys) {
+      const problem = this.#wants.problems.get(key);
+      if (problem !== undefined) (problem.kind === 'failed' ? failed : waiting).set(key, problem.reason);
+    }
+    return { written, failed, waiting };
+  }
+
+  listen(listener: (change: OutsideChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What is not as it is wanted, read anew. Changes nothing. */
+  difference(wanted: ReadonlyMap<string, BridgeItem>, signal: AbortSignal): Promise<Difference[]> {
+    return bridgeDifferences(this.#options, wanted, signal);
+  }
+
+  async close(): Promise<void> {
+    this.#unlisten();
+    this.#listeners.clear();
+    await Promise.all([...this.#live.values()].map((live) => live.stop()));
+    this.#live.clear();
+  }
+
+  /** Takes over what is wanted under the keys of the request. */
+  #take({ wanted, keys }: ReconcileRequest<BridgeItem>): Map<string, Touched> {
+    const touched = new Map<string, Touched>();
+    if (keys === 'all') {
+      for (const key of [...this.#wants.keys]) if (!wanted.has(key)) this.#wants.set(key, undefined, touched);
+    }
+    for (const key of keys === 'all' ? wanted.keys() : keys) {
+      const stray = this.#strays.get(key);
+      if (stray !== undefined) addStray(touched, stray);
+      this.#strays.delete(key);
+      const item = wanted.get(key);
+      // By itself it is looked at even if nothing about it is new: somebody may have changed it.
+      const isNews = keys !== 'all' || item !== this.#wants.itemOf(key) || this.#renumbered.has(key);
+      if (isNews) this.#wants.set(key, item, touched);
+      this.#renumbered.delete(key);
+    }
+    return touched;
+  }
+
+  async #reconcileBridge(
+    bridge: string,
+    touched: Touched | undefined,
+    { keys, prune }: ReconcileRequest<BridgeItem>,
+    signal: AbortSignal,
+  ): Promise<WriteResult & { readonly waiting?: ReadonlyMap<string, string> }> {
+    if (!this.#options.ports.hasBridge(bridge)) {
+      await this.#forget(bridge);
+      return NOTHING;
+    }
+    const live = this.#liveOf(bridge);
+    try {
+      const isRead = keys === 'all' || live.state === undefined;
+      const actual = isRead ? await live.load(signal) : (live.state ?? (await live.load(signal)));
+      if (isRead) shareStates(this.#wants.desired(bridge), actual);
+      const scope = isRead ? 'all' : (touched ?? new Touched());
+      const removedGroups = touched?.groups ?? new Set();
+      const isOurGroup = (group: number): boolean => removedGroups.has(group) || this.#ownership.isOurGroup(group);
+      const steps = plan(this.#wants.desired(bridge), actual, scope, { ...this.#ownership, isOurGroup, prune });
+      const result = await writePlan(live, this.#wants, bridge, steps, signal);
+      if (this.#wants.keysOf(bridge).size === 0 && keys === 'all') await this.#forget(bridge);
+      return result;
+    } catch (error) {
+      if (signal.aborted || !isUnreachable(error)) throw error;
+      return this.#unanswered(bridge, live, keys, (error as Error).message);
+    }
+  }
+
+  /** A bridge that is watched is not told to be back: its keys have to be tried again. */
+  #unanswered(bridge: string, live: LiveBridge, keys: ReadonlySet<string> | 'all', reason: string) {
+    const concerned = [...this.#wants.keysOf(bridge)].filter((key) => keys === 'all' || keys.has(key));
+    const problems = new Map(concerned.map((key) => [key, reason]));
+    return live.isWatched ? { ...NOTHING, failed: problems } : { ...NOTHING, waiting: problems };
+  }
+
+  #liveOf(bridge: string): LiveBridge {
+    const known = this.#live.get(bridge);
+    if (known !== undefined) return known;
+    const live = new LiveBridge({
+      client: this.#options.client,
+      bridge,
+      onForeign: (identities) => this.#onForeign(bridge, identities),
+      onStale: () => this.#emit({ cause: 'input', keys: 'all' }),
+    });
+    this.#live.set(bridge, live);
+    return live;
+  }
+
+  async #forget(bridge: string): Promise<void> {
+    const live = this.#live.get(bridge);
+    this.#live.delete(bridge);
+    await live?.stop();
+  }
+
+  #onForeign(bridge: string, identities: ReadonlySet<string>): void {
+    const { flows } = this.#wants.desired(bridge);
+    const actual = this.#live.get(bridge)?.state?.flows;
+    const keys = new Set<string>();
+    for (const identity of identities) {
+      const key = this.#wants.keyOfFlow(bridge, identity);
+      const there = actual?.get(identity);
+      if (key !== undefined) {
+        if (there === undefined || !isSameFlow(flows.get(identity), there)) keys.add(key);
+      } else if (there !== undefined && this.#ownership.isOurs(there.cookie)) {
+        const stray = `stray flow ${bridge} ${identity}`;
+        this.#strays.set(stray, { bridge, identity });
+        keys.add(stray);
+      }
+    }
+    if (keys.size > 0) this.#emit({ cause: 'drift', keys });
+  }
+
+  #onPorts(ports: ReadonlySet<string>): void {
+    const keys = new Set<string>();
+    for (const bridge of this.#wants.bridges) {
+      for (const port of ports) {
+        const number = this.#options.ports.ofport(bridge, port);
+        if (number !== undefined) this.#live.get(bridge)?.forgetPort(number);
+        for (const key of this.#wants.keysOfPort(bridge, port)) keys.add(key);
+      }
+      if (!ports.has(bridge)) continue;
+      this.#live.get(bridge)?.retryNow();
+      for (const key of this.#wants.keysOf(bridge)) keys.add(key);
+    }
+    for (const key of keys) this.#renumbered.add(key);
+    if (keys.size > 0) this.#emit({ cause: 'input', keys });
+  }
+
+  #emit(change: OutsideChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+const NOTHING: WriteResult = { written: 0, failed: new Map() };
+
+/** What is as it is wanted need not be kept twice. */
+const shareStates = ({ flows }: DesiredBridge, actual: MutableBridge): void => {
+  for (const [identity, wanted] of flows) {
+    if (isSameFlow(wanted, actual.flows.get(identity))) actual.flows.set(identity, wanted);
+  }
+};
+
+const addStray = (
+  touched: Map<string, Touched>,
+  { bridge, identity }: { readonly bridge: string; readonly identity: string },
+): void => {
+  const known = touched.get(bridge) ?? new Touched();
+  touched.set(bridge, known);
+  known.flows.add(identity);
+};

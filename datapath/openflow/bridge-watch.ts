@@ -1,0 +1,118 @@
+/** Keeps one flow monitor of a bridge running, for as long as it is wanted. */
+import type { SwitchClient } from './switch-client.ts';
+import type { MonitorEvent } from './text/flow-monitor.ts';
+
+export interface BridgeWatchOptions {
+  readonly client: SwitchClient;
+  readonly bridge: string;
+  readonly onEvents: (events: readonly MonitorEvent[]) => void;
+  /** It listens to changes. `isAgain`: after it had failed, so that whoever was turned away may try again. */
+  readonly onReady: (isAgain: boolean) => void;
+  /** What was known of the bridge no longer holds. */
+  readonly onLost: (error: unknown) => void;
+}
+
+const FIRST_WAIT_MS = 50;
+const LAST_WAIT_MS = 2_000;
+/** A switch that says nothing for so long counts as one that does not answer. */
+const SETTLED_MS = 10_000;
+
+export class BridgeWatch {
+  readonly #options: BridgeWatchOptions;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+  #isReady = false;
+  #error: unknown;
+  /** The attempt that goes on: it becomes ready, or fails. */
+  #attempt = Promise.withResolvers<void>();
+  #wake: (() => void) | undefined;
+
+  constructor(options: BridgeWatchOptions) {
+    this.#options = options;
+    this.#ended = this.#run();
+  }
+
+  /** Resolves when it is known whether the bridge answers. True if it does. */
+  async settled(signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => reject(signal.reason);
+    const timer = setTimeout(resolve, SETTLED_MS);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([this.#attempt.promise, promise]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+    return this.#isReady;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Why it is not ready. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  /** Does not wait any longer to try again. */
+  retryNow(): void {
+    this.#wake?.();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake?.();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let wait = FIRST_WAIT_MS;
+    while (!signal.aborted) {
+      const wasReady = await this.#listen(signal);
+      this.#attempt.resolve();
+      if (wasReady) wait = FIRST_WAIT_MS;
+      if (!signal.aborted) await this.#pause(wait);
+      wait = Math.min(wait * 2, LAST_WAIT_MS);
+      if (wasReady) this.#attempt = Promise.withResolvers();
+    }
+  }
+
+  /** @returns whether it had come to listen */
+  async #listen(signal: AbortSignal): Promise<boolean> {
+    const { client, bridge, onEvents, onReady, onLost } = this.#options;
+    let wasReady = false;
+    try {
+      for await (const events of client.watch(bridge, signal)) {
+        if (!wasReady && events.some(({ kind }) => kind === 'ready')) {
+          wasReady = true;
+          this.#isReady = true;
+          onReady(this.#error !== undefined);
+          this.#error = undefined;
+          this.#attempt.resolve();
+        }
+        onEvents(events);
+      }
+    } catch (error) {
+      this.#error = error;
+    }
+    this.#isReady = false;
+    if (wasReady && !signal.aborted) onLost(this.#error);
+    return wasReady;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      this.#wake = end;
+    });
+  }
+}

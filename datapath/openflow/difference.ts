@@ -1,0 +1,127 @@
+/** The difference between what is wanted of bridges and what is there, in ovs-ofctl's words. */
+import type { Difference } from '../backend.ts';
+import type { MutableBridge } from './mirror.ts';
+import { ownership } from './ownership.ts';
+import { isSameFlow } from './plan.ts';
+import type { PortNumbers } from './port-numbers.ts';
+import type { SwitchClient } from './switch-client.ts';
+import { type FlowState, formatFlow } from './text/flow.ts';
+import { type BridgeItem, bridgeItemKey } from './types.ts';
+import { Wants } from './wants.ts';
+
+export interface DifferenceOptions {
+  readonly client: Pick<SwitchClient, 'flows' | 'groups' | 'ports'>;
+  readonly ports: Pick<PortNumbers, 'hasBridge' | 'ofport'>;
+  readonly cookies: readonly bigint[];
+  readonly isOurGroup?: ((group: number) => boolean) | undefined;
+}
+
+/** Sorted by key. What waits for a port or a bridge is missing. @throws OpenflowError ERR_OPENFLOW_UNREACHABLE */
+export const bridgeDifferences = async (
+  options: DifferenceOptions,
+  wanted: ReadonlyMap<string, BridgeItem>,
+  signal: AbortSignal,
+): Promise<Difference[]> => {
+  const wants = new Wants(options.ports);
+  for (const [key, item] of wanted) wants.set(key, item, new Map());
+  const found: Difference[] = [];
+  for (const [key, { reason }] of wants.problems) found.push({ key, kind: 'missing', wanted: reason });
+  for (const bridge of wants.bridges) {
+    if (!options.ports.hasBridge(bridge)) continue;
+    const actual = await readBridge(options.client, bridge, signal);
+    found.push(...flowDifferences(wants, bridge, actual, options.cookies));
+    found.push(...groupDifferences(wants, bridge, actual, options));
+    found.push(...portDifferences(wants, bridge, actual));
+  }
+  return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+};
+
+type ReadBridge = Pick<MutableBridge, 'flows' | 'noFlood'> & {
+  readonly groups: Awaited<ReturnType<SwitchClient['groups']>>;
+};
+
+const readBridge = async (
+  client: DifferenceOptions['client'],
+  bridge: string,
+  signal: AbortSignal,
+): Promise<ReadBridge> => {
+  const [flows, groups, ports] = await Promise.all([
+    client.flows(bridge, signal),
+    client.groups(bridge, signal),
+    client.ports(bridge, signal),
+  ]);
+  const noFlood = new Set(ports.flatMap(({ number, noFlood }) => (noFlood && number !== undefined ? [number] : [])));
+  return { flows, groups, noFlood };
+};
+
+function* flowDifferences(
+  wants: Wants,
+  bridge: string,
+  actual: ReadBridge,
+  cookies: readonly bigint[],
+): Generator<Difference> {
+  const desired = wants.desired(bridge).flows;
+  const { isOurs } = ownership(cookies);
+  const line = (identity: string, state: FlowState): string => formatFlow({ identity, ...state });
+  for (const [identity, state] of desired) {
+    const there = actual.flows.get(identity);
+    if (isSameFlow(state, there)) continue;
+    const key = wants.keyOfFlow(bridge, identity) ?? identity;
+    if (there === undefined) yield { key, kind: 'missing', wanted: line(identity, state) };
+    else yield { key, kind: 'different', wanted: line(identity, state), actual: line(identity, there) };
+  }
+  for (const [identity, state] of actual.flows) {
+    if (desired.has(identity) || !isOurs(state.cookie)) continue;
+    yield { key: `flow ${bridge} ${identity}`, kind: 'unwanted', actual: line(identity, state) };
+  }
+}
+
+function* groupDifferences(
+  wants: Wants,
+  bridge: string,
+  actual: ReadBridge,
+  { isOurGroup = () => false }: Pick<DifferenceOptions, 'isOurGroup'>,
+): Generator<Difference> {
+  const { groups } = wants.desired(bridge);
+  for (const [id, buckets] of groups) {
+    const there = actual.groups.get(id);
+    const key = bridgeItemKey({ bridge, kind: 'group', group: { id } });
+    const wanted = `group_id=${id},type=all`;
+    if (there === undefined) yield { key, kind: 'missing', wanted };
+    else if (there.type !== 'all')
+      yield { key, kind: 'different', wanted, actual: `group_id=${id},type=${there.type}` };
+    yield* bucketDifferences(bridge, id, buckets, there?.buckets ?? new Map());
+  }
+  for (const [id, { type }] of actual.groups) {
+    if (groups.has(id) || !isOurGroup(id)) continue;
+    const key = bridgeItemKey({ bridge, kind: 'group', group: { id } });
+    yield { key, kind: 'unwanted', actual: `group_id=${id},type=${type}` };
+  }
+}
+
+function* bucketDifferences(
+  bridge: string,
+  group: number,
+  wanted: ReadonlyMap<number, string>,
+  actual: ReadonlyMap<number, string>,
+): Generator<Difference> {
+  const keyOf = (id: number): string => bridgeItemKey({ bridge, kind: 'bucket', bucket: { group, id, actions: [] } });
+  const line = (id: number, actions: string): string => `group_id=${group},bucket_id=${id},actions=${actions}`;
+  for (const [id, actions] of wanted) {
+    const there = actual.get(id);
+    if (there === actions) continue;
+    if (there === undefined) yield { key: keyOf(id), kind: 'missing', wanted: line(id, actions) };
+    else yield { key: keyOf(id), kind: 'different', wanted: line(id, actions), actual: line(id, there) };
+  }
+  for (const [id, actions] of actual) {
+    if (!wanted.has(id)) yield { key: keyOf(id), kind: 'unwanted', actual: line(id, actions) };
+  }
+}
+
+function* portDifferences(wants: Wants, bridge: string, actual: ReadBridge): Generator<Difference> {
+  for (const port of wants.desired(bridge).noFlood) {
+    if (actual.noFlood.has(port)) continue;
+    const key = wants.keyOfPort(bridge, port) ?? String(port);
+    yield { key, kind: 'different', wanted: `port ${port} no-flood`, actual: `port ${port} flood` };
+  }
+}

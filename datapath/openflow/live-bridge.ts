@@ -1,0 +1,174 @@
+/** A bridge as it is: read once, then kept by its flow monitor and our own writes. */
+import { BridgeWatch } from './bridge-watch.ts';
+import { OpenflowError } from './errors.ts';
+import { applyGroupOp, emptyBridge, type MutableBridge } from './mirror.ts';
+import { OwnWrites } from './own-writes.ts';
+import { isSameFlow } from './plan.ts';
+import type { BundleOp, SwitchClient } from './switch-client.ts';
+import type { FlowState } from './text/flow.ts';
+import type { MonitorEvent } from './text/flow-monitor.ts';
+
+export interface LiveBridgeOptions {
+  readonly client: SwitchClient;
+  readonly bridge: string;
+  /** Somebody else has changed these flows. */
+  readonly onForeign: (identities: ReadonlySet<string>) => void;
+  /** Everything has to be looked at: the bridge is back. */
+  readonly onStale: () => void;
+}
+
+export class LiveBridge {
+  readonly #options: LiveBridgeOptions;
+  readonly #watch: BridgeWatch;
+  readonly #own = new OwnWrites();
+  #state: MutableBridge | undefined;
+  /** What is told while everything is read: it may be newer than what was read. */
+  #meanwhile: MonitorEvent[] | undefined;
+
+  constructor(options: LiveBridgeOptions) {
+    this.#options = options;
+    this.#watch = new BridgeWatch({
+      client: options.client,
+      bridge: options.bridge,
+      onEvents: (events) => this.#onEvents(events),
+      onReady: (isAgain) => {
+        if (isAgain) options.onStale();
+      },
+      onLost: () => this.#lose(),
+    });
+  }
+
+  /** Undefined until it was read, and when what was read no longer holds. */
+  get state(): MutableBridge | undefined {
+    return this.#state;
+  }
+
+  /** Its changes are told; when it is back after it was not, `onStale` says so. */
+  get isWatched(): boolean {
+    return this.#watch.isReady;
+  }
+
+  /** @throws OpenflowError ERR_OPENFLOW_UNREACHABLE */
+  async load(signal: AbortSignal): Promise<MutableBridge> {
+    const { client, bridge } = this.#options;
+    if (!(await this.#watch.settled(signal))) throw unreachable(bridge, this.#watch.error);
+    this.#meanwhile = [];
+    this.#own.onRead();
+    try {
+      const [flows, groups, ports] = await Promise.all([
+        client.flows(bridge, signal),
+        client.groups(bridge, signal),
+        client.ports(bridge, signal),
+      ]);
+      const noFlood = new Set(
+        ports.flatMap(({ number, noFlood }) => (noFlood && number !== undefined ? [number] : [])),
+      );
+      const state = { flows, groups: mutableGroups(groups), noFlood };
+      this.#state = state;
+      return state;
+    } finally {
+      const missed = this.#meanwhile ?? [];
+      this.#meanwhile = undefined;
+      this.#onEvents(missed);
+    }
+  }
+
+  /** What is known of groups or ports is no longer to be trusted. */
+  distrust(): void {
+    this.#state = undefined;
+  }
+
+  /** A port that comes is flooded to. */
+  forgetPort(number: number): void {
+    this.#state?.noFlood.delete(number);
+  }
+
+  /** @throws OpenflowError ERR_OPENFLOW_REFUSED, and then nothing was changed; ERR_OPENFLOW_UNREACHABLE */
+  async write(ops: readonly BundleOp[], signal: AbortSignal): Promise<void> {
+    this.#own.expect(ops);
+    try {
+      await this.#options.client.bundle(this.#options.bridge, ops, signal);
+    } catch (error) {
+      this.#own.forget(ops);
+      // It may have been done or not.
+      if (!isRefusal(error)) this.distrust();
+      throw error;
+    }
+    for (const op of ops) this.#remember(op);
+  }
+
+  /** @throws OpenflowError ERR_OPENFLOW_REFUSED, ERR_OPENFLOW_UNREACHABLE */
+  async setNoFlood(port: number, noFlood: boolean, signal: AbortSignal): Promise<void> {
+    await this.#options.client.setNoFlood(this.#options.bridge, port, noFlood, signal);
+    if (noFlood) this.#state?.noFlood.add(port);
+    else this.#state?.noFlood.delete(port);
+  }
+
+  retryNow(): void {
+    this.#watch.retryNow();
+  }
+
+  stop(): Promise<void> {
+    return this.#watch.stop();
+  }
+
+  /** A flow whose event came already may have been changed by somebody since. */
+  #remember(op: BundleOp): void {
+    const state = this.#state ?? emptyBridge();
+    if (op.op === 'addFlow') {
+      const { identity, cookie, actions } = op.flow;
+      if (this.#own.isExpecting(identity)) state.flows.set(identity, { cookie, actions });
+    } else if (op.op === 'deleteFlow') {
+      if (this.#own.isExpecting(op.identity)) state.flows.delete(op.identity);
+    } else applyGroupOp(state, op);
+  }
+
+  #onEvents(events: readonly MonitorEvent[]): void {
+    if (this.#meanwhile !== undefined) {
+      for (const event of events) this.#meanwhile.push(event);
+      return;
+    }
+    const foreign = new Set<string>();
+    for (const event of events) {
+      // Not every write of ours will be told.
+      if (event.kind === 'resumed') this.#own.clear();
+      else if (event.kind !== 'ready' && this.#onFlow(event)) foreign.add(event.flow.identity);
+    }
+    if (foreign.size > 0) this.#options.onForeign(foreign);
+  }
+
+  /** True if somebody else has changed it. */
+  #onFlow({ kind, flow }: Extract<MonitorEvent, { readonly flow: unknown }>): boolean {
+    const { identity, cookie, actions } = flow;
+    const after: FlowState | undefined = kind === 'deleted' ? undefined : { cookie, actions };
+    const by = this.#own.classify(identity, after);
+    const flows = this.#state?.flows;
+    if (flows === undefined || by === 'before') return false;
+    const isNews = !isSameFlow(flows.get(identity), after);
+    if (after === undefined) flows.delete(identity);
+    else if (isNews) flows.set(identity, after);
+    // Groups are not told of, but their flows go with them.
+    if (by === 'foreign' && after === undefined && actions.includes('group:')) this.distrust();
+    return by === 'foreign' && isNews;
+  }
+
+  #lose(): void {
+    this.#state = undefined;
+    this.#own.clear();
+  }
+}
+
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof OpenflowError && error.code === 'ERR_OPENFLOW_REFUSED';
+
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof OpenflowError && error.code === 'ERR_OPENFLOW_UNREACHABLE';
+
+const unreachable = (bridge: string, cause: unknown): OpenflowError => {
+  if (cause instanceof OpenflowError) return cause;
+  return new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer`, { cause });
+};
+
+const mutableGroups = (
+  groups: ReadonlyMap<number, { readonly type: string; readonly buckets: ReadonlyMap<number, string> }>,
+) => new Map([...groups].map(([id, { type, buckets }]) => [id, { type, buckets: new Map(buckets) }]));

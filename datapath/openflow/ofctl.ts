@@ -1,0 +1,147 @@
+/** The real `SwitchClient`: ovs-ofctl(8), one short run for each question, and one long run for each bridge's changes. */
+import { CommandError } from '../exec/errors.ts';
+import type { Command, CommandRunner } from '../exec/types.ts';
+import { OpenflowError } from './errors.ts';
+import type { BundleOp, SwitchClient } from './switch-client.ts';
+import { formatBundle } from './text/bundle.ts';
+import type { FlowState } from './text/flow.ts';
+import { type FlowStatistics, parseFlows } from './text/flow-dump.ts';
+import { FlowMonitorReader, type MonitorEvent } from './text/flow-monitor.ts';
+import { type GroupState, parseGroups } from './text/group-dump.ts';
+import { type PortState, parsePorts } from './text/port-dump.ts';
+
+export interface OfctlOptions {
+  readonly runner: CommandRunner;
+  /** Where ovs-vswitchd has its sockets. */
+  readonly runDirectory?: string | undefined;
+  /** How ovs-ofctl is started, if it is not on the runner's PATH. */
+  readonly program?: { readonly file: string; readonly args: readonly string[] } | undefined;
+  /** Put before a command that runs for long, so that it ends with this process. */
+  readonly guard?: readonly string[] | undefined;
+}
+
+const PROGRAM = { file: 'ovs-ofctl', args: [] };
+const RUN_DIRECTORY = '/var/run/openvswitch';
+/** OpenFlow 1.5 has buckets that are added and removed one by one. */
+const VERSION = ['-O', 'OpenFlow15', '--no-names'];
+/** Only OpenFlow 1.0 has ports that are not flooded to. */
+const FLOOD_VERSION = ['-O', 'OpenFlow10', '--no-names'];
+
+export class Ofctl implements SwitchClient {
+  readonly #runner: CommandRunner;
+  readonly #runDirectory: string;
+  readonly #program: { readonly file: string; readonly args: readonly string[] };
+
+  readonly #guard: readonly string[];
+
+  constructor({ runner, runDirectory = RUN_DIRECTORY, program = PROGRAM, guard = [] }: OfctlOptions) {
+    this.#runner = runner;
+    this.#guard = guard;
+    this.#runDirectory = runDirectory;
+    this.#program = program;
+  }
+
+  async flows(bridge: string, signal: AbortSignal): Promise<Map<string, FlowState>> {
+    const output = await this.#run([...VERSION, '--no-stats', 'dump-flows'], bridge, [], signal);
+    const flows = new Map<string, FlowState>();
+    for (const { identity, cookie, actions } of parseFlows(output)) flows.set(identity, { cookie, actions });
+    return flows;
+  }
+
+  async statistics(bridge: string, signal: AbortSignal): Promise<FlowStatistics[]> {
+    return [...parseFlows(await this.#run([...VERSION, 'dump-flows'], bridge, [], signal))];
+  }
+
+  async groups(bridge: string, signal: AbortSignal): Promise<Map<number, GroupState>> {
+    return parseGroups(await this.#run([...VERSION, 'dump-groups'], bridge, [], signal));
+  }
+
+  async ports(bridge: string, signal: AbortSignal): Promise<PortState[]> {
+    return parsePorts(await this.#run([...FLOOD_VERSION, 'dump-ports-desc'], bridge, [], signal));
+  }
+
+  async bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void> {
+    if (ops.length > 0) await this.#run([...VERSION, 'bundle'], bridge, ['-'], signal, formatBundle(ops));
+  }
+
+  async setNoFlood(bridge: string, port: number, noFlood: boolean, signal: AbortSignal): Promise<void> {
+    const change = [String(port), noFlood ? 'no-flood' : 'flood'];
+    await this.#run([...FLOOD_VERSION, 'mod-port'], bridge, change, signal);
+  }
+
+  async *watch(bridge: string, signal: AbortSignal): AsyncGenerator<readonly MonitorEvent[]> {
+    const reader = new FlowMonitorReader();
+    const options = [...VERSION, '-mmm', '-vvconn:console:dbg', '--unixctl=none', 'monitor'];
+    const command = {
+      ...this.#guarded(this.#command(options, bridge, ['watch:!initial'])),
+      linesFrom: 'stderr',
+    } as const;
+    try {
+      for await (const line of this.#runner.lines(command, signal)) {
+        const events = reader.push(line);
+        if (events.length > 0) yield events;
+      }
+    } catch (error) {
+      throw toOpenflowError(error, bridge);
+    }
+    throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} no longer tells its changes`);
+  }
+
+  async #run(
+    options: readonly string[],
+    bridge: string,
+    rest: readonly string[],
+    signal: AbortSignal,
+    input?: string,
+  ): Promise<string> {
+    const command = { ...this.#command(options, bridge, rest), ...(input === undefined ? {} : { input }) };
+    try {
+      return (await this.#runner.run(command, signal)).stdout;
+    } catch (error) {
+      throw toOpenflowError(error, bridge);
+    }
+  }
+
+  #guarded({ file, args }: Command): Command {
+    const [guard, ...rest] = this.#guard;
+    return guard === undefined ? { file, args } : { file: guard, args: [...rest, file, ...args] };
+  }
+
+  #command(options: readonly string[], bridge: string, rest: readonly string[]): Command {
+    const { file, args } = this.#program;
+    // A socket's path: what else ovs-ofctl takes a name for is never meant.
+    const target = `unix:${this.#runDirectory}/${checkedName(bridge)}.mgmt`;
+    return { file, args: [...args, ...options, target, ...rest] };
+  }
+}
+
+const checkedName = (bridge: string): string => {
+  if (/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(bridge)) return bridge;
+  throw new OpenflowError('ERR_OPENFLOW_INVALID', `${JSON.stringify(bridge)} is not a bridge's name`);
+};
+
+/**
+ * What ovs-ofctl says on stderr when it reaches no switch, or loses it. That the switch answered with an error is said as
+ * "Protocol error".
+ */
+const UNREACHABLE =
+  /failed to connect|failed to open socket|connecting to |connection failed|vconn_recv|End of file|No such file or directory|Connection (?:refused|reset)|Broken pipe|talking to \S+ \((?!Protocol error)/;
+
+const toOpenflowError = (error: unknown, bridge: string): unknown => {
+  if (!(error instanceof CommandError) || error.code === 'ERR_EXEC_ABORTED') return error;
+  const options = { cause: error };
+  if (error.code !== 'ERR_EXEC_EXIT' || UNREACHABLE.test(error.stderr)) {
+    const why = error.code === 'ERR_EXEC_EXIT' ? lastLine(error.stderr) : error.message;
+    return new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer: ${why}`, options);
+  }
+  return new OpenflowError(
+    'ERR_OPENFLOW_REFUSED',
+    `bridge ${bridge} refused: ${firstComplaint(error.stderr)}`,
+    options,
+  );
+};
+
+const lastLine = (stderr: string): string => stderr.trimEnd().split('\n').at(-1) ?? '';
+
+const firstComplaint = (stderr: string): string =>
+  stderr.split('\n').find((line) => /^(?:Error |ovs-ofctl: )/.test(line)) ?? lastLine(stderr);

@@ -1,0 +1,36 @@
+/** The OpenFlow side of this machine, for programs: with ovs-ofctl on their PATH. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { createCommandRunner } from '../exec/execa-runner.ts';
+import { OpenflowBackend, type OpenflowBackendOptions } from './backend.ts';
+import { Ofctl } from './ofctl.ts';
+import type { SwitchClient } from './switch-client.ts';
+
+export interface OpenOptions {
+  /** Where ovs-vswitchd has its sockets; default `/var/run/openvswitch`. */
+  readonly runDirectory?: string | undefined;
+}
+
+export const openSwitchClient = ({ runDirectory }: OpenOptions = {}): SwitchClient =>
+  new Ofctl({ runner: createCommandRunner(), runDirectory, guard: parentGuard() });
+
+export const openOpenflowBackend = (options: Omit<OpenflowBackendOptions, 'client'> & OpenOptions): OpenflowBackend =>
+  new OpenflowBackend({ ...options, client: openSwitchClient(options) });
+
+/**
+ * setpriv(1) lets the kernel end a program with the thread that started it (prctl(2), PR_SET_PDEATHSIG): a flow monitor does
+ * not notice by itself that this process was killed, and would stay until its bridge goes. Without setpriv it stays.
+ */
+export const parentGuard = (path = process.env['PATH'] ?? ''): readonly string[] =>
+  path.split(delimiter).some((folder) => folder !== '' && isExecutable(join(folder, 'setpriv')))
+    ? ['setpriv', '--pdeathsig', 'KILL', '--']
+    : [];
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};

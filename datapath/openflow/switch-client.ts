@@ -1,0 +1,35 @@
+/** The thin edge to the bridges of ovs-vswitchd. Ports are numbers here, and flows in their one form. */
+import type { CanonicalFlow, FlowState } from './text/flow.ts';
+import type { FlowStatistics } from './text/flow-dump.ts';
+import type { MonitorEvent } from './text/flow-monitor.ts';
+import type { GroupState } from './text/group-dump.ts';
+import type { PortState } from './text/port-dump.ts';
+
+/** One step of a bundle (ovs-ofctl(8), "Bundles"). */
+export type BundleOp =
+  /** Also replaces the flow with the same identity. */
+  | { readonly op: 'addFlow'; readonly flow: CanonicalFlow }
+  /** Success if there is none. */
+  | { readonly op: 'deleteFlow'; readonly identity: string }
+  | { readonly op: 'addGroup'; readonly group: number }
+  /** Makes an existing group one of type `all` without buckets. */
+  | { readonly op: 'resetGroup'; readonly group: number }
+  /** Removes the flows that name it, too. */
+  | { readonly op: 'deleteGroup'; readonly group: number }
+  | { readonly op: 'insertBucket'; readonly group: number; readonly bucket: number; readonly actions: string }
+  | { readonly op: 'removeBucket'; readonly group: number; readonly bucket: number };
+
+/** All methods fail with OpenflowError: ERR_OPENFLOW_UNREACHABLE if the bridge does not answer. */
+export interface SwitchClient {
+  /** Identity → what the flow does. */
+  flows(bridge: string, signal: AbortSignal): Promise<Map<string, FlowState>>;
+  statistics(bridge: string, signal: AbortSignal): Promise<FlowStatistics[]>;
+  groups(bridge: string, signal: AbortSignal): Promise<Map<number, GroupState>>;
+  ports(bridge: string, signal: AbortSignal): Promise<PortState[]>;
+  /** All or nothing, in order. @throws OpenflowError ERR_OPENFLOW_REFUSED if one of them is refused */
+  bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void>;
+  /** @throws OpenflowError ERR_OPENFLOW_REFUSED if there is no such port */
+  setNoFlood(bridge: string, port: number, noFlood: boolean, signal: AbortSignal): Promise<void>;
+  /** Ends by failing: when the switch goes, or when what it says is not understood. Leaving the loop ends it, too. */
+  watch(bridge: string, signal: AbortSignal): AsyncIterable<readonly MonitorEvent[]>;
+}

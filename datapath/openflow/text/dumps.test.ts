@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { formatBundle } from './bundle.ts';
+import { parseFlows } from './flow-dump.ts';
+import { parseGroups } from './group-dump.ts';
+import { parsePorts } from './port-dump.ts';
+
+describe('a dump of flows', () => {
+  it('is read with statistics', () => {
+    const output = [
+      'OFPST_FLOW reply (OF1.5) (xid=0x2): flags=[more]',
+      ' cookie=0xdeff105, duration=7.058s, table=0, n_packets=12, n_bytes=840, idle_age=0, priority=500,ip,in_port=LOCAL,nw_dst=169.254.0.1 actions=ct(table=5,zone=64002,nat)',
+      ' cookie=0x0, duration=1s, table=3, n_packets=0, n_bytes=0, idle_timeout=5, send_flow_rem actions=drop',
+      '',
+    ].join('\n');
+    expect([...parseFlows(output)]).toEqual([
+      {
+        identity: 'table=0,priority=500,ip,in_port=LOCAL,nw_dst=169.254.0.1',
+        cookie: '0xdeff105',
+        actions: 'ct(table=5,zone=64002,nat)',
+        table: 0,
+        priority: 500,
+        packets: 12n,
+        bytes: 840n,
+        seconds: 7.058,
+      },
+      {
+        identity: 'table=3,priority=32768',
+        cookie: '0',
+        actions: 'drop',
+        table: 3,
+        priority: 32_768,
+        packets: 0n,
+        bytes: 0n,
+        seconds: 1,
+      },
+    ]);
+  });
+
+  it('is read without statistics, and keeps what it does not understand', () => {
+    const line = ' table=3, nsh_ttl=64,ip,nw_src=::ffff:1.2.3.4 actions=encap(nsh(md_type=1)),learn(table=1,in_port=1)';
+    expect([...parseFlows(line)]).toMatchObject([
+      {
+        identity: 'table=3,priority=32768,ip,nsh_ttl=64,nw_src=::ffff:1.2.3.4',
+        actions: 'encap(nsh(md_type=1)),learn(table=1,in_port=1)',
+      },
+    ]);
+  });
+
+  it.each(['nonsense', ' cookie=0x1, table=0, priority=1', ' cookie=x, actions=drop', ' priority=99999 actions=drop'])(
+    'is refused: %s',
+    (line) => {
+      expect(() => [...parseFlows(line)]).toThrow(expect.objectContaining({ code: 'ERR_OPENFLOW_SYNTAX' }));
+    },
+  );
+});
+
+describe('a dump of groups', () => {
+  it('is read', () => {
+    const output =
+      'OFPST_GROUP_DESC reply (OF1.5) (xid=0x2):\n' +
+      ' group_id=5,type=all,bucket=bucket_id:3,actions=output:1,bucket=bucket_id:4,actions=set_field:0a:00:00:00:00:01->eth_dst,output:2\n' +
+      ' group_id=6,type=select,selection_method=hash,bucket=bucket_id:0,weight:100,actions=ct(commit,nat(dst=10.0.0.1))\n' +
+      ' group_id=7,type=all\n';
+    expect(parseGroups(output)).toEqual(
+      new Map([
+        [
+          5,
+          {
+            type: 'all',
+            buckets: new Map([
+              [3, 'output:1'],
+              [4, 'set_field:0a:00:00:00:00:01->eth_dst,output:2'],
+            ]),
+          },
+        ],
+        [6, { type: 'select', buckets: new Map([[0, 'ct(commit,nat(dst=10.0.0.1))']]) }],
+        [7, { type: 'all', buckets: new Map() }],
+      ]),
+    );
+  });
+
+  it.each([' group_id=x,type=all', ' group_id=1', ' group_id=1,type=all,bucket=actions=drop'])(
+    'is refused: %s',
+    (line) => {
+      expect(() => parseGroups(line)).toThrow(expect.objectContaining({ code: 'ERR_OPENFLOW_SYNTAX' }));
+    },
+  );
+});
+
+describe('a dump of ports', () => {
+  it('is read', () => {
+    const output = `OFPST_PORT_DESC reply (xid=0x2):
+ 2(patch-br-ex_nod): addr:aa:55:aa:55:00:03
+     config:     PORT_DOWN NO_FLOOD
+     state:      0
+     speed: 0 Mbps now, 0 Mbps max
+ LOCAL(br-ex): addr:0a:00:00:00:00:01
+     config:     0
+     state:      0
+`;
+    expect(parsePorts(output)).toEqual([
+      { number: 2, name: 'patch-br-ex_nod', noFlood: true },
+      { number: undefined, name: 'br-ex', noFlood: false },
+    ]);
+  });
+});
+
+it('a bundle is written as ovs-ofctl reads it', () => {
+  const flow = { identity: 'table=0,priority=9,in_port=2', cookie: '0xdeff105', actions: 'group:5' };
+  expect(
+    formatBundle([
+      { op: 'addGroup', group: 5 },
+      { op: 'resetGroup', group: 6 },
+      { op: 'insertBucket', group: 5, bucket: 1, actions: 'output:3' },
+      { op: 'addFlow', flow },
+      { op: 'deleteFlow', identity: 'table=0,priority=8' },
+      { op: 'removeBucket', group: 6, bucket: 2 },
+      { op: 'deleteGroup', group: 7 },
+    ]),
+  ).toBe(`group add group_id=5,type=all
+group modify group_id=6,type=all
+group insert_bucket group_id=5,command_bucket_id=last,bucket=bucket_id=1,actions=output:3
+flow add table=0,priority=9,in_port=2,cookie=0xdeff105,actions=group:5
+flow delete_strict table=0,priority=8
+group remove_bucket group_id=6,command_bucket_id=2
+group delete group_id=7
+`);
+});

@@ -1,0 +1,85 @@
+/** Output of `ovs-ofctl --no-names dump-flows`, with and without `--no-stats`. */
+import { syntaxError } from '../errors.ts';
+import { type CanonicalFlow, DEFAULT_PRIORITY, fieldsOf, printedCookie, printedFlow, printedNumber } from './flow.ts';
+import { cut } from './split.ts';
+
+export interface FlowStatistics extends CanonicalFlow {
+  readonly table: number;
+  readonly priority: number;
+  readonly packets: bigint;
+  readonly bytes: bigint;
+  readonly seconds: number;
+}
+
+/** @throws OpenflowError ERR_OPENFLOW_SYNTAX */
+export function* parseFlows(output: string): Generator<FlowStatistics> {
+  for (const line of linesOf(output)) {
+    if (line !== '' && !HEADER.test(line)) yield parseFlowLine(line);
+  }
+}
+
+const HEADER = /^(?:NXST|OFPST)_FLOW reply \((?:OF[0-9.]+\) \()?xid=0x[0-9a-f]+\):(?: flags=\[more\])?$/;
+
+/** Without making a second copy of a text that may be large. */
+export function* linesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start);
+    yield text.slice(start, end < 0 ? text.length : end);
+    if (end < 0) return;
+    start = end + 1;
+  }
+}
+
+/** One line. @throws OpenflowError ERR_OPENFLOW_SYNTAX */
+export const parseFlowLine = (line: string): FlowStatistics => {
+  const at = line.indexOf('actions=');
+  if (at < 0 || !line.startsWith(' ')) throw syntaxError('a flow', line);
+  const facts: Record<string, string> = {};
+  const match: string[] = [];
+  for (const one of fieldsOf(line.slice(0, at))) {
+    const [name, value] = cut(one, '=');
+    if (FACTS.has(name)) facts[name] = value ?? '';
+    else match.push(one);
+  }
+  const table = printedNumber(facts['table'] ?? '0', 255);
+  const priority = printedNumber(facts['priority'] ?? String(DEFAULT_PRIORITY), 65_535);
+  const cookie = printedCookie(facts['cookie'] ?? '0');
+  return {
+    ...printedFlow(table, priority, { match, cookie, actions: line.slice(at + 'actions='.length) }),
+    table,
+    priority,
+    packets: counter(facts['n_packets']),
+    bytes: counter(facts['n_bytes']),
+    seconds: duration(facts['duration']),
+  };
+};
+
+/** What stands before a match and is no part of it. */
+const FACTS = new Set([
+  'cookie',
+  'duration',
+  'table',
+  'priority',
+  'n_packets',
+  'n_bytes',
+  'idle_timeout',
+  'hard_timeout',
+  'idle_age',
+  'hard_age',
+  'importance',
+  'send_flow_rem',
+  'check_overlap',
+  'reset_counts',
+  'no_packet_counts',
+  'no_byte_counts',
+]);
+
+const counter = (text = '0'): bigint => {
+  if (!/^[0-9]{1,20}$/.test(text)) throw syntaxError('a counter', text);
+  return BigInt(text);
+};
+
+const duration = (text = '0s'): number => {
+  if (!/^[0-9]{1,12}(?:\.[0-9]{1,9})?s$/.test(text)) throw syntaxError('a duration', text);
+  return Number(text.slice(0, -1));
+};

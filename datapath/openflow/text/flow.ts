@@ -1,0 +1,106 @@
+/** A flow in its one form: `identity` says which flow it is, cookie and actions what it does. */
+import { invalid, syntaxError } from '../errors.ts';
+import { canonicalActions } from './actions.ts';
+import { canonicalMatch } from './match.ts';
+import { hex } from './values.ts';
+
+export interface FlowState {
+  /** As `0xdeff105`; `0` for none. */
+  readonly cookie: string;
+  /** `drop` for none. */
+  readonly actions: string;
+}
+
+export interface CanonicalFlow extends FlowState {
+  /** Table, priority and match as ovs-ofctl reads them: `table=0,priority=10,in_port=2,dl_src=0a:00:00:00:00:01`. */
+  readonly identity: string;
+}
+
+export const DEFAULT_PRIORITY = 32_768;
+
+export interface FlowParts {
+  readonly table: number;
+  readonly priority: number;
+  readonly match: Iterable<readonly [string, string | true]>;
+  readonly cookie: bigint;
+  readonly actions: string;
+}
+
+/** @throws OpenflowError ERR_OPENFLOW_SYNTAX, ERR_OPENFLOW_INVALID */
+export const canonicalFlow = (parts: FlowParts): CanonicalFlow => {
+  const { table, priority } = parts;
+  if (!isWhole(table, 254)) throw invalid(`${table} is not a table`);
+  if (!isWhole(priority, 65_535)) throw invalid(`${priority} is not a priority`);
+  if (parts.cookie < 0n || parts.cookie >> 64n !== 0n) throw invalid(`${parts.cookie} is not a cookie`);
+  const match = canonicalMatch(parts.match);
+  return {
+    identity: formatIdentity(table, priority, match.text),
+    cookie: cookieText(parts.cookie),
+    actions: canonicalActions(parts.actions, match),
+  };
+};
+
+/** The same of what ovs-ofctl printed. It prints values and actions in their one form, only the order of fields varies. */
+export const printedFlow = (table: number, priority: number, printed: PrintedParts): CanonicalFlow => ({
+  identity: formatIdentity(table, priority, printedMatch(printed.match)),
+  cookie: printed.cookie,
+  // A copy, not a view that keeps the whole dump in memory.
+  actions: copyOf(printed.actions),
+});
+
+export interface PrintedParts {
+  readonly match: readonly string[];
+  readonly cookie: string;
+  readonly actions: string;
+}
+
+export const formatIdentity = (table: number, priority: number, match: string): string =>
+  `table=${table},priority=${priority}${match === '' ? '' : `,${match}`}`;
+
+/** What ovs-ofctl reads after `flow add`. */
+export const formatFlow = ({ identity, cookie, actions }: CanonicalFlow): string =>
+  `${identity},cookie=${cookie},actions=${actions}`;
+
+const cookieTexts = new Map<bigint, string>();
+
+/** Few cookies, many flows: each text is made once. */
+export const cookieText = (cookie: bigint): string => {
+  const known = cookieTexts.get(cookie);
+  if (known !== undefined) return known;
+  const text = hex(cookie);
+  if (cookieTexts.size < 64) cookieTexts.set(cookie, text);
+  return text;
+};
+
+const printedMatch = (fields: readonly string[]): string => {
+  if (fields.length < 2) return fields.join();
+  const rank = (one: string): number => (one.includes('=') ? (one.startsWith('in_port=') ? 1 : 2) : 0);
+  return [...fields].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1)).join(',');
+};
+
+const copyOf = (text: string): string => (text.length < 13 ? text : Buffer.from(text).toString());
+
+/** Fields of a printed match; empty for all packets. */
+export const fieldsOf = (text: string): string[] => {
+  const fields: string[] = [];
+  for (const part of text.split(',')) {
+    const field = part.trim();
+    if (field !== '') fields.push(field);
+  }
+  return fields;
+};
+
+/** @throws OpenflowError ERR_OPENFLOW_SYNTAX */
+export const printedCookie = (text: string): string => {
+  if (!/^(?:0x[0-9a-f]{1,16}|0)$/.test(text)) throw syntaxError('a cookie', text);
+  return cookieText(BigInt(text));
+};
+
+/** @throws OpenflowError ERR_OPENFLOW_SYNTAX */
+export const printedNumber = (text: string, most: number): number => {
+  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!isWhole(value, most)) throw syntaxError(`a number up to ${most}`, text);
+  return value;
+};
+
+const isWhole = (value: number, most: number): boolean => Number.isInteger(value) && value >= 0 && value <= most;

@@ -1,0 +1,180 @@
+/**
+ * A guest kernel in a QEMU process, and commands in it. QEMU runs in namespaces of its own (machine/namespaces.ts), so that
+ * it ends with this process, however that ends. The guest's network reaches into them and no further; a unix socket leads
+ * from here to the server in the guest (`toolbox guest-serve`).
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Artifacts } from '../artifacts.ts';
+import { messageOf, SandboxError } from '../errors.ts';
+import { startNamespaces } from '../machine/namespaces.ts';
+import type { CommandLine, Machine } from '../machine/types.ts';
+import { before, partReady, unlessEnded } from '../process/parts.ts';
+import { run } from '../process/run.ts';
+import { REPORT_FD, startService } from '../process/service.ts';
+import { waitForSocket } from '../process/wait-for-path.ts';
+import { treeCommand } from '../tree/tree.ts';
+import { type Accelerator, pickAccelerator, wantedAccelerator } from './accelerator.ts';
+import { connectFrame } from './frames.ts';
+import { type GuestFiles, type GuestImages, makeGuestFiles } from './images.ts';
+import { GUEST_LINK, LINK_BATCH, qemuCommand, READY } from './qemu.ts';
+
+/** A guest that runs. */
+export interface Guest {
+  /** Where it takes commands. */
+  readonly socket: string;
+  readonly accelerator: Accelerator;
+  /** Resolves with what happened when the guest is gone; never for one of another process. */
+  readonly ended: Promise<string>;
+}
+
+export interface OwnedGuest extends Guest {
+  /** The namespaces that QEMU is in. */
+  readonly machine: Machine;
+}
+
+export interface GuestSpec {
+  readonly artifacts: Artifacts;
+  readonly images: GuestImages;
+  /** For its files and its socket. */
+  readonly folder: string;
+  readonly logs: string;
+  /** Where its cgroup is made; has to be there. */
+  readonly cgroupRoot: string;
+  readonly memoryMib: number;
+  readonly progress?: (message: string) => void;
+}
+
+/** With KVM it takes a second. One that fails to boot may also just stand still. */
+const KVM_BOOT_MS = 20_000;
+
+/**
+ * Resolves when it takes commands. Aborting `signal` before ends it. Where KVM turns out not to work, QEMU translates.
+ * @throws SandboxError ERR_SANDBOX_PART with the end of what the guest said
+ */
+export const startGuest = async (spec: GuestSpec, signal: AbortSignal): Promise<OwnedGuest> => {
+  const wanted = wantedAccelerator();
+  const accelerator = wanted ?? pickAccelerator();
+  const files = await makeGuestFiles(spec.artifacts, spec.images, spec.folder);
+  const boot = (how: Accelerator, until: AbortSignal): Promise<OwnedGuest> => bootGuest(spec, files, how, until);
+  if (accelerator === 'tcg' || wanted !== undefined) return await boot(accelerator, signal);
+  try {
+    return await boot('kvm', AbortSignal.any([signal, AbortSignal.timeout(KVM_BOOT_MS)]));
+  } catch (error) {
+    signal.throwIfAborted();
+    spec.progress?.(`KVM does not work on this machine, QEMU translates: ${messageOf(error).split('\n')[0]}`);
+    return await boot('tcg', signal);
+  }
+};
+
+const bootGuest = async (
+  { artifacts, images, folder, logs, cgroupRoot, memoryMib }: GuestSpec,
+  files: GuestFiles,
+  accelerator: Accelerator,
+  signal: AbortSignal,
+): Promise<OwnedGuest> => {
+  const log = join(logs, 'guest.init.log');
+  const machine = await startNamespaces(
+    { name: 'guest', hasNetwork: true, cgroupRoot, toolbox: artifacts.toolbox, log },
+    signal,
+  );
+  try {
+    const ip = treeCommand(images.tree, 'usr/bin/ip');
+    await run(machine.enter([ip.file, ...ip.args, '-batch', '-']), LINK_BATCH, signal);
+    const { file, args } = qemuCommand({ images, files, accelerator, memoryMib });
+    const qemu = startQemu(machine.enter([file, ...args], { cgroup: 'qemu.service' }), join(logs, 'guest.console.log'));
+    // The way to the guest ends with it: nobody waits for an answer that does not come.
+    void qemu.ended.then(() => endMachine(machine));
+    await partReady('the guest', qemu.log, before(signal, unlessOver(qemu)));
+    const socket = join(folder, 'guest.sock');
+    await startEntrance(artifacts, machine, socket, logs, signal);
+    return { socket, accelerator, machine, ended: qemu.ended };
+  } catch (error) {
+    endMachine(machine);
+    await machine.ended;
+    throw error;
+  }
+};
+
+const unlessOver = ({ ready, ended }: Qemu): Promise<void> =>
+  Promise.race([
+    ready,
+    ended.then((how): never => {
+      throw new SandboxError('ERR_SANDBOX_MACHINE', how);
+    }),
+  ]);
+
+interface Qemu {
+  readonly log: string;
+  readonly ready: Promise<void>;
+  readonly ended: Promise<string>;
+}
+
+/** It is no service: a guest that is started again is another one. */
+const startQemu = ({ file, args }: CommandLine, log: string): Qemu => {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const console = createWriteStream(log, { flags: 'a' });
+  child.stdout.pipe(console, { end: false });
+  child.stderr.pipe(console, { end: false });
+  const ready = new Promise<void>((resolve) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.includes(READY)) resolve();
+    });
+  });
+  return { log, ready, ended: endOf(child).finally(() => console.end()) };
+};
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    child.once('error', (error) => resolve(`QEMU could not be started: ${error.message}`));
+    child.once('close', (code, signal) => resolve(`the guest ended: QEMU with ${signal ?? `status ${code}`}`));
+  });
+
+const endMachine = ({ pid }: Machine): void => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+};
+
+/** A unix socket is one of a folder, not of a network namespace: whoever may open it gets through. */
+const startEntrance = async (
+  { toolbox }: Artifacts,
+  machine: Machine,
+  socket: string,
+  logs: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const argv = [toolbox, 'proxy', `unix:${socket}`, `${GUEST_LINK.guest}:${GUEST_LINK.port}`];
+  const command = machine.enter(argv, { reportPid: REPORT_FD });
+  const service = startService({ name: 'entrance', command, log: join(logs, 'guest.entrance.log') });
+  // Its socket's file is in the way of another one.
+  service.abandon();
+  await partReady('the way to the guest', service.log, unlessEnded(service, waitForSocket(socket, signal)));
+};
+
+/** What runs `argv` in the guest, here: with the caller's streams, terminal and signals. */
+export const inGuest = (
+  toolbox: string,
+  { socket }: Pick<Guest, 'socket'>,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): CommandLine => ({
+  file: toolbox,
+  args: [
+    ...['guest-run', '--socket', socket],
+    ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+    ...['--', ...argv],
+  ],
+});
+
+/** A connection to a unix socket of the guest; it is closed when there is none. */
+export const connectInGuest = ({ socket }: Pick<Guest, 'socket'>, path: string): Socket => {
+  const connection = connect({ path: socket, allowHalfOpen: true });
+  connection.write(connectFrame(path));
+  return connection;
+};

@@ -1,0 +1,165 @@
+/** udnctl says what is so on a node: of pods, of packets, of leftovers. Needs root and `make build`. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { CommandError } from '../../datapath/exec/errors.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { layer2, layer3, namespace, pod } from './support/manifests.ts';
+import { addressOfFamily } from './support/packets.ts';
+
+const NODE = 'node-1';
+const cluster = useCluster({ name: 'test-udnctl' });
+
+const MANIFESTS = [
+  namespace('red'),
+  layer3('red', 'net', ['10.91.0.0/16/24', 'fd00:91::/48/64']),
+  namespace('green'),
+  layer2('green', 'net', ['10.92.0.0/16', 'fd00:92::/64']),
+  pod('red', 'a', NODE),
+  pod('red', 'b', NODE),
+  pod('red', 'c', 'node-2'),
+  pod('green', 'a', NODE),
+  pod('green', 'b', NODE),
+];
+
+beforeAll(() => applyAndWait(cluster(), MANIFESTS));
+
+const udnctl = async (...args: readonly string[]): Promise<{ stdout: string; status: number }> => {
+  try {
+    const { stdout } = await cluster().node(NODE, ['udnctl', ...args]);
+    return { stdout, status: 0 };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { stdout: error.stdout, status: error.exitCode ?? -1 };
+  }
+};
+
+const explanation = z.object({
+  ok: z.boolean(),
+  checks: z.array(z.object({ what: z.string(), state: z.enum(['ok', 'missing', 'unknown']), found: z.string() })),
+});
+
+const explainPod = async (key: string) => {
+  const { stdout, status } = await udnctl('explain', 'pod', key, '-o', 'json');
+  const { ok, checks } = explanation.parse(JSON.parse(stdout));
+  return { ok, status, missing: checks.filter(({ state }) => state === 'missing').map(({ what }) => what), checks };
+};
+
+describe('explain', () => {
+  it('finds all that a pod has, up to its own network namespace', async () => {
+    const { ok, status, missing, checks } = await explainPod('red/a');
+    expect({ ok, status, missing }).toEqual({ ok: true, status: 0, missing: [] });
+    expect(checks.map(({ what }) => what)).toContain('red_net: routes');
+    expect(checks.filter(({ state }) => state === 'unknown')).toEqual([]);
+  });
+
+  it('finds what somebody took away, inside of the pod and in Open vSwitch', async () => {
+    const address = addressOfFamily(await readPod(cluster(), 'red/b'), 4);
+    await cluster().exec('red/b', ['ip', 'address', 'del', `${address}/24`, 'dev', 'ovn-udn1']);
+    expect(await explainPod('red/b')).toMatchObject({ status: 1, missing: ['red_net: addresses'] });
+    await cluster().exec('red/b', ['ip', 'address', 'add', `${address}/24`, 'dev', 'ovn-udn1']);
+    const port = await portOf('green/a', 'green_net');
+    await cluster().node(NODE, ['ovs-vsctl', 'remove', 'Interface', port, 'external_ids', 'iface-id']);
+    await eventually(async () => {
+      const { status, missing } = await explainPod('green/a');
+      expect(status).toBe(1);
+      expect(missing).toContain('green_net: OVS interface');
+    });
+  });
+
+  it('of a pod of another node says where to ask', async () =>
+    expect(await explainPod('red/c')).toMatchObject({ status: 1, missing: ['agent'] }));
+});
+
+const pods = z.array(
+  z.object({
+    namespace: z.string(),
+    name: z.string(),
+    attachments: z.array(z.object({ network: z.string(), hostInterface: z.string() })),
+  }),
+);
+
+/** The OVS port of a pod on a network. */
+const portOf = async (key: string, network: string): Promise<string> => {
+  const { stdout } = await udnctl('pods', '-o', 'json');
+  const found = pods.parse(JSON.parse(stdout)).find((one) => `${one.namespace}/${one.name}` === key);
+  return found?.attachments.find((one) => one.network === network)?.hostInterface ?? '';
+};
+
+describe('trace', () => {
+  const traced = z.object({ verdict: z.string(), sentence: z.string(), raw: z.string().optional() });
+  const trace = async (...args: readonly string[]) =>
+    traced.parse(JSON.parse((await udnctl('trace', ...args, '-o', 'json')).stdout));
+
+  it.each([['4'], ['6']])('says that a packet arrives on this node, IPv%s', async (family) =>
+    expect(await trace('--from', 'pod', 'red/a', '--to', 'red/b', '--ip-family', family)).toEqual({
+      verdict: 'delivered',
+      sentence: 'delivered to red/b on this node, network red_net',
+    }),
+  );
+
+  it('of a connection that is there already, too', async () =>
+    expect(await trace('--from', 'pod', 'red/a', '--to', 'red/b', '--established')).toMatchObject({
+      verdict: 'delivered',
+    }));
+
+  it('says that a packet goes to another node', async () => {
+    const destination = addressOfFamily(await readPod(cluster(), 'red/c'), 4);
+    expect(await trace('--from', 'pod', 'red/a', '--to', destination, '--proto', 'icmp')).toMatchObject({
+      verdict: 'tunnel',
+    });
+  });
+
+  it('says what drops a packet between tenants, and has the raw output', async () => {
+    const { verdict, sentence, raw } = await trace(
+      ...['--from', 'pod', 'red/a', '--to', 'green/b', '--network', 'default', '--raw'],
+    );
+    expect(verdict).toBe('dropped');
+    expect(sentence).toMatch(/^dropped by br-int table [0-9]+ priority [0-9]+: an ACL of switch node-1 /);
+    expect(raw).toMatch(/^Flow: tcp,/);
+  });
+});
+
+describe('flows', () => {
+  it('of a network are counted for each of its switches and routers', async () => {
+    const { stdout } = await udnctl('flows', '--network', 'red/net', '-o', 'json');
+    const { datapaths, flows } = z
+      .object({
+        datapaths: z.array(z.object({ name: z.string() })),
+        flows: z.array(z.object({ datapath: z.string() })),
+      })
+      .parse(JSON.parse(stdout));
+    const used = new Set(flows.map(({ datapath }) => datapath));
+    expect(datapaths.length).toBeGreaterThan(1);
+    expect(datapaths.filter(({ name }) => !used.has(name))).toEqual([]);
+  });
+});
+
+describe('doctor', () => {
+  const stale = async (): Promise<void> => {
+    const ids = ['ovn-udn/port=stale', 'iface-id=gone_pod', 'iface-id-ver=nobody'].map((id) => `external_ids:${id}`);
+    await cluster().node(NODE, [
+      ...['ovs-vsctl', 'add-port', 'br-int', 'stale', '--', 'set', 'Interface', 'stale', 'type=internal'],
+      ...ids,
+      ...['--', 'add-port', 'br-int', 'foreign', '--', 'set', 'Interface', 'foreign', 'type=internal'],
+    ]);
+  };
+
+  it('lists the port of a pod that is gone, removes it, and leaves what is not ours', async () => {
+    await stale();
+    const dry = await udnctl('doctor');
+    expect(dry.stdout).toContain('left: OVS port stale (gone_pod): the pod with UID nobody is not on this node');
+    expect(dry.status).toBe(1);
+    expect((await udnctl('doctor', '--fix')).stdout).toContain('removed: OVS port stale');
+    expect(await udnctl('doctor')).toEqual({
+      stdout: 'nothing is left of networks and pods that are gone\n',
+      status: 0,
+    });
+    const { stdout } = await cluster().node(NODE, ['ovs-vsctl', 'list-ports', 'br-int']);
+    expect(stdout.split('\n')).toContain('foreign');
+    expect(stdout.split('\n')).not.toContain('stale');
+  });
+});
+
+it('diff finds nothing once everything is programmed', () =>
+  eventually(async () => expect(await udnctl('diff')).toEqual({ stdout: 'no difference\n', status: 0 })));

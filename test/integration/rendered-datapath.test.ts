@@ -1,0 +1,132 @@
+/** What features render is what ovs-vswitchd and nft take, in their own words, and what it does to packets. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LOCAL } from '../../agent/model/facts.ts';
+import { COOKIES } from '../../agent/model/registry/marks.ts';
+import type { TestCluster } from '../../agent/testing/cluster.ts';
+import { createNftables } from '../../datapath/nftables/backend.ts';
+import { realNft } from '../../datapath/nftables/testing/real-nft.ts';
+import { nftItemKey } from '../../datapath/nftables/types.ts';
+import { OpenflowBackend } from '../../datapath/openflow/backend.ts';
+import { VswitchWorld } from '../../datapath/openflow/testing/vswitch-world.ts';
+import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
+import { runProgram } from '../../ovsdb/testing/programs.ts';
+import { nameOf, VARIANTS, type Variant, workedCluster } from '../unit/golden/worked-cluster.ts';
+
+const PORTS = { eth0: 1, 'patch-br-ex_node1-to-br-int': 2, 'patch-br-ex_blue_node1-to-br-int': 3 } as const;
+const signal = (): AbortSignal => AbortSignal.timeout(30_000);
+const variants = VARIANTS.map((variant) => [nameOf(variant), variant] as const);
+
+describe('flows', () => {
+  let world: VswitchWorld;
+
+  beforeAll(async () => {
+    world = await VswitchWorld.create();
+    await world.addBridge('br-ex');
+    for (const [port, number] of Object.entries(PORTS)) await world.addPort('br-ex', port, number);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const program = async (cluster: TestCluster): Promise<void> => {
+    cluster.render();
+    const wanted = new Map<string, BridgeItem>(cluster.sinks.openflow.all().map((item) => [bridgeItemKey(item), item]));
+    const cookies = Object.values(COOKIES);
+    const open = () =>
+      new OpenflowBackend({ client: world.client, ports: world.ports, cookies, isOurGroup: () => true });
+    const backend = open();
+    const { failed, waiting } = await backend.reconcile({ wanted, keys: 'all', prune: true }, signal());
+    await backend.close();
+    expect([...failed, ...waiting]).toEqual([]);
+    const again = open();
+    expect((await again.reconcile({ wanted, keys: 'all', prune: true }, signal())).written).toBe(0);
+    await again.close();
+  };
+
+  it.each(variants)('%s is taken by ovs-vswitchd, and is right as it is afterwards', async (_, variant) => {
+    await program(workedCluster(variant));
+  });
+
+  it('in a VLAN, with several addresses, and without an uplink are taken, too', async () => {
+    const addresses = ['172.30.0.2/24', '172.31.0.2/24', 'fd00:30::2/64', 'fd00:31::2/64'];
+    for (const mode of ['shared', 'local'] as const) {
+      const cluster = workedCluster({ topology: 'layer2', mode, family: 'dual' });
+      await program(cluster.gateway('node1', { mode, addresses, vlanId: 7, nextHops: ['172.30.0.1'] }));
+      await program(cluster.gateway('node1', { mode, addresses, uplink: null }));
+    }
+  });
+
+  describe('of a dual-stack network in shared gateway mode', () => {
+    const VARIANT: Variant = { topology: 'layer3', mode: 'shared', family: 'dual' };
+    const MAC = 'dl_src=02:00:00:00:00:01,dl_dst=02:00:00:00:00:99';
+    beforeAll(() => program(workedCluster(VARIANT)));
+
+    /** What ovs-vswitchd would do with a packet from the tenant's patch port, ovs-appctl(8) ofproto/trace. */
+    const fromTenant = async (packet: string): Promise<string> => {
+      const target = `${world.socket('br-ex').slice('unix:'.length, -'br-ex.mgmt'.length)}vswitchd.ctl`;
+      const text = await runProgram('ovs-appctl', ['-t', target, 'ofproto/trace', 'br-ex', `in_port=3,${packet}`]);
+      return /^Datapath actions: (.*)$/m.exec(text)?.[1] ?? text;
+    };
+
+    it.each([
+      ['TCP of its masquerade address', `tcp,${MAC},nw_src=169.254.0.11,nw_dst=8.8.8.8`],
+      ['IPv6 of its masquerade address', `tcp6,${MAC},ipv6_src=fd69::b,ipv6_dst=2001:db8::1`],
+      [
+        'the question for a neighbour',
+        `arp,${MAC},arp_op=1,arp_spa=172.30.0.2,arp_sha=02:00:00:00:00:01,arp_tpa=172.30.0.1`,
+      ],
+    ])('lets %s out', async (_, packet) => {
+      expect(await fromTenant(packet)).not.toBe('drop');
+    });
+
+    it.each([
+      ['a pod’s own address', `tcp,${MAC},nw_src=10.200.1.5,nw_dst=8.8.8.8`],
+      ['the node’s address', `tcp,${MAC},nw_src=172.30.0.2,nw_dst=8.8.8.8`],
+      ['another network’s masquerade address', `udp,${MAC},nw_src=169.254.0.13,nw_dst=8.8.8.8`],
+      ['a neighbour’s address', `icmp,${MAC},nw_src=172.30.0.77,nw_dst=8.8.8.8`],
+      ['its own address, to another network’s', `tcp,${MAC},nw_src=169.254.0.11,nw_dst=169.254.0.13`],
+      ['its own address with another MAC', 'tcp,dl_src=02:00:00:00:00:66,nw_src=169.254.0.11,nw_dst=8.8.8.8'],
+      [
+        'a pod’s address, to the node’s MAC',
+        'tcp,dl_src=02:00:00:00:00:01,dl_dst=02:00:00:00:00:01,nw_src=10.200.1.5,nw_dst=172.30.0.2',
+      ],
+      ['IPv6 of a pod', `tcp6,${MAC},ipv6_src=fd00:200:0:1::5,ipv6_dst=2001:db8::1`],
+      [
+        'an ARP request for another’s address',
+        `arp,${MAC},arp_op=1,arp_spa=172.30.0.77,arp_sha=02:00:00:00:00:01,arp_tpa=172.30.0.1`,
+      ],
+      ['an ARP reply', `arp,${MAC},arp_op=2,arp_spa=172.30.0.2,arp_sha=02:00:00:00:00:01`],
+      [
+        'a question for the node’s own address',
+        `arp,${MAC},arp_op=1,arp_spa=172.30.0.77,arp_sha=02:00:00:00:00:66,arp_tpa=172.30.0.2`,
+      ],
+      [
+        'a router advertisement',
+        `icmp6,${MAC},ipv6_src=fe80::ff:fe00:1,ipv6_dst=ff02::1,icmpv6_type=134,icmpv6_code=0`,
+      ],
+      [
+        'a neighbour advertisement',
+        `icmp6,${MAC},ipv6_src=fd00:30::2,ipv6_dst=ff02::1,icmpv6_type=136,icmpv6_code=0,nd_target=fd00:30::77`,
+      ],
+      ['what is no IP', `dl_type=0x88cc,${MAC}`],
+    ])('drops %s', async (_, packet) => {
+      expect(await fromTenant(packet)).toBe('drop');
+    });
+  });
+});
+
+describe('nftables', () => {
+  it.each(variants)('%s is taken by nft, and printed as it was wanted', async (_, variant) => {
+    const { close, ...nft } = await realNft();
+    try {
+      const cluster = workedCluster(variant);
+      // Rules about processes need a kubelet that runs.
+      cluster.facts.set('kubeletCgroup', LOCAL, undefined);
+      cluster.render();
+      const wanted = new Map(cluster.sinks.nftables.all().map((item) => [nftItemKey(item), item]));
+      const { failed } = await createNftables(nft).reconcile({ wanted, keys: 'all', prune: true }, signal());
+      expect([...failed]).toEqual([]);
+      expect(await createNftables(nft).difference(wanted)).toEqual([]);
+    } finally {
+      await close();
+    }
+  });
+});

@@ -1,0 +1,153 @@
+/** Sections of `docs/registries.md` about what is outside of OVN: the gateway bridge, the host's network stack, nftables. */
+import { INTEGRATION_BRIDGE, managementLinkName, patchPortName, vrfName } from '../agent/model/host-names.ts';
+import {
+  COOKIES,
+  CT_MARKS,
+  CT_ZONES,
+  networkCtMark,
+  networkPacketMark,
+  PACKET_MARKS,
+} from '../agent/model/registry/marks.ts';
+import { type ChainEntry, markChainName, NFT_CHAINS, NFT_SETS } from '../agent/model/registry/nftables.ts';
+import { FLOW_GROUPS, FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES } from '../agent/model/registry/openflow.ts';
+import {
+  MANAGEMENT_PORT_TABLE,
+  RULE_PRIORITIES,
+  UNREACHABLE_METRIC,
+  vrfTable,
+} from '../agent/model/registry/routing.ts';
+import { OUR_TABLE } from '../datapath/nftables/types.ts';
+import { parseNetworkId } from '../net/ids.ts';
+import { parseMac } from '../net/mac.ts';
+import { markdownTable } from './markdown.ts';
+
+const ONE = parseNetworkId(1);
+const GATEWAY = {
+  mode: 'shared',
+  bridge: 'br-ex',
+  interfaceId: 'br-ex_node-1',
+  mac: parseMac('02:00:00:00:00:01'),
+  addresses: [],
+  nextHops: [],
+  nodePortEnable: true,
+  vlanId: 0,
+} as const;
+
+const code = (value: string | number | bigint): string => `\`${value}\``;
+const hex = (value: number | bigint): string => code(`0x${value.toString(16)}`);
+
+const tableTable = (): string =>
+  markdownTable(
+    ['table', 'name', 'priority', 'flow', 'for'],
+    Object.entries(FLOW_TABLES).flatMap(([table, number]) => {
+      const ranks = Object.entries(FLOW_PRIORITIES[table as keyof typeof FLOW_TABLES]) as readonly (readonly [
+        string,
+        { readonly priority: number; readonly purpose: string },
+      ])[];
+      if (ranks.length === 0) return [[String(number), code(table), '', '', 'no flows yet']];
+      return ranks.map(([name, { priority, purpose }], index) => [
+        index === 0 ? String(number) : '',
+        index === 0 ? code(table) : '',
+        String(priority),
+        code(name),
+        purpose,
+      ]);
+    }),
+  );
+
+const packetMarkTable = (): string =>
+  markdownTable(
+    ['kind', 'of', 'value'],
+    [
+      ...Object.entries(CT_MARKS).map(([name, value]) => ['connection (`ct_mark`)', name, hex(value)]),
+      ['connection (`ct_mark`)', 'a user-defined network', `3 + network id; network 1: ${hex(networkCtMark(ONE))}`],
+      [
+        'packet (`pkt_mark`, fwmark)',
+        'a user-defined network',
+        `4096 + network id; network 1: ${hex(networkPacketMark(ONE))}`,
+      ],
+      ...Object.entries(PACKET_MARKS).map(([name, value]) => ['packet (`pkt_mark`, fwmark)', name, hex(value)]),
+      ...Object.entries(CT_ZONES).map(([name, value]) => ['conntrack zone', name, code(value)]),
+      ...Object.entries(COOKIES).map(([name, value]) => ['cookie of flows', name, hex(value)]),
+      ...Object.entries(FLOW_GROUPS).map(([name, value]) => ['group, type `all`', name, code(value)]),
+      ...Object.entries(FLOW_REGISTERS).map(([name, value]) => ['bit of a register', name, code(value)]),
+    ],
+  );
+
+const routingTable = (): string =>
+  markdownTable(
+    ['thing', 'value'],
+    [
+      ['routing table of a network’s VRF', `100000 + network id; network 1: ${code(vrfTable(ONE))}`],
+      ['routing table of services whose traffic stays on the node, not used yet', code(MANAGEMENT_PORT_TABLE)],
+      ...Object.entries(RULE_PRIORITIES).map(([name, value]) => [`priority of ip rules, ${name}`, code(value)]),
+      ['metric of the unreachable default route of a VRF', code(UNREACHABLE_METRIC)],
+    ],
+  );
+
+const linkTable = (): string =>
+  markdownTable(
+    ['link or port', 'name', 'example'],
+    [
+      ['the host’s port on a network', 'by network id; 0 is the default network', code(managementLinkName(ONE))],
+      [
+        'VRF of a ClusterUserDefinedNetwork',
+        'its name, where that is no longer than 15 characters and not taken',
+        code(vrfName('cluster_udn_blue', ONE)),
+      ],
+      ['VRF of any other network', 'by network id', code(vrfName('red_red', ONE))],
+      [
+        `patch port to ${code(INTEGRATION_BRIDGE)}, default network`,
+        'by bridge and node',
+        code(patchPortName(GATEWAY, 'default', 'node-1')),
+      ],
+      ['the same, other networks', 'with the prefix of the network', code(patchPortName(GATEWAY, 'red_red', 'node-1'))],
+    ],
+  );
+
+const chainTable = (): string =>
+  markdownTable(
+    ['chain, set or map', 'hook', 'for'],
+    [
+      ...Object.values(NFT_CHAINS).map(({ name, hook, purpose }: ChainEntry) => [
+        code(name),
+        hook === undefined ? 'jumped to' : `${hook.type} ${hook.hook} ${hook.priority}`,
+        purpose,
+      ]),
+      [code(markChainName(networkPacketMark(ONE))), 'jumped to', 'sets the packet mark of network 1'],
+      ...Object.values(NFT_SETS).map(({ name, purpose }) => [code(name), 'set or map', purpose]),
+    ],
+  );
+
+export const DATAPATH_SECTIONS = [
+  {
+    title: 'Tables and priorities of the gateway bridge',
+    source: '`agent/model/registry/openflow.ts`',
+    about: 'The highest priority of a table that matches wins. `docs/datapath.md` walks packets through it.',
+    table: tableTable,
+  },
+  {
+    title: 'Marks, conntrack zones, cookies and groups',
+    source: '`agent/model/registry/marks.ts`, `agent/model/registry/openflow.ts`',
+    about: 'By these, networks with equal addresses are told apart outside of OVN.',
+    table: packetMarkTable,
+  },
+  {
+    title: 'Routing tables and rules',
+    source: '`agent/model/registry/routing.ts`',
+    about: 'Of the host.',
+    table: routingTable,
+  },
+  {
+    title: 'Names of links and patch ports',
+    source: '`agent/model/host-names.ts`',
+    about: 'A link’s name has 15 characters at most.',
+    table: linkTable,
+  },
+  {
+    title: 'Chains and sets of nftables',
+    source: '`agent/model/registry/nftables.ts`',
+    about: `All are in the table ${code(`${OUR_TABLE.family} ${OUR_TABLE.name}`)}.`,
+    table: chainTable,
+  },
+] as const;
