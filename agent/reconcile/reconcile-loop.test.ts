@@ -98,6 +98,18 @@ it('writes nothing before the start, then compares everything, then what changes
   expect(place.actual.get('x')).toBe('x=2');
 });
 
+it('goes on after a turn in which there was nothing to do', async () => {
+  const { place, loop } = setup();
+  loop.start();
+  await loop.whenIdle(signal);
+  // Told, but nothing is behind it.
+  place.tell({ cause: 'input', keys: new Set() });
+  await loop.whenIdle(signal);
+  loop.store.set('o', ['x=1']);
+  await loop.whenIdle(signal);
+  expect(place.actual.get('x')).toBe('x=1');
+});
+
 it('looks at what somebody else changed, counts it, and at everything when the time has come', async () => {
   const { place, loop, clock, seen } = setup();
   loop.store.set('o', ['x=1', 'y=1']);

@@ -111,7 +111,7 @@ export class ReconcileLoop<Item> {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#running === undefined) this.#running = this.#run();
+      if (this.#running === undefined) this.#running = this.#run().then(() => this.#settle());
     });
   }
 
@@ -125,6 +125,10 @@ export class ReconcileLoop<Item> {
       if ((!full && keys.size === 0) || this.#stop.signal.aborted) break;
       if (!(await this.#reconcile(full ? 'all' : keys, keys))) break;
     }
+  }
+
+  /** Not a part of `#run`, which may end before there is a promise of it. */
+  #settle(): void {
     this.#running = undefined;
     if (!this.#isBusy()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }

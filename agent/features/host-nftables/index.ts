@@ -13,6 +13,7 @@ import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, setName } from '../../model/registry/nftables.ts';
 import { bridgeFamilies } from '../gateway-bridge/site.ts';
 import { localNetwork } from '../local-network.ts';
+import { forwardingItems } from './forwarding.ts';
 import { localGatewayItems } from './local-gateway.ts';
 import { managementSnatItems } from './management-snat.ts';
 import { pathMtuItems } from './path-mtu.ts';
@@ -30,6 +31,7 @@ export const hostNftables: FeatureOver<'zone'> = {
       ...managementSnatItems(addresses),
       ...tenantServiceItems(),
       ...pathMtuItems(),
+      ...forwardingItems(),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, bridgeFamilies(gateway, view.cluster)) : []),
     ];
     return { nftables: { items } };

@@ -7,7 +7,7 @@ import { addressType, chain, set } from './text.ts';
 export const pathMtuItems = (): NftItem[] => [
   ...FAMILIES.map((family) => set({ name: setName('remoteNodes', family), type: addressType(family) })),
   chain('pathMtu', [
-    `ip daddr @${setName('remoteNodes', 4)} icmp type destination-unreachable icmp code frag-needed drop`,
-    `ip6 daddr @${setName('remoteNodes', 6)} icmpv6 type packet-too-big icmpv6 code no-route drop`,
+    `ip daddr @${setName('remoteNodes', 4)} icmp type destination-unreachable icmp code 4 drop`,
+    `ip6 daddr @${setName('remoteNodes', 6)} icmpv6 type packet-too-big icmpv6 code 0 drop`,
   ]),
 ];

@@ -42,6 +42,11 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'output', priority: 0 },
     purpose: 'no path MTU messages to other nodes: they would shrink what the nodes send to each other',
   },
+  forwarding: {
+    name: 'udn-forward',
+    hook: { type: 'filter', hook: 'forward', priority: 0 },
+    purpose: 'nobody gets to pods through the host but by a service: replies are let through, connections are not',
+  },
   isolation: {
     name: 'udn-isolation',
     hook: { type: 'filter', hook: 'output', priority: 0 },
