@@ -1,4 +1,5 @@
 /** Packets between pods and a host outside of the cluster: the same scenarios in both gateway modes. */
+import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addressOf } from '../../../net/cidr.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
@@ -138,8 +139,12 @@ const succeeds = async (work: Promise<unknown>): Promise<boolean> => {
   }
 };
 
+/**
+ * With an identifier of its own: the userspace datapath does not translate those of ICMP, so two pods with the same one
+ * could not ping the same host at the same time.
+ */
 export const pings = (sandbox: Sandbox, from: string, to: Ip): Promise<boolean> =>
-  succeeds(sandbox.exec(from, ['ping', '-c', '1', '-W', '2', to]));
+  succeeds(sandbox.exec(from, ['ping', '-c', '1', '-W', '2', '-e', String(randomInt(1, 65_536)), to]));
 
 const pingsFromOutside = (sandbox: Sandbox, to: Ip): Promise<boolean> =>
   succeeds(sandbox.outside(['ping', '-c', '2', '-i', '0.2', '-W', '1', to]));
