@@ -21,21 +21,34 @@ interface HeldConnectionOptions {
   readonly server: Ip;
 }
 
-/** In the order of the pods. */
-export const holdConnections = (
+/** In the order of the pods. @throws Error that names those which did not get through */
+export const holdConnections = async (
   sandbox: Pick<Sandbox, 'exec'>,
   { pods, protocol, sourcePort, server }: HeldConnectionOptions,
 ): Promise<HeldConnection[]> => {
   const run = randomBytes(4).toString('hex');
   const nonces = pods.map((_, index) => `${run}.${index}`);
-  return Promise.all(
+  const results = await Promise.allSettled(
     pods.map(async (pod, index) => {
       const args = [protocol, server, String(sourcePort), nonces[index] ?? '', nonces.join(',')];
       const { stdout } = await sandbox.exec(pod, ['python3', '-c', SENDER, ...args]);
       return schema.parse(JSON.parse(stdout));
     }),
   );
+  const lost = pods.flatMap((pod, index) => {
+    const result = results[index];
+    return result?.status === 'rejected' ? [`${pod}: ${lastLine(result.reason)}`] : [];
+  });
+  if (lost.length > 0) throw new Error(lost.join('; '));
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 };
+
+/** Of what the sender wrote: the reason. */
+const lastLine = (error: unknown): string =>
+  String(error instanceof Error ? error.message : error)
+    .trim()
+    .split('\n')
+    .at(-1) ?? '';
 
 const schema = z.object({ first: z.string(), second: z.string() });
 

@@ -6,7 +6,7 @@ import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../mode
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
-import { BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
+import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
 import { type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
 export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
@@ -79,19 +79,19 @@ const replies = (patch: LocalPatch, { family }: PatchFamily): Flow[] =>
 /** Packets leave with the node's address. Of a tenant only those that its gateway router has translated. */
 const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: string): Flow[] => {
   const { family, nodeIp, masqueradeIp } = own;
-  const asNode = ct({ commit: true, zone: CT_ZONES.external, nat: { src: nodeIp }, mark: patch.ctMark });
+  const translate = ct({ commit: true, zone: CT_ZONES.external, nat: { src: nodeIp }, mark: patch.ctMark });
   const fromRouter = { dl_src: site.mac };
   return [
     flow('classify', 'nodeSnat', {
       inPort: patch.port,
       match: { ...fromRouter, ...ip(family), ...NODE_SNAT },
-      actions: [asNode, output(uplink)],
+      actions: [translate, output(uplink)],
     }),
     flow('classify', 'egress', {
       inPort: patch.port,
       match: { ...fromRouter, ...ip(family, { src: masqueradeIp }) },
       actions: [
-        patch.isDefault ? ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.default }) : asNode,
+        patch.isDefault ? ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.default }) : translate,
         output(uplink),
       ],
     }),
@@ -100,7 +100,7 @@ const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: s
 
 /** Its gateway router is the node: it translates to the node's address itself, and answers for it. */
 const defaultNetwork = (site: BridgeSite, patch: LocalPatch): Flow[] => [
-  ...(site.uplink === undefined ? [] : patch.families.flatMap((family) => toNeighbours(site, patch, family))),
+  ...(site.uplink === undefined ? [] : withUplink(site, patch, site.uplink)),
   flow('classify', 'toBridge', { inPort: patch.port, match: { dl_src: site.mac }, actions: [NORMAL] }),
   flow('classify', 'spoofedDefault', { inPort: patch.port, actions: DROP }),
   ...(patch.largestFrame === undefined
@@ -110,6 +110,14 @@ const defaultNetwork = (site: BridgeSite, patch: LocalPatch): Flow[] => [
         flow('replySize', 'default', { actions: [output(patch.port)] }),
       ]),
 ];
+
+const withUplink = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[] => {
+  const sender = { site, inPort: patch.port, mark: CT_MARKS.default, toNeighbours: !site.isLocal };
+  return patch.families.flatMap((family) => [
+    ...asNode(sender, family, [output(uplink)]),
+    ...toNeighbours(site, patch, family),
+  ]);
+};
 
 const toNeighbours = (site: BridgeSite, { port }: LocalPatch, own: PatchFamily): Flow[] => {
   const { family, hostSubnets } = own;

@@ -1,5 +1,5 @@
 /** What the gateway bridge of a node has whichever networks there are. */
-import { type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
+import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
 import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
 import { FLOW_GROUPS } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
@@ -101,9 +101,11 @@ const reassembly = (uplink: string, { family }: BridgeFamily): Flow =>
     actions: [ct({ table: 'classify', zone: CT_ZONES.reassembly })],
   });
 
-const hostToOutside = (site: BridgeSite, uplink: string, { family, hostSubnets }: BridgeFamily): Flow[] => {
+const hostToOutside = (site: BridgeSite, uplink: string, own: BridgeFamily): Flow[] => {
+  const { family, hostSubnets } = own;
   const commit = ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.host });
   return [
+    ...asNode({ site, inPort: LOCAL_PORT, mark: CT_MARKS.host, toNeighbours: true }, own, toTrunk(site, uplink)),
     ...hostSubnetMatches(family, hostSubnets).map((match) =>
       flow('classify', 'hostSubnet', {
         inPort: LOCAL_PORT,
@@ -118,6 +120,43 @@ const hostToOutside = (site: BridgeSite, uplink: string, { family, hostSubnets }
     }),
   ];
 };
+
+export interface NodeSender {
+  readonly site: BridgeSite;
+  readonly inPort: string;
+  /** Of its connections. */
+  readonly mark: number;
+  /** What is for neighbours of the node is switched, not sent out. */
+  readonly toNeighbours: boolean;
+}
+
+/**
+ * The host and the default network have the node's address already, and so have connections of tenants behind the bridge.
+ * Two of them with the same port to the same server would be one connection to conntrack, and the second one's packets
+ * would be dropped: each gets a port that no other has, its own one if that is free.
+ */
+export const asNode = (
+  { site, inPort, mark, toNeighbours }: NodeSender,
+  { family, bridgeIps, hostSubnets }: BridgeFamily,
+  toOutside: readonly Action[],
+): Flow[] =>
+  bridgeIps.flatMap((src) => {
+    const translate = ct({ commit: true, zone: CT_ZONES.external, nat: { src }, mark });
+    return [
+      ...(toNeighbours ? hostSubnets : []).map((dst) =>
+        flow('classify', 'hostSubnetAsNode', {
+          inPort,
+          match: { dl_src: site.mac, ...ip(family, { src, dst }) },
+          actions: [translate, NORMAL],
+        }),
+      ),
+      flow('classify', 'egressAsNode', {
+        inPort,
+        match: { dl_src: site.mac, ...ip(family, { src }) },
+        actions: [translate, ...toOutside],
+      }),
+    ];
+  });
 
 /** Neighbour discovery of IPv6 goes to multicast addresses: it is to neighbours, too. */
 export const hostSubnetMatches = (family: BridgeFamily['family'], subnets: readonly string[]) => [

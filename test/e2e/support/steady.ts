@@ -1,6 +1,5 @@
 /** An agent that is killed and started again, while packets flow through ten networks and everything is watched. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { FAMILIES, type Family, type Ip } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
@@ -24,9 +23,16 @@ const MANIFESTS = [
   ...TENANTS.flatMap((tenant) => [pod(tenant, `${tenant}-a`, NODE), pod(tenant, `${tenant}-b`, 'node-2')]),
 ];
 
-const WATCH_SECONDS = 12;
-const KILLS = 3;
-const PING_SECONDS = 8;
+const METRICS_ADDRESS = '127.0.0.1:19409';
+
+/** For the cluster. */
+export const STEADY_SETTINGS = { UDN_METRICS_ADDRESS: METRICS_ADDRESS };
+
+/** Of each tenant and family. */
+const PINGS = 5;
+const RECOVERY_MS = 60_000;
+/** What runs until the test has seen enough looks for this file, in the pods and on the node. */
+const STOP_FILE = '/tmp/steady-stop';
 
 /** Call it where tests are declared. */
 export const steady = (cluster: () => Sandbox): void => {
@@ -51,19 +57,65 @@ export const steady = (cluster: () => Sandbox): void => {
       const traffic = Promise.all(
         TENANTS.flatMap((tenant) => FAMILIES.map((family) => send(cluster(), tenant, family))),
       );
-      for (let kill = 0; kill < KILLS; kill++) {
-        const restarts = await agentRestarts(cluster());
-        await cluster().kill(NODE, 'agent', 'SIGKILL');
-        await eventually(async () => expect(await agentRestarts(cluster())).toBe(restarts + 1));
+      // What fails before these are waited for is no rejection that nobody handles.
+      const results = Promise.all([watched, traffic]).then(
+        ([changes, losses]) => ({ changes, losses: losses.flat() }),
+        (error: unknown) => ({ error }),
+      );
+      try {
+        await eventually(async () => expect(await pingsThatRun(cluster())).toBe(TENANTS.length * 2 * PINGS), 30_000);
+        for (const isUp of MOMENTS) {
+          await killAgent(cluster());
+          await eventually(() => isUp(cluster()), RECOVERY_MS);
+        }
+        for (const { command } of CANARIES) await cluster().node(NODE, command);
+      } finally {
+        await stopAll(cluster());
       }
-      await eventually(() => cluster().node(NODE, ['udnctl', 'networks']), 30_000);
-      const lost = (await traffic).flat();
-      expect(lost.filter(({ missing }) => missing > 0)).toEqual([]);
-      expect(await watched).toEqual([]);
+      expect(await results).toEqual({ changes: CANARIES.map(({ sign }) => sign), losses: [] });
       expect(dumpDifference(before, await dumpNode(cluster(), NODE))).toEqual([]);
     });
   });
 };
+
+/** Ends it, and waits until it has been started again. */
+const killAgent = async (sandbox: Sandbox): Promise<void> => {
+  const restarts = await agentRestarts(sandbox);
+  // One that has just been started has no process yet.
+  await eventually(() => sandbox.kill(NODE, 'agent', 'SIGKILL'));
+  await eventually(async () => expect(await agentRestarts(sandbox)).toBeGreaterThan(restarts));
+};
+
+/** The agent has compared everything with what there is, and written what it found. */
+const hasCompared = async (sandbox: Sandbox): Promise<void> => {
+  const { stdout } = await sandbox.node(NODE, ['curl', '-sf', `http://${METRICS_ADDRESS}/metrics`]);
+  for (const backend of ['openflow', 'host', 'nftables']) {
+    const metric = `udn_agent_reconcile_duration_seconds_count{backend="${backend}",full="true"}`;
+    expect(stdout).toContain(metric);
+  }
+  await sandbox.node(NODE, ['udnctl', 'networks']);
+};
+
+const hasProcess = async (sandbox: Sandbox): Promise<void> => {
+  await sandbox.node(NODE, ['pgrep', '-f', 'udn-agent.mjs']);
+};
+
+const servesMetrics = async (sandbox: Sandbox): Promise<void> => {
+  await sandbox.node(NODE, ['curl', '-sf', `http://${METRICS_ADDRESS}/metrics`]);
+};
+
+/** Changes of somebody else, one for each monitor: what else it shows, and that it shows anything. */
+const CANARIES = [
+  { sign: 'kernel: 192.0.2.99', command: ['ip', 'route', 'add', 'blackhole', '192.0.2.99', 'proto', 'static'] },
+  {
+    sign: 'flows: nw_dst=192.0.2.99',
+    command: ['ovs-ofctl', 'add-flow', 'br-ex', 'ip,nw_dst=192.0.2.99,actions=drop'],
+  },
+  { sign: 'nft: steady_canary', command: ['nft', 'add', 'table', 'inet', 'steady_canary'] },
+];
+
+/** How far the agent comes before it is killed the next time; the last is not killed. */
+const MOMENTS = [hasProcess, servesMetrics, hasCompared, servesMetrics, hasProcess, hasCompared];
 
 const agentRestarts = async (sandbox: Sandbox): Promise<number> => {
   const { nodes } = await sandbox.status();
@@ -76,35 +128,51 @@ interface Loss {
   readonly missing: number;
 }
 
-/** To the pod on the other node five pings and a stream at once; to the outside a stream. */
+/** To the pod on the other node pings and a stream at once; to the outside a stream. @returns what was lost */
 const send = async (sandbox: Sandbox, tenant: string, family: Family): Promise<Loss[]> => {
   const from = `${tenant}/${tenant}-a`;
   const to = addressOfFamily(await readPod(sandbox, `${tenant}/${tenant}-b`), family);
-  const pings = Array.from({ length: 5 }, () => ping(sandbox, from, to));
-  return await Promise.all([...pings, stream(sandbox, from, to), stream(sandbox, from, outside(family))]);
+  const pings = Array.from({ length: PINGS }, () => ping(sandbox, from, to));
+  const sent = await Promise.all([...pings, stream(sandbox, from, to), stream(sandbox, from, outside(family))]);
+  return sent.filter(({ missing }) => missing !== 0);
 };
 
+const TIMEOUT = { timeoutMs: 300_000 };
+
 const ping = async (sandbox: Sandbox, from: string, to: Ip): Promise<Loss> => {
-  const count = PING_SECONDS * 10;
-  const { stdout } = await sandbox
-    .exec(from, ['ping', '-q', '-i', '0.1', '-c', String(count), '-W', '2', to])
-    .catch((error: unknown) => z.object({ stdout: z.string() }).parse(error));
-  return { what: `${from} ping ${to}`, missing: count - Number(/(\d+) received/.exec(stdout)?.[1] ?? 0) };
+  const command = untilStopped(`ping -q -i 0.1 -W 2 ${to}`, 'INT');
+  const { stdout } = await sandbox.exec(from, ['sh', '-c', command], TIMEOUT);
+  const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(stdout) ?? [];
+  return { what: `${from} ping ${to}`, missing: lostOf(Number(sent), Number(received)) };
 };
+
+/** The last may still be on its way when ping is ended. NaN: ping said nothing. */
+const lostOf = (sent: number, received: number): number => (sent - received === 1 ? 0 : sent - received);
 
 /** One connection to the TCP echo server; every piece has to come back within two seconds. */
 const stream = async (sandbox: Sandbox, from: string, to: Ip): Promise<Loss> => {
-  const { stdout } = await sandbox.exec(from, ['python3', '-c', STREAM, to, String(PING_SECONDS)]);
-  return { what: `${from} tcp ${to}`, missing: Number(stdout.trim()) };
+  const { stdout } = await sandbox.exec(from, ['python3', '-c', STREAM, to, STOP_FILE], TIMEOUT);
+  return { what: `${from} tcp ${to}`, missing: Number(stdout.trim() || Number.NaN) };
 };
 
+/** Runs a command until there is the file, and ends it with the signal. */
+const untilStopped = (command: string, signal: 'INT' | 'TERM'): string =>
+  `${command} & while [ ! -e ${STOP_FILE} ]; do sleep 0.2; done; kill -${signal} $!; wait $!; true`;
+
+const stopAll = async (sandbox: Sandbox): Promise<void> => {
+  await sandbox.node(NODE, ['touch', STOP_FILE]);
+  await Promise.all(TENANTS.map((tenant) => sandbox.exec(`${tenant}/${tenant}-a`, ['touch', STOP_FILE])));
+};
+
+const pingsThatRun = async (sandbox: Sandbox): Promise<number> =>
+  Number((await sandbox.node(NODE, ['pgrep', '-cx', 'ping'])).stdout);
+
 const STREAM = `
-import socket, sys, time
+import os, socket, sys, time
 sock = socket.create_connection((sys.argv[1], 8082), 5)
 sock.settimeout(2)
-end = time.monotonic() + float(sys.argv[2])
 missing = 0
-while time.monotonic() < end:
+while not os.path.exists(sys.argv[2]):
     sock.sendall(b'x' * 1000)
     left = 1000
     try:
@@ -120,19 +188,29 @@ while time.monotonic() < end:
 print(missing)
 `;
 
-/** What the kernel, OVS and nft tell meanwhile about the kinds of objects that are ours. */
+/** What the kernel, OVS and nft tell meanwhile; of a canary only its sign. */
 const watch = async (sandbox: Sandbox): Promise<string[]> => {
-  const lines = async (what: string, command: string, isOurs: (line: string) => boolean): Promise<string[]> => {
-    const { stdout } = await sandbox.node(NODE, ['sh', '-c', `timeout ${WATCH_SECONDS} ${command}; true`]);
+  const lines = async (what: string, command: string, isChange: (line: string) => boolean): Promise<string[]> => {
+    const argv = ['sh', '-c', untilStopped(`${command} 2>&1`, 'TERM')];
+    const { stdout } = await sandbox.node(NODE, argv, TIMEOUT);
     return stdout
       .split('\n')
-      .filter((line) => line !== '' && isOurs(line))
-      .map((line) => `${what}: ${line}`);
+      .filter(isChange)
+      .map((line) => `${what}: ${line}`)
+      .map((line) => CANARIES.map(({ sign }) => sign).find((sign) => isSigned(line, sign)) ?? line);
   };
   const seen = await Promise.all([
-    lines('kernel', 'ip -o monitor link address route rule', (line) => !/ (proto kernel|expires)\b/.test(line)),
-    lines('flows', 'ovs-ofctl monitor br-ex watch:!initial', (line) => /event=/.test(line)),
-    lines('nft', 'nft monitor', (line) => line.includes('ovn-udn')),
+    lines('kernel', 'ip -o monitor link address route rule', (line) => /\S/.test(line) && !BY_ITSELF.test(line)),
+    lines('flows', 'stdbuf -oL ovs-ofctl monitor br-ex watch:!initial', (line) => line.includes('event=')),
+    lines('nft', 'stdbuf -oL nft monitor', (line) => /^(add|delete|insert|replace|destroy) /.test(line)),
   ]);
   return seen.flat();
+};
+
+/** Routes that the kernel makes by itself. */
+const BY_ITSELF = / (proto kernel|expires)\b/;
+
+const isSigned = (line: string, sign: string): boolean => {
+  const [what = '', text = ''] = sign.split(': ');
+  return line.startsWith(`${what}: `) && line.includes(text);
 };
