@@ -24,6 +24,7 @@ import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import { type Edges, openEdges } from './edges.ts';
 import { logDatapath } from './log.ts';
+import type { AgentMetrics } from './metrics.ts';
 import type { FactStore } from './model/fact-store.ts';
 import { nodeAnnotations } from './node/annotations.ts';
 import { keepNode } from './node/keep-node.ts';
@@ -35,6 +36,7 @@ import { Readiness, reasonsNotReady } from './readiness.ts';
 import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
+import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
 import { serveStatus } from './status/server.ts';
 
@@ -129,12 +131,21 @@ const openDatapath = (
     },
   });
   resources.defer(() => datapath.stop());
-  for (const backend of BACKEND_NAMES) {
-    metrics.gauge(`udn_agent_${backend}_wanted`, `Objects that are wanted of ${backend}.`, () =>
-      datapath.size(backend),
-    );
-  }
+  observeDatapath(metrics, datapath);
   return datapath;
+};
+
+const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void => {
+  gauges('udn_agent_wanted_objects', 'Objects that are wanted of a backend.', ['backend'], () =>
+    BACKEND_NAMES.map((backend) => [{ backend }, datapath.size(backend)] as const),
+  );
+  const labels = ['backend', 'state'] as const;
+  gauges('udn_agent_unfinished_objects', 'Objects that are not as wanted: failed, waiting, unsupported.', labels, () =>
+    datapath.problemCounts().map(({ backend, state, count }) => [{ backend, state }, count] as const),
+  );
+  gauges('udn_agent_network_objects', 'Objects that a network has in a backend.', ['network', 'backend'], () =>
+    countNetworkObjects(datapath).map(({ network, backend, count }) => [{ network, backend }, count] as const),
+  );
 };
 
 const followCgroups = (facts: FactStore, { kubeletCgroup, node }: AgentOptions, { tellNode }: Edges): Cgroups => {

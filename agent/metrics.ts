@@ -14,6 +14,13 @@ export interface AgentMetrics {
   rendered(fragments: number, seconds: number): void;
   /** A number that is asked for when somebody reads the metrics. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Many of them, told apart by labels. */
+  gauges<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => Iterable<readonly [Readonly<Record<Label, string>>, number]>,
+  ): void;
 }
 
 export const createAgentMetrics = (): AgentMetrics => {
@@ -55,6 +62,18 @@ export const createAgentMetrics = (): AgentMetrics => {
     rendered: (count, seconds) => {
       fragments.inc(count);
       renders.observe(seconds);
+    },
+    gauges: (name, help, labelNames, read) => {
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers,
+        collect() {
+          this.reset();
+          for (const [labels, value] of read()) this.set(labels, value);
+        },
+      });
     },
     gauge: (name, help, read) => {
       new Gauge({

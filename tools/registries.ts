@@ -40,6 +40,7 @@ import { ALIAS_PREFIX, DYING_LINK_GROUP, POD_LINK_GROUP } from '../datapath/netl
 import { OUR_PROTOCOL } from '../datapath/netlink/route/types.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { MAX_NETWORKS, parseNetworkId, parseNodeId } from '../net/ids.ts';
+import { LOG_FIELDS } from '../program/log-fields.ts';
 import { DATAPATH_SECTIONS } from './datapath-registries.ts';
 import { markdownTable } from './markdown.ts';
 import { rowNames } from './row-names.ts';
@@ -239,6 +240,12 @@ const cniTable = (): string =>
     Object.entries(CNI_ERROR_CODES).map(([reason, value]) => [String(value), code(reason)]),
   );
 
+const logFieldTable = (): string =>
+  markdownTable(
+    ['field', 'meaning'],
+    Object.entries(LOG_FIELDS).map(([field, meaning]) => [code(field), meaning]),
+  );
+
 const SECTIONS: readonly Section[] = [
   {
     title: 'ACL tiers and priorities',
@@ -309,5 +316,12 @@ const SECTIONS: readonly Section[] = [
     source: '`api/cni/error.ts`',
     about: 'What to do about each is in `docs/errors.md`.',
     table: cniTable,
+  },
+  {
+    title: 'Fields of log lines',
+    source: '`program/log-fields.ts`',
+    about:
+      'Logs are JSON, one line for each thing (pino); `level`, `time`, `pid`, `hostname`, `name` and `msg` are on every line.',
+    table: logFieldTable,
   },
 ];

@@ -28,6 +28,11 @@ export class ItemStore<Item> implements ItemSink<Item> {
     return this.#owned.get(owner)?.keys() ?? [];
   }
 
+  /** How much each owner has a say in. */
+  *sizes(): Generator<readonly [string, number]> {
+    for (const [owner, items] of this.#owned) yield [owner, items.size];
+  }
+
   /** Who wants a thing, the one that has its way first. */
   ownersOf(key: string): readonly string[] {
     return [...(this.#claims.get(key)?.keys() ?? [])].sort();

@@ -80,6 +80,16 @@ export class NodeDatapath {
     }
   }
 
+  /** How many things are in which state, of those that are not as wanted. */
+  problemCounts(): { readonly backend: BackendName; readonly state: ItemProblem['kind']; readonly count: number }[] {
+    return BACKEND_NAMES.flatMap((backend) =>
+      (['failed', 'waiting', 'unsupported'] as const).map((state) => {
+        const count = this[backend].problems.values().reduce((sum, { kind }) => sum + (kind === state ? 1 : 0), 0);
+        return { backend, state, count };
+      }),
+    );
+  }
+
   size(backend: BackendName): number {
     return this[backend].store.wanted.size;
   }
