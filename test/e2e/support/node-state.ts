@@ -81,6 +81,9 @@ export const isOurs = (row: Row): boolean => keyOf(row) !== undefined;
 
 export const keyOf = (row: Row): string | undefined => idsOf(row)[OWNER_KEY] ?? idsOf(row)[POD_PORT_KEY];
 
+/** A port of a pod, or its interface; not the host's own ports, which are rendered. */
+export const isPodPort = (row: Row): boolean => idsOf(row)[POD_PORT_KEY] !== undefined;
+
 const OWNER_KEY = 'ovn-udn/key';
 const POD_PORT_KEY = 'ovn-udn/port';
 

@@ -9,7 +9,7 @@ import { recordOr } from '../../../../kube/is-record.ts';
 import type { KubeObject } from '../../../../kube/types.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
-import { idsOf, isOurs, type NodeState, type Row, readNodeState, rowsOf } from '../node-state.ts';
+import { idsOf, isOurs, isPodPort, type NodeState, type Row, readNodeState, rowsOf } from '../node-state.ts';
 
 /** The marks of links that are ours. */
 const LINK_GROUPS = ['7693422', '7693423'];
@@ -71,8 +71,8 @@ const comparePorts = (running: readonly AlivePod[], { openvswitch, sandboxes }: 
   const wanted = running.flatMap((pod) =>
     portNames(pod).map((name) => `${name} of pod ${pod.uid} in sandbox ${sandboxOf.get(pod.uid)}, installed`),
   );
-  const interfaces = rowsOf(openvswitch, 'Interface').filter(isOurs);
-  const ports = rowsOf(openvswitch, 'Port').filter(isOurs);
+  const interfaces = rowsOf(openvswitch, 'Interface').filter(isPodPort);
+  const ports = rowsOf(openvswitch, 'Port').filter(isPodPort);
   const there = interfaces.map((row) => {
     const ids = idsOf(row);
     const installed = ids['ovn-installed'] === 'true' ? 'installed' : 'not installed';
@@ -95,7 +95,7 @@ const compareLinks = (running: readonly AlivePod[], { links, openvswitch }: Node
     ({ group, alias }) => LINK_GROUPS.includes(group) || alias?.startsWith(ALIAS_PREFIX) === true,
   );
   const plugged = rowsOf(openvswitch, 'Interface')
-    .filter(isOurs)
+    .filter(isPodPort)
     .map((row) => String(row['name']));
   const uids = new Set(running.map(({ uid }) => uid));
   const strange = ours.filter(({ alias }) => !uids.has(alias?.split(':').at(-1) ?? ''));
