@@ -36,6 +36,7 @@ import { Readiness, reasonsNotReady } from './readiness.ts';
 import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
+import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
 import { serveStatus } from './status/server.ts';
@@ -59,9 +60,9 @@ export const runAgent = async (context: Context): Promise<void> => {
     const keeper = keepNode({ options, edges, log }, resources);
     const [local] = await Promise.all([meetNode(context, edges), keeper.whenKnown(signal)]);
     for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
-    const datapath = openDatapath(context, edges, resources);
+    const { datapath, backends } = openDatapath(context, edges, resources);
     const core = startNode(context, edges, { local, keeper, datapath }, resources);
-    await serveNode(context, { edges, core, local, keeper, datapath, readiness }, resources);
+    await serveNode(context, { edges, core, local, keeper, datapath, backends, readiness }, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
   } catch (error) {
@@ -120,10 +121,16 @@ const openDatapath = (
   { options, log }: Context,
   { netlink, databases, metrics }: Edges,
   resources: AsyncDisposableStack,
-): NodeDatapath => {
+): Pick<Node, 'datapath' | 'backends'> => {
   const { replica } = databases.openvswitch;
+  const backends = openBackends({
+    netlink,
+    replica,
+    masqueradeSubnets: options.cluster.masqueradeSubnets,
+    statusSocket: options.statusSocket,
+  });
   const datapath = new NodeDatapath({
-    backends: openBackends({ netlink, replica, statusSocket: options.statusSocket }),
+    backends,
     clock: systemClock,
     observe: (backend, observation) => {
       metrics.datapath(backend, observation);
@@ -132,7 +139,7 @@ const openDatapath = (
   });
   resources.defer(() => datapath.stop());
   observeDatapath(metrics, datapath);
-  return datapath;
+  return { datapath, backends };
 };
 
 const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void => {
@@ -204,12 +211,13 @@ interface Node {
   readonly local: LocalNode;
   readonly keeper: NodeKeeper;
   readonly datapath: NodeDatapath;
+  readonly backends: ComparableBackends;
   readonly readiness: Readiness;
 }
 
 const serveNode = async (
   { options, buildFolder, log, signal }: Context,
-  { edges, core, local, keeper, datapath, readiness }: Node,
+  { edges, core, local, keeper, datapath, backends, readiness }: Node,
   resources: AsyncDisposableStack,
 ): Promise<void> => {
   const { databases, netlink, inputs, tellPod, metrics } = edges;
@@ -238,7 +246,7 @@ const serveNode = async (
   resources.defer(() => cni.close());
   const status = await serveStatus(
     options.statusSocket,
-    reportSources({ edges, core, ports, keeper, node: local.name, cluster: options.cluster }),
+    reportSources({ edges, core, ports, keeper, node: local.name, cluster: options.cluster, datapath, backends }),
   );
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);

@@ -11,6 +11,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { createDatabases, type Databases } from './databases/databases.ts';
 import { type ClusterInputs, createClusterInputs } from './inputs/cluster-inputs.ts';
 import { logDatabase, logReflector, logWriter } from './log.ts';
+import { watchLostAddresses } from './lost-addresses.ts';
 import { type AgentMetrics, createAgentMetrics } from './metrics.ts';
 import type { AgentOptions } from './options.ts';
 import { nodeEvents, podEvents, type TellNode, type TellPod } from './pod-events.ts';
@@ -42,16 +43,20 @@ export const openEdges = async (
   });
   resources.defer(() => databases.close());
   databases.connect();
-  return { metrics, netlink, databases, ...(await openApi(options, log, resources)) };
+  return { metrics, netlink, databases, ...(await openApi(options, netlink, log, resources)) };
 };
 
 const openApi = async (
   { kubeconfig, context, node }: AgentOptions,
+  netlink: Pick<NetlinkWorker, 'watch'>,
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<Pick<Edges, 'inputs' | 'writer' | 'tellPod' | 'tellNode'>> => {
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
-  const client = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
+  const client = connect(connection, {
+    userAgent: `${NAME}/${packageJson.version}`,
+    lostAddresses: (listener) => resources.defer(watchLostAddresses(netlink, listener)),
+  });
   resources.defer(() => client.close());
   const inputs = createClusterInputs({
     client,

@@ -34,9 +34,14 @@ const main = async (signal: AbortSignal): Promise<void> => {
 
 /** What `cleanup` empties beside the databases. */
 const placesOf =
-  ({ statusSocket }: CleanupOptions) =>
+  ({ statusSocket, cluster }: CleanupOptions) =>
   ({ databases, netlink }: CleanupEdges): Backends =>
-    openBackends({ netlink, replica: databases.openvswitch.replica, statusSocket });
+    openBackends({
+      netlink,
+      replica: databases.openvswitch.replica,
+      masqueradeSubnets: cluster.masqueradeSubnets,
+      statusSocket,
+    });
 
 /** Beside the folder that this file, or its bundle, is in. */
 const BUILD_FOLDER = fileURLToPath(new URL('../build', import.meta.url));

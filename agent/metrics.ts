@@ -11,6 +11,8 @@ export interface AgentMetrics {
   cni(observation: CniObservation): void;
   database(database: DatabaseName, observation: DatabaseObservation): void;
   datapath(backend: BackendName, observation: LoopObservation): void;
+  /** What is kept beside the reconcilers was changed by somebody, and is right again. */
+  repaired(backend: DatabaseName): void;
   rendered(fragments: number, seconds: number): void;
   /** A number that is asked for when somebody reads the metrics. */
   gauge(name: string, help: string, read: () => number): void;
@@ -59,6 +61,7 @@ export const createAgentMetrics = (): AgentMetrics => {
     cni: ({ command, phase, seconds, failed }) => cni.observe({ command, phase, failed: String(failed) }, seconds),
     database,
     datapath: datapathMetrics(registers, drift),
+    repaired: (backend) => drift.inc({ backend }),
     rendered: (count, seconds) => {
       fragments.inc(count);
       renders.observe(seconds);
@@ -150,7 +153,7 @@ const datapathMetrics = (registers: Registry[], drift: Counter<'backend'>): Agen
     registers,
   });
   return (backend, observation) => {
-    if (observation.kind === 'drift') drift.inc({ backend }, observation.keys === 'all' ? 1 : observation.keys.size);
+    if (observation.kind === 'drift') drift.inc({ backend }, driftCount(observation));
     else if (observation.kind === 'failed') failures.inc({ backend });
     else {
       durations.observe({ backend, full: String(observation.full) }, observation.ms / 1000);
@@ -159,3 +162,6 @@ const datapathMetrics = (registers: Registry[], drift: Counter<'backend'>): Agen
     }
   };
 };
+
+const driftCount = ({ keys, count }: Extract<LoopObservation, { kind: 'drift' }>): number =>
+  count ?? (keys === 'all' ? 1 : keys.size);

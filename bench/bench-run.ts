@@ -1,6 +1,8 @@
 /** The nodes of a run: started when a benchmark first needs them, taken down at its end. */
 import { type CniNode, type CniNodeSpec, startCniNode } from './cni/cni-node.ts';
 import type { BenchContext } from './context.ts';
+import { startFew, startMany } from './datapath/network.ts';
+import type { WholeNode } from './datapath/whole-node.ts';
 
 const SMALL: CniNodeSpec = {
   name: `bench-small-${process.pid}`,
@@ -31,6 +33,12 @@ export interface BenchRun extends BenchContext {
 
 export const openContext = (signal: AbortSignal, progress: (message: string) => void): BenchRun => {
   const nodes = new Map<string, Promise<CniNode>>();
+  const wholeNodes = new Map<string, Promise<WholeNode>>();
+  const wholeNode = (name: string, start: (signal: AbortSignal) => Promise<WholeNode>): Promise<WholeNode> => {
+    const started = wholeNodes.get(name) ?? start(signal);
+    wholeNodes.set(name, started);
+    return started;
+  };
   const node = (spec: CniNodeSpec): Promise<CniNode> => {
     const known = nodes.get(spec.name);
     if (known !== undefined) return known;
@@ -47,8 +55,10 @@ export const openContext = (signal: AbortSignal, progress: (message: string) => 
     smallNode: () => node(SMALL),
     viewNode: () => node(VIEW),
     largeNode: () => node(LARGE),
+    fewNetworks: () => wholeNode('few', startFew),
+    manyNetworks: () => wholeNode('many', startMany),
     end: async () => {
-      const started = await Promise.allSettled(nodes.values());
+      const started = await Promise.allSettled([...nodes.values(), ...wholeNodes.values()]);
       const ends = await Promise.allSettled(
         started.map((one) => (one.status === 'fulfilled' ? one.value[Symbol.asyncDispose]() : undefined)),
       );

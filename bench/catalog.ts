@@ -8,6 +8,10 @@ import {
   benchCniPrimary,
 } from './cni/index.ts';
 import type { BenchContext } from './context.ts';
+import { benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
+import { benchFlows } from './datapath/flows.ts';
+import { benchRoutes } from './datapath/routes.ts';
+import { benchRestart } from './datapath/restart.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
@@ -30,6 +34,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
   { names: ['agent/rss-idle'], run: benchAgentIdle },
+  { names: ['node/flows'], run: benchFlows },
+  { names: ['node/routes'], run: benchRoutes },
+  { names: ['node/network-ready'], run: benchNetworkReady },
+  { names: ['node/add-network-500', 'node/add-network-500-bytes'], run: benchAddNetwork },
+  { names: ['node/restart-500'], run: benchRestart },
   { names: singleNames('default'), run: benchCniDefault },
   { names: singleNames('primary'), run: benchCniPrimary },
   { names: ['cni-add/burst-50', 'cni-add/burst-50-strict'], run: benchCniBurst },

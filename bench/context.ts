@@ -1,5 +1,6 @@
 /** What a benchmark is given. */
 import type { CniNode } from './cni/cni-node.ts';
+import type { WholeNode } from './datapath/whole-node.ts';
 
 export interface BenchContext {
   /** Aborts at Ctrl-C. */
@@ -12,4 +13,7 @@ export interface BenchContext {
   readonly viewNode: () => Promise<CniNode>;
   /** It has a part of 1,000 networks. */
   readonly largeNode: () => Promise<CniNode>;
+  /** With the agent's parts and few networks, and with many; northd and ovn-controller stand still. */
+  readonly fewNetworks: () => Promise<WholeNode>;
+  readonly manyNetworks: () => Promise<WholeNode>;
 }

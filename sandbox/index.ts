@@ -39,6 +39,8 @@ export interface Sandbox extends AsyncDisposable {
   client(): Promise<KubeClient>;
   /** @param node or `control-plane`: `api`, `cluster-manager`. Default signal: SIGTERM. What was ended is started again. */
   kill(node: string, program: KillableName, signal?: NodeJS.Signals | number): Promise<void>;
+  /** A power cut: what ran on the node is gone, and what its kernel, OVS and OVN had. Resolves when it starts again. */
+  reboot(node: string): Promise<void>;
   status(): Promise<SandboxStatus>;
   /** How many times longer things take than on this machine's own kernel, about: what deadlines are multiplied by. */
   slowdown(): Promise<number>;
@@ -93,6 +95,7 @@ const sandboxOf = (control: Control): Sandbox => {
     objects: async () => createObjects(await client(), await slowdown()),
     client,
     kill: (node, program, signal = 'SIGTERM') => control.kill(node, program, signal),
+    reboot: (node) => control.reboot(node),
     status: () => control.status(),
     slowdown,
     down,

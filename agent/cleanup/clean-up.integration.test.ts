@@ -161,6 +161,7 @@ const runAgent = async (bridge: string): Promise<void> => {
     session,
     replica,
     nodes: createStaticCache<NodeProjection>([]),
+    onRepaired: () => undefined,
     onError: (error) => expect.fail(String(error)),
     later: () => undefined,
   });

@@ -14,6 +14,7 @@ import { networkNodes } from './network-nodes/index.ts';
 import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
+import { serverAnswers } from './server-answers/index.ts';
 import { zone } from './zone/index.ts';
 
 export const FEATURES: readonly Feature[] = [
@@ -40,4 +41,5 @@ export const FEATURES: readonly Feature[] = [
   pods,
   isolation,
   isolatedPods,
+  serverAnswers,
 ];

@@ -2,6 +2,7 @@
 import { networkFamilies } from '../../api/network.ts';
 import { type Cidr, cidrFamily } from '../../net/cidr.ts';
 import type { NetworkFact, NodeFact } from '../model/facts.ts';
+import { layer2SwitchName, nodeSwitchName } from '../model/names.ts';
 import type { View } from '../model/view.ts';
 
 export interface LocalNetwork {
@@ -20,6 +21,10 @@ export const localNetwork = (name: string, view: View): LocalNetwork | undefined
   const subnets = localSubnets(network, view);
   return subnets.length === 0 ? undefined : { network, subnets };
 };
+
+/** Of the switch with the network's pods on the node. */
+export const podSwitchName = ({ name, topology }: Pick<NetworkFact, 'name' | 'topology'>, node: string): string =>
+  topology === 'layer2' ? layer2SwitchName(name) : nodeSwitchName(name, node);
 
 const localSubnets = ({ name, topology, subnets, tunnelKeys }: NetworkFact, view: View): readonly Cidr[] => {
   if (topology === 'layer3') return view.nodeSubnets(view.node, name);

@@ -11,7 +11,7 @@ import { NodeKeeper } from './node-keeper.ts';
 
 export interface KeepNodeContext {
   readonly options: Pick<AgentOptions, 'node' | 'gateway' | 'cluster' | 'encapIps'>;
-  readonly edges: Pick<Edges, 'databases' | 'netlink' | 'inputs'>;
+  readonly edges: Pick<Edges, 'databases' | 'netlink' | 'inputs' | 'metrics'>;
   readonly log: Logger;
 }
 
@@ -35,6 +35,7 @@ export const keepNode = ({ options, edges, log }: KeepNodeContext, resources: As
     session,
     replica,
     nodes: edges.inputs.nodes,
+    onRepaired: () => edges.metrics.repaired('openvswitch'),
     onError: (error) => child.error({ err: error }, 'gateway bridge not as wanted'),
     later: (retry) => systemClock.schedule(RETRY_MS, retry),
   });

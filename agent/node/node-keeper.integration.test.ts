@@ -65,6 +65,7 @@ const keep = (options: GatewayOptions = GATEWAY) => {
     session,
     replica,
     nodes,
+    onRepaired: () => undefined,
     onError: () => undefined,
     later: (retry) => setImmediate(retry),
   });

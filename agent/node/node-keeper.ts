@@ -34,6 +34,8 @@ export interface NodeKeeperOptions extends HostViewInputs {
   readonly session: Pick<OvsdbSession, 'transact'>;
   readonly replica: VswitchReplica;
   readonly nodes: ObjectCache<NodeProjection>;
+  /** Somebody had changed the bridge mapping. */
+  readonly onRepaired: () => void;
   /** A look failed, and is tried again. */
   readonly onError: (error: unknown) => void;
   /** Calls back after a while. */
@@ -50,6 +52,8 @@ export class NodeKeeper {
   #problems: readonly Problem[] = [];
   /** Of the gateway bridge and its uplink. */
   #names: ReadonlySet<string> | undefined;
+  /** The bridge that was mapped last. */
+  #mapped: string | undefined;
   #isDirty = false;
   #running: Promise<void> | undefined;
 
@@ -194,12 +198,17 @@ export class NodeKeeper {
 
   /** Others write the same entry for their networks, so it is no wish of ours alone. */
   async #map(): Promise<void> {
-    const { replica, session } = this.#options;
+    const { replica, session, onRepaired } = this.#options;
     const { gateway } = this.#seen;
     const [row] = replica.rows('Open_vSwitch');
     if (gateway === undefined || row === undefined) return;
-    const operations = mappingOperations(row.external_ids, gateway === 'disabled' ? undefined : gateway.bridge);
-    if (operations.length > 0) await session.transact(operations, this.#stop.signal);
+    const bridge = gateway === 'disabled' ? undefined : gateway.bridge;
+    const operations = mappingOperations(row.external_ids, bridge);
+    if (operations.length > 0) {
+      await session.transact(operations, this.#stop.signal);
+      if (bridge !== undefined && bridge === this.#mapped) onRepaired();
+    }
+    this.#mapped = bridge;
   }
 
   #change(identity: NodeIdentity): void {

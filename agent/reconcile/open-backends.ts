@@ -4,6 +4,7 @@ import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
 import { openNftables } from '../../datapath/nftables/open.ts';
 import { openOpenflowBackend } from '../../datapath/openflow/open.ts';
+import type { Cidr } from '../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID, MAX_NETWORKS, parseNetworkId } from '../../net/ids.ts';
 import { ledgerPath, rememberingSysctls } from '../cleanup/sysctl-ledger.ts';
 import { VswitchPortNumbers } from '../databases/port-numbers.ts';
@@ -11,16 +12,23 @@ import type { VswitchReplica } from '../databases/vswitch.ts';
 import { COOKIES } from '../model/registry/marks.ts';
 import { FLOW_GROUPS } from '../model/registry/openflow.ts';
 import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES, vrfTable } from '../model/registry/routing.ts';
+import type { ComparableBackends } from '../status/datapath-places.ts';
 import type { Backends } from './node-datapath.ts';
 
 export interface BackendEdges {
   readonly netlink: Pick<Netlink, 'read' | 'apply' | 'watch'>;
   readonly replica: VswitchReplica;
+  readonly masqueradeSubnets: readonly Cidr[];
   /** Of the agent: beside it is kept what settings of the kernel were. */
   readonly statusSocket: string;
 }
 
-export const openBackends = ({ netlink, replica, statusSocket }: BackendEdges): Backends => {
+export const openBackends = ({
+  netlink,
+  replica,
+  masqueradeSubnets,
+  statusSocket,
+}: BackendEdges): Backends & ComparableBackends => {
   const groups = new Set<number>(Object.values(FLOW_GROUPS));
   return {
     openflow: openOpenflowBackend({
@@ -34,6 +42,7 @@ export const openBackends = ({ netlink, replica, statusSocket }: BackendEdges): 
         vrfTables: { first: vrfTable(DEFAULT_NETWORK_ID), last: vrfTable(parseNetworkId(MAX_NETWORKS - 1)) },
         otherTables: [MAIN_TABLE, MANAGEMENT_PORT_TABLE],
         rulePriorities: Object.values(RULE_PRIORITIES),
+        neighbourSubnets: masqueradeSubnets,
       },
     }),
     nftables: openNftables(),

@@ -125,6 +125,20 @@ it('looks at what somebody else changed, counts it, and at everything when the t
   await loop.whenIdle(signal);
   expect(place.requests).toEqual(['all', new Set(['x']), 'all']);
   expect(place.actual.has('z')).toBe(false);
+  expect(seen.filter(({ kind }) => kind === 'drift').at(-1)).toEqual({ kind: 'drift', keys: 'all', count: 1 });
+});
+
+it('what the timer finds right, or was asked for meanwhile, is no drift', async () => {
+  const { loop, clock, seen } = setup();
+  loop.store.set('o', ['x=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  clock.ring(15_000);
+  await loop.whenIdle(signal);
+  clock.ring(15_000);
+  loop.store.set('o', ['x=2']);
+  await loop.whenIdle(signal);
+  expect(seen.filter(({ kind }) => kind === 'drift')).toEqual([]);
 });
 
 it('tries again what failed, later each time, and does the rest meanwhile', async () => {

@@ -26,7 +26,8 @@ export type LoopObservation =
       readonly ms: number;
     }
   | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'drift'; readonly keys: ReadonlySet<string> | 'all' };
+  /** Somebody changed what is ours; `count` where no event said so, but the slow timer found it. */
+  | { readonly kind: 'drift'; readonly keys: ReadonlySet<string> | 'all'; readonly count?: number };
 
 /** What is the matter with a key. */
 export interface ItemProblem {
@@ -53,6 +54,8 @@ export class ReconcileLoop<Item> {
   #later = new Set<string>();
   #fullLater = false;
   #full = true;
+  /** The next full comparison is the timer's: what it writes without anything that is dirty was changed by somebody. */
+  #isCheck = false;
   #prune = false;
   #started = false;
   #running: Promise<void> | undefined;
@@ -120,10 +123,12 @@ export class ReconcileLoop<Item> {
       const full = this.#full;
       const dirty = this.store.takeDirty();
       const keys = dirty.union(this.#again);
+      const isCheck = this.#isCheck && keys.size === 0;
       this.#full = false;
+      this.#isCheck = false;
       this.#again = new Set();
       if ((!full && keys.size === 0) || this.#stop.signal.aborted) break;
-      if (!(await this.#reconcile(full ? 'all' : keys, keys))) break;
+      if (!(await this.#reconcile(full ? 'all' : keys, keys, isCheck))) break;
     }
   }
 
@@ -134,7 +139,7 @@ export class ReconcileLoop<Item> {
   }
 
   /** False when the place did not answer: then the same again, later. */
-  async #reconcile(keys: ReadonlySet<string> | 'all', dirty: ReadonlySet<string>): Promise<boolean> {
+  async #reconcile(keys: ReadonlySet<string> | 'all', dirty: ReadonlySet<string>, isCheck: boolean): Promise<boolean> {
     const { backend, clock, observe } = this.#options;
     const start = clock.monotonic();
     try {
@@ -144,6 +149,7 @@ export class ReconcileLoop<Item> {
       const counts = { failed: failed.size, waiting: waiting.size, written };
       const looked = keys === 'all' ? this.store.wanted.size : keys.size;
       observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
+      if (isCheck && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
       this.#remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       if (failed.size > 0) this.#retry(failed.keys(), false);
@@ -188,6 +194,8 @@ export class ReconcileLoop<Item> {
   #scheduleFull(): void {
     this.#cancelFull?.();
     this.#cancelFull = this.#options.clock.schedule(this.#options.fullEveryMs ?? FULL_EVERY_MS, () => {
+      // One that is to come for another reason is none.
+      this.#isCheck = !this.#full;
       this.#full = true;
       this.#schedule();
     });

@@ -5,9 +5,11 @@ import { NORTHBOUND_CLAIMS } from '../databases/northbound.ts';
 import type { Edges } from '../edges.ts';
 import { FEATURES } from '../features/index.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
+import type { NodeDatapath } from '../reconcile/node-datapath.ts';
 import { databasePlace } from './database-place.ts';
+import { type ComparableBackends, datapathPlaces } from './datapath-places.ts';
+import { datapathState, lackingOnNode, unfinishedItems, worseState } from './datapath-state.ts';
 import { networkFinder } from './network-of.ts';
-import type { Place } from './places.ts';
 import type { ReportSources } from './report.ts';
 
 export interface Parts {
@@ -17,8 +19,9 @@ export interface Parts {
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly node: string;
   readonly cluster: ClusterConfig;
-  /** Places other than databases: flows, the host, nftables; see `itemPlace`. */
-  readonly places?: readonly Place[];
+  readonly datapath: NodeDatapath;
+  /** Of the datapath. */
+  readonly backends: ComparableBackends;
 }
 
 /** What the status server reads, always as it is at the moment. */
@@ -29,25 +32,38 @@ export const reportSources = ({
   keeper,
   node,
   cluster,
-  places = [],
+  datapath,
+  backends,
 }: Parts): ReportSources => ({
   node,
   facts: core.facts,
   registry: core.registry,
   ports,
-  ownerState: (owner) => databases.northbound.reconciler.status(owner),
-  unfinished: () =>
-    [databases.northbound, databases.southbound, databases.openvswitch].flatMap(({ name, reconciler }) =>
+  ownerState: (owner) => worseState(databases.northbound.reconciler.status(owner), datapathState(datapath, owner)),
+  ownersOfNetwork: (network) =>
+    FEATURES.flatMap(({ name, over }) => {
+      if (over === 'network') return `${name}:${network}`;
+      return over === 'networkNode' ? `${name}:${node}/${network}` : [];
+    }),
+  unfinished: () => [
+    ...[databases.northbound, databases.southbound, databases.openvswitch].flatMap(({ name, reconciler }) =>
       [...reconciler.unfinished()].map(([owner, state]) => ({ database: name, owner, state })),
     ),
+    ...unfinishedItems(datapath),
+  ],
   diagnostics: core.engine.diagnostics,
-  inputProblems: () => [...inputs.problems(), ...core.feeder.networks.problems, ...keeper.problems()],
+  inputProblems: () => [
+    ...inputs.problems(),
+    ...core.feeder.networks.problems,
+    ...keeper.problems(),
+    ...lackingOnNode(datapath, node),
+  ],
   cluster,
   places: [
     databasePlace('northbound', databases.northbound, NORTHBOUND_CLAIMS),
     databasePlace('southbound', databases.southbound),
     databasePlace('openvswitch', databases.openvswitch),
-    ...places,
+    ...datapathPlaces(datapath, backends),
   ],
   networkOf: networkFinder({
     subjects: SUBJECTS,

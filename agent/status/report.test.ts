@@ -31,6 +31,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, OwnerState>>
     registry,
     ports,
     ownerState: (owner) => states[owner] ?? { kind: 'done' },
+    ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     unfinished: () => Object.entries(states).map(([owner, state]) => ({ database: 'northbound', owner, state })),
     diagnostics: it.engine.diagnostics,
     inputProblems: () => [],

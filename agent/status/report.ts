@@ -36,9 +36,11 @@ export interface ReportSources {
   readonly facts: FactStore;
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
-  /** Of the northbound database. */
+  /** Of the northbound database, flows, the host and nftables. */
   readonly ownerState: (owner: string) => OwnerState;
-  /** Of all databases: what cannot be written as it is wanted. */
+  /** Who wants what a network has on this node. */
+  readonly ownersOfNetwork: (network: string) => readonly string[];
+  /** Of all places: what cannot be written as it is wanted. */
   readonly unfinished: () => readonly UnfinishedOwner[];
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
   /** Objects of the API that could not be read, or contradict each other. */
@@ -104,16 +106,9 @@ const unfinishedProblem = ({ database, owner, state: { kind, message } }: Unfini
 
 const networkStatus = (
   network: NetworkFact,
-  { node, facts, ownerState, cluster }: ReportSources,
+  { node, facts, ownerState, ownersOfNetwork, cluster }: ReportSources,
 ): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
-  const owners = [
-    `layer3:${name}`,
-    `layer2:${name}`,
-    `network-nodes:${node}/${name}`,
-    `management-ports:${name}`,
-    `gateway-routers:${name}`,
-  ];
   const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
   const lacksPart = network.topology === 'layer3' && network.role !== 'secondary' && subnets.length === 0;
   return {
@@ -125,7 +120,7 @@ const networkStatus = (
     subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
     nodeSubnets: [...subnets],
     ...masqueradeStatus(network, cluster),
-    ...worst([...owners.map(ownerState), ...(lacksPart ? [NO_PART] : [])]),
+    ...worst([...ownersOfNetwork(name).map(ownerState), ...(lacksPart ? [NO_PART] : [])]),
   };
 };
 
@@ -141,13 +136,15 @@ const masqueradeStatus = (
 
 const NO_PART: OwnerState = { kind: 'pending', message: 'the cluster manager has given this node no subnet of it' };
 
+const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
+
 const podStatus = (
   { pod, attachments, waitingFor }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
   { ownerState }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
-  const { state, message } = worst([ownerState(`pods:${key}`), ownerState(`isolation-pods:${key}`)]);
+  const { state, message } = worst(POD_FEATURES.map((feature) => ownerState(`${feature}:${key}`)));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
   const why = waitingFor ?? message ?? lacking(statuses);
   return {

@@ -1,4 +1,5 @@
 /** OVN's databases of a node, as far as the benchmarks wait for what is in them. */
+import { clusterRouterName } from '../../agent/model/names.ts';
 import { type Operation, OvsdbSession, parseRemotes, Replica, type WireValue } from '../../ovsdb/index.ts';
 import { ovnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { ovnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
@@ -6,8 +7,8 @@ import { NB_SOCKET, SB_SOCKET } from '../../sandbox/plan/daemons.ts';
 import type { BenchNode } from './bench-node.ts';
 
 export interface NodeDatabases extends AsyncDisposable {
-  /** Resolves when there are so many logical routers; a network has one. */
-  untilRouters(count: number): Promise<void>;
+  /** Resolves when so many networks are there, by their cluster routers: each has one, and gateway routers beside it. */
+  untilNetworks(count: number): Promise<void>;
   /** Resolves when all these switch ports are there and `check` is true for whether each is up. */
   untilPorts(names: readonly string[], check: (up: boolean) => boolean, signal: AbortSignal): Promise<void>;
   /** Resolves when northd has taken their bindings away. */
@@ -31,7 +32,7 @@ export const openDatabases = async (node: BenchNode): Promise<NodeDatabases> => 
   await mirror(node, SB_SOCKET, southbound, resources);
   const owner = resources.move();
   return {
-    untilRouters: (count) => untilSize(northbound, count),
+    untilNetworks: (count) => untilClusterRouters(northbound, count),
     untilPorts: async (names, check, signal) => {
       const waits = names.map((key) =>
         northbound.waitFor('Logical_Switch_Port', { index: 'name', key }, ({ up }) => check(up ?? false), signal),
@@ -87,16 +88,22 @@ const removeOperations = (ports: readonly string[]): Operation[] =>
     };
   });
 
-const untilSize = (
-  northbound: { size(table: 'Logical_Router'): number; onUpdate(listener: () => void): () => void },
-  routers: number,
+const untilClusterRouters = (
+  northbound: {
+    rows(table: 'Logical_Router'): Iterable<{ readonly name: string }>;
+    onUpdate(listener: () => void): () => void;
+  },
+  networks: number,
 ): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
-      if (northbound.size('Logical_Router') < routers) return;
+      const routers = [...northbound.rows('Logical_Router')].filter(({ name }) => name.endsWith(CLUSTER_ROUTER));
+      if (routers.length < networks) return;
       unsubscribe();
       resolve();
     };
     const unsubscribe = northbound.onUpdate(look);
     look();
   });
+
+const CLUSTER_ROUTER = clusterRouterName('default');

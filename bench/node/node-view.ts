@@ -45,7 +45,7 @@ export const openNodeView = async (node: BenchNode): Promise<NodeView> => {
   const untilUp = (pod: PodAttachments, check: (up: boolean) => boolean): Promise<void> =>
     databases.untilPorts(portNames(pod), check, AbortSignal.timeout(WAIT_MS));
   return {
-    networks: (count) => databases.untilRouters(count + 1),
+    networks: (count) => databases.untilNetworks(count + 1),
     prepared: async (pod) => {
       const addressed = (found: PodAttachments | undefined) => (found && isAddressed(found) ? found : undefined);
       const found = await registry.until(pod, addressed, AbortSignal.timeout(WAIT_MS));

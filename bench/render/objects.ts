@@ -49,7 +49,7 @@ export const podObject = (tenant: number, index: number, name = `web-7d9c5b6f4d-
   };
 };
 
-const namespaceOf = (tenant: number): string => `tenant-${tenant}`;
+export const namespaceOf = (tenant: number): string => `tenant-${tenant}`;
 
 const identity = (namespace: string | undefined, name: string) => ({
   ...(namespace !== undefined && { namespace }),
@@ -69,7 +69,7 @@ const entry = (ipv4: string, length: number, ipv6: string, role: string) => ({
   role,
 });
 
-const nodeObject = (node: number, tenants: readonly number[]): KubeObject => {
+export const nodeObject = (node: number, tenants: readonly number[], chassisId?: string): KubeObject => {
   const subnets = {
     default: [`10.128.${node}.0/24`, `fd00:10:128:${node}::/64`],
     ...Object.fromEntries(
@@ -83,7 +83,7 @@ const nodeObject = (node: number, tenants: readonly number[]): KubeObject => {
       annotations: {
         [NODE_ANNOTATIONS.id]: String(node + 1),
         [NODE_ANNOTATIONS.subnets]: JSON.stringify(subnets),
-        [NODE_ANNOTATIONS.chassisId]: `00000000-0000-4000-8000-00000000000${node}`,
+        [NODE_ANNOTATIONS.chassisId]: chassisId ?? `00000000-0000-4000-8000-00000000000${node}`,
         [NODE_ANNOTATIONS.encapIps]: JSON.stringify([`172.20.0.${node + 10}`]),
         [NODE_ANNOTATIONS.transitAddresses]: JSON.stringify({
           ipv4: `100.88.0.${node + 1}/16`,
@@ -95,12 +95,12 @@ const nodeObject = (node: number, tenants: readonly number[]): KubeObject => {
   };
 };
 
-const namespaceObject = (tenant: number): KubeObject => ({
+export const namespaceObject = (tenant: number): KubeObject => ({
   kind: 'Namespace',
   metadata: { ...identity(undefined, namespaceOf(tenant)), labels: { [PRIMARY_NETWORK_LABEL]: '' } },
 });
 
-const nadObject = (tenant: number): KubeObject => {
+export const nadObject = (tenant: number): KubeObject => {
   const network = `${namespaceOf(tenant)}_net`;
   const config = {
     cniVersion: '1.1.0',

@@ -20,4 +20,11 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'shim/rss': 1024,
   'agent/rss-idle': 90,
   'agent/rss-per-network': 250,
+  'node/network-ready': 5,
+  'node/add-network-500': 1.3,
+  'node/add-network-500-bytes': 1.05,
+  'node/restart-500': 2,
+  'node/flows': 1.2,
+  'node/routes': 1.2,
+  'agent/rss-500': 215,
 };

@@ -35,6 +35,7 @@ const serve = (places: readonly Place[]) => {
     registry: new AttachmentRegistry(),
     ports: new FakePorts(),
     ownerState: () => ({ kind: 'done' }),
+    ownersOfNetwork: () => [],
     unfinished: () => [],
     diagnostics: new Map(),
     inputProblems: () => [],

@@ -245,9 +245,14 @@ const ownershipCases = ({ keeper, others }: BackendWorld): void => {
         op: 'neighbour.put',
         neighbour: { link: PORT, address: parseIp('100.99.0.9'), mac: parseMac('0a:58:a9:fe:00:09') },
       },
+      {
+        op: 'neighbour.put',
+        neighbour: { link: 'br-ex', address: parseIp('169.254.0.9'), mac: parseMac('0a:58:a9:fe:00:09') },
+      },
     );
     const left = [
       `unwanted address ${PORT} 100.99.0.2/24`,
+      'unwanted neighbour br-ex 169.254.0.9',
       `unwanted neighbour ${PORT} 100.99.0.9`,
       'unwanted route 104000 100.98.0.0/16 0',
       'unwanted route 254 100.98.0.0/16 0',

@@ -118,14 +118,15 @@ export class HostBackend implements Backend<HostItem> {
     const left = new Map([...waiting].filter(([key]) => !failed.has(key)));
     const unsupported = new Map([...failed, ...left].filter(isUnsupported).map(([key]) => [key, NO_VRF]));
     const others = (map: ReadonlyMap<string, string>) => new Map([...map].filter(([key]) => !unsupported.has(key)));
-    return { written, failed: others(failed), waiting: others(left), unsupported };
+    const outcome = { written, failed: others(failed), waiting: others(left) };
+    return unsupported.size === 0 ? outcome : { ...outcome, unsupported };
   }
 
   #settle(keys: ReadonlySet<string>, failed: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): void {
     for (const key of keys) {
-      const isDone = !failed.has(key) && !waiting.has(key);
-      if (this.#state.index.wanted.has(key)) this.#state.settle(key, isDone);
-      else if (isDone && this.#prune) this.#state.forget(key);
+      const result = failed.has(key) ? 'failed' : waiting.has(key) ? 'waiting' : 'done';
+      if (this.#state.index.wanted.has(key)) this.#state.settle(key, result);
+      else if (result === 'done' && this.#prune) this.#state.forget(key);
     }
   }
 
@@ -182,6 +183,9 @@ export class HostBackend implements Backend<HostItem> {
     if (op.op === 'address.put') {
       const { detectDuplicates: _, ...address } = op.address;
       mirror.putAddress({ ...address, scope: 'global', state: 'valid' });
+    } else if (op.op === 'neighbour.put') {
+      // Else one that nobody wants any more before it was told is not seen, and stays.
+      mirror.putNeighbour({ ...op.neighbour, permanent: true });
     } else if (op.op === 'sysctl.set') {
       mirror.loadSysctls([op.key], new Map([[op.key, op.value]]));
     }

@@ -5,7 +5,7 @@ import { FakeKernel } from '../netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../netlink/fake/fake-netlink.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import type { Query } from '../netlink/netlink.ts';
-import { bridgeItems, bridgeOps, networkItems, portOps, routeTo } from './host-world.suite.ts';
+import { bridgeItems, bridgeOps, networkItems, portItems, portOps, routeTo } from './host-world.suite.ts';
 import { HostKeeper } from './keeper.suite.ts';
 
 const newWorld = async () => {
@@ -58,4 +58,24 @@ it('reads only settings, and only those of a network that comes', async () => {
   expect(reads.flatMap(({ routes = [] }) => routes).filter(({ table }) => table === 7)).toEqual([]);
   // As many as things, but for the VRF: it takes one more to name it.
   expect(ops).toHaveLength(networkItems.length + 1);
+});
+
+it('sees a link that comes while other things are written', async () => {
+  const kernel = new FakeKernel();
+  const netlink = fakeNetlink(kernel);
+  kernel.netns().apply(bridgeOps);
+  let isHere = false;
+  const keeper = new HostKeeper({
+    ...netlink,
+    apply: (changes, signal) => {
+      if (!isHere) kernel.netns().apply(portOps);
+      isHere = true;
+      return netlink.apply(changes, signal);
+    },
+  });
+  await keeper.full();
+  const route = routeTo('10.201.0.0/16', { dev: 'br-ex', via: parseIp('172.18.0.1') });
+  await keeper.want(route, ...portItems(7)).settle();
+  expect(isHere).toBe(true);
+  expect(await keeper.differences()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 /** What a reconciler does with the backend, without its clock: looks at what it is told of, and at all when a test says so. */
+import { parseCidr } from '../../net/cidr.ts';
 import type { OutsideChange, ReconcileOutcome } from '../backend.ts';
 import type { Netlink } from '../netlink/netlink.ts';
 import { HostBackend } from './backend.ts';
@@ -9,6 +10,7 @@ export const OWNERSHIP: HostOwnership = {
   vrfTables: { first: 100_001, last: 104_095 },
   otherTables: [254, 7],
   rulePriorities: [30, 2000],
+  neighbourSubnets: [parseCidr('169.254.0.0/17')],
 };
 
 export class HostKeeper {

@@ -97,7 +97,7 @@ export class Mirror {
     for (const address of snapshot.addresses) this.putAddress(address);
     for (const route of snapshot.routes) this.#addRoute(route);
     for (const rule of snapshot.rules) if (rule.protocol === OUR_PROTOCOL) this.rules.set(ruleKey(rule), rule);
-    for (const neighbour of snapshot.neighbours) this.#putNeighbour(neighbour);
+    for (const neighbour of snapshot.neighbours) this.putNeighbour(neighbour);
   }
 
   /** Takes the routes of stale tables, read anew. */
@@ -142,7 +142,7 @@ export class Mirror {
       }
       case 'neighbour': {
         const { link, address } = event.neighbour;
-        this.#putNeighbour(event.change === 'new' ? event.neighbour : { ...event.neighbour, permanent: false });
+        this.putNeighbour(event.change === 'new' ? event.neighbour : { ...event.neighbour, permanent: false });
         return { key: `neighbour ${link} ${address}`, links: [] };
       }
     }
@@ -239,7 +239,7 @@ export class Mirror {
     for (const route of routes) for (const by of reasons(route)) this.#routesBy.add(by, key);
   }
 
-  #putNeighbour({ link, address, mac, permanent }: Neighbour): void {
+  putNeighbour({ link, address, mac, permanent }: Neighbour): void {
     const known = this.#neighbours.get(link);
     if (!permanent || mac === undefined) known?.delete(address);
     else if (known === undefined) this.#neighbours.set(link, new Map([[address, mac]]));

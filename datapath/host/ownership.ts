@@ -1,4 +1,6 @@
 /** What of the host's network stack is ours, so that it may be removed when nobody wants it. */
+import { type Cidr, cidrContainsIp } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
 import type { Address } from '../netlink/address/types.ts';
 import type { Link } from '../netlink/link/types.ts';
 import { ALIAS_PREFIX } from '../netlink/pod-interface/marks.ts';
@@ -12,6 +14,8 @@ export interface HostOwnership {
   readonly otherTables: readonly number[];
   /** At these priorities, rules with our protocol number are ours. */
   readonly rulePriorities: readonly number[];
+  /** Permanent neighbours with such an address are ours on every link: who uses masquerade addresses is us. */
+  readonly neighbourSubnets?: readonly Cidr[];
 }
 
 /** On the VRFs that we make: `ip -d link show`. */
@@ -27,6 +31,9 @@ export const isOurVrf = ({ kind, alias, vrfTable }: Link, ownership: HostOwnersh
 export const isOurPort = (link: string): boolean => link.startsWith('ovn-k8s-mp');
 
 export const isOurAddress = ({ link, scope }: Address): boolean => isOurPort(link) && scope === 'global';
+
+export const isOurNeighbour = (link: string, address: Ip, { neighbourSubnets = [] }: HostOwnership): boolean =>
+  isOurPort(link) || neighbourSubnets.some((subnet) => cidrContainsIp(subnet, address));
 
 export const isOurRoute = ({ table, protocol }: Route, ownership: HostOwnership): boolean =>
   protocol === OUR_PROTOCOL && (ownership.otherTables.includes(table) || isVrfTable(table, ownership));

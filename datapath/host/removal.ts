@@ -1,7 +1,7 @@
 /** What is ours and that nobody wants. Pure. */
 import { parseIp } from '../../net/ip.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
-import { isOurAddress, isOurPort, isOurRoute, isOurRule, isOurVrf } from './ownership.ts';
+import { isOurAddress, isOurNeighbour, isOurPort, isOurRoute, isOurRule, isOurVrf } from './ownership.ts';
 import type { PlanRequest, Step } from './plan.ts';
 import type { Situation } from './verdict.ts';
 
@@ -19,9 +19,11 @@ export const ownedKeys = (owned: Owned): Set<string> => {
   const keys = new Set(remembered);
   for (const link of mirror.links.values()) {
     if (isOurVrf(link, ownership)) keys.add(`link ${link.name}`);
+    for (const [address] of mirror.neighboursOf(link.name)) {
+      if (isOurNeighbour(link.name, parseIp(address), ownership)) keys.add(`neighbour ${link.name} ${address}`);
+    }
     if (!isOurPort(link.name)) continue;
     for (const { address } of mirror.addressesOf(link.name)) keys.add(`address ${link.name} ${address}`);
-    for (const [address] of mirror.neighboursOf(link.name)) keys.add(`neighbour ${link.name} ${address}`);
   }
   for (const key of mirror.routes.keys()) keys.add(key);
   for (const key of mirror.rules.keys()) keys.add(key);
@@ -64,8 +66,9 @@ const addressOps = (key: string, link: string, text: string, { mirror, remembere
   return isOurs ? [{ op: 'address.delete', address: { link, address: address.address } }] : [];
 };
 
-const neighbourOps = (key: string, link: string, address: string, { mirror, remembered }: Owned): KernelOp[] => {
-  const isThere = mirror.neighbour(link, address) !== undefined;
-  const isOurs = isThere && (remembered.has(key) || isOurPort(link));
-  return isOurs ? [{ op: 'neighbour.delete', neighbour: { link, address: parseIp(address) } }] : [];
+const neighbourOps = (key: string, link: string, text: string, owned: Owned): KernelOp[] => {
+  if (owned.mirror.neighbour(link, text) === undefined) return [];
+  const address = parseIp(text);
+  const isOurs = owned.remembered.has(key) || isOurNeighbour(link, address, owned.ownership);
+  return isOurs ? [{ op: 'neighbour.delete', neighbour: { link, address } }] : [];
 };

@@ -52,13 +52,17 @@ export class HostState implements Situation {
     ];
   }
 
-  /** What is wanted was brought about, or not. */
-  settle(key: string, isDone: boolean): void {
-    if (isDone) this.#settled.add(key);
-    else this.#settled.delete(key);
-    if (isDone) this.remembered.add(key);
-    // It is tried again anyway: nothing that this attempt did is news.
-    else this.#touched.delete(key);
+  /** What is wanted was brought about, or failed, or waits. */
+  settle(key: string, result: 'done' | 'failed' | 'waiting'): void {
+    if (result === 'done') {
+      this.#settled.add(key);
+      this.remembered.add(key);
+      return;
+    }
+    this.#settled.delete(key);
+    // It is tried again anyway: nothing that this attempt did is news. What waits was not tried: what it waits for may
+    // have come while other things were done.
+    if (result === 'failed') this.#touched.delete(key);
   }
 
   forget(key: string): void {

@@ -1,6 +1,7 @@
 /** Connection pools: one per set of TLS material, so that rotated certificates are used by new connections. */
 import http, { type ClientRequest, type RequestOptions } from 'node:http';
 import type https from 'node:https';
+import type { Socket } from 'node:net';
 import type { ClusterConnection, TlsMaterial } from '../config/types.ts';
 import { KubeError } from '../errors.ts';
 
@@ -25,6 +26,8 @@ interface Pools {
 
 export interface Agents {
   for(tls: TlsMaterial, streaming: boolean): Pool;
+  /** Ends connections from an address that this machine no longer has: they would wait for packets that cannot come. */
+  dropFrom(address: string): void;
   close(): void;
 }
 
@@ -40,6 +43,11 @@ export const createAgents = (connection: ClusterConnection): Agents => {
       }
       return streaming ? current.pools.streams : current.pools.requests;
     },
+    dropFrom: (address) => {
+      for (const { agent } of current === undefined ? [] : [current.pools.requests, current.pools.streams]) {
+        for (const socket of socketsOf(agent)) if (socket.localAddress === address) socket.destroy();
+      }
+    },
     close: () => {
       current?.pools.requests.agent.destroy();
       current?.pools.streams.agent.destroy();
@@ -52,6 +60,9 @@ export const createAgents = (connection: ClusterConnection): Agents => {
 const closeIdle = ({ freeSockets }: http.Agent): void => {
   for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 };
+
+const socketsOf = ({ sockets, freeSockets }: http.Agent): Socket[] =>
+  [sockets, freeSockets].flatMap((byHost) => Object.values(byHost).flatMap((some) => some ?? []));
 
 interface Target {
   readonly secure: boolean;

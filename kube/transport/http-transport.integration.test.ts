@@ -419,3 +419,28 @@ describe('the client', () => {
     expect(() => client.get(CONFIG_MAPS, { name: 'a' })).toThrow(TypeError);
   });
 });
+
+it('ends connections from an address that is gone, and makes new ones', async () => {
+  const server = await serve((_, response) => void response.write('first'));
+  let lose: (address: string) => void = () => undefined;
+  const transport = createHttpTransport({
+    connection: { server, namespace: 'default', credentials: createCredentials({}, { clock: systemClock }) },
+    lostAddresses: (listener) => {
+      lose = listener;
+    },
+  });
+  cleanups.push(() => transport.close());
+  const watch = async () => {
+    const { body } = await transport.send({ method: 'GET', path: '/', headers: {}, streaming: true });
+    return body[Symbol.asyncIterator]();
+  };
+  const chunks = await watch();
+  await chunks.next();
+  lose('192.0.2.1');
+  const other = await watch();
+  await other.next();
+  const rest = chunks.next();
+  lose('127.0.0.1');
+  await expect(rest).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
+  await (await watch()).next();
+});

@@ -15,7 +15,11 @@ export interface HttpTransportOptions {
   /** To the end of the response, or to its head when the request is streaming. Default 30 000. */
   readonly timeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
+  readonly lostAddresses?: LostAddresses | undefined;
 }
+
+/** Tells, until the program ends, which addresses this machine no longer has. */
+export type LostAddresses = (listener: (address: string) => void) => void;
 
 interface Context {
   readonly connection: ClusterConnection;
@@ -28,8 +32,10 @@ export const createHttpTransport = ({
   connection,
   timeoutMs = 30_000,
   clock = systemClock,
+  lostAddresses,
 }: HttpTransportOptions): Transport => {
   const context = { connection, timeoutMs, clock, agents: createAgents(connection) };
+  lostAddresses?.((address) => context.agents.dropFrom(address));
   return {
     send: async (request, signal) => {
       const response = await sendReplacingStale(context, request, signal);

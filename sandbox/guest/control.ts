@@ -49,6 +49,7 @@ export const guestControl = (spec: GuestControlSpec): OwnedControl => {
       return inGuest(toolbox, guest, [file, ...args]);
     },
     kill: (node, program, signal) => asked(() => inner.kill(node, program, signal)),
+    reboot: (node) => asked(() => inner.reboot(node)),
   };
 };
 

@@ -5,6 +5,7 @@
 import { type Datapath, identityArguments, provisionArguments } from '../plan/bridge.ts';
 import { GATEWAY_BRIDGE, nodeBatch, plainHostBatch, UPLINK } from '../plan/links.ts';
 import type { HostPlan, NetPlan } from '../plan/netplan.ts';
+import type { SandboxOptions } from '../plan/options.ts';
 import { NO_UPLINK_GUARD, UPLINK_GUARD } from '../plan/userspace.ts';
 import { linesOf, run } from '../process/run.ts';
 import type { Machine } from './types.ts';
@@ -29,10 +30,26 @@ export const keepGatewayBridge = async (spec: GatewayBridgeSpec, signal: AbortSi
   await configure();
 };
 
+/** Once more, after the node has booted: what keeps it goes on. */
+export const provisionAgain = async (
+  spec: GatewayBridgeSpec & { readonly uplink: SandboxOptions['uplink'] },
+  signal: AbortSignal,
+): Promise<void> => {
+  if (spec.uplink === 'nic') return await configurePlainUplink(spec, signal);
+  await run(spec.node.enter(['ovs-vsctl', ...provisionArguments(spec.host, spec.datapath)]), undefined, signal);
+  await bridgeConfigurer(spec)();
+};
+
 /** Leaves the node's addresses on its NIC, for an agent that makes a bridge of it. */
 export const keepPlainUplink = async (spec: GatewayBridgeSpec, signal: AbortSignal): Promise<void> => {
-  const { node, plan, host, datapath } = spec;
-  if (datapath === 'netdev') void watchLink(spec, AGENT_BRIDGE, guardWhile(spec));
+  if (spec.datapath === 'netdev') void watchLink(spec, AGENT_BRIDGE, guardWhile(spec));
+  await configurePlainUplink(spec, signal);
+};
+
+const configurePlainUplink = async (
+  { node, plan, host, datapath }: GatewayBridgeSpec,
+  signal: AbortSignal,
+): Promise<void> => {
   await run(node.enter(['ovs-vsctl', ...identityArguments(host, datapath)]), undefined, signal);
   await run(node.enter(['ip', '-batch', '-']), plainHostBatch(plan, host), signal);
 };

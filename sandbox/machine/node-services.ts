@@ -9,7 +9,7 @@ import { run } from '../process/run.ts';
 import { REPORT_FD, type Service, startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
 import { installDatabases } from './databases.ts';
-import { keepGatewayBridge, keepPlainUplink } from './gateway-bridge.ts';
+import { keepGatewayBridge, keepPlainUplink, provisionAgain } from './gateway-bridge.ts';
 import type { Machine } from './types.ts';
 
 export interface NodeServicesSpec {
@@ -37,6 +37,28 @@ export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSig
   const switchd = daemons.find(({ name }) => name === 'ovs-vswitchd');
   const provisioned = spec.uplink === 'bridge' ? keepGatewayBridge(spec, signal) : keepPlainUplink(spec, signal);
   await partReady(`the uplink of ${spec.node.name}`, switchd?.log, provisioned);
+};
+
+/** What runs on a node that boots: its daemons, in the order of their start, with empty databases. */
+export const restartNodeServices = async (
+  spec: NodeServicesSpec,
+  services: readonly Service[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const { node } = spec;
+  await installDatabases(spec.databases, node);
+  await guardUplink(spec, signal);
+  const named = (wanted: string): Service | undefined => services.find(({ name }) => name === wanted);
+  const [servers, others] = [[] as DaemonSpec[], [] as DaemonSpec[]];
+  for (const daemon of daemonSpecs()) (daemon.socket === undefined ? others : servers).push(daemon);
+  await Promise.all(
+    servers.map(async ({ name, socket = '' }) => {
+      named(name)?.release();
+      await waitForSocket(node.pathOf(socket), signal);
+    }),
+  );
+  for (const { name } of others) named(name)?.release();
+  await provisionAgain(spec, signal);
 };
 
 const guardUplink = async ({ node, datapath, uplink }: NodeServicesSpec, signal: AbortSignal): Promise<void> => {

@@ -42,8 +42,17 @@ export const DATABASES: readonly DatabaseSpec[] = [
 
 const LOGGING: readonly string[] = ['-vconsole:info', '-vsyslog:off', '-vfile:off'];
 
+/** What ovs-ctl(8) and ovn-ctl(8) start them with. */
+const PRIORITY: readonly string[] = ['/usr/bin/nice', '-n', '-10'];
+
 /** Start the database servers first: a client that finds no socket comes back only after a second. */
-export const daemonSpecs = (): readonly DaemonSpec[] => [
+export const daemonSpecs = (): readonly DaemonSpec[] =>
+  daemons().map((spec) => (isPreferred(spec.name) ? { ...spec, argv: [...PRIORITY, ...spec.argv] } : spec));
+
+/** The databases of OVN have no priority of their own, ovn-ctl(8). */
+const isPreferred = (name: DaemonName): boolean => name !== 'nb' && name !== 'sb';
+
+const daemons = (): readonly DaemonSpec[] => [
   databaseServer('ovsdb-server', OVS_SOCKET, [
     '/etc/openvswitch/conf.db',
     '--remote=db:Open_vSwitch,Open_vSwitch,manager_options',

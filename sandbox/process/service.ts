@@ -38,6 +38,10 @@ export interface Service {
   kill(signal: NodeJS.Signals | number): boolean;
   /** Resolves when the program has ended for the first time, with how. */
   readonly firstEnd: Promise<string>;
+  /** Ends it at once, as a power cut does; it is not started again before `release`. Resolves when it is gone. */
+  hold(): Promise<void>;
+  /** Starts what is held. */
+  release(): void;
   /** Not started again from now on. Does not end it. */
   abandon(): void;
   /** Ends it: SIGTERM, and SIGKILL after `graceMs`. Resolves when it is gone. */
@@ -68,6 +72,7 @@ class RunningService implements Service {
   #lastEnd: string | undefined;
   #isAbandoned = false;
   #isAsked = false;
+  #isHeld = false;
   #cancelRestart: () => void = () => {};
 
   constructor(spec: ServiceSpec) {
@@ -88,6 +93,25 @@ class RunningService implements Service {
     if (this.#pid === undefined) return false;
     this.#isAsked = true;
     return process.kill(this.#pid, signal);
+  }
+
+  async hold(): Promise<void> {
+    this.#isHeld = true;
+    this.#cancelRestart();
+    if (this.#child === undefined) return;
+    const end = this.#nextEnd();
+    // What was entered into a machine ends with what entered it.
+    this.#child.kill('SIGKILL');
+    await end;
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#isAbandoned || this.#child !== undefined) return;
+    this.#failures = 0;
+    this.#restarts++;
+    this.#start();
   }
 
   abandon(): void {
@@ -147,7 +171,7 @@ class RunningService implements Service {
     if (!this.#isAbandoned) this.#note(how);
     if (this.#isAsked || this.#clock.monotonic() - startedAt >= HEALTHY_MS) this.#failures = 0;
     this.#isAsked = false;
-    if (!this.#isAbandoned) {
+    if (!this.#isAbandoned && !this.#isHeld) {
       const delay = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** this.#failures);
       this.#failures++;
       this.#cancelRestart = this.#clock.schedule(delay, () => {

@@ -14,10 +14,16 @@ export interface OwnedControl extends Control {
   readonly ended: Promise<void>;
 }
 
+export interface ClusterActions {
+  readonly tearDown: () => Promise<void>;
+  /** Of a node that there is. */
+  readonly reboot: (node: string) => Promise<void>;
+}
+
 export const clusterControl = async (
   context: ClusterContext,
   state: ClusterState,
-  tearDown: () => Promise<void>,
+  { tearDown, reboot }: ClusterActions,
 ): Promise<OwnedControl> => {
   const ended = Promise.withResolvers<void>();
   const control: OwnedControl = {
@@ -26,6 +32,10 @@ export const clusterControl = async (
     status: () => Promise.resolve(statusOf(context, state)),
     enter: (target, argv, options) => enterTarget(context, state, target, argv, options),
     kill: (node, program, signal) => new Promise((resolve) => resolve(killProgram(state, node, program, signal))),
+    reboot: (node) => {
+      nodeNamed(context, state, node);
+      return reboot(node);
+    },
     down: async () => {
       await tearDown();
       void close().then(ended.resolve);

@@ -4,6 +4,7 @@ import { SandboxError } from '../errors.ts';
 import { makeDatabases } from '../machine/databases.ts';
 import { datapathOf, readFeatures } from '../machine/features.ts';
 import { type NodeServicesSpec, startNodeServices } from '../machine/node-services.ts';
+import { reboot } from '../machine/reboot.ts';
 import { type HostPlan, planNetwork } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import { before, partReady } from '../process/parts.ts';
@@ -45,7 +46,10 @@ export const startCluster = async (
   try {
     const context = await makeContext(options, { artifacts, folder, tree, cgroup, progress, onError });
     requirePrograms(context);
-    const control = await clusterControl(context, state, down);
+    const control = await clusterControl(context, state, {
+      tearDown: down,
+      reboot: (node) => rebootNode(context, state, node, stop.signal),
+    });
     await before(stop.signal, bringUp(context, state, stop.signal));
     state.phase = 'up';
     return control;
@@ -89,6 +93,18 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
     }),
   ]);
   await waitForNodes(context, state, signal);
+};
+
+const rebootNode = async (
+  context: ClusterContext,
+  state: ClusterState,
+  name: string,
+  lifetime: AbortSignal,
+): Promise<void> => {
+  const host = context.plan.nodes.find((node) => node.name === name);
+  if (host === undefined) return;
+  const signal = AbortSignal.any([lifetime, AbortSignal.timeout(context.options.timeoutSeconds * 1000)]);
+  await reboot(nodeServicesSpec(context, state, host, lifetime), state.services.get(name) ?? [], signal);
 };
 
 const nodeServicesSpec = (

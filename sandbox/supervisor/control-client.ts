@@ -20,6 +20,9 @@ export const connectControl = (name: string, dial = (): Duplex => connect(stateF
     kill: async (node, program, signal) => {
       await call('POST', '/kill', { node, program, signal });
     },
+    reboot: async (node) => {
+      await call('POST', '/reboot', { node });
+    },
     down: async () => {
       await call('POST', '/down');
     },

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { ZodError } from 'zod';
 import { messageOf, SandboxError } from '../errors.ts';
-import { enterRequest, killRequest } from './protocol.ts';
+import { enterRequest, killRequest, rebootRequest } from './protocol.ts';
 import type { Control } from './types.ts';
 
 /** @returns what stops listening and resolves when the last answer has gone out */
@@ -40,6 +40,9 @@ const perform = async (control: Control, operation: string, body: unknown): Prom
       await control.kill(node, program, signal as NodeJS.Signals | number);
       return {};
     }
+    case 'POST /reboot':
+      await control.reboot(rebootRequest.parse(body).node);
+      return {};
     case 'POST /down':
       await control.down();
       return {};

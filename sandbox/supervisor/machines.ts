@@ -25,6 +25,8 @@ const NODE_SYSCTLS: readonly string[] = [
   'net.ipv6.conf.default.accept_ra=0',
 ];
 const HOST_SYSCTLS: readonly string[] = ['net.ipv6.conf.default.accept_dad=0', 'net.ipv6.conf.default.accept_ra=0'];
+/** The router of the node network: in local gateway mode tenants send everything to it, also what is for a host beside it. */
+const ROUTER_SYSCTLS: readonly string[] = [...HOST_SYSCTLS, 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'];
 
 export const startMachines = async (
   context: ClusterContext,
@@ -41,7 +43,7 @@ export const startMachines = async (
     return machine;
   };
   const [underlay, outside, , ...nodes] = await Promise.all([
-    start({ name: UNDERLAY, hasNetwork: true, sysctls: HOST_SYSCTLS }),
+    start({ name: UNDERLAY, hasNetwork: true, sysctls: ROUTER_SYSCTLS }),
     startRooted(context, OUTSIDE, HOST_SYSCTLS, start),
     start({ name: SERVICES }),
     ...plan.nodes.map(({ name }) => startRooted(context, name, nodeSysctls, start)),

@@ -25,6 +25,8 @@ export const killRequest = z.object({
   signal: z.union([z.number().int().min(1).max(64), z.string().regex(/^SIG[A-Z0-9+-]+$/)]),
 });
 
+export const rebootRequest = z.object({ node: z.string() });
+
 export const commandLineResponse = z.object({ file: z.string(), args: z.array(z.string()) });
 
 export const errorResponse = z.object({ code: z.string(), message: z.string() });

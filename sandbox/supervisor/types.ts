@@ -57,6 +57,11 @@ export interface Control {
   enter(target: Target, argv: readonly string[], options?: Pick<EnterOptions, 'env' | 'workdir'>): Promise<CommandLine>;
   /** @throws SandboxError ERR_SANDBOX_NOT_FOUND when there is no such node or program, or it does not run right now */
   kill(node: string, program: KillableName, signal: NodeJS.Signals | number): Promise<void>;
+  /**
+   * As after a power cut: everything that ran on the node is gone, also its pods, and what the kernel and the databases of
+   * OVS and OVN had; files are there. Resolves when its programs have been started again.
+   */
+  reboot(node: string): Promise<void>;
   /** Resolves when nothing is left. */
   down(): Promise<void>;
 }

@@ -119,6 +119,54 @@ describe('a tenant network', () => {
   });
 });
 
+describe('a port that no flow knows', () => {
+  const NODE_MAC = 'dl_src=02:00:00:00:00:01';
+  const classified = (): { readonly priority: number; readonly text: string }[] =>
+    flowsOf(workedCluster(DUAL))
+      .filter((flow) => flow.includes('table=0,') && !flow.includes('in_port='))
+      .map((text) => ({ priority: Number(/priority=(\d+)/.exec(text)?.[1]), text }));
+
+  it('sends nothing as the node: it is a network’s patch port whose flows are not there yet, or no more', () => {
+    const drop = classified().find(({ text }) => text.endsWith(`${NODE_MAC}, actions=drop`));
+    expect(drop?.priority).toBe(13);
+    const reaching = classified().filter(
+      ({ priority, text }) => priority > 13 && !text.endsWith('actions=drop') && !text.includes('dl_dst=02:00'),
+    );
+    expect(reaching).toEqual([]);
+  });
+
+  it('is one of a switch where somebody has put it there, with another MAC', () => {
+    expect(classified().map(({ text }) => text)).toContain('cookie=0xdeff105, table=0, priority=0, actions=NORMAL');
+  });
+
+  it('is not that of the host or of the default network', () => {
+    const asNode = flowsOf(workedCluster(DUAL)).filter((flow) => flow.includes('priority=14, in_port='));
+    expect(asNode.map((flow) => /in_port=([^,]+),(.*)$/.exec(flow)?.slice(1))).toEqual([
+      ['LOCAL', `${NODE_MAC}, actions=NORMAL`],
+      ['patch-br-ex_node1-to-br-int', `${NODE_MAC}, actions=NORMAL`],
+    ]);
+  });
+});
+
+it('a fragment from outside goes through conntrack once', () => {
+  const fragments = flowsOf(emptyCluster(DUAL)).filter((flow) => flow.includes('nw_frag'));
+  expect(fragments).toHaveLength(2);
+  for (const flow of fragments) expect(flow).toMatch(/ct_state=-trk.*ct\(table=0,zone=64004\)$/);
+});
+
+it('masquerade addresses neither come from the outside nor go there from the host', () => {
+  const flows = flowsOf(emptyCluster(DUAL)).filter((flow) => flow.includes('priority=120, '));
+  const of = (port: string) =>
+    flows.filter((flow) => flow.includes(`in_port=${port},`)).map((flow) => flow.split(', ')[3]);
+  expect(of('LOCAL').map((match) => match?.replace('LOCAL', 'eth0'))).toEqual(of('eth0'));
+  expect(of('eth0')).toEqual([
+    'arp,in_port=eth0,arp_tpa=169.254.0.0/17',
+    'icmp6,in_port=eth0,icmp_type=135,icmp_code=0,nd_target=fd69::/112',
+    'ip,in_port=eth0,nw_src=169.254.0.0/17',
+    'ipv6,in_port=eth0,ipv6_src=fd69::/112',
+  ]);
+});
+
 describe('the bridge', () => {
   const cluster = (gateway: Parameters<TestCluster['gateway']>[1]) =>
     new TestCluster('node1')

@@ -101,7 +101,7 @@ const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: s
 /** Its gateway router is the node: it translates to the node's address itself, and answers for it. */
 const defaultNetwork = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   ...(site.uplink === undefined ? [] : withUplink(site, patch, site.uplink)),
-  flow('classify', 'toBridge', { inPort: patch.port, match: { dl_src: site.mac }, actions: [NORMAL] }),
+  flow('classify', 'asNode', { inPort: patch.port, match: { dl_src: site.mac }, actions: [NORMAL] }),
   flow('classify', 'spoofedDefault', { inPort: patch.port, actions: DROP }),
   ...(patch.largestFrame === undefined
     ? []

@@ -7,6 +7,7 @@ import { type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './s
 
 export const nodeFlows = (site: BridgeSite): Flow[] => [
   flow('classify', 'normal', { actions: [NORMAL] }),
+  ...sendersAsNode(site),
   ...site.families.flatMap((family) => [
     ...hostToServices(family),
     ...hostMasquerade(family),
@@ -14,6 +15,16 @@ export const nodeFlows = (site: BridgeSite): Flow[] => [
   ]),
   ...serviceDispatch(site),
   ...(site.uplink === undefined ? [] : outside(site, site.uplink)),
+];
+
+/**
+ * ovn-controller makes a network's patch port before anybody can know its number and write flows for it, and takes it away
+ * after they are gone: meanwhile it would be a port of the switch like any other. What comes out of it has the node's MAC,
+ * as all gateway routers have it, and ports that others have put on the bridge have MACs of their own.
+ */
+const sendersAsNode = ({ mac }: BridgeSite): Flow[] => [
+  flow('classify', 'asNode', { inPort: LOCAL_PORT, match: { dl_src: mac }, actions: [NORMAL] }),
+  flow('classify', 'asNodeUnknown', { match: { dl_src: mac }, actions: DROP }),
 ];
 
 const hostToServices = ({ family, masqueradeSubnet, hostIp, serviceSubnets }: BridgeFamily): Flow[] =>
@@ -58,7 +69,7 @@ const serviceDispatch = (site: BridgeSite): Flow[] => [
 const outside = (site: BridgeSite, uplink: string): Flow[] => [
   ...site.families.flatMap((family) => [
     ...tunnels(site, uplink, family),
-    ...masqueradeFromOutside(uplink, family),
+    ...[uplink, LOCAL_PORT].flatMap((port) => masqueradeOutside(port, family)),
     ...(site.isLocal ? [] : [reassembly(uplink, family)]),
     ...hostToOutside(site, uplink, family),
     ...repliesToHost(site, family),
@@ -84,20 +95,23 @@ const tunnels = (site: BridgeSite, uplink: string, { family }: BridgeFamily): Fl
   ];
 };
 
-/** Nobody outside has one of these addresses, or may ask for one. */
-const masqueradeFromOutside = (uplink: string, { family, masqueradeSubnet }: BridgeFamily): Flow[] =>
+/** Nobody outside has one of these addresses, or may ask for one; and nobody is asked for one there. */
+const masqueradeOutside = (inPort: string, { family, masqueradeSubnet }: BridgeFamily): Flow[] =>
   [
     ip(family, { src: masqueradeSubnet }),
     family === 4
       ? { arp: true as const, arp_tpa: masqueradeSubnet }
       : neighbourDiscovery(135, { nd_target: masqueradeSubnet }),
-  ].map((match) => flow('classify', 'masqueradeLeak', { inPort: uplink, match, actions: DROP }));
+  ].map((match) => flow('classify', 'masqueradeLeak', { inPort, match, actions: DROP }));
 
-/** Later flows look at ports, which only the first fragment has. */
+/**
+ * Later flows look at ports, which only the first fragment has. In OVS's userspace datapath fragments remain fragments, now
+ * with what conntrack knows of their packet: without `-trk` they would come here again and again, until they are dropped.
+ */
 const reassembly = (uplink: string, { family }: BridgeFamily): Flow =>
   flow('classify', 'fragment', {
     inPort: uplink,
-    match: { ...ip(family), nw_frag: 'yes' },
+    match: { ct_state: '-trk', ...ip(family), nw_frag: 'yes' },
     actions: [ct({ table: 'classify', zone: CT_ZONES.reassembly })],
   });
 

@@ -48,13 +48,19 @@ const dropRules = (family: Family): string[] => {
 /** Pods of any quality of service and driver are this deep below the root; below a kubelet with a root of its own, deeper. */
 const POD_LEVELS = [1, 2, 3, 4, 5, 6] as const;
 
-/** To tenants by their management ports. Replies pass: only what starts something is looked at. */
+/**
+ * To tenants by their management ports: replies to what pods have started pass, and what the kernel makes for a connection
+ * that was let through. Another process does not pass because it takes the addresses and ports of such a connection (as
+ * pings of two processes may), nor with packets that are not tracked (neighbour discovery made by hand).
+ */
 export const managementIsolationItems = (): NftItem[] => [
   set({ name: NFT_SETS.managementLinks.name, type: 'ifname' }),
   set({ name: NFT_SETS.hostPods.name, type: 'cgroupsv2 . ifname' }),
   chain('managementIsolation', [
     `oifname != @${NFT_SETS.managementLinks.name} return`,
     ...POD_LEVELS.map((level) => `socket cgroupv2 level ${level} . oifname @${NFT_SETS.hostPods.name} accept`),
+    'ct direction reply accept',
+    'meta skuid >= 0 drop',
     'ct state invalid,new drop',
   ]),
 ];

@@ -131,6 +131,8 @@ describe('of host-network pods', () => {
     expect(rules(cluster(), 'udn-management-isolation')).toEqual([
       'oifname != @udn-management-ports return',
       ...[1, 2, 3, 4, 5, 6].map((level) => `socket cgroupv2 level ${level} . oifname @udn-host-network-pods accept`),
+      'ct direction reply accept',
+      'meta skuid >= 0 drop',
       'ct state invalid,new drop',
     ]);
   });

@@ -138,7 +138,10 @@ it('the default network has the same rows without prefix and network ids', () =>
     name: 'node1',
     other_config: { subnet: '10.128.0.0/23' },
     external_ids: { 'ovn-udn/key': 'Logical_Switch/node1' },
-    acls: ['ACL/default-network-controller:NetpolNode:node1:10.128.0.2'],
+    acls: [
+      'ACL/default-network-controller:NetpolNode:node1:10.128.0.2',
+      'ACL/default-network-controller:ServerAnswers:node1',
+    ],
     ports: ['Logical_Switch_Port/k8s-node1', 'Logical_Switch_Port/stor-node1'],
   });
 });

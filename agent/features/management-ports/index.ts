@@ -16,9 +16,7 @@ import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import {
   clusterRouterName,
   controllerName,
-  layer2SwitchName,
   managementPortName,
-  nodeSwitchName,
   routerToSwitchPortName,
   transitRouterName,
   transitRouterToSwitchPortName,
@@ -26,7 +24,7 @@ import {
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
 import { networkIds } from '../external-ids.ts';
-import { type LocalNetwork, localNetwork } from '../local-network.ts';
+import { type LocalNetwork, localNetwork, podSwitchName } from '../local-network.ts';
 import { merge } from '../merge.ts';
 import { switchPort } from '../port-rows.ts';
 import { sourceTranslation } from '../router-rows.ts';
@@ -48,7 +46,7 @@ export const managementPorts: FeatureOver<'network'> = {
       return { diagnostics: [{ object: `Network/${name}`, severity: 'error', message }] };
     }
     const ips = subnets.map((subnet) => managementIp(network, subnet));
-    const onSwitch = switchOf(network, view.node);
+    const onSwitch = podSwitchName(network, view.node);
     return {
       northbound: merge(
         switchPort(onSwitch, { name: managementPortName(name, view.node), addresses: [[mac, ...ips].join(' ')] }),
@@ -62,9 +60,6 @@ export const managementPorts: FeatureOver<'network'> = {
 /** None on the default network, whose pods the host knows by their own addresses. */
 const hostSideAddresses = ({ role, id }: NetworkFact, cluster: ClusterConfig): readonly Ip[] | undefined =>
   role === 'default' ? [] : networkMasqueradeAddresses(cluster, id, 'management');
-
-const switchOf = ({ name, topology }: NetworkFact, node: string): string =>
-  topology === 'layer2' ? layer2SwitchName(name) : nodeSwitchName(name, node);
 
 const nodeAllow = (network: string, onSwitch: string, ip: Ip): Northbound => {
   const { id, externalIds } = databaseId(controllerName(network), 'NetpolNode', { 'k8s.ovn.org/name': onSwitch, ip });

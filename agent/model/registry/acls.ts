@@ -7,6 +7,7 @@ export interface AclRank {
 }
 
 export const ACL_RANKS = {
+  serverAnswers: { tier: 0, priority: 1100, purpose: 'drop what a pod says as a DHCP server' },
   isolationAllow: {
     tier: 0,
     priority: 1001,

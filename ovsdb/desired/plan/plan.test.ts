@@ -199,6 +199,24 @@ describe('plan', () => {
     expect(database.rows('Logical_Switch').map(({ _uuid, name }) => [_uuid, name])).toEqual([[smallest, 's']]);
   });
 
+  it('puts what patches want into the row that it inserts', () => {
+    desired.set('a', {
+      rows: [
+        { table: 'Logical_Switch', key: 'ls', columns: { name: 'ls', ports: [rowRef('p')] } },
+        { table: 'Logical_Switch_Port', key: 'p', columns: { name: 'p', options: { mine: '1' } } },
+      ],
+    });
+    const at = { name: 'p' };
+    desired.set('b', {
+      patches: [
+        { table: 'Logical_Switch_Port', at, entries: { options: { mine: '2', other: '3', gone: null } } },
+        { table: 'Logical_Switch_Port', at: { name: 'q' }, entries: { options: { far: '4' } } },
+      ],
+    });
+    const { operations } = planAll();
+    expect(operations.map(describeOperation)).toContainEqual(expect.stringContaining('options:map mine 1 other 3'));
+  });
+
   it('patches rows that are not ours', () => {
     database.transact([
       {

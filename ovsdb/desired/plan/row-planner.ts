@@ -13,6 +13,7 @@ import { displaced } from './conflict.ts';
 import type { PlanContext } from './context.ts';
 import { type Element, resolveElement } from './element.ts';
 import { PLANNED, SATISFIED, type UnitOutcome } from './outcome.ts';
+import { patchesOfNewRow } from './patches-of-new-row.ts';
 import type { RowAddress } from './pending.ts';
 import { removalObstacle, strongParents } from './removal.ts';
 
@@ -156,12 +157,24 @@ export class RowPlanner {
   #newRow(wanted: AnyDesiredRow): Record<string, WireValue> {
     const { actual, desired } = this.#context;
     const row: Record<string, WireValue> = {};
-    const columns = new Set([...Object.keys(wanted.columns), ...desired.members.columns(wanted.key)]);
+    const patches = patchesOfNewRow(this.#context, wanted);
+    const columns = new Set([
+      ...Object.keys(wanted.columns),
+      ...desired.members.columns(wanted.key),
+      ...patches.keys(),
+    ]);
     if (isMarked(actual.model, wanted.table)) columns.add('external_ids');
     for (const name of columns) {
       const column = columnModel(actual.model, wanted.table, name);
       if (column === undefined || !actual.store.supports(wanted.table, name)) continue;
-      const value = this.#newValue(wanted, name, column, wanted.columns[name]);
+      const given = wanted.columns[name];
+      const added = patches.get(name);
+      const value = this.#newValue(
+        wanted,
+        name,
+        column,
+        added === undefined ? given : { ...added, ...entriesOf(given) },
+      );
       if (value !== undefined) row[name] = value;
     }
     return row;
@@ -223,6 +236,9 @@ export class RowPlanner {
 }
 
 const isList = (value: DesiredValue): value is readonly DesiredElement[] => Array.isArray(value);
+
+const entriesOf = (value: DesiredValue): Readonly<Record<string, DesiredElement | undefined>> =>
+  isEntries(value) ? value : {};
 
 const isEntries = (value: DesiredValue): value is Readonly<Record<string, DesiredElement | undefined>> =>
   typeof value === 'object' && !isList(value) && !isRowRef(value) && !isForeignRef(value);

@@ -1,10 +1,9 @@
 /** What somebody may do to what is ours on a node, one kind of object after the other, and what must become of it. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../sandbox/index.ts';
-import { eventually } from '../../../sandbox/testing/eventually.ts';
+import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { applyAndWait } from './cluster.ts';
 import { layer2, layer3, namespace, pod } from './manifests.ts';
-import { dumpDifference, dumpNode, type NodeDump } from './node-dump.ts';
+import { type NodeDump, settledDump, untilAsBefore } from './node-dump.ts';
 
 export interface Damage {
   readonly what: string;
@@ -20,6 +19,7 @@ const METRICS_ADDRESS = '127.0.0.1:19409';
 /** For the cluster. */
 export const DRIFT_SETTINGS = { UDN_METRICS_ADDRESS: METRICS_ADDRESS };
 const REPAIR_MS = 40_000;
+const LONGEST_REPAIR_MS = 120_000;
 
 export const DRIFT_MANIFESTS = [
   namespace('red'),
@@ -65,35 +65,36 @@ export const DAMAGES: readonly Damage[] = [
 ];
 
 /** Call it where tests are declared. */
-export const drift = (cluster: () => Sandbox, damages: readonly Damage[]): void => {
+export const drift = (
+  cluster: () => Sandbox,
+  damages: readonly Damage[],
+  manifests: readonly ManifestObject[] = DRIFT_MANIFESTS,
+): void => {
   let right: NodeDump = {};
 
   beforeAll(async () => {
-    await applyAndWait(cluster(), DRIFT_MANIFESTS);
-    // What was programmed last may still be on its way.
-    right = await eventually(async () => {
-      const [first, second] = [await dumpNode(cluster(), NODE), await dumpNode(cluster(), NODE)];
-      expect(dumpDifference(first, second)).toEqual([]);
-      expect(second['flows']?.length).toBeGreaterThan(20);
-      return second;
-    }, REPAIR_MS);
+    await applyAndWait(cluster(), manifests);
+    right = await settledDump(cluster(), NODE, await repairMs(cluster()));
+    expect(right['flows']?.length).toBeGreaterThan(20);
   });
 
   describe('what somebody does to the node is undone', () => {
     it.each(damages)('$what', async ({ command, slow = false }) => {
+      const slowdown = await cluster().slowdown();
       const counted = await repairs(cluster());
       const start = performance.now();
       await cluster().node(NODE, ['sh', '-c', command]);
-      await eventually(
-        async () => expect(dumpDifference(right, await dumpNode(cluster(), NODE))).toEqual([]),
-        REPAIR_MS,
-      );
+      await untilAsBefore(cluster(), NODE, right, await repairMs(cluster()));
       const seconds = (performance.now() - start) / 1000;
-      if (!slow) expect(seconds).toBeLessThan(10);
+      if (!slow) expect(seconds).toBeLessThan(10 * slowdown);
       expect(await repairs(cluster())).toBeGreaterThan(counted);
     });
   });
 };
+
+/** Less than the time of a test, so that it is told what is not as before. */
+const repairMs = async (sandbox: Sandbox): Promise<number> =>
+  Math.min(REPAIR_MS * (await sandbox.slowdown()), LONGEST_REPAIR_MS);
 
 /** How often the agent found something that somebody had changed. */
 const repairs = async (sandbox: Sandbox): Promise<number> => {

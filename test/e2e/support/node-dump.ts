@@ -1,5 +1,6 @@
 /** Everything that the agent programs on a node, as sorted lines that can be compared: what changes by itself is left out. */
 import type { Sandbox } from '../../../sandbox/index.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
 
 /** Section → lines. */
 export type NodeDump = Readonly<Record<string, readonly string[]>>;
@@ -22,23 +23,50 @@ export const dumpNode = async (sandbox: Pick<Sandbox, 'node'>, node: string): Pr
     ip('route', 'show', 'table', 'all'),
     ip('rule', 'show'),
     ip('neigh', 'show', 'nud', 'permanent'),
-    lines('ovs-ofctl', '-O', 'OpenFlow15', '--no-stats', '--no-names', 'dump-flows', 'br-ex'),
-    lines('ovs-ofctl', '-O', 'OpenFlow15', '--no-names', 'dump-groups', 'br-ex'),
+    lines('ovs-ofctl', '-O', 'OpenFlow15', '--no-stats', '--names', 'dump-flows', 'br-ex'),
+    lines('ovs-ofctl', '-O', 'OpenFlow15', '--names', 'dump-groups', 'br-ex'),
     nftTable(sandbox, node),
     lines('sh', '-c', 'sysctl -a 2>/dev/null | grep -E "\\.(rp_filter|forwarding|force_forwarding|accept_ra) ="'),
   ]);
   return {
-    links: links.map(linkLine).sort(),
+    links: links
+      .map(linkLine)
+      .filter((line) => !POD_LINK.test(line))
+      .sort(),
     addresses: addresses.map(addressLine).sort(),
     routes: routes.filter((line) => !line.startsWith('multicast') && !/ proto kernel| expires /.test(line)).sort(),
     rules: rules.sort(),
     neighbours: neighbours.filter((line) => !NEIGHBOUR_STATES.test(line)).sort(),
     flows: flows.map((line) => line.trim()).sort(),
-    groups: groups.filter((line) => line.includes('group_id')).sort(),
+    groups: groups
+      .filter((line) => line.includes('group_id'))
+      .map(groupLine)
+      .sort(),
     nft,
-    sysctls: sysctls.sort(),
+    sysctls: sysctls.filter((line) => !POD_SYSCTL.test(line)).sort(),
   };
 };
+
+/** When nothing is on its way any more: two in a row are the same. */
+export const settledDump = (sandbox: Pick<Sandbox, 'node'>, node: string, timeoutMs = 60_000): Promise<NodeDump> =>
+  eventually(async () => {
+    const [first, second] = [await dumpNode(sandbox, node), await dumpNode(sandbox, node)];
+    const changes = dumpDifference(first, second);
+    if (changes.length > 0) throw new Error(`it still changes: ${changes.join('; ')}`);
+    return second;
+  }, timeoutMs);
+
+/** @throws Error with what is not as in `right` after `timeoutMs` */
+export const untilAsBefore = (
+  sandbox: Pick<Sandbox, 'node'>,
+  node: string,
+  right: NodeDump,
+  timeoutMs = 60_000,
+): Promise<void> =>
+  eventually(async () => {
+    const changes = dumpDifference(right, await dumpNode(sandbox, node));
+    if (changes.length > 0) throw new Error(`${changes.length} differences:\n${changes.slice(0, 30).join('\n')}`);
+  }, timeoutMs);
 
 /** What somebody would have to do to make one of the other: `+` is only in `after`, `-` only in `before`. */
 export const dumpDifference = (before: NodeDump, after: NodeDump): string[] =>
@@ -53,23 +81,49 @@ export const dumpDifference = (before: NodeDump, after: NodeDump): string[] =>
     ];
   });
 
-/** Without counters; none when there is no table of ours. */
+/**
+ * Without counters; none when there is no table of ours. Chains, sets and maps are listed in the order in which they were
+ * made, and elements as they are hashed: both mean nothing.
+ */
 const nftTable = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<string[]> => {
   const { stdout } = await sandbox.node(node, ['nft', 'list', 'ruleset']);
   const found = /^table inet ovn-udn \{\n(.*?)^\}$/ms.exec(stdout)?.[1] ?? '';
   return found
-    .split('\n')
-    .map((line) => line.trim().replaceAll(/counter packets \d+ bytes \d+/g, 'counter'))
-    .filter((line) => line !== '');
+    .split(/^\t\}$/m)
+    .map((object) => object.trim().replaceAll(/counter packets \d+ bytes \d+/g, 'counter'))
+    .map((object) => object.replaceAll(/elements = \{([^}]*)\}/g, (_, elements: string) => sortedElements(elements)))
+    .filter((object) => object !== '')
+    .sort()
+    .flatMap((object) => object.split('\n').map((line) => line.trim()));
 };
+
+const sortedElements = (text: string): string =>
+  text
+    .split(',')
+    .map((element) => element.trim())
+    .sort()
+    .join('\n');
+
+/** Of a group of type `all` every bucket is used: their order means nothing, ovs-ofctl(8). */
+const groupLine = (line: string): string => {
+  const [group = '', ...buckets] = line.trim().split(',bucket=');
+  return [group, ...buckets.sort()].join(',bucket=');
+};
+
+/** Named by container: another one when the pod has a new sandbox. */
+const POD_LINK = /^[0-9a-f]{13}(_1|[0-9a-f]{2}) /;
+const POD_SYSCTL = /\.[0-9a-f]{13}(_1|[0-9a-f]{2})\./;
+/** OVS and OVN make them, with an address by chance. */
+const OF_OVS = ['br-int', 'ovs-netdev', 'ovs-system'];
 
 /** Without the index, which is another one when a link was made anew, and what follows the state of a peer. */
 const linkLine = (line: string): string => {
   const [, name = '', flags = '', rest = ''] = /^\d+: ([^:]+): <([^>]*)>(.*)$/.exec(line) ?? [];
   const master = / master (\S+)/.exec(rest)?.[1];
-  const mac = / link\/ether (\S+)/.exec(rest)?.[1];
   const mtu = / mtu (\d+)/.exec(rest)?.[1];
   const table = / vrf table (\d+)/.exec(rest)?.[1];
+  // The kernel gives a VRF an address by chance.
+  const mac = OF_OVS.includes(name) || table !== undefined ? undefined : / link\/ether (\S+)/.exec(rest)?.[1];
   const isUp = flags.split(',').includes('UP');
   return [name.replace(/@.*$/, ''), isUp ? 'up' : 'down', `mtu ${mtu}`, mac, master && `master ${master}`, table]
     .filter((part) => part !== undefined)

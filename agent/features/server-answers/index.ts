@@ -1,0 +1,42 @@
+/**
+ * Pods are no DHCP servers: whoever answers first tells the others their addresses, routes and name servers. OVN's own
+ * answers are made behind this ACL. Router advertisements cannot be stopped so, see docs/datapath.md.
+ */
+import { rowRef } from '../../../ovsdb/desired/types.ts';
+import { databaseId } from '../../model/database-ids.ts';
+import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { controllerName } from '../../model/names.ts';
+import { ACL_RANKS } from '../../model/registry/acls.ts';
+import { aclKey, switchKey } from '../../model/row-keys.ts';
+import { localNetwork, podSwitchName } from '../local-network.ts';
+
+/** RFC 2131 §4.1, RFC 8415 §7.2: ports of clients. Clients do not look at the server's. */
+const TO_CLIENTS = 'udp.dst == {68, 546}';
+
+export const serverAnswers: FeatureOver<'network'> = {
+  name: 'server-answers',
+  over: 'network',
+  render: ({ network: name }, view) => {
+    const network = localNetwork(name, view)?.network;
+    if (network === undefined) return EMPTY_FRAGMENT;
+    const onSwitch = podSwitchName(network, view.node);
+    const owner = { 'k8s.ovn.org/name': onSwitch };
+    const { id, externalIds } = databaseId(controllerName(name), 'ServerAnswers', owner);
+    const { tier, priority } = ACL_RANKS.serverAnswers;
+    const match = TO_CLIENTS;
+    const columns = {
+      direction: 'from-lport',
+      action: 'drop',
+      priority,
+      tier,
+      match,
+      external_ids: externalIds,
+    } as const;
+    return {
+      northbound: {
+        rows: [{ table: 'ACL', key: aclKey(id), columns }],
+        members: [{ table: 'Logical_Switch', row: switchKey(onSwitch), column: 'acls', value: rowRef(aclKey(id)) }],
+      },
+    };
+  },
+};

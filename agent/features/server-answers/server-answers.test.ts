@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { TestCluster } from '../../testing/cluster.ts';
+
+const NETWORKS = {
+  red: { id: 1, topology: 'layer3', subnets: ['10.70.0.0/16'], namespace: 'red', nad: 'net' },
+  green: {
+    id: 2,
+    topology: 'layer2',
+    subnets: ['10.71.0.0/16'],
+    tunnelKeys: [16711685, 16711686],
+    namespace: 'green',
+    nad: 'net',
+  },
+} as const;
+
+const cluster = (): TestCluster =>
+  new TestCluster('node1')
+    .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red: ['10.70.1.0/24'] } })
+    .network('red', NETWORKS.red)
+    .network('green', NETWORKS.green);
+
+const guarded = (of: TestCluster): Map<unknown, unknown[]> => {
+  const { northbound } = of.render();
+  const rows = northbound['ACL'] ?? [];
+  const guards = rows.filter(({ match }) => match === 'udp.dst == {68, 546}');
+  expect(guards).toEqual(
+    guards.map(() => expect.objectContaining({ direction: 'from-lport', action: 'drop', tier: 0, priority: 1100 })),
+  );
+  const ids = guards.map(({ external_ids: own }) => `ACL/${(own as Record<string, string>)['k8s.ovn.org/id']}`);
+  const switches = northbound['Logical_Switch'] ?? [];
+  const own = switches.map(
+    ({ name, acls = [] }) => [name, ids.filter((id) => (acls as string[]).includes(id))] as const,
+  );
+  return new Map(own.filter(([, acls]) => acls.length > 0));
+};
+
+it('each switch with pods has its own, and no other switch has one', () => {
+  const found = guarded(cluster());
+  expect([...found.keys()].toSorted()).toEqual(['green_ovn_layer2_switch', 'node1', 'red_node1']);
+  expect([...found.values()].map((acls) => acls.length)).toEqual([1, 1, 1]);
+});
+
+it('goes with the network', () => {
+  const of = cluster();
+  of.render();
+  of.facts.set('network', 'green', undefined);
+  expect([...guarded(of).keys()].toSorted()).toEqual(['node1', 'red_node1']);
+});

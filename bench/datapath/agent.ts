@@ -1,0 +1,198 @@
+/** The agent's parts, put together as `agent/core.ts` does it, with objects that nobody has written into an API. */
+
+import { join } from 'node:path';
+import { createDatabases } from '../../agent/databases/databases.ts';
+import { createEngine } from '../../agent/desired/engine.ts';
+import { FEATURES } from '../../agent/features/index.ts';
+import { feedFacts } from '../../agent/inputs/fact-feeder.ts';
+import { projectNad } from '../../agent/inputs/nad-projection.ts';
+import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
+import { projectNode } from '../../agent/inputs/node-projection.ts';
+import { FactStore } from '../../agent/model/fact-store.ts';
+import { BACKEND_NAMES, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
+import { openBackends } from '../../agent/reconcile/open-backends.ts';
+import { MemorySinks } from '../../agent/render/memory-sinks.ts';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { startNetlink } from '../../datapath/netlink/worker/client.ts';
+import { systemClock } from '../../kube/clock.ts';
+import { createStaticCache } from '../../kube/reflector/static-cache.ts';
+import { addressOf } from '../../net/cidr.ts';
+import { OPT } from '../../sandbox/machine/node-root.ts';
+import { NB_SOCKET, OVS_SOCKET, SB_SOCKET } from '../../sandbox/plan/daemons.ts';
+import { GATEWAY_BRIDGE, UPLINK } from '../../sandbox/plan/links.ts';
+import { planNetwork } from '../../sandbox/plan/netplan.ts';
+import { LOCAL_NODE, nadObject, namespaceObject, namespaceOf, nodeObject } from '../render/objects.ts';
+
+/** As nodes see it. */
+export const ADDON = join(OPT, 'build', 'nlsock.node');
+const STATUS_SOCKET = '/run/ovn-udn/agent.sock';
+const PATIENCE_MS = 300_000;
+
+/** Resolves when the node has so many networks, numbered from 1, and nothing waits. */
+export const startBenchAgent = async (networks: number) => {
+  const netlink = startNetlink({ addonPath: ADDON });
+  const databases = createDatabases(
+    {
+      northboundRemote: `unix:${NB_SOCKET}`,
+      southboundRemote: `unix:${SB_SOCKET}`,
+      ovsRemote: `unix:${OVS_SOCKET}`,
+    },
+    () => undefined,
+  );
+  databases.connect();
+  const { replica } = databases.openvswitch;
+  await Promise.all([
+    replica.whenSynced(),
+    databases.northbound.replica.whenSynced(),
+    databases.southbound.replica.whenSynced(),
+  ]);
+  let written = 0;
+  let news = Promise.withResolvers<void>();
+  const datapath = new NodeDatapath({
+    backends: openBackends({
+      netlink,
+      replica,
+      masqueradeSubnets: parseClusterConfig().masqueradeSubnets,
+      statusSocket: STATUS_SOCKET,
+    }),
+    clock: systemClock,
+    observe: (_, observation) => {
+      if (observation.kind === 'reconciled') written += observation.written;
+      news.resolve();
+    },
+  });
+  const cluster = openCluster(networks, chassisOf(replica));
+  const settings = {
+    node: LOCAL_NODE,
+    cluster: parseClusterConfig(),
+    encapIps: [],
+    southboundRemote: `unix:${SB_SOCKET}`,
+    networkRendering: 'always' as const,
+  };
+  const facts = new FactStore();
+  facts.set('gateway', LOCAL_NODE, localGateway());
+  facts.set('hostAddresses', LOCAL_NODE, localGateway().addresses);
+  const engine = createEngine({
+    features: FEATURES,
+    facts,
+    settings: { ...settings, encapIps: localGateway().addresses.slice(0, 1).map(addressOf) },
+    sinks: {
+      ...new MemorySinks(),
+      northbound: databases.northbound.desired,
+      southbound: databases.southbound.desired,
+      openvswitch: databases.openvswitch.desired,
+      ...datapath.sinks,
+    },
+    schedule: (flush) => setImmediate(flush),
+  });
+  feedFacts(facts, cluster.caches, settings, LOCAL_NODE);
+  engine.start();
+  engine.flush();
+  databases.reconcile();
+  datapath.start();
+  const reconcilers = [databases.northbound, databases.southbound, databases.openvswitch].map((it) => it.reconciler);
+  const unfinished = (): string[] => [
+    ...reconcilers.flatMap((reconciler) => [...reconciler.unfinished().keys()]),
+    ...[...datapath.problems()].flatMap(({ key, problem }) =>
+      problem.kind === 'unsupported' ? [] : [`${key}: ${problem.message}`],
+    ),
+  ];
+  /** What waits is told by its place when it can go on. */
+  const settled = async (): Promise<void> => {
+    const patience = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      news = Promise.withResolvers();
+      await Promise.all([...reconcilers.map((it) => it.whenIdle(patience)), datapath.whenIdle(patience)]);
+      const open = unfinished();
+      if (open.length === 0) return;
+      const late = (): void => news.reject(new Error(`not done: ${open.slice(0, 5).join('; ')}`));
+      patience.addEventListener('abort', late, { once: true });
+      await news.promise;
+      patience.removeEventListener('abort', late);
+    }
+  };
+  await settled();
+  return {
+    add: (number: number): Promise<void> => {
+      cluster.add(number);
+      engine.flush();
+      return settled();
+    },
+    remove: (number: number): Promise<void> => {
+      cluster.remove(number);
+      engine.flush();
+      return settled();
+    },
+    written: (): number => written + reconcilers.reduce((sum, { counts }) => sum + counts.operations, 0),
+    counts: (): Record<string, number> => Object.fromEntries(BACKEND_NAMES.map((name) => [name, datapath.size(name)])),
+    stop: async (): Promise<void> => {
+      engine.stop();
+      await datapath.stop();
+      await databases.close();
+      await netlink.close();
+    },
+  };
+};
+
+const chassisOf = (replica: {
+  rows(table: 'Open_vSwitch'): Iterable<{ readonly external_ids: Readonly<Record<string, string>> }>;
+}) => {
+  const [row] = replica.rows('Open_vSwitch');
+  return row?.external_ids['system-id'];
+};
+
+/** What the keeper of the node would find out. */
+const localGateway = () => {
+  const { nodes, gateway } = planNetwork('dual', 1);
+  const [node] = nodes;
+  if (node === undefined) throw new Error('no node');
+  return {
+    mode: 'shared' as const,
+    bridge: GATEWAY_BRIDGE,
+    interfaceId: `${GATEWAY_BRIDGE}_${LOCAL_NODE}`,
+    mac: node.mac,
+    addresses: node.addresses,
+    nextHops: gateway.map(addressOf),
+    nodePortEnable: true,
+    vlanId: 0,
+    uplink: UPLINK,
+  };
+};
+
+/** The API's objects: this node, another one, and tenants with a network each. */
+const openCluster = (networks: number, chassis: string | undefined) => {
+  const tenants = new Set(Array.from({ length: networks }, (_, index) => index + 1));
+  const projected = (node: number) => projectNode(nodeObject(node, [...tenants], node === 1 ? chassis : undefined));
+  const caches = {
+    nodes: createStaticCache([1, 2].map((node) => [`node-${node}`, projected(node)] as const)),
+    namespaces: createStaticCache(
+      [...tenants].map((tenant) => [namespaceOf(tenant), projectNamespace(namespaceObject(tenant))] as const),
+    ),
+    nads: createStaticCache([...tenants].map((tenant) => [nadKey(tenant), projectedNad(tenant)] as const)),
+    pods: createStaticCache<never>([]),
+  };
+  return {
+    caches,
+    /** The namespace and the NAD, and then the nodes' annotations with its subnets, as the cluster manager writes them. */
+    add: (tenant: number): void => {
+      tenants.add(tenant);
+      caches.namespaces.set(namespaceOf(tenant), projectNamespace(namespaceObject(tenant)));
+      caches.nads.set(nadKey(tenant), projectedNad(tenant));
+      for (const node of [1, 2]) caches.nodes.set(`node-${node}`, projected(node));
+    },
+    remove: (tenant: number): void => {
+      tenants.delete(tenant);
+      for (const node of [1, 2]) caches.nodes.set(`node-${node}`, projected(node));
+      caches.nads.remove(nadKey(tenant));
+      caches.namespaces.remove(namespaceOf(tenant));
+    },
+  };
+};
+
+const nadKey = (tenant: number): string => `${namespaceOf(tenant)}/net`;
+
+const projectedNad = (tenant: number) => {
+  const projection = projectNad(nadObject(tenant));
+  if (projection === undefined) throw new Error('not our NAD');
+  return projection;
+};

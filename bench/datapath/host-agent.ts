@@ -1,0 +1,42 @@
+/**
+ * The backend of the host's network stack, as a process on a node. For every line on stdin it puts all of its routes and
+ * rules there, prints the milliseconds that took, and takes them away again.
+ *
+ *   host-agent.mjs NETWORKS
+ */
+import { createInterface } from 'node:readline';
+import { HostBackend } from '../../datapath/host/backend.ts';
+import { type HostItem, hostItemKey } from '../../datapath/host/types.ts';
+import { startNetlink } from '../../datapath/netlink/worker/client.ts';
+import { ADDON } from './agent.ts';
+import { RULE_PRIORITY, ROUTE_TABLE, routingItems } from './routing-items.ts';
+
+const main = async ([networks = '0']: readonly string[]): Promise<void> => {
+  const items = routingItems(Number(networks));
+  await using netlink = startNetlink({ addonPath: ADDON });
+  const backend = new HostBackend({
+    netlink,
+    ownership: {
+      vrfTables: { first: 0, last: 0 },
+      otherTables: [ROUTE_TABLE],
+      rulePriorities: [RULE_PRIORITY],
+    },
+  });
+  const wanted = new Map<string, HostItem>(items.map((item) => [hostItemKey(item), item]));
+  const keys = new Set(wanted.keys());
+  const { signal } = new AbortController();
+  await backend.reconcile({ wanted: new Map(), keys: 'all', prune: true }, signal);
+  for await (const _ of createInterface(process.stdin)) {
+    const start = performance.now();
+    const { written, failed } = await backend.reconcile({ wanted, keys, prune: true }, signal);
+    const milliseconds = performance.now() - start;
+    if (written !== items.length) throw new Error(`${written} of ${items.length} were written: ${[...failed].slice(0, 2)}, missing ${JSON.stringify((await backend.difference(wanted)).slice(0, 3))}`);
+    const removed = await backend.reconcile({ wanted: new Map(), keys, prune: true }, signal);
+    if (process.env['BN']) console.error('removed', removed.written, removed.failed.size);
+    await backend.reconcile({ wanted: new Map(), keys: 'all', prune: true }, signal);
+    process.stdout.write(`${milliseconds}\n`);
+  }
+  await backend.close();
+};
+
+await main(process.argv.slice(2));

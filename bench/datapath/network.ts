@@ -1,0 +1,68 @@
+/** One network more: until everything of it is programmed. */
+import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
+import type { Done } from './node-agent.ts';
+import { onePort } from './one-port.ts';
+import { startWholeNode, type WholeNode } from './whole-node.ts';
+
+const READY_NETWORKS = 20;
+const READY_RUNS = 15;
+const ADD_RUNS = 20;
+const WARM_UP = 2;
+const [FEW, MANY] = [10, 500];
+
+/** With OVN at work: the patch port of the network is ovn-controller's. Against a port, by the native tools, on the same node. */
+export const benchNetworkReady = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+  progress(`node/network-ready: ${READY_RUNS} networks beside ${READY_NETWORKS} others, and as many ports`);
+  const spec = { name: `bench-ready-${process.pid}`, networks: READY_NETWORKS, withOvn: true, spare: 0 };
+  await using whole = await startWholeNode(spec, signal);
+  const { values, references } = await alternate(
+    { runs: READY_RUNS, warmUp: WARM_UP, signal },
+    async (round) => (await oneNetwork(whole, round)).ms,
+    (round) => onePort(whole, round),
+  );
+  const [value, reference] = [median(values), median(references)];
+  return [benchResult({ name: 'node/network-ready', value, unit: 'ms', reference, runs: READY_RUNS })];
+};
+
+/** Each has a number of its own: ovn-controller keeps patch ports of networks that are gone for a while. */
+const oneNetwork = async (whole: WholeNode, round: number): Promise<Done> => {
+  const done = await whole.add(whole.networks + 1 + round);
+  await whole.remove(whole.networks + 1 + round);
+  return done;
+};
+
+/** Without northd and ovn-controller, which would be measured instead. */
+export const benchAddNetwork = async (context: BenchContext): Promise<BenchResult[]> => {
+  const { signal, progress, fewNetworks, manyNetworks } = context;
+  const [few, many] = [await fewNetworks(), await manyNetworks()];
+  progress(`node/add-network-500: ${ADD_RUNS} networks on each node`);
+  const bytes = { few: [] as number[], many: [] as number[] };
+  const add = async (whole: WholeNode, into: number[], round: number): Promise<number> => {
+    const done = await oneNetwork(whole, round % SPARE);
+    if (round >= WARM_UP) into.push(done.bytes);
+    return done.ms;
+  };
+  const { values, references } = await alternate(
+    { runs: ADD_RUNS, warmUp: WARM_UP, signal },
+    (round) => add(many, bytes.many, round),
+    (round) => add(few, bytes.few, round),
+  );
+  const result = (name: string, unit: string, of: readonly number[], than: readonly number[]): BenchResult =>
+    benchResult({ name, value: median(of), unit, reference: median(than), runs: ADD_RUNS });
+  return [
+    result('node/add-network-500', 'ms', values, references),
+    result('node/add-network-500-bytes', 'bytes', bytes.many, bytes.few),
+  ];
+};
+
+/** Networks that are added one after the other. */
+const SPARE = 5;
+
+export const startFew = (signal: AbortSignal): Promise<WholeNode> =>
+  startWholeNode({ name: `bench-few-${process.pid}`, networks: FEW, withOvn: false, spare: SPARE }, signal);
+
+export const startMany = (signal: AbortSignal): Promise<WholeNode> =>
+  startWholeNode({ name: `bench-many-${process.pid}`, networks: MANY, withOvn: false, spare: SPARE }, signal);

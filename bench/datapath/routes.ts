@@ -1,0 +1,44 @@
+/** Routes and rules: the agent's backend against `ip -batch`. */
+import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
+import { LineProcess } from '../line-process.ts';
+import { startOvnNode } from '../node/ovn-node.ts';
+import { nodeProgram } from '../program.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { NODE_PROGRAM } from '../../sandbox/machine/node-root.ts';
+import { median } from '../statistics.ts';
+import { routingBatch } from './routing-items.ts';
+
+const RUNS = 7;
+const NETWORKS = 500;
+
+export const benchRoutes = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+  progress(`node/routes: ${RUNS} × the routes and rules of ${NETWORKS} networks each way`);
+  const program = await nodeProgram('host-agent', 'bench/datapath/host-agent.ts');
+  await using resources = new AsyncDisposableStack();
+  const node = resources.use(await startOvnNode(`bench-routes-${process.pid}`, signal));
+  const agent = resources.use(new LineProcess('host-agent', ...node.enter([NODE_PROGRAM, program, String(NETWORKS)])));
+  const batches = (verb: 'add' | 'del') => ([4, 6] as const).map((family) => [family, routingBatch(NETWORKS, family, verb)] as const);
+  const [add, remove] = [batches('add'), batches('del')];
+  const run = async (inputs: typeof add): Promise<void> => {
+    for (const [family, input] of inputs) {
+      await node.run(['ip', `-${family}`, '-batch', '-'], { input, timeoutMs: 120_000 });
+    }
+  };
+  const { values, references } = await alternate(
+    { runs: RUNS, warmUp: 1, signal },
+    async () => {
+      agent.write('again\n');
+      return Number(await agent.line());
+    },
+    async () => {
+      const start = performance.now();
+      await run(add);
+      const milliseconds = performance.now() - start;
+      await run(remove);
+      return milliseconds;
+    },
+  );
+  const [value, reference] = [median(values), median(references)];
+  return [benchResult({ name: 'node/routes', value, unit: 'ms', reference, runs: RUNS })];
+};

@@ -1,0 +1,140 @@
+/** What a node's kernel, OVS and OVN lose is there again, and packets pass as before. Needs root and `make build`. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { NODES } from '../../kube/resources.ts';
+import { FAMILIES, type Family, type Ip, parseIp } from '../../net/ip.ts';
+import type { KillableName } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { note } from './support/faults/survive.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { dumpNode, type NodeDump, settledDump, untilAsBefore } from './support/node-dump.ts';
+import { nodeAddress, outside, pings, seenOverHttp } from './support/north-south.ts';
+import { addressOfFamily } from './support/packets.ts';
+
+const NODE = 'node-1';
+const TENANTS = ['red', 'green', 'plain'] as const;
+const RECOVERY_MS = 60_000;
+type Own = Readonly<Record<Family, Ip>>;
+const OWN: Own = { 4: nodeAddress(NODE, 4), 6: nodeAddress(NODE, 6) };
+const cluster = useCluster({ name: 'test-faults-node' });
+let right: NodeDump = {};
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), [
+    namespace('red'),
+    layer3('red', 'net', ['10.74.0.0/16/24', 'fd00:74::/48/64']),
+    namespace('green'),
+    layer2('green', 'net', ['10.75.0.0/16', 'fd00:75::/64']),
+    plainNamespace('plain'),
+    ...TENANTS.flatMap((tenant) => [pod(tenant, `${tenant}-a`, NODE), pod(tenant, `${tenant}-b`, 'node-2')]),
+  ]);
+  await untilPacketsPass();
+  right = await settledDump(cluster(), NODE);
+});
+
+const onNode = async (...argv: string[]): Promise<string> => (await cluster().node(NODE, argv)).stdout;
+
+/** To the outside with the node's address, and to the pod on the other node. */
+const untilPacketsPass = async (own: Own = OWN): Promise<void> => {
+  for (const tenant of TENANTS) {
+    const from = `${tenant}/${tenant}-a`;
+    for (const family of FAMILIES) {
+      await eventually(async () => {
+        expect(await seenOverHttp(cluster(), from, family)).toBe(own[family]);
+        if (tenant === 'plain') return;
+        const peer = await readPod(cluster(), `${tenant}/${tenant}-b`);
+        expect(await pings(cluster(), from, addressOfFamily(peer, family))).toBe(true);
+      }, RECOVERY_MS);
+    }
+  }
+};
+
+const agentRestarts = async (): Promise<number> => {
+  const { nodes } = await cluster().status();
+  return nodes.find(({ name }) => name === NODE)?.services.find(({ name }) => name === 'agent')?.restarts ?? 0;
+};
+
+/** Does something, waits until packets pass and everything is as it was, and tells how long that took. */
+const recovers = async (what: string, damage: () => Promise<unknown>, agentStarts = 0): Promise<void> => {
+  const restarts = await agentRestarts();
+  await damage();
+  const start = performance.now();
+  const seconds = (): string => ((performance.now() - start) / 1000).toFixed(1);
+  await untilAsBefore(cluster(), NODE, right, RECOVERY_MS);
+  const programmed = seconds();
+  await untilPacketsPass();
+  note(`${what}: programmed after ${programmed} s, packets pass after ${seconds()} s`);
+  expect(await agentRestarts()).toBe(restarts + agentStarts);
+};
+
+describe('packets pass again, and all is as it was, after', () => {
+  it.each<KillableName>(['ovs-vswitchd', 'ovsdb-server', 'ovn-controller', 'northd', 'nb', 'sb'])(
+    'the end of %s',
+    (name) => recovers(name, () => cluster().kill(NODE, name, 'SIGKILL')),
+  );
+
+  it('the uplink was down', () =>
+    recovers('uplink', async () => {
+      await onNode('ip', 'link', 'set', 'eth0', 'down');
+      await eventually(async () => expect(await pings(cluster(), 'red/red-a', outside(4))).toBe(false));
+      await onNode('ip', 'link', 'set', 'eth0', 'up');
+    }));
+
+  it('the gateway bridge was deleted', () => recovers('br-ex', () => onNode('ovs-vsctl', 'del-br', 'br-ex')));
+
+  it('the node got another address, and the old one again', () =>
+    recovers('address', async () => {
+      const other: Own = { ...OWN, 4: parseIp('172.20.0.111') };
+      const restarts = await agentRestarts();
+      await readdress(OWN, other);
+      await untilNothingNames(OWN[4]);
+      await untilPacketsPass(other);
+      expect(await agentRestarts()).toBe(restarts);
+      await readdress(other, OWN);
+    }));
+
+  it('the node lost its power', () =>
+    recovers(
+      'reboot',
+      async () => {
+        await cluster().reboot(NODE);
+        expect((await dumpNode(cluster(), NODE))['flows']?.length).toBeLessThan(right['flows']?.length ?? 0);
+      },
+      1,
+    ));
+});
+
+/** As an administrator does it: on the bridge, and in the Node. */
+const readdress = async (before: Own, after: Own): Promise<void> => {
+  const commands = [
+    `ip addr del ${before[4]}/24 dev br-ex`,
+    `ip addr add ${after[4]}/24 dev br-ex`,
+    'ip route replace default via 172.20.0.1 dev br-ex',
+  ];
+  await onNode('sh', '-ec', commands.join('\n'));
+  const addresses = FAMILIES.map((family) => ({ type: 'InternalIP', address: after[family] }));
+  const body = { status: { addresses: [...addresses, { type: 'Hostname', address: NODE }] } };
+  const client = await cluster().client();
+  await client.patch(NODES, { name: NODE }, { type: 'merge', body }, { subresource: 'status' });
+};
+
+/** Annotations of the Node, rows, flows, nftables, routes and addresses. */
+const untilNothingNames = (address: Ip): Promise<void> =>
+  eventually(async () => {
+    const { metadata } = await (await cluster().objects()).get('node', NODE);
+    const places = {
+      annotations: JSON.stringify(metadata.annotations),
+      northbound: await onNode('ovsdb-client', 'dump', 'unix:/run/ovn/ovnnb_db.sock', 'OVN_Northbound'),
+      southbound: await onNode('ovsdb-client', 'dump', 'unix:/run/ovn/ovnsb_db.sock', 'OVN_Southbound', 'Encap'),
+      openvswitch: await onNode('ovs-vsctl', 'get', 'Open_vSwitch', '.', 'external_ids'),
+      ...(await dumpNode(cluster(), NODE)),
+    };
+    const pattern = new RegExp(`\\b${address.replaceAll('.', '\\.')}\\b`);
+    const naming = Object.entries(places).flatMap(([place, text]) =>
+      [text]
+        .flat()
+        .filter((line) => pattern.test(line))
+        .map((line) => `${place}: ${line.slice(0, 200)}`),
+    );
+    expect(naming).toEqual([]);
+  }, RECOVERY_MS);

@@ -1,0 +1,109 @@
+/** Ethernet frames byte by byte, so that a test can say what no program would: who it claims to be, and to whom. */
+import { type Ip, ipFamily, ipToBytes } from '../../../net/ip.ts';
+
+export interface Ethernet {
+  readonly from: string;
+  readonly to: string;
+}
+
+export const BROADCAST = 'ff:ff:ff:ff:ff:ff';
+
+/** RFC 2464 §7. */
+export const multicastMac = (group: Ip): string =>
+  ['33:33', ...[...ipBytes(group).subarray(12)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':');
+
+/** RFC 826. `tell`: who sends it, as it says itself. */
+export const arp = (
+  ethernet: Ethernet,
+  { op, tell, tellMac = ethernet.from, about, aboutMac = '00:00:00:00:00:00' }: Arp,
+): Buffer => {
+  const fixed = Buffer.from([0, 1, 8, 0, 6, 4, 0, op === 'request' ? 1 : 2]);
+  return frame(ethernet, 0x0806, fixed, macBytes(tellMac), ipBytes(tell), macBytes(aboutMac), ipBytes(about));
+};
+
+interface Arp {
+  readonly op: 'request' | 'reply';
+  readonly tell: Ip;
+  readonly tellMac?: string;
+  readonly about: Ip;
+  readonly aboutMac?: string;
+}
+
+export interface Datagram {
+  readonly src: Ip;
+  readonly dst: Ip;
+  readonly srcPort?: number;
+  readonly dstPort?: number;
+  readonly payload: string;
+}
+
+export const udp = (ethernet: Ethernet, { src, dst, srcPort = 4444, dstPort = 8081, payload }: Datagram): Buffer => {
+  const body = Buffer.from(payload);
+  const header = Buffer.from([...word(srcPort), ...word(dstPort), ...word(8 + body.length), 0, 0]);
+  return packet(ethernet, { src, dst, protocol: 17, hopLimit: 64 }, withChecksum(src, dst, 17, [header, body], 6));
+};
+
+/** RFC 4861 §4.4. With the flags override, and solicited unless it goes to everybody. */
+export const neighbourAdvertisement = (ethernet: Ethernet, src: Ip, dst: Ip, target: Ip): Buffer => {
+  const flags = dst === ALL_NODES ? 0x20 : 0x60;
+  const option = [2, 1, ...macBytes(ethernet.from)];
+  return icmp6(ethernet, src, dst, [136, 0, 0, 0, flags, 0, 0, 0, ...ipBytes(target), ...option]);
+};
+
+/** RFC 4861 §4.2: a router for half an hour, with a prefix (RFC 4862 §5.5.3) to make addresses of. */
+export const routerAdvertisement = (ethernet: Ethernet, src: Ip, prefix: Ip): Buffer => {
+  const router = [134, 0, 0, 0, 64, 0, ...word(1800), 0, 0, 0, 0, 0, 0, 0, 0];
+  const lifetime = [0, 0, 0x0e, 0x10];
+  const prefixOption = [3, 4, 64, 0xc0, ...lifetime, ...lifetime, 0, 0, 0, 0, ...ipBytes(prefix)];
+  return icmp6(ethernet, src, ALL_NODES, [...router, 1, 1, ...macBytes(ethernet.from), ...prefixOption]);
+};
+
+export const ALL_NODES = 'ff02::1' as Ip;
+
+const icmp6 = (ethernet: Ethernet, src: Ip, dst: Ip, message: readonly number[]): Buffer =>
+  packet(ethernet, { src, dst, protocol: 58, hopLimit: 255 }, withChecksum(src, dst, 58, [Buffer.from(message)], 2));
+
+interface IpHeader {
+  readonly src: Ip;
+  readonly dst: Ip;
+  readonly protocol: number;
+  readonly hopLimit: number;
+}
+
+const packet = (ethernet: Ethernet, { src, dst, protocol, hopLimit }: IpHeader, body: Buffer): Buffer => {
+  if (ipFamily(src) === 6) {
+    const header = Buffer.from([0x60, 0, 0, 0, ...word(body.length), protocol, hopLimit]);
+    return frame(ethernet, 0x86dd, header, ipBytes(src), ipBytes(dst), body);
+  }
+  const length = word(20 + body.length);
+  const header = [0x45, 0, ...length, 0, 0, 0, 0, hopLimit, protocol, 0, 0, ...ipBytes(src), ...ipBytes(dst)];
+  const sum = word(checksum(Buffer.from(header)));
+  return frame(ethernet, 0x0800, Buffer.from([...header.slice(0, 10), ...sum, ...header.slice(12)]), body);
+};
+
+const frame = ({ from, to }: Ethernet, type: number, ...parts: readonly Buffer[]): Buffer =>
+  Buffer.concat([macBytes(to), macBytes(from), Buffer.from(word(type)), ...parts]);
+
+/** With the pseudo-header (RFC 768; RFC 8200 §8.1), written at the offset, where there are zeros. */
+const withChecksum = (src: Ip, dst: Ip, protocol: number, parts: readonly Buffer[], offset: number): Buffer => {
+  const body = Buffer.concat(parts);
+  const length = Buffer.from([...word(body.length), ...word(protocol)]);
+  body.writeUInt16BE(checksum(Buffer.concat([ipBytes(src), ipBytes(dst), length, body])) || 0xffff, offset);
+  return body;
+};
+
+/** RFC 1071. */
+const checksum = (bytes: Buffer): number => {
+  let sum = 0;
+  for (let index = 0; index < bytes.length; index += 2) {
+    sum += ((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0);
+  }
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  return ~sum & 0xffff;
+};
+
+const word = (value: number): readonly number[] => [value >> 8, value & 0xff];
+
+const macBytes = (mac: string): Buffer => Buffer.from(mac.replaceAll(':', ''), 'hex');
+
+export const ipBytes = (ip: Ip): Buffer => Buffer.from(ipToBytes(ip));

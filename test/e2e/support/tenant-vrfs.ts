@@ -1,0 +1,218 @@
+/**
+ * The back door of tenants' networks: the node's own stack, with a VRF for each. Networks are those of north-south.ts,
+ * which has to be called first.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { FAMILIES, type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
+import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import { PROTOCOLS, type ReachabilityPod } from '../../../sandbox/reachability/types.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod } from './cluster.ts';
+import { actualStack, renderedStack } from './host-stack.ts';
+import { pod } from './manifests.ts';
+import { dumpNode } from './node-dump.ts';
+import { nodeAddress, pings } from './north-south.ts';
+import { addressesOf, addressOfFamily, describePacket, send } from './packets.ts';
+
+const NODE = 'node-1';
+const TENANTS = ['red', 'blue', 'green', 'gold'] as const;
+type Tenant = (typeof TENANTS)[number];
+
+const hostPod = (inNamespace: string): ManifestObject =>
+  ({
+    ...pod(inNamespace, 'host', NODE),
+    spec: {
+      nodeName: NODE,
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: 'main', image: 'toolbox', command: ['sleep', 'infinity'] }],
+    },
+  }) as ManifestObject;
+
+const probed = (inNamespace: string): ManifestObject => {
+  const every = { periodSeconds: 1, failureThreshold: 60 };
+  return {
+    ...pod(inNamespace, 'probed', NODE),
+    spec: {
+      nodeName: NODE,
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          name: 'main',
+          image: 'toolbox',
+          startupProbe: { tcpSocket: { port: 8082 }, ...every },
+          readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, ...every },
+        },
+      ],
+    },
+  } as ManifestObject;
+};
+
+interface Tenancy {
+  readonly vrf: string;
+  readonly management: readonly Ip[];
+  readonly masquerade: readonly Ip[];
+}
+
+/** Call it where tests are declared. */
+export const tenantVrfs = (cluster: () => Sandbox): void => {
+  const pods = new Map<string, ReachabilityPod>();
+  const tenancies = new Map<Tenant, Tenancy>();
+  const podOf = (tenant: Tenant | 'plain'): ReachabilityPod => {
+    const found = pods.get(tenant);
+    if (found === undefined) throw new Error(`there is no pod of ${tenant}`);
+    return found;
+  };
+  const tenancyOf = (tenant: Tenant): Tenancy => {
+    const found = tenancies.get(tenant);
+    if (found === undefined) throw new Error(`there is no network of ${tenant}`);
+    return found;
+  };
+
+  beforeAll(async () => {
+    await applyAndWait(cluster(), [...['red', 'green', 'plain'].map(hostPod), ...['red', 'plain'].map(probed)]);
+    for (const tenant of [...TENANTS, 'plain'] as const) {
+      pods.set(tenant, await readPod(cluster(), `${tenant}/${tenant}-${NODE}`));
+    }
+    const found = await readTenancies(cluster());
+    for (const tenant of TENANTS) {
+      const tenancy = found.get(`${tenant}_net`);
+      if (tenancy !== undefined) tenancies.set(tenant, tenancy);
+    }
+  });
+
+  describe('VRFs of tenants', () => {
+    it('links, routes, rules and neighbours are there as udnctl render says', async () => {
+      await eventually(async () =>
+        expect(await actualStack(cluster(), NODE)).toEqual(await renderedStack(cluster(), NODE)),
+      );
+      const { links } = await dumpNode(cluster(), NODE);
+      for (const tenant of TENANTS) expect(links?.join('\n')).toContain(` master ${tenancyOf(tenant).vrf}`);
+    });
+  });
+
+  describe.each(FAMILIES)('VRFs of tenants, IPv%s', (family) => {
+    const inVrf = (tenant: Tenant): Target => ({
+      vrf: tenancyOf(tenant).vrf,
+      address: addressOfFamily(podOf(tenant), family),
+    });
+
+    it.each(['red', 'green'] as const)(
+      'a host-network pod of %s reaches its own network, and no other',
+      async (tenant) => {
+        const run: Run = (argv, options) => cluster().exec(`${tenant}/host`, argv, options);
+        await eventually(async () => expect(await reached(run, [inVrf(tenant)])).toEqual(everyProtocol(inVrf(tenant))));
+        expect(await reached(run, TENANTS.filter((one) => one !== tenant).map(inVrf))).toEqual([]);
+      },
+    );
+
+    it('nobody else of the node reaches pods of tenants', async () => {
+      const targets = TENANTS.map(inVrf);
+      expect(await reached((argv, options) => cluster().node(NODE, argv, options), targets)).toEqual([]);
+      expect(await reached((argv, options) => cluster().exec('plain/host', argv, options), targets)).toEqual([]);
+      for (const tenant of TENANTS) {
+        const enter = ['ip', 'vrf', 'exec', tenancyOf(tenant).vrf];
+        const run: Run = (argv, options) => cluster().node(NODE, [...enter, ...argv], options);
+        expect(await reached(run, [{ address: inVrf(tenant).address }])).toEqual([]);
+      }
+    });
+
+    it.each(['red', 'green'] as const)('pods of %s get to no other tenant through the node', async (tenant) => {
+      const { key: from } = podOf(tenant);
+      const own = [...addressesOf(podOf(tenant)), ...tenancyOf(tenant).management];
+      const packets = TENANTS.filter((one) => one !== tenant).flatMap((other) => {
+        const { masquerade, management } = tenancyOf(other);
+        return [...masquerade, ...management, ...addressesOf(podOf(other))]
+          .filter((ip) => ipFamily(ip) === family && !own.includes(ip))
+          .flatMap((address) => PROTOCOLS.map((protocol) => ({ from, to: podOf(other).key, address, protocol })));
+      });
+      expect(packets.length).toBeGreaterThan(20);
+      const outcomes = await send(cluster(), packets);
+      const leaks = packets.filter((_, index) => outcomes[index]?.arrived || outcomes[index]?.answered);
+      expect(leaks.map(describePacket)).toEqual([]);
+    });
+
+    it.each(TENANTS)('pods of %s reach the addresses of nodes', async (tenant) => {
+      const { key: from } = podOf(tenant);
+      await eventually(async () => {
+        for (const node of [NODE, 'node-2']) expect(await pings(cluster(), from, nodeAddress(node, family))).toBe(true);
+      });
+    });
+  });
+
+  it('the kubelet’s probes reach pods of the default network and of others', async () => {
+    const objects = await cluster().objects();
+    for (const key of ['red/probed', 'plain/probed']) {
+      const found = JSON.stringify(await objects.get('pod', key));
+      expect(found).toContain('"ready":true');
+      expect(found).toContain('"restartCount":0');
+    }
+  });
+};
+
+interface Target {
+  /** Default: no socket is bound. */
+  readonly vrf?: string | undefined;
+  readonly address: Ip;
+}
+
+type Run = (argv: readonly string[], options: { readonly input: string }) => Promise<{ readonly stdout: string }>;
+
+const nameOf = (protocol: string, { vrf = 'any', address }: Target): string => `${protocol} ${vrf} ${address}`;
+const everyProtocol = (target: Target): string[] => PROTOCOLS.map((protocol) => nameOf(protocol, target)).sort();
+
+/** What was answered, a line each. A process that is not even let into the VRF has reached nothing. */
+const reached = async (run: Run, targets: readonly Target[]): Promise<string[]> => {
+  const probes = targets.flatMap((target) => PROTOCOLS.map((protocol) => ({ target, protocol })));
+  const input = probes
+    .map(
+      ({ target: { address, vrf = '-' }, protocol }, id) =>
+        `${id} ${ipFamily(address)} ${protocol} ${address} ${vrf}\n`,
+    )
+    .join('');
+  const { stdout } = await run(['toolbox', 'probe', '--timeout', '500', '--tries', '2'], { input });
+  const answers = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => answerSchema.parse(JSON.parse(line)));
+  expect(answers).toHaveLength(probes.length);
+  return answers
+    .flatMap(({ id, answered }) => {
+      const probe = probes[Number(id)];
+      return answered && probe !== undefined ? [nameOf(probe.protocol, probe.target)] : [];
+    })
+    .sort();
+};
+
+const answerSchema = z.object({ id: z.string(), answered: z.boolean() });
+
+const networkSchema = z.object({
+  name: z.string(),
+  id: z.number(),
+  masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),
+});
+
+const readTenancies = async (sandbox: Sandbox): Promise<Map<string, Tenancy>> => {
+  const { stdout } = await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json']);
+  const networks = z.array(networkSchema).parse(JSON.parse(stdout));
+  const tenancies = networks.map(async ({ name, id, masquerade }): Promise<[string, Tenancy]> => {
+    const link = `ovn-k8s-mp${id}`;
+    const addresses = await sandbox.node(NODE, ['ip', '-j', 'address', 'show', 'dev', link, 'scope', 'global']);
+    return [
+      name,
+      {
+        vrf: `mp${id}-udn-vrf`,
+        masquerade: [...(masquerade?.gateway ?? []), ...(masquerade?.management ?? [])].map(parseIp),
+        management: linkSchema
+          .parse(JSON.parse(addresses.stdout))
+          .flatMap(({ addr_info: infos }) =>
+            infos.flatMap(({ local }) => (local === undefined ? [] : [parseIp(local)])),
+          ),
+      },
+    ];
+  });
+  return new Map(await Promise.all(tenancies));
+};
+
+const linkSchema = z.array(z.object({ addr_info: z.array(z.object({ local: z.string().optional() })).default([]) }));
