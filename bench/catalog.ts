@@ -1,5 +1,5 @@
 /** All benchmarks, in the order in which they run: those that need a quiet machine most come first. */
-import { benchAgentIdle, benchAgentPerNetwork } from './agent/index.ts';
+import { benchAgent500, benchAgentIdle, benchAgentPerNetwork } from './agent/index.ts';
 import {
   benchCniBurst,
   benchCniDefault,
@@ -8,10 +8,11 @@ import {
   benchCniPrimary,
 } from './cni/index.ts';
 import type { BenchContext } from './context.ts';
-import { benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
 import { benchFlows } from './datapath/flows.ts';
-import { benchRoutes } from './datapath/routes.ts';
+import { benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
+import { benchOvnCost } from './datapath/ovn-cost.ts';
 import { benchRestart } from './datapath/restart.ts';
+import { benchRoutes } from './datapath/routes.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
@@ -27,16 +28,22 @@ export interface Benchmark {
 const singleNames = (kind: string): string[] =>
   [kind, `${kind}-strict`].flatMap((name) => ['p50', 'p99'].map((percentile) => `cni-add/${name}/${percentile}`));
 
+const OVN_NAMES = ['recomputes', 'flows', 'logical-flows', 'datapaths', 'controller-cpu'].map(
+  (what) => `ovn/${what}-per-network`,
+);
+
 export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['shim/version'], run: benchShimVersion },
   { names: ['render/pod-event-1000'], run: benchPodEvent },
   { names: ['render/cold-start-500'], run: benchColdStart },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
+  { names: ['agent/rss-500'], run: benchAgent500 },
   { names: ['agent/rss-idle'], run: benchAgentIdle },
   { names: ['node/flows'], run: benchFlows },
   { names: ['node/routes'], run: benchRoutes },
   { names: ['node/network-ready'], run: benchNetworkReady },
+  { names: OVN_NAMES, run: benchOvnCost },
   { names: ['node/add-network-500', 'node/add-network-500-bytes'], run: benchAddNetwork },
   { names: ['node/restart-500'], run: benchRestart },
   { names: singleNames('default'), run: benchCniDefault },

@@ -1,4 +1,4 @@
-/** The resident set of a process that has come to rest. */
+/** What a process uses: the resident set when it has come to rest, and processor time. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -17,6 +17,9 @@ export const settledRssKib = async (pid: number, signal: AbortSignal): Promise<n
   if (found === null) throw new Error(`process ${pid} is gone`);
   return Number(found[1]);
 };
+
+/** Since its start; counted in steps of 10 ms (USER_HZ is 100 on Linux). */
+export const cpuMilliseconds = async (pid: number): Promise<number> => 10 * (await cpuTicks(pid));
 
 /** Of 10 ms. */
 const IDLE_TICKS = 1;

@@ -19,6 +19,9 @@ export const itemPlace = <Item>(
   wanted: () => store.wanted.keys(),
   ownersOf: (key) => store.ownersOf(key),
   problemOf: (key) => problems.get(key)?.message,
+  // What this machine cannot have at all is a problem of the node, and no difference that anything can be done about.
   differences: async (signal) =>
-    (await comparable.difference(store.wanted, signal)).map((one) => ({ ...one, owners: store.ownersOf(one.key) })),
+    (await comparable.difference(store.wanted, signal))
+      .filter(({ key }) => problems.get(key)?.kind !== 'unsupported')
+      .map((one) => ({ ...one, owners: store.ownersOf(one.key) })),
 });

@@ -1,6 +1,11 @@
 /** What the agent holds in memory. */
+
+import { makeAll } from '../cni/cni-node.ts';
 import type { BenchContext } from '../context.ts';
+import { addPatchPorts } from '../datapath/whole-node.ts';
 import { type BenchNode, startBenchNode } from '../node/bench-node.ts';
+import { openNodeView } from '../node/node-view.ts';
+import { tenant } from '../node/workload.ts';
 import { settledRssKib } from '../process-memory.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
@@ -25,6 +30,28 @@ export const benchAgentPerNetwork = async (context: BenchContext): Promise<Bench
   const value = (loaded - idle) / tenants;
   return [benchResult({ name: 'agent/rss-per-network', value, unit: 'KiB', reference: 1, runs: LOADED_RUNS })];
 };
+
+/** As a node has it whose every network is programmed; northd and ovn-controller, which use gigabytes then, stand still. */
+export const benchAgent500 = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+  progress(`agent/rss-500: ${LOADED_RUNS} starts with ${MANY} networks`);
+  await using resources = new AsyncDisposableStack();
+  const node = resources.use(await startBenchNode(`bench-rss-${process.pid}`, signal));
+  for (const program of ['northd', 'ovn-controller'] as const) await node.hold(program);
+  await addPatchPorts(node, MANY);
+  await makeAll(
+    node.client,
+    Array.from({ length: MANY }, (_, index) => tenant(index + 1)),
+  );
+  const view = resources.use(await openNodeView(node));
+  await view.networks(MANY);
+  await settledRssKib(await node.pidOf('agent'), signal);
+  await node.restartAgent();
+  const samples = await samplesOf(node, LOADED_RUNS, signal);
+  const value = median(samples) / 1024;
+  return [benchResult({ name: 'agent/rss-500', value, unit: 'MiB', reference: 1, runs: LOADED_RUNS })];
+};
+
+const MANY = 500;
 
 /** The first sample is of the agent as it runs, the others are of agents that were started anew. */
 const samplesOf = async (node: BenchNode, count: number, signal: AbortSignal): Promise<number[]> => {

@@ -116,7 +116,7 @@ const PREPARE_MS = 120_000;
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Objects of one list one after the other, lists side by side. */
-const makeAll = async (client: KubeClient, lists: readonly (readonly Made[])[]): Promise<void> => {
+export const makeAll = async (client: KubeClient, lists: readonly (readonly Made[])[]): Promise<void> => {
   const waiting = lists.values();
   const work = async (): Promise<void> => {
     for (const list of waiting) for (const { resource, object } of list) await client.create(resource, object);

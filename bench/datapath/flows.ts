@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BridgeItem } from '../../datapath/openflow/types.ts';
-import { bridgeItemKey } from '../../datapath/openflow/types.ts';
 import { OpenflowBackend } from '../../datapath/openflow/backend.ts';
 import { compile } from '../../datapath/openflow/compile.ts';
-import { VswitchWorld } from '../../datapath/openflow/testing/vswitch-world.ts';
 import type { TestPorts } from '../../datapath/openflow/testing/ports.ts';
+import { VswitchWorld } from '../../datapath/openflow/testing/vswitch-world.ts';
 import { formatFlow } from '../../datapath/openflow/text/flow.ts';
+import type { BridgeItem } from '../../datapath/openflow/types.ts';
+import { bridgeItemKey } from '../../datapath/openflow/types.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
@@ -54,7 +54,8 @@ export const benchFlows = async ({ signal, progress }: BenchContext): Promise<Be
     const start = performance.now();
     const { written, failed } = await backend.reconcile({ wanted, keys, prune: true }, signal);
     const milliseconds = performance.now() - start;
-    if (written !== items.length - 1) throw new Error(`${written} of ${items.length} flows: ${[...failed.values()][0]}`);
+    if (written !== items.length - 1)
+      throw new Error(`${written} of ${items.length} flows: ${[...failed.values()][0]}`);
     await takeAway();
     return milliseconds;
   };
@@ -84,18 +85,35 @@ const flowsOf = (networks: number): BridgeItem[] =>
     const [high, low] = [network >> 8, network & 255];
     const masquerade = `169.254.${high}.${low}`;
     const mark = `0x${(network + 1).toString(16)}`;
-    const flow = (table: number, priority: number, match: Record<string, string | true>, actions: string): BridgeItem => ({
+    const flow = (
+      table: number,
+      priority: number,
+      match: Record<string, string | true>,
+      actions: string,
+    ): BridgeItem => ({
       bridge: BRIDGE,
       kind: 'flow',
       flow: { table, priority, cookie: COOKIE, match, actions: [actions] },
     });
     return [
       ...Array.from({ length: 10 }, (_, tenth) =>
-        flow(0, 500 + tenth, { ip: true, nw_src: masquerade, nw_dst: `10.${tenth}.0.0/16` }, `ct(commit,zone=64000,nat(src=172.20.0.11),exec(set_field:${mark}->ct_mark)),output:1`),
+        flow(
+          0,
+          500 + tenth,
+          { ip: true, nw_src: masquerade, nw_dst: `10.${tenth}.0.0/16` },
+          `ct(commit,zone=64000,nat(src=172.20.0.11),exec(set_field:${mark}->ct_mark)),output:1`,
+        ),
       ),
       ...Array.from({ length: 10 }, (_, tenth) =>
         flow(1, 100 + tenth, { ip: true, ct_state: '+est+trk', ct_mark: mark, nw_dst: masquerade }, 'output:2'),
       ),
-      ...Array.from({ length: 2 }, (_, index_) => flow(0, 300 + index_, { ipv6: true, ipv6_src: `fd69::${network.toString(16)}` }, `set_field:${mark}->reg2,resubmit(,1)`)),
+      ...Array.from({ length: 2 }, (_, index_) =>
+        flow(
+          0,
+          300 + index_,
+          { ipv6: true, ipv6_src: `fd69::${network.toString(16)}` },
+          `set_field:${mark}->reg2,resubmit(,1)`,
+        ),
+      ),
     ].map((item) => (item.kind === 'flow' ? { ...item, flow: { ...item.flow, inPort: port } } : item));
   });

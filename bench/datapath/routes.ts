@@ -1,11 +1,12 @@
 /** Routes and rules: the agent's backend against `ip -batch`. */
+
+import { NODE_PROGRAM } from '../../sandbox/machine/node-root.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { LineProcess } from '../line-process.ts';
 import { startOvnNode } from '../node/ovn-node.ts';
 import { nodeProgram } from '../program.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
-import { NODE_PROGRAM } from '../../sandbox/machine/node-root.ts';
 import { median } from '../statistics.ts';
 import { routingBatch } from './routing-items.ts';
 
@@ -18,7 +19,8 @@ export const benchRoutes = async ({ signal, progress }: BenchContext): Promise<B
   await using resources = new AsyncDisposableStack();
   const node = resources.use(await startOvnNode(`bench-routes-${process.pid}`, signal));
   const agent = resources.use(new LineProcess('host-agent', ...node.enter([NODE_PROGRAM, program, String(NETWORKS)])));
-  const batches = (verb: 'add' | 'del') => ([4, 6] as const).map((family) => [family, routingBatch(NETWORKS, family, verb)] as const);
+  const batches = (verb: 'add' | 'del') =>
+    ([4, 6] as const).map((family) => [family, routingBatch(NETWORKS, family, verb)] as const);
   const [add, remove] = [batches('add'), batches('del')];
   const run = async (inputs: typeof add): Promise<void> => {
     for (const [family, input] of inputs) {

@@ -84,25 +84,17 @@ const QUIET_MS = 120_000;
 
 const answer = async (agent: LineProcess): Promise<Done> => JSON.parse(await agent.line()) as Done;
 
-/** northd and ovn-controller stand still; what ovn-controller would make of OVS is made here. */
 const standIn = async (node: OvnNode, { networks, spare }: WholeNodeSpec): Promise<void> => {
   for (const program of ['northd', 'ovn-controller'] as const) await node.hold(program);
-  const tenants = Array.from({ length: networks + spare }, (_, index) =>
-    `tenant-${index + 1}_net_`.replaceAll('-', '.'),
-  );
+  const bridge = ['--may-exist', 'add-br', 'br-int', '--', 'set', 'Bridge', 'br-int'];
+  await node.run(['ovs-vsctl', ...bridge, 'datapath_type=netdev', 'fail_mode=secure']);
+  await addPatchPorts(node, networks + spare);
+};
+
+/** What an ovn-controller that stands still would make of OVS, for the default network and so many tenants. */
+export const addPatchPorts = async (node: Pick<OvnNode, 'run'>, networks: number): Promise<void> => {
+  const tenants = Array.from({ length: networks }, (_, index) => `tenant.${index + 1}_net_`);
   const ports = ['', ...tenants].flatMap((prefix) => patch(`${prefix}node-1`));
-  await node.run([
-    'ovs-vsctl',
-    '--may-exist',
-    'add-br',
-    'br-int',
-    '--',
-    'set',
-    'Bridge',
-    'br-int',
-    'datapath_type=netdev',
-    'fail_mode=secure',
-  ]);
   for (let first = 0; first < ports.length; first += 200) {
     await node.run(['ovs-vsctl', '--no-wait', ...ports.slice(first, first + 200).flat()], { timeoutMs: 60_000 });
   }
@@ -113,7 +105,31 @@ const patch = (suffix: string): string[][] => {
   const port = `${GATEWAY_BRIDGE}_${suffix}`;
   const [outer, inner] = [`patch-${port}-to-br-int`, `patch-br-int-to-${port}`];
   return [
-    ['--', 'add-port', GATEWAY_BRIDGE, outer, '--', 'set', 'Interface', outer, 'type=patch', `options:peer=${inner}`],
-    ['--', 'add-port', 'br-int', inner, '--', 'set', 'Interface', inner, 'type=patch', `options:peer=${outer}`],
+    [
+      '--',
+      '--may-exist',
+      'add-port',
+      GATEWAY_BRIDGE,
+      outer,
+      '--',
+      'set',
+      'Interface',
+      outer,
+      'type=patch',
+      `options:peer=${inner}`,
+    ],
+    [
+      '--',
+      '--may-exist',
+      'add-port',
+      'br-int',
+      inner,
+      '--',
+      'set',
+      'Interface',
+      inner,
+      'type=patch',
+      `options:peer=${outer}`,
+    ],
   ];
 };

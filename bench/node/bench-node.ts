@@ -9,7 +9,7 @@ import { loadConnection } from '../../kube/config/load.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
-import { type RunOptions, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type KillableName, type RunOptions, type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { CNI_CONF } from '../../sandbox/machine/node-root.ts';
 import { waitForPath } from '../../sandbox/process/wait-for-path.ts';
@@ -26,6 +26,8 @@ export interface BenchNode extends AsyncDisposable {
   run(argv: readonly string[], options?: Pick<RunOptions, 'input' | 'timeoutMs'>): Promise<string>;
   /** Of a program of the node, as this machine sees it. */
   pidOf(program: string): Promise<number>;
+  /** The program stands still from now on. */
+  hold(program: KillableName): Promise<void>;
   /** Resolves when another agent answers. */
   restartAgent(): Promise<void>;
 }
@@ -96,6 +98,7 @@ const openNode = async (sandbox: Sandbox): Promise<Omit<BenchNode, typeof Symbol
       if (pid === undefined) throw new Error(`${program} does not run`);
       return pid;
     },
+    hold: (program) => sandbox.kill(NODE, program, 'SIGSTOP'),
     restartAgent: () => restartAgent(sandbox, (path) => join(root, path)),
   };
 };

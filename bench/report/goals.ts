@@ -26,5 +26,10 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'node/restart-500': 2,
   'node/flows': 1.2,
   'node/routes': 1.2,
+  'ovn/recomputes-per-network': 1,
+  'ovn/flows-per-network': undefined,
+  'ovn/logical-flows-per-network': undefined,
+  'ovn/datapaths-per-network': undefined,
+  'ovn/controller-cpu-per-network': undefined,
   'agent/rss-500': 215,
 };

@@ -45,6 +45,29 @@ const run = async (command: Command, environment: Environment, signal?: AbortSig
   }
 };
 
+/** The end of a text that comes in pieces; a program that tells a lot must not cost a copy of it for every line. */
+class Tail {
+  readonly #length: number;
+  #pieces: string[] = [];
+  #kept = 0;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  get text(): string {
+    return this.#pieces.join('').slice(-this.#length);
+  }
+
+  push(piece: string): void {
+    this.#pieces.push(piece);
+    this.#kept += piece.length;
+    if (this.#kept < 2 * this.#length) return;
+    this.#pieces = [this.text];
+    this.#kept = this.#length;
+  }
+}
+
 async function* lines(command: Command, environment: Environment, signal?: AbortSignal): AsyncGenerator<string> {
   const stop = new AbortController();
   const child = execa(command.file, command.args, {
@@ -53,13 +76,10 @@ async function* lines(command: Command, environment: Environment, signal?: Abort
     ...(command.timeoutMs === undefined ? {} : { timeout: command.timeoutMs }),
     ...(command.input === undefined ? { stdin: 'ignore' } : { input: command.input }),
   });
-  let said = '';
+  const said = new Tail(KEPT_STDERR);
   const from = command.linesFrom ?? 'stdout';
-  const listen = (chunk: string): void => {
-    said = (said + chunk).slice(-KEPT_STDERR);
-  };
   // One reader for each stream: what is iterated is kept below.
-  if (from === 'stdout') child.stderr.on('data', (chunk: Buffer) => listen(chunk.toString()));
+  if (from === 'stdout') child.stderr.on('data', (chunk: Buffer) => said.push(chunk.toString()));
   // The iterator waits for the end of the program, so its failure arrives there; this only keeps it from being unhandled.
   child.catch(() => {});
   // Not `for await`: leaving it waits until the program ends by itself, which one that is silent never does.
@@ -67,11 +87,11 @@ async function* lines(command: Command, environment: Environment, signal?: Abort
   try {
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
       const line = text(next.value);
-      if (from === 'stderr') listen(`${line}\n`);
+      if (from === 'stderr') said.push(`${line}\n`);
       yield line;
     }
   } catch (error) {
-    throw toCommandError(error, command, said);
+    throw toCommandError(error, command, said.text);
   } finally {
     stop.abort();
     await child.catch(() => {});

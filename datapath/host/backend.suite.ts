@@ -261,7 +261,7 @@ const ownershipCases = ({ keeper, others }: BackendWorld): void => {
     expect(await keeper().differences()).toEqual(left);
     expect((await keeper().full(false)).written).toBe(0);
     expect(await keeper().differences()).toEqual(left);
-    expect((await keeper().full()).written).toBe(5);
+    expect((await keeper().full()).written).toBe(6);
     expect(await keeper().differences()).toEqual([]);
   });
 

@@ -69,6 +69,7 @@ const untilNothingIsLeft = async (name: string, marks: readonly number[]): Promi
     await untilAsBefore(cluster(), node, before.get(node) ?? {}, GONE_MS);
     told(`${node} is as it was`);
     await eventually(async () => expect(await ownRowsNaming(node, name)).toEqual([]), GONE_MS);
+    // The last ones are patch ports, with which ovn-controller takes its time.
     told(`no row of ${node} names it`);
   }
   await eventually(async () => expect((await marksSeen()).filter((mark) => marks.includes(mark))).toEqual([]), GONE_MS);

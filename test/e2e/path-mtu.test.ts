@@ -2,6 +2,7 @@
  * Large packets between pods and hosts outside: behind a router with a smaller MTU, and in fragments. Needs root and
  * `make build`.
  */
+import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, parseIp } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -121,7 +122,9 @@ describe.each(TENANTS)('a pod of %s', (tenant) => {
   const HEADERS: Readonly<Record<Family, number>> = { 4: 28, 6: 48 };
 
   const ping = async (to: Ip, family: Family, size: number): Promise<string> => {
-    const argv = ['ping', '-c', '1', '-W', '2', '-M', 'do', '-s', String(size - HEADERS[family]), to];
+    // OVS's userspace conntrack does not translate identifiers: two tenants with the same one are not told apart.
+    const identifier = String(randomInt(1, 65_536));
+    const argv = ['ping', '-c', '1', '-W', '2', '-e', identifier, '-M', 'do', '-s', String(size - HEADERS[family]), to];
     const { stdout } = await cluster().exec(from, ['sh', '-c', '"$@" 2>&1 || true', '-', ...argv]);
     return stdout;
   };

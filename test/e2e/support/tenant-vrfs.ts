@@ -111,11 +111,12 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
       const targets = TENANTS.map(inVrf);
       expect(await reached((argv, options) => cluster().node(NODE, argv, options), targets)).toEqual([]);
       expect(await reached((argv, options) => cluster().exec('plain/host', argv, options), targets)).toEqual([]);
-      for (const tenant of TENANTS) {
+      const bound = TENANTS.map((tenant) => {
         const enter = ['ip', 'vrf', 'exec', tenancyOf(tenant).vrf];
         const run: Run = (argv, options) => cluster().node(NODE, [...enter, ...argv], options);
-        expect(await reached(run, [{ address: inVrf(tenant).address }])).toEqual([]);
-      }
+        return reached(run, [{ address: inVrf(tenant).address }]);
+      });
+      expect((await Promise.all(bound)).flat()).toEqual([]);
     });
 
     it.each(['red', 'green'] as const)('pods of %s get to no other tenant through the node', async (tenant) => {

@@ -8,7 +8,7 @@ import { dumpDifference, dumpNode } from './node-dump.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const RESTART_MS = 60_000;
-const REMOVAL_MS = 60_000;
+const REMOVAL_MS = 100_000;
 
 /** What tells of changes of the kinds of objects that are ours, and which of its lines are of ours. */
 const MONITORS = [
@@ -81,7 +81,11 @@ const logOf = (index: number): string => `/run/monitor-${index}.log`;
 const startMonitors = (sandbox: Sandbox, node: string): Promise<string[]> =>
   Promise.all(
     MONITORS.map(async ({ command }, index) => {
-      const { stdout } = await sandbox.node(node, ['sh', '-c', `${command} >${logOf(index)} 2>&1 & echo $!`]);
+      const { stdout } = await sandbox.node(node, [
+        'sh',
+        '-c',
+        `stdbuf -oL ${command} >${logOf(index)} 2>&1 & echo $!`,
+      ]);
       return stdout.trim();
     }),
   );

@@ -1,0 +1,74 @@
+/** What the 21st network costs OVN. */
+import type { BenchContext } from '../context.ts';
+import type { OvnNode } from '../node/ovn-node.ts';
+import { cpuMilliseconds } from '../process-memory.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
+import { startWholeNode, type WholeNode } from './whole-node.ts';
+
+const NETWORKS = 20;
+const RUNS = 7;
+
+interface Cost {
+  readonly recomputes: number;
+  readonly flows: number;
+  readonly logicalFlows: number;
+  readonly datapaths: number;
+  readonly cpu: number;
+}
+
+/** Each network is taken away before the next one is added. */
+export const benchOvnCost = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+  progress(`ovn: ${RUNS} networks beside ${NETWORKS} others`);
+  const spec = { name: `bench-ovn-${process.pid}`, networks: NETWORKS, withOvn: true, spare: 0 };
+  await using whole = await startWholeNode(spec, signal);
+  const costs: Cost[] = [];
+  for (let round = 0; round <= RUNS; round++) {
+    signal.throwIfAborted();
+    const cost = await oneMore(whole, NETWORKS + 1 + round);
+    // The first one finds ovn-controller just started, when it does more than later.
+    if (round > 0) costs.push(cost);
+  }
+  const result = (name: string, unit: string, of: (cost: Cost) => number): BenchResult =>
+    benchResult({ name: `ovn/${name}`, value: median(costs.map(of)), unit, reference: 1, runs: RUNS });
+  return [
+    result('recomputes-per-network', '', ({ recomputes }) => recomputes),
+    result('flows-per-network', '', ({ flows }) => flows),
+    result('logical-flows-per-network', '', ({ logicalFlows }) => logicalFlows),
+    result('datapaths-per-network', '', ({ datapaths }) => datapaths),
+    result('controller-cpu-per-network', 'ms', ({ cpu }) => cpu),
+  ];
+};
+
+const oneMore = async (whole: WholeNode, network: number): Promise<Cost> => {
+  const before = await observe(whole.node);
+  await whole.add(network);
+  const after = await observe(whole.node);
+  await whole.remove(network);
+  return {
+    recomputes: after.recomputes - before.recomputes,
+    flows: after.flows - before.flows,
+    logicalFlows: after.logicalFlows - before.logicalFlows,
+    datapaths: after.datapaths - before.datapaths,
+    cpu: after.cpu - before.cpu,
+  };
+};
+
+const observe = async (node: OvnNode): Promise<Cost> => {
+  const rows = async (table: string): Promise<number> =>
+    lines(await node.run(['ovn-sbctl', '--no-headings', '--format=csv', '--columns=_uuid', 'list', table]));
+  const stats = await node.run(['ovn-appctl', '-t', 'ovn-controller', 'inc-engine/show-stats', LFLOWS, 'recompute']);
+  const aggregate = await node.run(['ovs-ofctl', 'dump-aggregate', 'br-int']);
+  return {
+    recomputes: Number(stats),
+    flows: Number(/flow_count=(\d+)/.exec(aggregate)?.[1]),
+    logicalFlows: await rows('Logical_Flow'),
+    datapaths: await rows('Datapath_Binding'),
+    cpu: await cpuMilliseconds(await node.pidOf('ovn-controller')),
+  };
+};
+
+/** The node of ovn-controller's engine that makes flows of all logical flows: what a recompute costs is its work. */
+const LFLOWS = 'logical_flow_output';
+
+const lines = (text: string): number => text.split('\n').filter((line) => line !== '').length;

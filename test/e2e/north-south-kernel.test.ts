@@ -1,0 +1,9 @@
+/** Shared gateway mode on the kernel's datapath, with VRFs. Needs root and `make build`. */
+import { useCluster } from './support/cluster.ts';
+import { northSouth } from './support/north-south.ts';
+import { tenantVrfs } from './support/tenant-vrfs.ts';
+
+const cluster = useCluster({ name: 'test-north-south-kernel', needs: ['vrf', 'kernel-datapath'] });
+
+northSouth(cluster);
+tenantVrfs(cluster);
