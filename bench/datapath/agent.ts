@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import { createDatabases } from '../../agent/databases/databases.ts';
-import { createEngine } from '../../agent/desired/engine.ts';
+import { createEngine, type Engine } from '../../agent/desired/engine.ts';
 import { FEATURES } from '../../agent/features/index.ts';
-import { feedFacts } from '../../agent/inputs/fact-feeder.ts';
+import { type ClusterCaches, feedFacts } from '../../agent/inputs/fact-feeder.ts';
 import { projectNad } from '../../agent/inputs/nad-projection.ts';
 import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
 import { projectNode } from '../../agent/inputs/node-projection.ts';
@@ -25,57 +25,99 @@ import { LOCAL_NODE, nadObject, namespaceObject, namespaceOf, nodeObject } from 
 
 /** As nodes see it. */
 export const ADDON = join(OPT, 'build', 'nlsock.node');
+const SOUTHBOUND = `unix:${SB_SOCKET}`;
 const STATUS_SOCKET = '/run/ovn-udn/agent.sock';
 const PATIENCE_MS = 300_000;
 
 /** Resolves when the node has so many networks, numbered from 1, and nothing waits. */
 export const startBenchAgent = async (networks: number) => {
-  const netlink = startNetlink({ addonPath: ADDON });
-  const databases = createDatabases(
-    {
-      northboundRemote: `unix:${NB_SOCKET}`,
-      southboundRemote: `unix:${SB_SOCKET}`,
-      ovsRemote: `unix:${OVS_SOCKET}`,
+  const places = await openPlaces();
+  const { databases, datapath, reconcilers } = places;
+  const cluster = openCluster(networks, chassisOf(databases.openvswitch.replica));
+  const engine = startEngine(places, cluster.caches);
+  databases.reconcile();
+  datapath.start();
+  await settled(places);
+  const done = async (): Promise<void> => {
+    engine.flush();
+    await settled(places);
+  };
+  return {
+    add: (number: number): Promise<void> => {
+      cluster.add(number);
+      return done();
     },
-    () => undefined,
-  );
+    remove: (number: number): Promise<void> => {
+      cluster.remove(number);
+      return done();
+    },
+    written: (): number => places.written() + reconcilers.reduce((sum, { counts }) => sum + counts.operations, 0),
+    counts: (): Record<string, number> => Object.fromEntries(BACKEND_NAMES.map((name) => [name, datapath.size(name)])),
+    stop: async (): Promise<void> => {
+      engine.stop();
+      await datapath.stop();
+      await databases.close();
+      await places.netlink.close();
+    },
+  };
+};
+
+type Places = Awaited<ReturnType<typeof openPlaces>>;
+
+/** The databases, as they are, and the backends. Nothing is written yet. */
+const openPlaces = async () => {
+  const netlink = startNetlink({ addonPath: ADDON });
+  const remotes = {
+    northboundRemote: `unix:${NB_SOCKET}`,
+    southboundRemote: SOUTHBOUND,
+    ovsRemote: `unix:${OVS_SOCKET}`,
+  };
+  const databases = createDatabases(remotes, () => undefined);
   databases.connect();
-  const { replica } = databases.openvswitch;
-  await Promise.all([
-    replica.whenSynced(),
-    databases.northbound.replica.whenSynced(),
-    databases.southbound.replica.whenSynced(),
-  ]);
+  const { northbound, southbound, openvswitch } = databases;
+  await Promise.all([northbound, southbound, openvswitch].map(({ replica }) => replica.whenSynced()));
+  const { replica } = openvswitch;
+  const { masqueradeSubnets } = parseClusterConfig();
   let written = 0;
   let news = Promise.withResolvers<void>();
   const datapath = new NodeDatapath({
-    backends: openBackends({
-      netlink,
-      replica,
-      masqueradeSubnets: parseClusterConfig().masqueradeSubnets,
-      statusSocket: STATUS_SOCKET,
-    }),
+    backends: openBackends({ netlink, replica, masqueradeSubnets, statusSocket: STATUS_SOCKET }),
     clock: systemClock,
     observe: (_, observation) => {
       if (observation.kind === 'reconciled') written += observation.written;
       news.resolve();
     },
   });
-  const cluster = openCluster(networks, chassisOf(replica));
+  return {
+    netlink,
+    databases,
+    datapath,
+    reconcilers: [northbound, southbound, openvswitch].map(({ reconciler }) => reconciler),
+    written: (): number => written,
+    /** Of what a backend has done from now on. */
+    nextNews: (): PromiseWithResolvers<void> => {
+      news = Promise.withResolvers();
+      return news;
+    },
+  };
+};
+
+const startEngine = ({ databases, datapath }: Places, caches: ClusterCaches): Engine => {
+  const gateway = localGateway();
   const settings = {
     node: LOCAL_NODE,
     cluster: parseClusterConfig(),
-    encapIps: [],
-    southboundRemote: `unix:${SB_SOCKET}`,
+    encapIps: gateway.addresses.slice(0, 1).map(addressOf),
+    southboundRemote: SOUTHBOUND,
     networkRendering: 'always' as const,
   };
   const facts = new FactStore();
-  facts.set('gateway', LOCAL_NODE, localGateway());
-  facts.set('hostAddresses', LOCAL_NODE, localGateway().addresses);
+  facts.set('gateway', LOCAL_NODE, gateway);
+  facts.set('hostAddresses', LOCAL_NODE, gateway.addresses);
   const engine = createEngine({
     features: FEATURES,
     facts,
-    settings: { ...settings, encapIps: localGateway().addresses.slice(0, 1).map(addressOf) },
+    settings,
     sinks: {
       ...new MemorySinks(),
       northbound: databases.northbound.desired,
@@ -85,53 +127,30 @@ export const startBenchAgent = async (networks: number) => {
     },
     schedule: (flush) => setImmediate(flush),
   });
-  feedFacts(facts, cluster.caches, settings, LOCAL_NODE);
+  feedFacts(facts, caches, settings, LOCAL_NODE);
   engine.start();
   engine.flush();
-  databases.reconcile();
-  datapath.start();
-  const reconcilers = [databases.northbound, databases.southbound, databases.openvswitch].map((it) => it.reconciler);
-  const unfinished = (): string[] => [
-    ...reconcilers.flatMap((reconciler) => [...reconciler.unfinished().keys()]),
-    ...[...datapath.problems()].flatMap(({ key, problem }) =>
-      problem.kind === 'unsupported' ? [] : [`${key}: ${problem.message}`],
-    ),
-  ];
-  /** What waits is told by its place when it can go on. */
-  const settled = async (): Promise<void> => {
-    const patience = AbortSignal.timeout(PATIENCE_MS);
-    for (;;) {
-      news = Promise.withResolvers();
-      await Promise.all([...reconcilers.map((it) => it.whenIdle(patience)), datapath.whenIdle(patience)]);
-      const open = unfinished();
-      if (open.length === 0) return;
-      const late = (): void => news.reject(new Error(`not done: ${open.slice(0, 5).join('; ')}`));
-      patience.addEventListener('abort', late, { once: true });
-      await news.promise;
-      patience.removeEventListener('abort', late);
-    }
-  };
-  await settled();
-  return {
-    add: (number: number): Promise<void> => {
-      cluster.add(number);
-      engine.flush();
-      return settled();
-    },
-    remove: (number: number): Promise<void> => {
-      cluster.remove(number);
-      engine.flush();
-      return settled();
-    },
-    written: (): number => written + reconcilers.reduce((sum, { counts }) => sum + counts.operations, 0),
-    counts: (): Record<string, number> => Object.fromEntries(BACKEND_NAMES.map((name) => [name, datapath.size(name)])),
-    stop: async (): Promise<void> => {
-      engine.stop();
-      await datapath.stop();
-      await databases.close();
-      await netlink.close();
-    },
-  };
+  return engine;
+};
+
+/** Resolves when nothing is to be done and nothing waits: what waits is told by its place when it can go on. */
+const settled = async ({ reconcilers, datapath, nextNews }: Places): Promise<void> => {
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  for (;;) {
+    const news = nextNews();
+    await Promise.all([...reconcilers.map((it) => it.whenIdle(patience)), datapath.whenIdle(patience)]);
+    const open = [
+      ...reconcilers.flatMap((reconciler) => [...reconciler.unfinished().keys()]),
+      ...[...datapath.problems()].flatMap(({ key, problem }) =>
+        problem.kind === 'unsupported' ? [] : [`${key}: ${problem.message}`],
+      ),
+    ];
+    if (open.length === 0) return;
+    const late = (): void => news.reject(new Error(`not done: ${open.slice(0, 5).join('; ')}`));
+    patience.addEventListener('abort', late, { once: true });
+    await news.promise;
+    patience.removeEventListener('abort', late);
+  }
 };
 
 const chassisOf = (replica: {
