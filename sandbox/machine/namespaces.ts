@@ -44,7 +44,10 @@ export const startNamespaces = async (spec: NamespaceSpec, signal: AbortSignal):
   // The first process goes with the one that waits for it.
   const onAbort = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', onAbort, { once: true });
-  child.stderr.pipe(createWriteStream(spec.log, { flags: 'a' }));
+  const log = createWriteStream(spec.log, { flags: 'a' });
+  // Whoever gives up takes the folder away, maybe before the file is there.
+  log.on('error', () => child.stderr.resume());
+  child.stderr.pipe(log);
   child.stdin.on('error', () => {});
   const ended = endOf(child, spec.name);
   const pid = await Promise.race([firstPid(child), ended.then(() => undefined)]);
