@@ -3,12 +3,19 @@ import { defineConfig } from 'vitest/config';
 const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
 
 /** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
+/**
+ * A test that fails is tried once more, and told: `tools/tally.ts` names what passed only then, so that it is looked at. On
+ * a machine that does ten things at once a packet may be late for reasons that are none of ours.
+ */
+const RETRIES = 1;
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: 'unit',
+          retry: RETRIES,
           include: [`${source}/**/*.test.ts`, 'test/unit/**/*.test.ts'],
           exclude: ['**/*.integration.test.ts', 'node_modules/**', 'dist/**', 'build/**'],
           // Property tests take a second; a machine that does ten things at once takes longer.
@@ -18,6 +25,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          retry: RETRIES,
           include: [`${source}/**/*.integration.test.ts`, 'test/integration/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -28,6 +36,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          retry: RETRIES,
           include: ['test/e2e/**/*.test.ts', 'test/guest/**/*.test.ts'],
           globalSetup: ['test/guest/share.ts'],
           testTimeout: 180_000,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsOfCheck, countsOfLane, failuresOfLane, formatCounts, sumOf } from './reports.ts';
+import { countsOfCheck, countsOfLane, failuresOfLane, formatCounts, retriedOfLane, sumOf } from './reports.ts';
 
 const lane = (success: boolean, passed: number, failed: number, skipped = 0): string =>
   JSON.stringify({
@@ -61,4 +61,13 @@ it('what failed is named, with the reason', () => {
     'b.test.ts: cannot be loaded',
   ]);
   expect(failuresOfLane(undefined)).toEqual([]);
+  expect(retriedOfLane(JSON.stringify(report))).toEqual([]);
+});
+
+it('what passed at the second try is named, with what the first one said', () => {
+  const retried = { status: 'passed', fullName: 'pings', failureMessages: ['Error: no answer'] };
+  const results = [{ name: '/x/a.test.ts', status: 'passed', assertionResults: [retried] }];
+  const report = JSON.stringify({ ...JSON.parse(lane(true, 1, 0)), testResults: results });
+  expect(retriedOfLane(report)).toEqual(['a.test.ts: pings: Error: no answer']);
+  expect(failuresOfLane(report)).toEqual([]);
 });

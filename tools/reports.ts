@@ -37,6 +37,16 @@ export const failuresOfLane = (report: string | undefined): string[] => {
   });
 };
 
+/** One line for each test that passed only at the second try. */
+export const retriedOfLane = (report: string | undefined): string[] => {
+  const { data } = laneSchema.safeParse(parse(report));
+  return (data?.testResults ?? []).flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+      .map(({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${firstLine(failureMessages[0])}`),
+  );
+};
+
 const firstLine = (text = ''): string => (text.split('\n')[0] ?? '').slice(0, 300);
 
 /** What `tools/check.ts` wrote. */

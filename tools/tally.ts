@@ -17,7 +17,10 @@ const main = (statuses: readonly string[]): void => {
   const { skipped } = total;
   if (skipped > 0) console.log(`${skipped} skipped: what they test is not on this machine (docs/testing.md)`);
   // Again here, because the end of a long output is what is looked at first.
-  for (const lane of LANES) for (const line of failuresOfLane(read(lane))) console.log(`FAILED ${lane}: ${line}`);
+  for (const lane of LANES) {
+    for (const line of retriedOfLane(read(lane))) console.log(`passed at the second try, ${lane}: ${line}`);
+    for (const line of failuresOfLane(read(lane))) console.log(`FAILED ${lane}: ${line}`);
+  }
   // The last line is read by machines and has exactly this form.
   console.log(formatCounts({ ...total, skipped: 0 }));
   if (total.failed > 0) process.exitCode = 1;

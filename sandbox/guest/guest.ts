@@ -117,6 +117,11 @@ interface Qemu {
 const startQemu = ({ file, args }: CommandLine, log: string): Qemu => {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const console = createWriteStream(log, { flags: 'a' });
+  // Whoever gives up takes the folder away, maybe before the file is there.
+  console.on('error', () => {
+    child.stdout.resume();
+    child.stderr.resume();
+  });
   child.stdout.pipe(console, { end: false });
   child.stderr.pipe(console, { end: false });
   const ready = new Promise<void>((resolve) => {
