@@ -8,6 +8,7 @@ import {
   formatCounts,
   LANES,
   reportFile,
+  retriedOfLane,
   sumOf,
 } from './reports.ts';
 
