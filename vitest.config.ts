@@ -4,8 +4,8 @@ const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,s
 
 /** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
 /**
- * A test that fails is tried once more, and told: `tools/tally.ts` names what passed only then, so that it is looked at. On
- * a machine that does ten things at once a packet may be late for reasons that are none of ours.
+ * Where daemons and packets are real, a test that fails is tried once more, and told: `tools/tally.ts` names what passed only
+ * then, so that it is looked at. Unit tests have no such excuse: a seed that fails must not get away.
  */
 const RETRIES = 1;
 
@@ -15,7 +15,6 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          retry: RETRIES,
           include: [`${source}/**/*.test.ts`, 'test/unit/**/*.test.ts'],
           exclude: ['**/*.integration.test.ts', 'node_modules/**', 'dist/**', 'build/**'],
           // Property tests take a second; a machine that does ten things at once takes longer.
