@@ -76,16 +76,25 @@ const ipv6ToBigInt = (text: string): bigint => {
   const [head = '', tail] = withHexTail(text).split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(8 - left.length - right.length).fill('0');
+  const gap = 8 - left.length - right.length;
+  // Two groups at a time as a number: it is big integers that take the time.
   let value = 0n;
-  for (const group of [...left, ...zeros, ...right]) value = (value << 16n) | BigInt(Number.parseInt(group, 16));
+  for (let group = 0; group < 8; group += 2) {
+    const pair = groupAt(left, right, gap, group) * 0x1_0000 + groupAt(left, right, gap, group + 1);
+    value = group === 0 ? BigInt(pair) : (value << 32n) | BigInt(pair);
+  }
   return value;
+};
+
+const groupAt = (left: readonly string[], right: readonly string[], gap: number, at: number): number => {
+  const text = at < left.length ? left[at] : right[at - left.length - gap];
+  return text === undefined ? 0 : Number.parseInt(text, 16);
 };
 
 /** `64:ff9b::1.2.3.4` → `64:ff9b::102:304` */
 const withHexTail = (text: string): string => {
-  const dotted = /[0-9.]+$/.exec(text)?.[0];
-  if (dotted === undefined || !dotted.includes('.')) return text;
+  if (!text.includes('.')) return text;
+  const dotted = /[0-9.]+$/.exec(text)?.[0] ?? '';
   const value = Number(ipv4ToBigInt(dotted));
   const hex = `${Math.floor(value / 65536).toString(16)}:${(value % 65536).toString(16)}`;
   return text.slice(0, -dotted.length) + hex;
@@ -98,7 +107,10 @@ const formatIpv4 = (value: bigint): string => {
 
 const formatIpv6 = (value: bigint): string => {
   const groups: string[] = [];
-  for (let shift = 112n; shift >= 0n; shift -= 16n) groups.push(((value >> shift) & 0xffffn).toString(16));
+  for (let shift = 96n; shift >= 0n; shift -= 32n) {
+    const pair = Number((value >> shift) & 0xffff_ffffn);
+    groups.push((pair >>> 16).toString(16), (pair & 0xffff).toString(16));
+  }
   const { start, length } = longestZeroRun(groups);
   if (length < 2) return groups.join(':');
   return `${groups.slice(0, start).join(':')}::${groups.slice(start + length).join(':')}`;

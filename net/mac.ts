@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { NetError } from './errors.ts';
 import { type Ip, ipFamily, ipFromBigInt, ipToBytes } from './ip.ts';
 
@@ -31,7 +31,7 @@ export const macFromBytes = (bytes: Uint8Array): Mac =>
  * IPv6 address' canonical text. Every node derives the same one, so nothing has to be announced.
  */
 export const macFromIp = (ip: Ip): Mac => {
-  const suffix = ipFamily(ip) === 4 ? ipToBytes(ip) : createHash('sha256').update(ip).digest().subarray(0, 4);
+  const suffix = ipFamily(ip) === 4 ? ipToBytes(ip) : hash('sha256', ip, 'buffer').subarray(0, 4);
   return macFromBytes(Uint8Array.of(0x0a, 0x58, ...suffix));
 };
 

@@ -3,7 +3,7 @@
  * with its id has its marks and its masquerade addresses, and must not get answers meant for the one before.
  */
 import { CommandError } from '../exec/errors.ts';
-import { createCommandRunner } from '../exec/execa-runner.ts';
+import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
 
 export interface Conntrack {
@@ -21,7 +21,10 @@ export interface Conntrack {
   flushAddress(address: string, signal?: AbortSignal): Promise<boolean>;
 }
 
-export const createConntrack = (runner: CommandRunner = createCommandRunner()): Conntrack => ({
+/** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
+export const openConntrack = (spawnAddon: string): Conntrack => createConntrack(openCommandRunner(spawnAddon));
+
+export const createConntrack = (runner: CommandRunner): Conntrack => ({
   flushMark: async (zone, mark, signal) => {
     const args = ['dpctl/flush-conntrack', `zone=${zone}`, `mark=0x${mark.toString(16)}`];
     await runner.run({ file: 'ovs-appctl', args }, signal);

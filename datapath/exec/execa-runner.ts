@@ -1,4 +1,5 @@
 /** The real `CommandRunner`. The only file that knows execa. */
+import type { Readable } from 'node:stream';
 import { ExecaError, execa, type Options } from 'execa';
 import { CommandError, type CommandErrorCode, tail } from './errors.ts';
 import {
@@ -7,6 +8,7 @@ import {
   type CommandRunner,
   DEFAULT_MAX_OUTPUT,
   DEFAULT_TIMEOUT_MS,
+  KILL_AFTER_MS,
 } from './types.ts';
 
 export interface CommandRunnerOptions {
@@ -18,16 +20,21 @@ export interface CommandRunnerOptions {
 
 /** What sh(1) would search where a container sets no PATH. */
 const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-const KILL_AFTER_MS = 5_000;
 const KEPT_STDERR = 4_000;
 
 export const createCommandRunner = (options: CommandRunnerOptions = {}): CommandRunner => {
-  const environment = { LC_ALL: 'C', PATH: options.path ?? process.env['PATH'] ?? USUAL_PATH, ...options.env };
+  const environment = environmentOf(options);
   return {
     run: (command, signal) => run(command, environment, signal),
     lines: (command, signal) => lines(command, environment, signal),
   };
 };
+
+export const environmentOf = ({ path, env }: CommandRunnerOptions): Environment => ({
+  LC_ALL: 'C',
+  PATH: path ?? process.env['PATH'] ?? USUAL_PATH,
+  ...env,
+});
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -37,7 +44,7 @@ const run = async (command: Command, environment: Environment, signal?: AbortSig
       ...common(command, environment, signal),
       timeout: command.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxBuffer: command.maxOutput ?? DEFAULT_MAX_OUTPUT,
-      ...(command.input === undefined ? { stdin: 'ignore' } : { input: command.input }),
+      ...inputOf(command),
     });
     return { stdout: text(stdout), stderr: text(stderr) };
   } catch (error) {
@@ -74,28 +81,38 @@ async function* lines(command: Command, environment: Environment, signal?: Abort
     ...common(command, environment, signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])),
     buffer: false,
     ...(command.timeoutMs === undefined ? {} : { timeout: command.timeoutMs }),
-    ...(command.input === undefined ? { stdin: 'ignore' } : { input: command.input }),
+    ...inputOf(command),
   });
-  const said = new Tail(KEPT_STDERR);
   const from = command.linesFrom ?? 'stdout';
-  // One reader for each stream: what is iterated is kept below.
-  if (from === 'stdout') child.stderr.on('data', (chunk: Buffer) => said.push(chunk.toString()));
-  // The iterator waits for the end of the program, so its failure arrives there; this only keeps it from being unhandled.
+  const said = new Tail(KEPT_STDERR);
+  const keep = (chunk: Buffer | string): void => said.push(String(chunk));
+  const [told, onChunk] = from === 'stdout' ? [child.stdout, undefined] : [child.stderr, keep];
+  // What nobody reads must not make the program wait.
+  if (from === 'stdout') child.stderr.on('data', keep);
+  else child.stdout.resume();
+  // Its failure is looked at below, after its lines; this only keeps it from being unhandled.
   child.catch(() => {});
-  // Not `for await`: leaving it waits until the program ends by itself, which one that is silent never does.
-  const iterator = child.iterable({ from })[Symbol.asyncIterator]();
   try {
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-      const line = text(next.value);
-      if (from === 'stderr') said.push(`${line}\n`);
-      yield line;
-    }
+    yield* linesOf(told, onChunk);
+    await child;
   } catch (error) {
     throw toCommandError(error, command, said.text);
   } finally {
     stop.abort();
     await child.catch(() => {});
   }
+}
+
+/** Not execa's own, which take many times as long: a program may tell a hundred thousand lines at once. */
+async function* linesOf(stream: Readable, onChunk?: (chunk: string) => void): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    onChunk?.(chunk);
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 const common = (command: Command, environment: Environment, signal: AbortSignal | undefined) =>
@@ -107,6 +124,11 @@ const common = (command: Command, environment: Environment, signal: AbortSignal 
     ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
     ...(signal === undefined ? {} : { cancelSignal: signal }),
   }) satisfies Options;
+
+const inputOf = ({ input }: Command) => {
+  if (input === undefined) return { stdin: 'ignore' } as const;
+  return typeof input === 'string' || input instanceof Uint8Array ? { input } : { stdin: input };
+};
 
 const toCommandError = (error: unknown, command: Command, stderr?: string): unknown => {
   if (!(error instanceof ExecaError)) return error;

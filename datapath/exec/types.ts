@@ -4,7 +4,7 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   /** Written to the program's stdin, which is a pipe and then closed. Without it stdin is empty. */
-  readonly input?: string | Uint8Array;
+  readonly input?: string | Uint8Array | AsyncIterable<string>;
   /** Added to the runner's own environment, which is only `LC_ALL=C` and `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Working directory; the process' own when absent. */
@@ -43,4 +43,6 @@ export interface CommandRunner {
 }
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
+/** Between SIGTERM and SIGKILL. */
+export const KILL_AFTER_MS = 5_000;
 export const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024;

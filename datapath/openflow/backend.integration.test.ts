@@ -1,4 +1,6 @@
 import { openflowBackendSuite } from './backend.suite.ts';
+import { manyFlowsSuite } from './many-flows.suite.ts';
 import { VswitchWorld } from './testing/vswitch-world.ts';
 
 openflowBackendSuite('ovs-vswitchd', () => VswitchWorld.create());
+manyFlowsSuite('ovs-vswitchd', () => VswitchWorld.create());

@@ -1,10 +1,12 @@
 /** The bridges of ovs-vswitchd as a `Backend`: what is wanted of them is kept there, by difference. */
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
 import { bridgeDifferences } from './difference.ts';
+import type { EarlyBundle } from './early-bundle.ts';
 import { isUnreachable, LiveBridge } from './live-bridge.ts';
 import type { MutableBridge } from './mirror.ts';
 import { type Ownership, ownership } from './ownership.ts';
-import { type DesiredBridge, isSameFlow, plan } from './plan.ts';
+import { type DesiredBridge, isSameFlow, plan, planFlows } from './plan.ts';
 import type { PortNumbers } from './port-numbers.ts';
 import type { SwitchClient } from './switch-client.ts';
 import type { BridgeItem } from './types.ts';
@@ -40,13 +42,29 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   }
 
   async reconcile(request: ReconcileRequest<BridgeItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
-    const touched = this.#take(request);
+    const early = new Map<string, EarlyBundle>();
+    try {
+      const touched = isLarge(request) ? await this.#takeInPieces(request, early, signal) : this.#take(request);
+      return await this.#reconcileTouched(request, touched, early, signal);
+    } finally {
+      // After its end that does nothing.
+      for (const bundle of early.values()) bundle.drop();
+    }
+  }
+
+  async #reconcileTouched(
+    request: ReconcileRequest<BridgeItem>,
+    touched: ReadonlyMap<string, Touched>,
+    early: ReadonlyMap<string, EarlyBundle>,
+    signal: AbortSignal,
+  ): Promise<ReconcileOutcome> {
     const bridges = request.keys === 'all' ? new Set([...this.#wants.bridges, ...this.#live.keys()]) : touched.keys();
     const failed = new Map<string, string>();
     const waiting = new Map<string, string>();
     let written = 0;
     for (const bridge of bridges) {
-      const result = await this.#reconcileBridge(bridge, touched.get(bridge), request, signal);
+      const told = { touched: touched.get(bridge), early: early.get(bridge) };
+      const result = await this.#reconcileBridge(bridge, told, request, signal);
       written += result.written;
       for (const [key, reason] of result.failed) failed.set(key, reason);
       for (const [key, reason] of result.waiting ?? []) waiting.set(key, reason);
@@ -94,9 +112,40 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     return touched;
   }
 
+  /** While later keys are taken over, the bridges' bundles begin with the flows of the earlier ones. */
+  async #takeInPieces(
+    { wanted, keys, prune }: ReconcileRequest<BridgeItem>,
+    early: Map<string, EarlyBundle>,
+    signal: AbortSignal,
+  ): Promise<Map<string, Touched>> {
+    const touched = new Map<string, Touched>();
+    for (const piece of pieces(keys)) {
+      for (const [bridge, part] of this.#take({ wanted, keys: piece, prune })) {
+        const known = touched.get(bridge);
+        if (known === undefined) touched.set(bridge, part);
+        else known.add(part);
+        this.#tellEarly(bridge, part, early, signal);
+      }
+      await immediate();
+      signal.throwIfAborted();
+    }
+    return touched;
+  }
+
+  /** Flows that name a group cannot come before it. */
+  #tellEarly(bridge: string, part: Touched, early: Map<string, EarlyBundle>, signal: AbortSignal): void {
+    const live = this.#live.get(bridge);
+    if (live?.state === undefined || !live.isWatched) return;
+    const { adds } = planFlows(this.#wants.desired(bridge), live.state, part, { ...this.#ownership, prune: false });
+    if (adds.length === 0) return;
+    const bundle = early.get(bridge) ?? live.draft(signal);
+    early.set(bridge, bundle);
+    bundle.tell(adds);
+  }
+
   async #reconcileBridge(
     bridge: string,
-    touched: Touched | undefined,
+    { touched, early }: { readonly touched: Touched | undefined; readonly early: EarlyBundle | undefined },
     { keys, prune }: ReconcileRequest<BridgeItem>,
     signal: AbortSignal,
   ): Promise<WriteResult & { readonly waiting?: ReadonlyMap<string, string> }> {
@@ -113,7 +162,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
       const removedGroups = touched?.groups ?? new Set();
       const isOurGroup = (group: number): boolean => removedGroups.has(group) || this.#ownership.isOurGroup(group);
       const steps = plan(this.#wants.desired(bridge), actual, scope, { ...this.#ownership, isOurGroup, prune });
-      const result = await writePlan(live, this.#wants, bridge, steps, signal);
+      const result = await writePlan(live, this.#wants, bridge, steps, signal, early);
       if (this.#wants.keysOf(bridge).size === 0 && keys === 'all') await this.#forget(bridge);
       return result;
     } catch (error) {
@@ -185,6 +234,22 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   #emit(change: OutsideChange): void {
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+/** So many keys are taken over at once; of fewer there is nothing to be gained by beginning early. */
+const PIECE = 500;
+
+const isLarge = ({ keys }: ReconcileRequest<BridgeItem>): boolean => keys !== 'all' && keys.size > 2 * PIECE;
+
+function* pieces(keys: ReconcileRequest<BridgeItem>['keys']): Generator<ReadonlySet<string>> {
+  let piece = new Set<string>();
+  for (const key of keys) {
+    piece.add(key);
+    if (piece.size < PIECE) continue;
+    yield piece;
+    piece = new Set();
+  }
+  if (piece.size > 0) yield piece;
 }
 
 const NOTHING: WriteResult = { written: 0, failed: new Map() };

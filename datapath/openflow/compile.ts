@@ -16,8 +16,11 @@ export type Compiled =
 export const compile = (item: BridgeItem, ports: Pick<PortNumbers, 'hasBridge' | 'ofport'>): Compiled => {
   const { bridge } = item;
   if (!ports.hasBridge(bridge)) return { kind: 'waiting', reason: `bridge ${bridge} is not there yet` };
-  const missing = portsOf(item).find((port) => ports.ofport(bridge, port) === undefined);
-  if (missing !== undefined) return { kind: 'waiting', reason: `port ${missing} is not on bridge ${bridge} yet` };
+  for (const port of portsOf(item)) {
+    if (ports.ofport(bridge, port) === undefined) {
+      return { kind: 'waiting', reason: `port ${port} is not on bridge ${bridge} yet` };
+    }
+  }
   try {
     return compiled(item, (port) => numberOf(port, ports.ofport(bridge, port)));
   } catch (error) {
@@ -27,23 +30,30 @@ export const compile = (item: BridgeItem, ports: Pick<PortNumbers, 'hasBridge' |
 };
 
 /** Names of the ports that an item needs a number of. */
-export const portsOf = (item: BridgeItem): string[] => {
+export const portsOf = (item: BridgeItem): readonly string[] => {
   switch (item.kind) {
     case 'flow':
-      return named([...(item.flow.inPort === undefined ? [] : [item.flow.inPort]), ...outputs(item.flow.actions)]);
+      return named(item.flow.inPort, item.flow.actions);
     case 'bucket':
-      return named(outputs(item.bucket.actions));
+      return named(undefined, item.bucket.actions);
     case 'noFlood':
-      return named([item.noFlood.port]);
+      return named(item.noFlood.port, NO_ACTIONS);
     case 'group':
-      return [];
+      return NO_PORTS;
   }
 };
 
-const outputs = (actions: readonly Action[]): string[] =>
-  actions.flatMap((action) => (typeof action === 'string' ? [] : [action.output]));
+const NO_PORTS: readonly string[] = [];
+const NO_ACTIONS: readonly Action[] = [];
 
-const named = (ports: readonly string[]): string[] => ports.filter((port) => port !== LOCAL_PORT);
+const named = (port: string | undefined, actions: readonly Action[]): readonly string[] => {
+  const ports: string[] = [];
+  if (port !== undefined && port !== LOCAL_PORT) ports.push(port);
+  for (const action of actions) {
+    if (typeof action !== 'string' && action.output !== LOCAL_PORT) ports.push(action.output);
+  }
+  return ports;
+};
 
 type NumberOf = (port: string) => string;
 
@@ -75,13 +85,14 @@ const checkedId = (what: string, id: number, most: number): number => {
 };
 
 const compiledFlow = (flow: Flow, numberOf: NumberOf): CanonicalFlow => {
-  const inPort = flow.inPort === undefined ? [] : [['in_port', numberOf(flow.inPort)] as const];
-  const { table, priority, cookie } = flow;
-  const match = [...inPort, ...Object.entries(flow.match)];
-  const fields = match.map(
-    ([name, value]) => [checkedText(name), value === true ? value : checkedText(value)] as const,
-  );
-  return canonicalFlow({ table, priority, cookie, match: fields, actions: actionText(flow.actions, numberOf) });
+  const { table, priority, cookie, inPort } = flow;
+  const match: (readonly [string, string | true])[] = [];
+  if (inPort !== undefined) match.push(['in_port', numberOf(inPort)]);
+  for (const name in flow.match) {
+    const value = flow.match[name] ?? '';
+    match.push([checkedText(name), value === true ? value : checkedText(value)]);
+  }
+  return canonicalFlow({ table, priority, cookie, match, actions: actionText(flow.actions, numberOf) });
 };
 
 const actionText = (actions: readonly Action[], numberOf: NumberOf): string =>

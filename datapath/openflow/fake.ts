@@ -4,7 +4,7 @@
  */
 import { OpenflowError } from './errors.ts';
 import { applyOp, emptyBridge, type MutableBridge } from './mirror.ts';
-import type { BundleOp, SwitchClient } from './switch-client.ts';
+import type { BundleDraft, BundleOp, SwitchClient } from './switch-client.ts';
 import type { FlowState } from './text/flow.ts';
 import type { FlowStatistics } from './text/flow-dump.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
@@ -84,6 +84,15 @@ export class FakeSwitch implements SwitchClient {
       Object.assign(state, draft);
       if (events.length > 0) for (const watcher of watchers) watcher.push(events);
     });
+  }
+
+  draft(bridge: string): BundleDraft {
+    const draft: BundleOp[] = [];
+    return {
+      push: (ops) => void draft.push(...ops),
+      commit: () => this.bundle(bridge, draft),
+      drop: () => undefined,
+    };
   }
 
   setNoFlood(bridge: string, port: number, noFlood: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 /** A bridge as it is: read once, then kept by its flow monitor and our own writes. */
 import { BridgeWatch } from './bridge-watch.ts';
+import { EarlyBundle } from './early-bundle.ts';
 import { OpenflowError } from './errors.ts';
 import { applyGroupOp, emptyBridge, type MutableBridge } from './mirror.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -83,11 +84,16 @@ export class LiveBridge {
     this.#state?.noFlood.delete(number);
   }
 
+  draft(signal: AbortSignal): EarlyBundle {
+    return new EarlyBundle(this.#options.client.draft(this.#options.bridge, signal));
+  }
+
   /** @throws OpenflowError ERR_OPENFLOW_REFUSED, and then nothing was changed; ERR_OPENFLOW_UNREACHABLE */
-  async write(ops: readonly BundleOp[], signal: AbortSignal): Promise<void> {
+  async write(ops: readonly BundleOp[], signal: AbortSignal, early?: EarlyBundle): Promise<void> {
     this.#own.expect(ops);
     try {
-      await this.#options.client.bundle(this.#options.bridge, ops, signal);
+      if (early?.isBeginningOf(ops)) await early.commit(ops);
+      else await this.#options.client.bundle(this.#options.bridge, ops, signal);
     } catch (error) {
       this.#own.forget(ops);
       // It may have been done or not.

@@ -2,7 +2,7 @@
 import { CommandError } from '../exec/errors.ts';
 import type { Command, CommandRunner } from '../exec/types.ts';
 import { OpenflowError } from './errors.ts';
-import type { BundleOp, SwitchClient } from './switch-client.ts';
+import type { BundleDraft, BundleOp, SwitchClient } from './switch-client.ts';
 import { formatBundle } from './text/bundle.ts';
 import type { FlowState } from './text/flow.ts';
 import { type FlowStatistics, parseFlows } from './text/flow-dump.ts';
@@ -18,6 +18,11 @@ export interface OfctlOptions {
   readonly program?: { readonly file: string; readonly args: readonly string[] } | undefined;
   /** Put before a command that runs for long, so that it ends with this process. */
   readonly guard?: readonly string[] | undefined;
+  /**
+   * Of a bridge that is somebody else's: the only flows that are looked at, as a match. Whatever else it has, hundreds of
+   * thousands of flows perhaps, is neither read nor told of, and neither are its groups: their ids are the other's.
+   */
+  readonly only?: ReadonlyMap<string, string> | undefined;
 }
 
 const PROGRAM = { file: 'ovs-ofctl', args: [] };
@@ -33,26 +38,35 @@ export class Ofctl implements SwitchClient {
   readonly #program: { readonly file: string; readonly args: readonly string[] };
 
   readonly #guard: readonly string[];
+  readonly #only: ReadonlyMap<string, string>;
 
-  constructor({ runner, runDirectory = RUN_DIRECTORY, program = PROGRAM, guard = [] }: OfctlOptions) {
+  constructor({
+    runner,
+    runDirectory = RUN_DIRECTORY,
+    program = PROGRAM,
+    guard = [],
+    only = new Map<string, string>(),
+  }: OfctlOptions) {
     this.#runner = runner;
+    this.#only = only;
     this.#guard = guard;
     this.#runDirectory = runDirectory;
     this.#program = program;
   }
 
   async flows(bridge: string, signal: AbortSignal): Promise<Map<string, FlowState>> {
-    const output = await this.#run([...VERSION, '--no-stats', 'dump-flows'], bridge, [], signal);
+    const output = await this.#run([...VERSION, '--no-stats', 'dump-flows'], bridge, this.#filter(bridge), signal);
     const flows = new Map<string, FlowState>();
     for (const { identity, cookie, actions } of parseFlows(output)) flows.set(identity, { cookie, actions });
     return flows;
   }
 
   async statistics(bridge: string, signal: AbortSignal): Promise<FlowStatistics[]> {
-    return [...parseFlows(await this.#run([...VERSION, 'dump-flows'], bridge, [], signal))];
+    return [...parseFlows(await this.#run([...VERSION, 'dump-flows'], bridge, this.#filter(bridge), signal))];
   }
 
   async groups(bridge: string, signal: AbortSignal): Promise<Map<number, GroupState>> {
+    if (this.#only.has(bridge)) return new Map();
     return parseGroups(await this.#run([...VERSION, 'dump-groups'], bridge, [], signal));
   }
 
@@ -64,6 +78,23 @@ export class Ofctl implements SwitchClient {
     if (ops.length > 0) await this.#run([...VERSION, 'bundle'], bridge, ['-'], signal, formatBundle(ops));
   }
 
+  draft(bridge: string, signal: AbortSignal): BundleDraft {
+    const drop = new AbortController();
+    const { lines, push, end } = openInput();
+    const running = this.#run([...VERSION, 'bundle'], bridge, ['-'], AbortSignal.any([signal, drop.signal]), lines);
+    // Told by `commit`, if it comes to that.
+    running.catch(() => undefined);
+    return {
+      push: (ops) => push(formatBundle(ops)),
+      commit: async () => {
+        end();
+        await running;
+      },
+      // ovs-ofctl tells the bridge nothing before it has read everything: ended before that, it has done nothing.
+      drop: () => drop.abort(),
+    };
+  }
+
   async setNoFlood(bridge: string, port: number, noFlood: boolean, signal: AbortSignal): Promise<void> {
     const change = [String(port), noFlood ? 'no-flood' : 'flood'];
     await this.#run([...FLOOD_VERSION, 'mod-port'], bridge, change, signal);
@@ -73,7 +104,7 @@ export class Ofctl implements SwitchClient {
     const reader = new FlowMonitorReader();
     const options = [...VERSION, '-mmm', '-vvconn:console:dbg', '--unixctl=none', 'monitor'];
     const command = {
-      ...this.#guarded(this.#command(options, bridge, ['watch:!initial'])),
+      ...this.#guarded(this.#command(options, bridge, [`watch:${['!initial', ...this.#filter(bridge)].join(',')}`])),
       linesFrom: 'stderr',
     } as const;
     try {
@@ -87,12 +118,18 @@ export class Ofctl implements SwitchClient {
     throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} no longer tells its changes`);
   }
 
+  /** Flows that match at least as much (ovs-ofctl(8), "dump-flows"). */
+  #filter(bridge: string): string[] {
+    const only = this.#only.get(bridge);
+    return only === undefined ? [] : [only];
+  }
+
   async #run(
     options: readonly string[],
     bridge: string,
     rest: readonly string[],
     signal: AbortSignal,
-    input?: string,
+    input?: string | AsyncIterable<string>,
   ): Promise<string> {
     const command = { ...this.#command(options, bridge, rest), ...(input === undefined ? {} : { input }) };
     try {
@@ -114,6 +151,21 @@ export class Ofctl implements SwitchClient {
     return { file, args: [...args, ...options, target, ...rest] };
   }
 }
+
+/** What a program reads while it is being found out. */
+const openInput = () => {
+  const { readable, writable } = new TransformStream<string, string>(undefined, UNLIMITED, UNLIMITED);
+  const writer = writable.getWriter();
+  // Fails when the program has ended before it has read everything, and that is told by its end.
+  const ignore = (): undefined => undefined;
+  return {
+    lines: readable.values(),
+    push: (text: string): void => void writer.write(text).catch(ignore),
+    end: (): void => void writer.close().catch(ignore),
+  };
+};
+
+const UNLIMITED = { highWaterMark: Number.POSITIVE_INFINITY };
 
 const checkedName = (bridge: string): string => {
   if (/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(bridge)) return bridge;

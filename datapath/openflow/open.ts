@@ -1,7 +1,7 @@
 /** The OpenFlow side of this machine, for programs: with ovs-ofctl on their PATH. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createCommandRunner } from '../exec/execa-runner.ts';
+import { openCommandRunner } from '../exec/spawn-runner.ts';
 import { OpenflowBackend, type OpenflowBackendOptions } from './backend.ts';
 import { Ofctl } from './ofctl.ts';
 import type { SwitchClient } from './switch-client.ts';
@@ -9,10 +9,14 @@ import type { SwitchClient } from './switch-client.ts';
 export interface OpenOptions {
   /** Where ovs-vswitchd has its sockets; default `/var/run/openvswitch`. */
   readonly runDirectory?: string | undefined;
+  /** What `make build` makes of `datapath/exec/native`: for processes that may be large. */
+  readonly spawnAddon?: string | undefined;
+  /** See `OfctlOptions`. */
+  readonly only?: ReadonlyMap<string, string> | undefined;
 }
 
-export const openSwitchClient = ({ runDirectory }: OpenOptions = {}): SwitchClient =>
-  new Ofctl({ runner: createCommandRunner(), runDirectory, guard: parentGuard() });
+export const openSwitchClient = ({ runDirectory, spawnAddon, only }: OpenOptions = {}): SwitchClient =>
+  new Ofctl({ runner: openCommandRunner(spawnAddon), runDirectory, guard: parentGuard(), only });
 
 export const openOpenflowBackend = (options: Omit<OpenflowBackendOptions, 'client'> & OpenOptions): OpenflowBackend =>
   new OpenflowBackend({ ...options, client: openSwitchClient(options) });

@@ -72,7 +72,12 @@ const union = <T>(a: Iterable<T>, b: Iterable<T>): Set<T> => {
   return all;
 };
 
-const planFlows = (desired: DesiredBridge, actual: ActualBridge, scope: Scope, options: PlanOptions) => {
+export const planFlows = (
+  desired: Pick<DesiredBridge, 'flows'>,
+  actual: Pick<ActualBridge, 'flows'>,
+  scope: Pick<Scope, 'flows'>,
+  options: Pick<PlanOptions, 'prune' | 'isOurs'>,
+): { readonly adds: BundleOp[]; readonly deletes: BundleOp[] } => {
   const adds: BundleOp[] = [];
   const deletes: BundleOp[] = [];
   for (const identity of scope.flows) {

@@ -19,6 +19,15 @@ export type BundleOp =
   | { readonly op: 'insertBucket'; readonly group: number; readonly bucket: number; readonly actions: string }
   | { readonly op: 'removeBucket'; readonly group: number; readonly bucket: number };
 
+/** A bundle that is told while the rest of it is still being found out. Nothing of it is done before `commit`. */
+export interface BundleDraft {
+  push(ops: readonly BundleOp[]): void;
+  /** All or nothing, in order. @throws as `bundle` does */
+  commit(): Promise<void>;
+  /** Nothing of it is done. */
+  drop(): void;
+}
+
 /** All methods fail with OpenflowError: ERR_OPENFLOW_UNREACHABLE if the bridge does not answer. */
 export interface SwitchClient {
   /** Identity → what the flow does. */
@@ -28,6 +37,7 @@ export interface SwitchClient {
   ports(bridge: string, signal: AbortSignal): Promise<PortState[]>;
   /** All or nothing, in order. @throws OpenflowError ERR_OPENFLOW_REFUSED if one of them is refused */
   bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void>;
+  draft(bridge: string, signal: AbortSignal): BundleDraft;
   /** @throws OpenflowError ERR_OPENFLOW_REFUSED if there is no such port */
   setNoFlood(bridge: string, port: number, noFlood: boolean, signal: AbortSignal): Promise<void>;
   /** Ends by failing: when the switch goes, or when what it says is not understood. Leaving the loop ends it, too. */

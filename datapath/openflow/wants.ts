@@ -21,6 +21,13 @@ export class Touched implements Scope {
     return this.#buckets.values();
   }
 
+  add(other: Touched): void {
+    for (const flow of other.flows) this.flows.add(flow);
+    for (const group of other.groups) this.groups.add(group);
+    for (const [name, bucket] of other.#buckets) this.#buckets.set(name, bucket);
+    for (const port of other.ports) this.ports.add(port);
+  }
+
   addBucket(group: number, bucket: number): void {
     this.#buckets.set(`${group} ${bucket}`, [group, bucket]);
   }

@@ -1,4 +1,5 @@
 /** Does what a plan says. One refused step stops no other: then the bundle is taken apart until it is found. */
+import type { EarlyBundle } from './early-bundle.ts';
 import { isRefusal, type LiveBridge } from './live-bridge.ts';
 import type { Plan } from './plan.ts';
 import type { BundleOp } from './switch-client.ts';
@@ -16,21 +17,45 @@ export const writePlan = async (
   bridge: string,
   { bundle, ports }: Plan,
   signal: AbortSignal,
+  early?: EarlyBundle,
 ): Promise<WriteResult> => {
   const failed = new Map<string, string>();
-  let written = await writeBundle(live, bundle, signal, (op, reason) => failed.set(keyOf(wants, bridge, op), reason));
+  const refused = (op: BundleOp, reason: string): void => void failed.set(keyOf(wants, bridge, op), reason);
+  // Beside each other: each is a run of ovs-ofctl, and neither needs the other.
+  const both = await Promise.allSettled([
+    writeBundle(live, bundle, signal, refused, early),
+    writePorts(live, ports, signal, (port, reason) =>
+      failed.set(wants.keyOfPort(bridge, port) ?? `port ${bridge} ${port}`, reason),
+    ),
+  ]);
+  let written = 0;
+  for (const one of both) {
+    if (one.status === 'rejected') throw one.reason;
+    written += one.value;
+  }
+  // What was thought to be there is not: the next time is to begin with reading.
+  if (failed.size > 0) live.distrust();
+  return { written, failed };
+};
+
+/** @returns how many were set */
+const writePorts = async (
+  live: LiveBridge,
+  ports: Plan['ports'],
+  signal: AbortSignal,
+  refused: (port: number, reason: string) => void,
+): Promise<number> => {
+  let written = 0;
   for (const { port, noFlood } of ports) {
     try {
       await live.setNoFlood(port, noFlood, signal);
       written++;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      failed.set(wants.keyOfPort(bridge, port) ?? `port ${bridge} ${port}`, (error as Error).message);
+      refused(port, (error as Error).message);
     }
   }
-  // What was thought to be there is not: the next time is to begin with reading.
-  if (failed.size > 0) live.distrust();
-  return { written, failed };
+  return written;
 };
 
 /** @returns how many steps were done */
@@ -39,11 +64,12 @@ const writeBundle = async (
   ops: readonly BundleOp[],
   signal: AbortSignal,
   refused: (op: BundleOp, reason: string) => void,
+  early?: EarlyBundle,
 ): Promise<number> => {
   const [first] = ops;
   if (first === undefined) return 0;
   try {
-    await live.write(ops, signal);
+    await live.write(ops, signal, early);
     return ops.length;
   } catch (error) {
     if (!isRefusal(error)) throw error;

@@ -112,4 +112,10 @@ export const NORMAL_FORMS: readonly NormalForm[] = [
     'tcp6,tp_dst=0x50/0xfff0',
     'check_pkt_larger(1414)->NXM_NX_REG0[0],goto_table:90',
   ),
+  form(
+    { icmp6: true, icmp_type: '135' },
+    'learn(table=21,hard_timeout=15,priority=10,delete_learned,cookie=0x5,limit=64,eth_type=0x86dd,nw_proto=58,icmpv6_type=136,NXM_NX_ND_TARGET[],output:NXM_OF_IN_PORT[]),output:1',
+    'icmp6,icmp_type=135',
+    'learn(table=21,hard_timeout=15,priority=10,delete_learned,cookie=0x5,limit=64,eth_type=0x86dd,nw_proto=58,icmpv6_type=136,NXM_NX_ND_TARGET[],output:NXM_OF_IN_PORT[]),output:1',
+  ),
 ];

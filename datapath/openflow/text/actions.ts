@@ -3,6 +3,7 @@ import { invalid } from '../errors.ts';
 import { canonicalCt } from './ct.ts';
 import { fieldByName, portField } from './fields.ts';
 import type { CanonicalMatch } from './match.ts';
+import { memo } from './memo.ts';
 import { callOf, cut, splitTopLevel } from './split.ts';
 import { canonicalValue, formatNumber, hex, parseNumber } from './values.ts';
 
@@ -16,6 +17,11 @@ export const NO_CONTEXT: ActionContext = { hasVlan: false, transport: undefined 
  * @throws OpenflowError ERR_OPENFLOW_SYNTAX, ERR_OPENFLOW_INVALID
  */
 export const canonicalActions = (text: string, context: ActionContext): string => {
+  if (context.hasVlan || context.transport !== undefined) return madeCanonical(text, context);
+  return withoutContext(text);
+};
+
+const madeCanonical = (text: string, context: ActionContext): string => {
   const state = { hasVlan: context.hasVlan };
   const printed: string[] = [];
   for (const action of splitTopLevel(text)) {
@@ -25,6 +31,8 @@ export const canonicalActions = (text: string, context: ActionContext): string =
   }
   return printed.length === 0 ? 'drop' : printed.join(',');
 };
+
+const withoutContext = memo((text) => madeCanonical(text, NO_CONTEXT));
 
 interface State {
   hasVlan: boolean;

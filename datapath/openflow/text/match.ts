@@ -1,6 +1,7 @@
 /** Matches in one form: two texts are equal exactly if a bridge takes the flows for the same one. */
 import { invalid } from '../errors.ts';
 import { fieldByName } from './fields.ts';
+import { memo } from './memo.ts';
 import { canonicalValue, hex, parseNumber } from './values.ts';
 
 export interface CanonicalMatch {
@@ -13,24 +14,35 @@ export interface CanonicalMatch {
 
 /** @throws OpenflowError ERR_OPENFLOW_INVALID if it contradicts itself, or a value is none of its field */
 export const canonicalMatch = (entries: Iterable<readonly [string, string | true]>): CanonicalMatch => {
-  const draft: Draft = { ethType: undefined, ipProto: undefined, fields: new Map() };
+  const draft: Draft = { ethType: undefined, ipProto: undefined, inPort: undefined, fields: [] };
   for (const [name, value] of entries) {
     if (value === true) addKeyword(draft, name);
     else addField(draft, name, value);
   }
-  const { fields } = draft;
-  const protocol = protocolOf(draft);
-  const inPort = fields.get('in_port');
-  fields.delete('in_port');
-  const rest = [...fields].map(([name, value]) => `${name}=${value}`).sort();
-  const text = [...protocol, ...(inPort === undefined ? [] : [`in_port=${inPort}`]), ...rest].join(',');
-  return { text, hasVlan: hasVlan(fields), transport: TRANSPORTS[draft.ipProto ?? -1] };
+  const { ipProto, fields } = draft;
+  let text = protocolOf(draft);
+  if (draft.inPort !== undefined) text += `${text === '' ? '' : ','}${draft.inPort.text}`;
+  if (fields.length > 1) fields.sort(byText);
+  for (const field of fields) text += text === '' ? field.text : `,${field.text}`;
+  return { text, hasVlan: fields.some(isVlan), transport: ipProto === undefined ? undefined : TRANSPORTS[ipProto] };
 };
+
+const byText = (a: Printed, b: Printed): number => (a.text < b.text ? -1 : 1);
+
+/** A field as it is printed. */
+interface Printed {
+  readonly name: string;
+  /** `name=value` */
+  readonly text: string;
+}
 
 interface Draft {
   ethType: number | undefined;
   ipProto: number | undefined;
-  readonly fields: Map<string, string>;
+  /** Is printed before the others. */
+  inPort: Printed | undefined;
+  /** Few, so that looking through them is quicker than a map. */
+  readonly fields: Printed[];
 }
 
 const IP = 0x0800;
@@ -55,11 +67,13 @@ const KEYWORDS: Readonly<Record<string, readonly [number, number?]>> = {
   mplsm: [0x8848],
 };
 
-const KEYWORD_OF = new Map(
-  Object.entries(KEYWORDS)
-    .filter(([keyword]) => keyword !== 'ipv4')
-    .map(([keyword, [ethType, ipProto]]) => [`${ethType} ${ipProto ?? ''}`, keyword]),
-);
+/** By IP protocol, then by EtherType. */
+const KEYWORD_OF = new Map<number | undefined, Map<number, string>>();
+for (const [keyword, [ethType, ipProto]] of Object.entries(KEYWORDS)) {
+  if (keyword === 'ipv4') continue;
+  const ofProto = KEYWORD_OF.get(ipProto) ?? new Map<number, string>();
+  KEYWORD_OF.set(ipProto, ofProto.set(ethType, keyword));
+}
 
 const TRANSPORTS: Readonly<Record<number, 'tcp' | 'udp' | 'sctp'>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
 
@@ -71,18 +85,47 @@ const addKeyword = (draft: Draft, keyword: string): void => {
 };
 
 const addField = (draft: Draft, name: string, value: string): void => {
+  const field = parsedField(name)(value);
+  switch (field.kind) {
+    case 'ethType':
+      draft.ethType = sameOr('dl_type', draft.ethType, field.number);
+      return;
+    case 'ipProto':
+      draft.ipProto = sameOr('nw_proto', draft.ipProto, field.number);
+      return;
+    case 'printed':
+      addPrinted(draft, field);
+  }
+};
+
+const addPrinted = (draft: Draft, field: Printed): void => {
+  const before = draft.fields.find(({ name }) => name === field.name) ?? sameName(draft.inPort, field);
+  if (before !== undefined) sameOr(field.name, printedValue(before), printedValue(field));
+  else if (field.name === 'in_port') draft.inPort = field;
+  else draft.fields.push(field);
+};
+
+const printedValue = ({ name, text }: Printed): string => text.slice(name.length + 1);
+
+const sameName = (one: Printed | undefined, { name }: Printed): Printed | undefined =>
+  one?.name === name ? one : undefined;
+
+type ParsedField =
+  | { readonly kind: 'ethType' | 'ipProto'; readonly number: number }
+  | ({ readonly kind: 'printed' } & Printed)
+  /** It says nothing. */
+  | { readonly kind: 'none' };
+
+/** By name first: to look up a pair as one text would cost more than it saves. */
+const parsedField = memo((name) => memo((value): ParsedField => parseField(name, value)), 256);
+
+const parseField = (name: string, value: string): ParsedField => {
   const field = fieldByName(name);
   const match = field?.match ?? name;
-  if (match === 'dl_type' && !value.includes('/')) {
-    draft.ethType = sameOr(match, draft.ethType, Number(parseNumber(value)));
-    return;
-  }
-  if (match === 'nw_proto' && !value.includes('/')) {
-    draft.ipProto = sameOr(match, draft.ipProto, Number(parseNumber(value)));
-    return;
-  }
+  if (match === 'dl_type' && !value.includes('/')) return { kind: 'ethType', number: Number(parseNumber(value)) };
+  if (match === 'nw_proto' && !value.includes('/')) return { kind: 'ipProto', number: Number(parseNumber(value)) };
   const [as, printed] = special(match, value) ?? [match, field === undefined ? value : canonicalValue(field, value)];
-  if (printed !== undefined) draft.fields.set(as, sameOr(as, draft.fields.get(as), printed));
+  return printed === undefined ? { kind: 'none' } : { kind: 'printed', name: as, text: `${as}=${printed}` };
 };
 
 const sameOr = <T>(name: string, before: T | undefined, value: T): T => {
@@ -90,12 +133,12 @@ const sameOr = <T>(name: string, before: T | undefined, value: T): T => {
   return value;
 };
 
-type Printed = readonly [name: string, value: string | undefined];
+type NameAndValue = readonly [name: string, value: string | undefined];
 
 const VLAN_PRESENT = 0x1000n;
 
 /** Fields that are printed as others than those they were written as. */
-const special = (match: string, value: string): Printed | undefined => {
+const special = (match: string, value: string): NameAndValue | undefined => {
   if (value.includes('/')) return undefined;
   switch (match) {
     case 'vlan_vid':
@@ -114,20 +157,24 @@ const special = (match: string, value: string): Printed | undefined => {
 };
 
 /** Over OpenFlow 1.1 and later, that there is no VLAN is all that can be said. */
-const NO_VLAN: Printed = ['vlan_tci', '0x0000/0x1fff'];
+const NO_VLAN: NameAndValue = ['vlan_tci', '0x0000/0x1fff'];
 
-const hasVlan = (fields: ReadonlyMap<string, string>): boolean =>
-  fields.has('dl_vlan') || fields.has('dl_vlan_pcp') || /^0x1[0-9a-f]{3}\b/.test(fields.get('vlan_tci') ?? '');
+const isVlan = ({ name, text }: Printed): boolean =>
+  name === 'dl_vlan' || name === 'dl_vlan_pcp' || (name === 'vlan_tci' && /^vlan_tci=0x1[0-9a-f]{3}\b/.test(text));
 
-const protocolOf = ({ ethType, ipProto, fields }: Draft): string[] => {
+/** The keyword, or nothing; what has no keyword becomes a field. */
+const protocolOf = ({ ethType, ipProto, fields }: Draft): string => {
+  const addProto = (): void => {
+    if (ipProto !== undefined) fields.push({ name: 'nw_proto', text: `nw_proto=${ipProto}` });
+  };
   if (ethType === undefined) {
-    if (ipProto !== undefined) fields.set('nw_proto', String(ipProto));
-    return [];
+    addProto();
+    return '';
   }
-  const exact = KEYWORD_OF.get(`${ethType} ${ipProto ?? ''}`);
-  if (exact !== undefined) return [exact];
-  if (ipProto !== undefined) fields.set('nw_proto', String(ipProto));
-  const keyword = KEYWORD_OF.get(`${ethType} `);
-  if (keyword === undefined) fields.set('dl_type', hex(BigInt(ethType)));
-  return keyword === undefined ? [] : [keyword];
+  const exact = KEYWORD_OF.get(ipProto)?.get(ethType);
+  if (exact !== undefined) return exact;
+  addProto();
+  const keyword = KEYWORD_OF.get(undefined)?.get(ethType);
+  if (keyword === undefined) fields.push({ name: 'dl_type', text: `dl_type=${hex(BigInt(ethType))}` });
+  return keyword ?? '';
 };

@@ -18,7 +18,7 @@ const matches = (file: string, pattern: RegExp): string[] =>
 /** What `npm run build` and `npm install` make. */
 const BUILT = new Set([
   ...PROGRAMS.map(({ name }) => `dist/${name}.mjs`),
-  ...['udn-cni', 'nlsock.node', 'peercred.node', 'memory.node'].map((name) => `build/${name}`),
+  ...['udn-cni', 'nlsock.node', 'peercred.node', 'memory.node', 'spawn.node'].map((name) => `build/${name}`),
   'node_modules/node/bin/node',
 ]);
 
