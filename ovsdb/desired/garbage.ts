@@ -92,9 +92,11 @@ export function* strayParents(
 /** True when the place where a row of ours is, is one where somebody wants it. */
 export const isWantedBy = (desired: DesiredRows, actual: ActualRows, parent: StrongParent, key: string): boolean => {
   const owner = actual.keyOf(parent.table, parent.row);
+  // Nearly always it is so, and the rest takes longer to find out.
+  if (owner !== undefined && desired.members.get(owner, parent.column, key) !== undefined) return true;
   const row = owner === undefined ? undefined : desired.row(owner);
   const given = row?.table === parent.table ? row.columns[parent.column] : undefined;
   if (referencesIn(given).some((reference) => isRowRef(reference) && reference.ref === key)) return true;
-  const targets = [...(owner === undefined ? [] : [owner]), ...uniqueTargets(actual, parent.table, parent.row)];
+  const targets = uniqueTargets(actual, parent.table, parent.row);
   return targets.some((target) => desired.members.get(target, parent.column, key) !== undefined);
 };

@@ -14,7 +14,7 @@ export class Lookup {
   readonly actual: ActualRows;
   /** Rows that this plan removes. */
   readonly gone = new Set<Uuid>();
-  readonly #existing = new Map<string, AnyRow | undefined>();
+  readonly #existing = new Map<AnyDesiredRow, AnyRow | undefined>();
 
   constructor(desired: DesiredRows, actual: ActualRows) {
     this.desired = desired;
@@ -23,10 +23,10 @@ export class Lookup {
 
   /** The row that is there for a desired row and stays. */
   existing(wanted: AnyDesiredRow): AnyRow | undefined {
-    const id = `${wanted.table}\n${wanted.key}`;
-    if (this.#existing.has(id)) return this.#existing.get(id);
+    const known = this.#existing.get(wanted);
+    if (known !== undefined || this.#existing.has(wanted)) return known;
     const row = this.#find(wanted);
-    this.#existing.set(id, row);
+    this.#existing.set(wanted, row);
     return row;
   }
 

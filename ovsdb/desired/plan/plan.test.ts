@@ -183,6 +183,15 @@ describe('plan', () => {
     expect(database.rows('Static_MAC_Binding').map(({ mac }) => mac)).toEqual(['new', 'other']);
   });
 
+  it('removes a second row with the same key where the first one is right', () => {
+    desired.set('net', { rows: [{ table: 'Logical_Switch', key: 'LS/s', columns: { name: 's' } }] });
+    apply();
+    const row = { name: 's', external_ids: ['map', [[KEY, 'LS/s']]] } as const;
+    const copy: Operation = { op: 'insert', table: 'Logical_Switch', row };
+    database.transact([copy]);
+    expect(apply()).toHaveLength(1);
+  });
+
   it('keeps one of several rows with the same key, always the same', () => {
     const copy: Operation = {
       op: 'insert',

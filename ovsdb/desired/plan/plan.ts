@@ -8,10 +8,11 @@ import { Feasibility } from './feasible.ts';
 import type { PlanInput } from './input.ts';
 import { Lookup } from './lookup.ts';
 import { MemberPlanner } from './member-planner.ts';
-import type { UnitOutcome } from './outcome.ts';
+import { SATISFIED, type UnitOutcome } from './outcome.ts';
 import { planPatches } from './patch-planner.ts';
 import { PendingOperations } from './pending.ts';
 import { RowPlanner } from './row-planner.ts';
+import { isSettled } from './settled.ts';
 
 export interface Plan {
   /** One transaction; empty when nothing differs. */
@@ -34,11 +35,16 @@ export interface FoundRow {
 
 /** The one transaction that brings the units of `input` nearest to what is wanted. Changes nothing, not even `input`. */
 export const plan = (input: PlanInput): Plan => {
-  const units = [...input.units];
-  const context = contextOf(input, units);
+  const lookup = new Lookup(input.desired, input.actual);
+  const outcomes = new Map<string, UnitOutcome>();
+  const units: Unit[] = [];
+  for (const unit of input.units) {
+    if (isSettled(lookup, unit)) outcomes.set(unitId(unit), SATISFIED);
+    else units.push(unit);
+  }
+  const context = contextOf(input, lookup, units);
   const rows = new RowPlanner(context);
   const members = new MemberPlanner(context, rows);
-  const outcomes = new Map<string, UnitOutcome>();
   // What goes is known first, so that nothing refers to it.
   rows.makeRoom();
   for (const unit of units.toSorted((a, b) => Number(isWanted(input, a)) - Number(isWanted(input, b)))) {
@@ -53,9 +59,8 @@ export const plan = (input: PlanInput): Plan => {
 const isWanted = ({ desired }: PlanInput, unit: Unit): boolean =>
   unit.kind !== 'row' || desired.row(unit.key)?.table === unit.table;
 
-const contextOf = (input: PlanInput, units: readonly Unit[]): PlanContext => {
+const contextOf = (input: PlanInput, lookup: Lookup, units: readonly Unit[]): PlanContext => {
   const { desired, actual, guarded = new Set(), isBlocked = () => false } = input;
-  const lookup = new Lookup(desired, actual);
   return {
     desired,
     actual,

@@ -23,8 +23,10 @@ export const nextOwners = (
 };
 
 /** Work that several owners share is done unless all of them are blocked. */
-export const isReady = (work: Work, isBlocked: (owner: string) => boolean): boolean =>
-  [...work.owners].some((owner) => !isBlocked(owner));
+export const isReady = ({ owners }: Work, isBlocked: (owner: string) => boolean): boolean => {
+  for (const owner of owners) if (!isBlocked(owner)) return true;
+  return false;
+};
 
 export const halves = <T>(list: readonly T[]): [T[], T[]] => {
   const middle = Math.ceil(list.length / 2);

@@ -207,7 +207,12 @@ export class Flusher {
 
   #plan(works: readonly Work[]): Plan {
     const { desired, actual, failures } = this.#options;
-    const byId = new Map(works.map((work) => [work.id, work]));
+    // Only asked for what is not as it is wanted, which after a start is nothing.
+    let byId: ReadonlyMap<string, Work> | undefined;
+    const workOf = (unit: Unit): Work | undefined => {
+      byId ??= new Map(works.map((work) => [work.id, work]));
+      return byId.get(unitId(unit));
+    };
     for (const { unit } of works) {
       const row = this.#unknown.found(unit);
       if (row !== undefined) this.#adopt(row);
@@ -216,7 +221,7 @@ export class Flusher {
       desired,
       actual,
       units: works.map(({ unit }) => unit),
-      ownersOf: (unit) => [...(byId.get(unitId(unit))?.owners ?? [])],
+      ownersOf: (unit) => [...(workOf(unit)?.owners ?? [])],
       isBlocked: failures.isBlocked,
       guarded: this.#unknown.keys,
     });

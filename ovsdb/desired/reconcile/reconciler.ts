@@ -71,6 +71,8 @@ export class OvsdbReconciler<DB> {
   #mayPrune = false;
   #hasPruned = false;
   #support = 0;
+  /** Until then nothing has been compared: everything that is wanted is still to be looked at. */
+  #wasSynced = false;
 
   constructor(options: ReconcilerOptions<DB>) {
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY, now = Date.now } = options;
@@ -103,6 +105,7 @@ export class OvsdbReconciler<DB> {
   start(): void {
     if (this.#stops.length > 0) return;
     this.#support = this.#actual.store.supportGeneration;
+    this.#wasSynced = this.#replica.synced;
     this.#stops.push(
       this.#desired.onChange((change) => this.#desiredChanged(change)),
       this.#desired.onRelease((key) => this.#wake(targetToken(key))),
@@ -200,6 +203,7 @@ export class OvsdbReconciler<DB> {
   }
 
   #replicaChanged(changes: readonly RowChange[]): void {
+    if (!this.#wasSynced) return;
     const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
     for (const change of changes) {
       for (const unit of driftUnits(input, change)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
@@ -225,11 +229,12 @@ export class OvsdbReconciler<DB> {
   #syncedChanged(synced: boolean): void {
     if (!synced) return;
     const { supportGeneration } = this.#actual.store;
-    if (supportGeneration !== this.#support) {
-      // Another server has other columns: what was left out before may be possible now.
-      this.#support = supportGeneration;
-      this.resync();
-    } else if (!this.#hasPruned) this.#markGarbage();
+    // Another server has other columns: what was left out before may be possible now.
+    const isOther = this.#wasSynced && supportGeneration !== this.#support;
+    this.#wasSynced = true;
+    this.#support = supportGeneration;
+    if (isOther) this.resync();
+    else if (!this.#hasPruned) this.#markGarbage();
     this.#flusher.request();
   }
 
