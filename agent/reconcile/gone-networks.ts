@@ -1,6 +1,8 @@
 /**
- * Makes the datapath and the kernel forget the connections of networks that are gone, in the background: nothing waits for
- * it, and a network that cannot be forgotten now is tried again.
+ * Makes the datapath and the kernel forget the connections of networks that are gone, or not on this node any more, in the
+ * background: nothing waits for it, and a network that cannot be forgotten now is tried again. One network after the other:
+ * each is a dozen processes, which go through all connections that there are, and hundreds may go at once. What OVN itself
+ * remembers of a network is in zones of ovn-controller, which flushes those of routers and ports that go.
  */
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
@@ -13,7 +15,7 @@ import type { LocalSettings } from '../model/view.ts';
 
 export interface GoneNetworksOptions {
   readonly facts: FactStore;
-  readonly settings: Pick<LocalSettings, 'cluster'>;
+  readonly settings: Pick<LocalSettings, 'cluster' | 'networkRendering'>;
   readonly conntrack: Conntrack;
   readonly clock: Clock;
   readonly onError: (network: string, error: unknown) => void;
@@ -23,41 +25,58 @@ const RETRY_MS = 10_000;
 
 /** @returns what ends it */
 export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) => {
-  const { facts, clock, onError } = options;
+  const { facts, settings, clock, onError } = options;
+  const leavesUnused = settings.networkRendering === 'on-demand';
   const stop = new AbortController();
   const retries = new Map<NetworkId, () => void>();
   const ids = new Map<string, NetworkId>();
+  /** In the order in which they went. */
+  const waiting = new Map<NetworkId, string>();
+  let isBusy = false;
 
-  const forget = async (network: string, id: NetworkId): Promise<void> => {
+  const forget = (network: string, id: NetworkId): void => {
+    waiting.set(id, network);
+    if (!isBusy) void forgetWaiting();
+  };
+  const forgetWaiting = async (): Promise<void> => {
+    isBusy = true;
+    for (const [id, network] of waiting) {
+      if (stop.signal.aborted) break;
+      waiting.delete(id);
+      await forgetOne(network, id);
+    }
+    isBusy = false;
+  };
+  const forgetOne = async (network: string, id: NetworkId): Promise<void> => {
     try {
       await flush(options, id, stop.signal);
     } catch (error) {
       if (stop.signal.aborted) return;
       onError(network, error);
-      retries.set(
-        id,
-        clock.schedule(RETRY_MS, () => {
-          retries.delete(id);
-          void forget(network, id);
-        }),
-      );
+      const again = (): void => {
+        retries.delete(id);
+        forget(network, id);
+      };
+      retries.set(id, clock.schedule(RETRY_MS, again));
     }
   };
   /** The id has a new owner, whose connections are none of ours to forget. */
   const keep = (id: NetworkId): void => {
+    waiting.delete(id);
     retries.get(id)?.();
     retries.delete(id);
   };
   const unlisten = facts.listen((kind, network, present) => {
-    if (kind !== 'network' || network === DEFAULT_NETWORK_NAME) return;
-    const id = present ? facts.get('network', network)?.id : ids.get(network);
+    const concerned = kind === 'network' || (kind === 'networkInUse' && leavesUnused);
+    if (!concerned || network === DEFAULT_NETWORK_NAME) return;
+    const id = facts.get('network', network)?.id ?? ids.get(network);
     if (id === undefined) return;
     if (present) {
       ids.set(network, id);
       keep(id);
     } else {
-      ids.delete(network);
-      void forget(network, id);
+      if (kind === 'network') ids.delete(network);
+      forget(network, id);
     }
   });
   return () => {

@@ -46,6 +46,14 @@ export class NodeDatapath {
     for (const name of BACKEND_NAMES) this[name].start();
   }
 
+  /**
+   * Calls back when no flows are being written. Whoever is to change OVS ports asks first: ovs-vswitchd looks at all
+   * of its ports again then, and answers nobody meanwhile.
+   */
+  afterFlows(callback: () => void): void {
+    this.openflow.afterWrites(callback);
+  }
+
   async whenIdle(signal: AbortSignal): Promise<void> {
     await Promise.all(BACKEND_NAMES.map((name) => this[name].whenIdle(signal)));
   }

@@ -9,8 +9,9 @@ import { DEFAULT_NETWORK_ID, MAX_NETWORKS, parseNetworkId } from '../../net/ids.
 import { ledgerPath, rememberingSysctls } from '../cleanup/sysctl-ledger.ts';
 import { VswitchPortNumbers } from '../databases/port-numbers.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
+import { INTEGRATION_BRIDGE } from '../model/host-names.ts';
 import { COOKIES } from '../model/registry/marks.ts';
-import { FLOW_GROUPS } from '../model/registry/openflow.ts';
+import { FORMER_GROUPS, INTEGRATION_SCOPE } from '../model/registry/openflow.ts';
 import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES, vrfTable } from '../model/registry/routing.ts';
 import type { ComparableBackends } from '../status/datapath-places.ts';
 import type { Backends } from './node-datapath.ts';
@@ -18,6 +19,8 @@ import type { Backends } from './node-datapath.ts';
 export interface BackendEdges {
   readonly netlink: Pick<Netlink, 'read' | 'apply' | 'watch'>;
   readonly replica: VswitchReplica;
+  /** What starts programs without a copy of this process; absent: of a process that is small. */
+  readonly spawnAddon?: string;
   readonly masqueradeSubnets: readonly Cidr[];
   /** Of the agent: beside it is kept what settings of the kernel were. */
   readonly statusSocket: string;
@@ -26,15 +29,18 @@ export interface BackendEdges {
 export const openBackends = ({
   netlink,
   replica,
+  spawnAddon,
   masqueradeSubnets,
   statusSocket,
 }: BackendEdges): Backends & ComparableBackends => {
-  const groups = new Set<number>(Object.values(FLOW_GROUPS));
+  const groups = new Set<number>(Object.values(FORMER_GROUPS));
   return {
     openflow: openOpenflowBackend({
+      spawnAddon,
       ports: new VswitchPortNumbers(replica),
       cookies: Object.values(COOKIES),
       isOurGroup: (group) => groups.has(group),
+      only: new Map([[INTEGRATION_BRIDGE, INTEGRATION_SCOPE]]),
     }),
     host: new HostBackend({
       netlink: rememberingSysctls(netlink, ledgerPath(statusSocket)),
@@ -45,6 +51,6 @@ export const openBackends = ({
         neighbourSubnets: masqueradeSubnets,
       },
     }),
-    nftables: openNftables(),
+    nftables: openNftables({ spawnAddon }),
   };
 };

@@ -159,6 +159,46 @@ it('tries again what failed, later each time, and does the rest meanwhile', asyn
   expect([place.actual.get('x'), loop.problems.size]).toEqual(['x=1', 0]);
 });
 
+it('what fails for a moment is tried again soon, whatever else can never be', async () => {
+  const { place, loop, clock } = setup();
+  place.refused.add('never');
+  loop.store.set('o', ['never=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  for (let i = 0; i < 10; i++) {
+    clock.ring();
+    await loop.whenIdle(signal);
+  }
+  const waits = (): number[] => [...clock.waiting.values()].filter((ms) => ms !== 15_000);
+  expect(waits()).toHaveLength(1);
+  expect(waits()[0]).toBeGreaterThan(10_000);
+  place.refused.add('x');
+  loop.store.set('p', ['x=1']);
+  await loop.whenIdle(signal);
+  const soon = Math.min(...clock.waiting.values());
+  expect(soon).toBeLessThan(200);
+  place.refused.delete('x');
+  clock.ring();
+  await loop.whenIdle(signal);
+  expect([place.actual.get('x'), [...loop.problems.keys()]]).toEqual(['x=1', ['never']]);
+});
+
+it('looks at all that it could not, as soon as a place answers again', async () => {
+  const { place, loop, clock } = setup();
+  place.actual.set('old', 'old=1');
+  place.isGone = true;
+  loop.store.set('o', ['x=1']);
+  loop.start();
+  await loop.whenIdle(signal);
+  place.isGone = false;
+  // Something happens before the time has come.
+  place.tell({ cause: 'input', keys: new Set(['x']) });
+  await loop.whenIdle(signal);
+  expect(place.requests).toEqual(['all', new Set(['x']), 'all']);
+  expect(place.actual).toEqual(new Map([['x', 'x=1']]));
+  expect([...clock.waiting.values()]).toEqual([15_000]);
+});
+
 it('remembers what waits until the place says that it is there', async () => {
   const { place, loop, clock } = setup();
   place.absent.add('x');
@@ -187,4 +227,45 @@ it('compares everything again when a place that did not answer is back', async (
   expect(place.actual.get('x')).toBe('x=1');
   await loop.stop();
   expect(place.closed).toBe(true);
+});
+
+it('lets others go on when its changes are written, and at once when it has none or compares everything', async () => {
+  const { place, loop } = setup();
+  const order: string[] = [];
+  const ask = (name: string): void => loop.afterWrites(() => order.push(name));
+  ask('before the start');
+  loop.store.set('o', ['x=1']);
+  loop.start();
+  ask('while everything is compared');
+  expect(order).toEqual(['before the start', 'while everything is compared']);
+  await loop.whenIdle(signal);
+  ask('with nothing to do');
+  expect(order).toHaveLength(3);
+  loop.store.set('o', ['x=2']);
+  loop.afterWrites(() => order.push(`x is ${place.actual.get('x')}`));
+  expect(order).toHaveLength(3);
+  await loop.whenIdle(signal);
+  expect(order.at(-1)).toBe('x is x=2');
+});
+
+it('lets others wait for a place that does not answer only for a while', async () => {
+  const { place, loop, clock } = setup();
+  loop.start();
+  await loop.whenIdle(signal);
+  const answer = Promise.withResolvers<void>();
+  place.reconcile = async () => {
+    await answer.promise;
+    return { written: 0, failed: new Map(), waiting: new Map() };
+  };
+  loop.store.set('o', ['x=1']);
+  let calls = 0;
+  loop.afterWrites(() => {
+    calls += 1;
+  });
+  expect(calls).toBe(0);
+  clock.ring();
+  expect(calls).toBe(1);
+  answer.resolve();
+  await loop.whenIdle(signal);
+  expect(calls).toBe(1);
 });

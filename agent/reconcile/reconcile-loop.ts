@@ -5,6 +5,7 @@
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { ItemStore } from '../desired/item-store.ts';
+import { KeyRetries, spread } from './key-retries.ts';
 
 export interface ReconcileLoopOptions<Item> {
   readonly keyOf: (item: Item) => string;
@@ -41,6 +42,8 @@ const NONE: ReadonlyMap<string, string> = new Map();
 const FULL_EVERY_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
+/** Who lets this place go first does not wait longer: it may not answer at all. */
+const MAX_PRECEDENCE_MS = 200;
 
 export class ReconcileLoop<Item> {
   readonly store: ItemStore<Item>;
@@ -50,10 +53,12 @@ export class ReconcileLoop<Item> {
   readonly #unlisten: () => void;
   /** Keys to look at beside those that the store says. */
   #again = new Set<string>();
-  /** What is tried again when the time has come. */
+  readonly #retries: KeyRetries;
+  /** What is looked at when a place that did not answer is asked again. */
   #later = new Set<string>();
   #fullLater = false;
   #full = true;
+  #isComparing = false;
   /** The next full comparison is the timer's: what it writes without anything that is dirty was changed by somebody. */
   #isCheck = false;
   #prune = false;
@@ -68,6 +73,12 @@ export class ReconcileLoop<Item> {
   constructor(options: ReconcileLoopOptions<Item>) {
     this.#options = options;
     this.store = new ItemStore(options.keyOf, () => this.#schedule());
+    this.#retries = new KeyRetries({
+      clock: options.clock,
+      firstMs: FIRST_RETRY_MS,
+      lastMs: LAST_RETRY_MS,
+      retry: (keys) => this.#lookAgain(keys),
+    });
     this.#unlisten = options.backend.listen((change) => this.#onOutside(change));
   }
 
@@ -92,10 +103,31 @@ export class ReconcileLoop<Item> {
     return promise;
   }
 
+  /**
+   * Calls back when the changes that are known are written, or soon if that takes long. At once while everything is compared:
+   * nobody is to wait for that.
+   */
+  afterWrites(callback: () => void): void {
+    if (!this.#started || this.#isComparing || this.#full || !this.#isBusy()) {
+      callback();
+      return;
+    }
+    let isCalled = false;
+    const run = (): void => {
+      if (isCalled) return;
+      isCalled = true;
+      cancel();
+      callback();
+    };
+    const cancel = this.#options.clock.schedule(MAX_PRECEDENCE_MS, run);
+    this.#idleWaiters.push(run);
+  }
+
   /** Ends; what is there stays. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#unlisten();
+    this.#retries.stop();
     this.#cancelRetry?.();
     this.#cancelFull?.();
     await this.#running;
@@ -104,6 +136,10 @@ export class ReconcileLoop<Item> {
 
   #onOutside({ cause, keys }: OutsideChange): void {
     if (cause === 'drift') this.#options.observe({ kind: 'drift', keys });
+    this.#lookAgain(keys);
+  }
+
+  #lookAgain(keys: ReadonlySet<string> | 'all'): void {
     if (keys === 'all') this.#full = true;
     else for (const key of keys) this.#again.add(key);
     this.#schedule();
@@ -125,6 +161,7 @@ export class ReconcileLoop<Item> {
       const keys = dirty.union(this.#again);
       const isCheck = this.#isCheck && keys.size === 0;
       this.#full = false;
+      this.#isComparing = full;
       this.#isCheck = false;
       this.#again = new Set();
       if ((!full && keys.size === 0) || this.#stop.signal.aborted) break;
@@ -135,6 +172,7 @@ export class ReconcileLoop<Item> {
   /** Not a part of `#run`, which may end before there is a promise of it. */
   #settle(): void {
     this.#running = undefined;
+    this.#isComparing = false;
     if (!this.#isBusy()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
@@ -152,13 +190,15 @@ export class ReconcileLoop<Item> {
       if (isCheck && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
       this.#remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
-      if (failed.size > 0) this.#retry(failed.keys(), false);
-      else this.#retryMs = FIRST_RETRY_MS;
+      this.#retries.looked(keys, new Set(failed.keys()));
+      this.#retryMs = FIRST_RETRY_MS;
+      // It answers again: what could not be looked at need not wait any longer.
+      if (this.#cancelRetry !== undefined) this.#askAgain();
       return true;
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
       observe({ kind: 'failed', error });
-      this.#retry(dirty, keys === 'all');
+      this.#askLater(dirty, keys === 'all');
       return false;
     }
   }
@@ -175,20 +215,22 @@ export class ReconcileLoop<Item> {
     for (const [key, message] of failed) this.problems.set(key, { kind: 'failed', message, since: since(key) });
   }
 
-  #retry(keys: Iterable<string>, full: boolean): void {
+  #askLater(keys: Iterable<string>, full: boolean): void {
     for (const key of keys) this.#later.add(key);
     this.#fullLater ||= full;
     if (this.#cancelRetry !== undefined) return;
-    const wait = this.#retryMs * (0.75 + Math.random() / 2);
+    this.#cancelRetry = this.#options.clock.schedule(spread(this.#retryMs), () => this.#askAgain());
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
-    this.#cancelRetry = this.#options.clock.schedule(wait, () => {
-      this.#cancelRetry = undefined;
-      this.#again = this.#again.union(this.#later);
-      this.#full ||= this.#fullLater;
-      this.#later = new Set();
-      this.#fullLater = false;
-      this.#schedule();
-    });
+  }
+
+  #askAgain(): void {
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+    const keys = this.#later;
+    this.#later = new Set();
+    if (this.#fullLater) this.#full = true;
+    this.#fullLater = false;
+    this.#lookAgain(keys);
   }
 
   #scheduleFull(): void {

@@ -168,11 +168,11 @@ const driftCases = ({ keeper, others }: BackendWorld): void => {
     expect((await keeper().full()).written).toBe(0);
   });
 
-  it('finds a changed setting when everything is read', async () => {
+  it('finds a changed setting that it is not told of when everything is read', async () => {
     keeper().want(...plainItems);
     await atRest(keeper());
-    await others({ op: 'sysctl.set', key: `ipv4/conf/${PORT}/rp_filter`, value: '0' });
-    expect(await keeper().differences()).toEqual([`different sysctl ipv4/conf/${PORT}/rp_filter`]);
+    await others({ op: 'sysctl.set', key: `ipv6/conf/${PORT}/accept_ra`, value: '1' });
+    expect(await keeper().differences()).toEqual([`different sysctl ipv6/conf/${PORT}/accept_ra`]);
     expect((await keeper().full()).written).toBe(1);
     expect(await keeper().differences()).toEqual([]);
   });
@@ -229,9 +229,11 @@ const ownershipCases = ({ keeper, others }: BackendWorld): void => {
     expect(fixed(after)).toEqual(fixed(before));
     expect(new Set(after.rules)).toEqual(new Set(before.rules));
     expect(after.routes).toEqual(expect.arrayContaining(before.routes.filter(({ dev }) => dev === 'br-ex')));
-    expect(after.addresses.filter((one) => one.link === 'br-ex')).toEqual(
-      before.addresses.filter((one) => one.link === 'br-ex'),
-    );
+    // Link-local ones are the kernel's, which takes a second or two to find out that nobody else has them.
+    const onBridge = ({ addresses }: typeof before) =>
+      addresses.filter(({ link: on, scope }) => on === 'br-ex' && scope === 'global');
+    expect(onBridge(before)).toHaveLength(3);
+    expect(onBridge(after)).toEqual(onBridge(before));
   });
 
   it('removes what a run before has left, but only when it may', async () => {

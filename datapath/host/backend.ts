@@ -13,6 +13,7 @@ import type { HostOwnership } from './ownership.ts';
 import { planHost, type Step } from './plan.ts';
 import { ownedKeys } from './removal.ts';
 import { HostState } from './state.ts';
+import { type Moment, ToldSince } from './told-since.ts';
 import type { HostItem } from './types.ts';
 
 export interface HostBackendOptions {
@@ -30,6 +31,7 @@ const NO_VRF = 'this kernel has no VRF (CONFIG_NET_VRF)';
 export class HostBackend implements Backend<HostItem> {
   readonly #netlink: HostBackendOptions['netlink'];
   readonly #state: HostState;
+  readonly #told = new ToldSince();
   readonly #listeners = new Set<(change: OutsideChange) => void>();
   readonly #unwatch: () => void;
   /** False when events were lost, so that the mirror is worth nothing. */
@@ -124,9 +126,9 @@ export class HostBackend implements Backend<HostItem> {
 
   #settle(keys: ReadonlySet<string>, failed: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): void {
     for (const key of keys) {
-      const result = failed.has(key) ? 'failed' : waiting.has(key) ? 'waiting' : 'done';
-      if (this.#state.index.wanted.has(key)) this.#state.settle(key, result);
-      else if (result === 'done' && this.#prune) this.#state.forget(key);
+      const isDone = !failed.has(key) && !waiting.has(key);
+      if (this.#state.index.wanted.has(key)) this.#state.settle(key, isDone);
+      else if (isDone && this.#prune) this.#state.forget(key);
     }
   }
 
@@ -153,10 +155,11 @@ export class HostBackend implements Backend<HostItem> {
     const ops = [...keyOf.keys()];
     const refused = new Map<string, string>();
     /** One more is under way while the answer to the last one is worked on: neither thread waits for the other. */
+    this.#told.forget();
     let next = this.#send(ops.slice(0, BATCH), signal);
     for (let start = 0; start < ops.length; start += BATCH) {
       const batch = ops.slice(start, start + BATCH);
-      const answer = next;
+      const { answer, sent } = next;
       next = this.#send(ops.slice(start + BATCH, start + 2 * BATCH), signal);
       const failures = await answer;
       for (const failure of failures) {
@@ -164,17 +167,18 @@ export class HostBackend implements Backend<HostItem> {
         if (!refused.has(key)) refused.set(key, sentence(failure));
       }
       const failedOps = new Set(failures.map(({ op }) => op));
-      for (const op of batch) if (!failedOps.has(op)) this.#assume(op);
+      for (const op of batch) if (!failedOps.has(op) && !this.#told.has(sent, op)) this.#assume(op);
     }
     return refused;
   }
 
-  #send(ops: readonly KernelOp[], signal: AbortSignal): Promise<readonly OpFailure[]> {
-    if (ops.length === 0) return Promise.resolve([]);
+  #send(ops: readonly KernelOp[], signal: AbortSignal): Sent {
+    const sent = this.#told.now();
+    if (ops.length === 0) return { sent, answer: Promise.resolve([]) };
     const answer = this.#netlink.apply({ ops }, signal);
     // It may fail while the one before is waited for.
     answer.catch(() => {});
-    return answer;
+    return { sent, answer };
   }
 
   /** The kernel tells of an IPv6 address only some time after it took it, and of settings never. */
@@ -193,6 +197,7 @@ export class HostBackend implements Backend<HostItem> {
 
   #onEvents(events: readonly NetlinkEvent[]): void {
     for (const event of events) {
+      this.#told.note(event);
       if (event.kind === 'lost') this.#loaded = false;
       else this.#state.absorb(event);
     }
@@ -208,6 +213,11 @@ export class HostBackend implements Backend<HostItem> {
   #emit(change: OutsideChange): void {
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+interface Sent {
+  readonly sent: Moment;
+  readonly answer: Promise<readonly OpFailure[]>;
 }
 
 const sentence = ({ op, error }: OpFailure): string =>

@@ -124,6 +124,8 @@ export const attacks: readonly (readonly [string, KernelOp])[] = [
     'adds an address',
     { op: 'address.put', address: { link: PORT, address: parseInterfaceAddress('100.128.0.77/24') } },
   ],
+  ['changes a setting', { op: 'sysctl.set', key: `ipv4/conf/${PORT}/rp_filter`, value: '0' }],
+  ['stops forwarding', { op: 'sysctl.set', key: `ipv4/conf/${PORT}/forwarding`, value: '0' }],
   ['sets a link down', set(PORT, { up: false })],
   ['sets the bridge down', set('br-ex', { up: false })],
   ['changes a MAC', set(PORT, { mac: parseMac('0a:58:64:80:00:77') })],

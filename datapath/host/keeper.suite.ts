@@ -21,6 +21,7 @@ export class HostKeeper {
   readonly told: OutsideChange[] = [];
   #dirty = new Set<string>();
   #all = true;
+  #failed: ReadonlySet<string> = new Set();
 
   constructor(netlink: Netlink) {
     this.netlink = netlink;
@@ -55,6 +56,12 @@ export class HostKeeper {
     return written;
   }
 
+  /** Looks again at what has failed, as a reconciler does after a while. */
+  retry(): Promise<number> {
+    this.#dirty = this.#dirty.union(this.#failed);
+    return this.settle();
+  }
+
   /** As the slow timer does. */
   full(prune = true): Promise<ReconcileOutcome> {
     this.#all = true;
@@ -69,10 +76,14 @@ export class HostKeeper {
     return (await this.backend.difference(this.wanted)).map(({ kind, key }) => `${kind} ${key}`);
   }
 
-  #once(prune = true): Promise<ReconcileOutcome> {
-    const keys = this.#all ? 'all' : this.#dirty;
+  async #once(prune = true): Promise<ReconcileOutcome> {
+    const keys: ReadonlySet<string> | 'all' = this.#all ? 'all' : this.#dirty;
     this.#all = false;
     this.#dirty = new Set();
-    return this.backend.reconcile({ wanted: this.wanted, keys, prune }, AbortSignal.timeout(60_000));
+    const request = { wanted: this.wanted, keys, prune };
+    const outcome = await this.backend.reconcile(request, AbortSignal.timeout(60_000));
+    const before = keys === 'all' ? new Set<string>() : this.#failed.difference(keys);
+    this.#failed = before.union(new Set(outcome.failed.keys()));
+    return outcome;
   }
 }

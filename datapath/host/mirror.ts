@@ -145,6 +145,11 @@ export class Mirror {
         this.putNeighbour(event.change === 'new' ? event.neighbour : { ...event.neighbour, permanent: false });
         return { key: `neighbour ${link} ${address}`, links: [] };
       }
+      case 'setting':
+        // Of those that nobody asked for nothing is kept: every link has some.
+        if (!this.#sysctls.has(event.key)) return { links: [] };
+        this.#sysctls.set(event.key, event.value);
+        return { key: `sysctl ${event.key}`, links: [] };
     }
   }
 

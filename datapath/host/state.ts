@@ -52,17 +52,15 @@ export class HostState implements Situation {
     ];
   }
 
-  /** What is wanted was brought about, or failed, or waits. */
-  settle(key: string, result: 'done' | 'failed' | 'waiting'): void {
-    if (result === 'done') {
+  /** What is wanted was brought about; or it failed, or waits. */
+  settle(key: string, isDone: boolean): void {
+    if (isDone) {
       this.#settled.add(key);
       this.remembered.add(key);
       return;
     }
+    // What was told meanwhile stays news, for it may have come after the attempt: what made it impossible may be gone.
     this.#settled.delete(key);
-    // It is tried again anyway: nothing that this attempt did is news. What waits was not tried: what it waits for may
-    // have come while other things were done.
-    if (result === 'failed') this.#touched.delete(key);
   }
 
   forget(key: string): void {

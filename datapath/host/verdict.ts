@@ -125,9 +125,12 @@ const judgeAddress = (wanted: WantedAddress, situation: Situation): Verdict => {
   };
   const there = mirror.address(link, address);
   if (there?.state === 'duplicate') return { ops: [], failed: `another host has ${addressOf(address)}` };
-  const isAsWanted = there !== undefined && (there.deprecated ?? false) === deprecated;
+  // Somebody else has put it: nothing can be sent from it for a second or two, unless it is put anew.
+  const isWaitedFor = noDad && there?.state === 'tentative';
+  const isAsWanted = there !== undefined && !isWaitedFor && (there.deprecated ?? false) === deprecated;
   if (isAsWanted && (there.noPrefixRoute ?? false) === noPrefixRoute) return RIGHT;
-  return { ops: [...obsoleteBy(wanted, mirror), { op: 'address.put', address: put }] };
+  const anew: KernelOp[] = isWaitedFor ? [{ op: 'address.delete', address: { link, address } }] : [];
+  return { ops: [...anew, ...obsoleteBy(wanted, mirror), { op: 'address.put', address: put }] };
 };
 
 /** The kernel keeps the first prefix length of an address, and the route that it made for it. */

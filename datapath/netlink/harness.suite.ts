@@ -10,6 +10,8 @@ import { startNetlink } from './worker/client.ts';
 export interface Harness extends AsyncDisposable {
   /** Its own namespace is empty and nobody else's. */
   readonly netlink: Netlink;
+  /** The path of that namespace, for other programs; the fake's leads nowhere. */
+  readonly ownNetns: string;
   /** The path of an empty namespace. */
   newNetns(): Promise<string>;
   deleteNetns(path: string): Promise<void>;
@@ -20,6 +22,7 @@ export const fakeHarness = (options?: { readonly vrf?: boolean }): Promise<Harne
   let count = 0;
   return Promise.resolve({
     netlink: fakeNetlink(kernel),
+    ownNetns: '',
     newNetns: () => {
       const path = `/run/netns/fake-${count++}`;
       kernel.addNetns(path);
@@ -44,9 +47,11 @@ export const linuxHarness = async (): Promise<Harness> => {
   const deleteNetns = async (path: string): Promise<void> => {
     await run('ip', ['netns', 'delete', path.slice('/run/netns/'.length)]);
   };
-  const netlink = startNetlink({ ownNetns: await newNetns() });
+  const ownNetns = await newNetns();
+  const netlink = startNetlink({ ownNetns });
   return {
     netlink,
+    ownNetns,
     newNetns,
     deleteNetns,
     [Symbol.asyncDispose]: async () => {

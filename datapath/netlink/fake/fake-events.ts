@@ -18,6 +18,7 @@ export const stateOf = (netns: Netns): State => {
     ...routes.map((route) => ({ kind: 'route', change: 'new', replaced: false, route }) as const),
     ...netns.rules().map((rule) => ({ kind: 'rule', change: 'new', rule }) as const),
     ...netns.neighbours().map((neighbour) => ({ kind: 'neighbour', change: 'new', neighbour }) as const),
+    ...netns.links().flatMap(({ name }) => settingsOf(netns, name)),
   ];
   return new Map(events.map((event) => [keyOf(event), event]));
 };
@@ -36,18 +37,33 @@ export const eventsBetween = (op: KernelOp, before: State, after: State): Netlin
     return op.op === 'route.put' ? [{ ...event, replaced: true }] : [];
   });
   const events: ObjectEvent[] = [
-    ...gone.filter(({ kind }) => kind !== 'link'),
+    ...gone.filter(({ kind }) => kind !== 'link' && kind !== 'setting'),
     ...gone.filter(({ kind }) => kind === 'link'),
     ...changed,
   ];
   return events.filter(isTold);
 };
 
-/** A link goes down before it goes. */
+const settingsOf = (netns: Netns, link: string): ObjectEvent[] =>
+  SETTINGS.flatMap(([family, name]): ObjectEvent[] => {
+    const key = `${family}/conf/${link}/${name}`;
+    const value = netns.sysctl(key);
+    return value === undefined ? [] : [{ kind: 'setting', change: 'new', key, value }];
+  });
+/** Those that the kernel tells of. */
+const SETTINGS = [
+  ['ipv4', 'forwarding'],
+  ['ipv4', 'rp_filter'],
+  ['ipv6', 'forwarding'],
+] as const;
+
+/** A link goes down before it goes. Settings go with their link, without a word. */
 const goneOf = (event: ObjectEvent): ObjectEvent =>
-  event.kind === 'link'
-    ? { ...event, change: 'gone', link: { ...event.link, up: false, carrier: false } }
-    : { ...event, change: 'gone' };
+  event.kind === 'setting'
+    ? event
+    : event.kind === 'link'
+      ? { ...event, change: 'gone', link: { ...event.link, up: false, carrier: false } }
+      : { ...event, change: 'gone' };
 
 /** As `NetlinkEvent` says. */
 const isTold = (event: ObjectEvent): boolean =>
@@ -74,5 +90,7 @@ const keyOf = (event: ObjectEvent): string => {
       return `rule ${ruleText(event.rule)} ${event.rule.protocol}`;
     case 'neighbour':
       return `neighbour ${event.neighbour.link} ${event.neighbour.address}`;
+    case 'setting':
+      return `setting ${event.key}`;
   }
 };

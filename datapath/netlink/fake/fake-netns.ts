@@ -104,6 +104,9 @@ export class FakeNetns implements Netns {
     });
   }
 
+  /** Everything happens at once here. */
+  settle(): void {}
+
   /** Takes all links away. */
   clear(): void {
     for (const link of [...this.#links.values()]) this.#removePair(link);

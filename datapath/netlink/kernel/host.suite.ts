@@ -40,6 +40,7 @@ export const hostSuite = (name: string, open: () => Promise<Harness>): void => {
     ruleCases(world);
     neighbourCases(world);
     eventCases(world);
+    settingCases(world);
   });
 };
 
@@ -194,9 +195,10 @@ const neighbourCases = ({ apply, harness }: HostWorld): void => {
   });
 };
 
-const eventCases = ({ apply, harness }: HostWorld): void => {
-  /** Words for what is told of a change before its answer comes. */
-  const told = async (...ops: KernelOp[]): Promise<string[]> => {
+/** Words for what is told of a change before its answer comes. */
+const teller =
+  ({ apply, harness }: HostWorld) =>
+  async (...ops: KernelOp[]): Promise<string[]> => {
     const seen: string[] = [];
     const stop = harness().netlink.watch((events) => seen.push(...events.map(words)));
     // The watch begins before this is answered.
@@ -206,6 +208,26 @@ const eventCases = ({ apply, harness }: HostWorld): void => {
     stop();
     return seen;
   };
+
+const settingCases = (world: HostWorld): void => {
+  it('tells of some settings of links, for each family', async () => {
+    const seen = await teller(world)(
+      { op: 'sysctl.set', key: 'ipv4/conf/a/rp_filter', value: '2' },
+      { op: 'sysctl.set', key: 'ipv4/conf/a/forwarding', value: '1' },
+      { op: 'sysctl.set', key: 'ipv6/conf/a/forwarding', value: '1' },
+      { op: 'sysctl.set', key: 'ipv6/conf/a/accept_ra', value: '0' },
+    );
+    expect(seen.filter((text) => text.startsWith('setting'))).toEqual([
+      'setting ipv4/conf/a/rp_filter 2',
+      'setting ipv4/conf/a/forwarding 1',
+      'setting ipv6/conf/a/forwarding 1',
+    ]);
+  });
+};
+
+const eventCases = (world: HostWorld): void => {
+  const { apply, harness } = world;
+  const told = teller(world);
 
   it('tells of addresses, routes, rules and neighbours that come and go', async () => {
     const added = await told(
@@ -290,6 +312,8 @@ const words = (event: NetlinkEvent): string => {
       return `rule ${event.change} ${ruleText(event.rule)}`;
     case 'neighbour':
       return `neighbour ${event.change} ${event.neighbour.link} ${event.neighbour.address} ${event.neighbour.mac}`;
+    case 'setting':
+      return `setting ${event.key} ${event.value}`;
     case 'lost':
       return 'lost';
   }

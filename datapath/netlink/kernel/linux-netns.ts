@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { constants } from 'node:os';
+import { parseInterfaceAddress } from '../../../net/cidr.ts';
 import { decodeAddress, deleteAddress, getAddresses, putAddress } from '../address/codec.ts';
 import type { Address } from '../address/types.ts';
 import { fromSystemError, hasCode, kernelError, NetlinkError } from '../errors.ts';
@@ -148,6 +149,16 @@ export class LinuxNetns implements Netns {
       }
     }
     return [...failures, ...this.#send(waiting)];
+  }
+
+  /**
+   * The kernel tells that an address or a link goes before it takes the routes of it (net/ipv4/devinet.c, __inet_del_ifa:
+   * "send message first, then call notifier"), and since Linux 6.9 lists routes without waiting for that
+   * (net/ipv4/fib_frontend.c, inet_dump_fib). Who changes anything has to wait, also who deletes what is not there.
+   */
+  settle(): void {
+    const nothing = deleteAddress(NO_ADDRESS, LOOPBACK_INDEX);
+    this.#using((socket) => socket.change([nothing]));
   }
 
   /** Other programs rename and remake links, so what was learned in one batch may be wrong in the next. */
@@ -315,6 +326,10 @@ const failureOf = (op: KernelOp, error: unknown): OpFailure[] => {
 };
 
 const FAMILIES = [4, 6] as const;
+
+/** In every namespace (net/core/dev.h, LOOPBACK_IFINDEX). */
+const LOOPBACK_INDEX = 1;
+const NO_ADDRESS = { link: 'lo', address: parseInterfaceAddress('255.255.255.255/32') };
 
 /** The link whose index a request needs. */
 const linkOf = (op: KernelOp): string | undefined => {

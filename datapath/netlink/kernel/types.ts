@@ -78,6 +78,8 @@ export interface Netns {
   netnsid(path: string): number | undefined;
   /** Applies all, in order; one that fails does not stop the next. */
   apply(ops: readonly KernelOp[]): OpFailure[];
+  /** Waits until the kernel has done all that belongs to what it has told of already. */
+  settle(): void;
 }
 
 /** Gives access to network namespaces. */

@@ -6,8 +6,9 @@ import { decodeNeighbour } from '../neighbour/codec.ts';
 import { decodeRoute } from '../route/codec.ts';
 import { OUR_PROTOCOL } from '../route/types.ts';
 import { decodeRule } from '../rule/codec.ts';
+import { decodeSettings } from '../setting/codec.ts';
 import { MessageType } from '../wire/codec.ts';
-import { AF, NLM_F } from '../wire/constants.ts';
+import { AF, NETCONFA, NLM_F } from '../wire/constants.ts';
 import type { Message } from '../wire/message.ts';
 import type { Change, NetlinkEvent } from './events.ts';
 import type { LinkNames } from './link-names.ts';
@@ -16,7 +17,10 @@ import type { LinkNames } from './link-names.ts';
  * Undefined for what is not told (see `NetlinkEvent`), and for what belongs to a link that is gone for good.
  * @throws NetlinkError ERR_NETLINK_MALFORMED
  */
-export const decodeEvent = ({ type, flags, data }: Message, names: LinkNames): NetlinkEvent | undefined => {
+export const decodeEvent = (
+  { type, flags, data }: Message,
+  names: LinkNames,
+): NetlinkEvent | readonly NetlinkEvent[] | undefined => {
   switch (type) {
     case MessageType.NEWLINK:
     case MessageType.DELLINK:
@@ -35,6 +39,8 @@ export const decodeEvent = ({ type, flags, data }: Message, names: LinkNames): N
     case MessageType.NEWNEIGH:
     case MessageType.DELNEIGH:
       return neighbourEvent(type === MessageType.NEWNEIGH ? 'new' : 'gone', data, names);
+    case MessageType.NEWNETCONF:
+      return settingEvents(data, names);
     default:
       return undefined;
   }
@@ -90,3 +96,20 @@ const neighbourEvent = (change: Change, data: Buffer, names: LinkNames): Netlink
   const link = names.get(index);
   return link === undefined ? undefined : { kind: 'neighbour', change, neighbour: { link, ...neighbour } };
 };
+
+const settingEvents = (data: Buffer, names: LinkNames): NetlinkEvent[] => {
+  const { family, index, values = [] } = decodeSettings(data) ?? {};
+  const link = index === undefined ? undefined : (GROUPS.get(index) ?? names.get(index));
+  if (link === undefined) return [];
+  return values.map(([name, value]) => ({
+    kind: 'setting',
+    change: 'new',
+    key: `ipv${family}/conf/${link}/${name}`,
+    value,
+  }));
+};
+
+const GROUPS = new Map<number, string>([
+  [NETCONFA.ALL, 'all'],
+  [NETCONFA.DEFAULT, 'default'],
+]);

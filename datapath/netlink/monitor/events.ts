@@ -1,5 +1,6 @@
 /** What changed in the own namespace, as the kernel tells it (rtnetlink(7), multicast groups). */
 import type { Address } from '../address/types.ts';
+import type { SysctlKey } from '../kernel/types.ts';
 import type { Link } from '../link/types.ts';
 import type { Neighbour } from '../neighbour/types.ts';
 import type { Route } from '../route/types.ts';
@@ -10,7 +11,7 @@ export type Change = 'new' | 'gone';
 
 /**
  * Three things are not told. Of routes, all but those of our protocol, default routes, and those that took the place of
- * another one. Settings (sysctl). And what the kernel does by itself when a link goes down, into a VRF or away, or when an
+ * another one. Settings (sysctl) but for `forwarding` and `rp_filter` of links. And what the kernel does by itself when a link goes down, into a VRF or away, or when an
  * address goes: it takes IPv4 routes away, and the source from IPv6 routes. Whoever keeps routes reads them again then.
  */
 export type NetlinkEvent =
@@ -25,6 +26,7 @@ export type NetlinkEvent =
     }
   | { readonly kind: 'rule'; readonly change: Change; readonly rule: Rule }
   | { readonly kind: 'neighbour'; readonly change: Change; readonly neighbour: Neighbour }
+  | { readonly kind: 'setting'; readonly change: 'new'; readonly key: SysctlKey; readonly value: string }
   /** More changed than the kernel could keep for us (ENOBUFS): everything may be different. */
   | { readonly kind: 'lost' };
 

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
 import { defaultAddonPath, loadAddon } from '../kernel/addon.ts';
@@ -7,6 +8,7 @@ import { LinuxKernel } from '../kernel/linux.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { route } from '../route/types.ts';
 import { startNetlink } from '../worker/client.ts';
+import { netlinkService } from '../worker/service.ts';
 import type { NetlinkEvent } from './events.ts';
 
 const addon = loadAddon(defaultAddonPath());
@@ -82,6 +84,31 @@ describe('the monitor', () => {
     monitor.drain();
     const addresses = seen.flatMap((event) => (event.kind === 'address' ? [event.address.link] : []));
     expect(addresses).toEqual(['br1', 'br1']);
+  });
+
+  it('is not ahead of a reading: the routes that go with an address are gone when they are read after it', async () => {
+    using kernel = new LinuxKernel(addon, { ownNetns: path() });
+    const { read } = netlinkService(kernel);
+    // The kernel looks at all routes, the highest first, for those to take: it is some time until it comes to ours.
+    const many = Array.from({ length: 60_000 }, (_, i) => `route add blackhole 200.${i >> 8}.${i & 255}.0/24\n`);
+    execFileSync('ip', ['-n', name, '-batch', '-'], { input: many.join('') });
+    ip('link', 'add', 'v1', 'type', 'veth', 'peer', 'name', 'v2');
+    for (const end of ['v1', 'v2']) ip('link', 'set', end, 'up');
+    let isGone = false;
+    using monitor = kernel.watch((events) => {
+      isGone ||= events.some(({ kind, ...rest }) => kind === 'address' && 'change' in rest && rest.change === 'gone');
+    });
+    for (let i = 0; i < 60; i++) {
+      ip('address', 'add', '10.9.0.2/24', 'dev', 'v1');
+      ip('route', 'add', '10.5.0.0/16', 'via', '10.9.0.1', 'dev', 'v1', 'proto', '85');
+      monitor.drain();
+      isGone = false;
+      const ended = once(spawn('ip', ['-n', name, 'address', 'del', '10.9.0.2/24', 'dev', 'v1']), 'exit');
+      // Without a turn of the event loop in between, as that takes longer than what is looked for.
+      while (!isGone) monitor.drain();
+      expect(read({ routes: [{ family: 4, table: 254, protocol: 85 }] }).routes).toEqual([]);
+      await ended;
+    }
   });
 
   it('can be begun and ended many times, and by an end of the thread', async () => {

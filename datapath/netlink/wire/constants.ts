@@ -74,6 +74,8 @@ export const RTNLGRP = {
   IPV6_IFADDR: 9,
   IPV6_ROUTE: 11,
   IPV6_RULE: 19,
+  IPV4_NETCONF: 24,
+  IPV6_NETCONF: 25,
 } as const;
 
 /** fib_rules.h */
@@ -92,6 +94,9 @@ export const FRA = {
 } as const;
 export const FR_ACT_TO_TBL = 1;
 export const FIB_RULE_INVERT = 2;
+
+/** netconf.h */
+export const NETCONFA = { IFINDEX: 1, FORWARDING: 2, RP_FILTER: 3, ALL: -1, DEFAULT: -2 } as const;
 
 /** neighbour.h */
 export const NDA = { DST: 1, LLADDR: 2 } as const;

@@ -13,6 +13,7 @@ import { decodeNeighbour, putNeighbour } from '../neighbour/codec.ts';
 import { decodeRoute, putRoute } from '../route/codec.ts';
 import { route } from '../route/types.ts';
 import { addRule, decodeRule } from '../rule/codec.ts';
+import { decodeSettings } from '../setting/codec.ts';
 import { formatRequest, parseDatagram, parseMessageBytes } from './message.ts';
 import { decodeNetnsid } from './netnsid.ts';
 import type { NamedRequest } from './socket.ts';
@@ -27,7 +28,7 @@ const requests: readonly NamedRequest[] = [
   addRule({ family: 6, priority: 2000, fwmark: 1, to: parseCidr('fd69::c/128'), iif: 'a', table: 7, protocol: 85 }),
   putNeighbour({ link: 'a', address: parseIp('fd69::4'), mac: end.mac }, 3),
 ];
-const decoders = [decodeLink, decodeAddress, decodeRoute, decodeRule, decodeNeighbour, decodeNetnsid];
+const decoders = [decodeLink, decodeAddress, decodeRoute, decodeRule, decodeNeighbour, decodeNetnsid, decodeSettings];
 
 /** Null when it was read. */
 const outcome = (read: () => unknown): string | null => {

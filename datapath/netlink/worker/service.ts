@@ -42,6 +42,8 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
 const read = (kernel: Kernel, query: Query): Snapshot => {
   const { netns, links, addresses, routes = [], rules, neighbours, sysctls = [] } = query;
   const from = kernel.netns(netns);
+  // Else what has been told of would be read as it was before, and nobody would tell again.
+  if (routes.length > 0) from.settle();
   return {
     links: links === true ? from.links() : [],
     addresses: addresses === true ? from.addresses() : [],

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { parseInterfaceAddress } from '../../net/cidr.ts';
+import { FakeKernel } from '../netlink/fake/fake-kernel.ts';
+import { address, bridgeOps } from './host-world.suite.ts';
+import { OWNERSHIP } from './keeper.suite.ts';
+import { Mirror } from './mirror.ts';
+import { isRight, judge } from './verdict.ts';
+import { WantedIndex } from './wanted-index.ts';
+
+const TEXT = 'fd69::2/112';
+
+const verdictOf = (noDad: boolean) => {
+  const netns = new FakeKernel().netns();
+  netns.apply(bridgeOps);
+  const mirror = new Mirror();
+  const tentative = {
+    link: 'br-ex',
+    address: parseInterfaceAddress(TEXT),
+    scope: 'global',
+    state: 'tentative',
+  } as const;
+  mirror.load({
+    links: netns.links(),
+    addresses: [tentative],
+    routes: [],
+    rules: [],
+    neighbours: [],
+    sysctls: new Map(),
+  });
+  return judge(address('br-ex', TEXT, { noDad }), { mirror, index: new WantedIndex(OWNERSHIP), ownership: OWNERSHIP });
+};
+
+it('an address that somebody has put, so that it has to wait, is put anew', () => {
+  const { ops } = verdictOf(true);
+  expect(ops.map(({ op }) => op)).toEqual(['address.delete', 'address.put']);
+});
+
+it('one that is to wait may wait', () => expect(isRight(verdictOf(false))).toBe(true));
