@@ -1,52 +1,87 @@
 /**
- * Which networks the pods of this node are attached to, as facts. A network that no pod uses any more stays for a while: a
- * pod that is deleted is mostly followed by another one, and making a network costs OVN far more than keeping it.
+ * Which networks something of this node uses, as facts. A network that nobody uses any more stays for a while: a pod that
+ * is deleted is mostly followed by another one, and making a network costs OVN far more than keeping it.
  */
 import type { Clock } from '../../kube/clock.ts';
+import type { UsageSink } from '../desired/engine.ts';
 import type { FactStore } from '../model/fact-store.ts';
-import type { AttachmentRegistry } from './registry.ts';
 
 interface NetworkUsageOptions {
   readonly facts: FactStore;
-  readonly registry: AttachmentRegistry;
   readonly clock: Clock;
-  /** How long a network stays after its last pod. */
+  /** How long a network stays after its last user. */
   readonly graceMs: number;
 }
 
-/** Keeps the facts of kind `networkInUse` current. @returns what ends it */
-export const followNetworkUsage = ({ facts, registry, clock, graceMs }: NetworkUsageOptions): (() => void) => {
-  const podsOf = new Map<string, Set<string>>();
-  const networksOf = new Map<string, ReadonlySet<string>>();
-  const endings = new Map<string, () => void>();
+/** Networks that a node has: each has a port of the host. */
+export const networksOfPorts = (
+  interfaces: Iterable<{ readonly external_ids: Readonly<Record<string, string>> }>,
+): Set<string> => new Set([...interfaces].flatMap(({ external_ids: ids }) => ids['k8s.ovn.org/network'] ?? []));
 
-  const enter = (pod: string, network: string): void => {
-    endings.get(network)?.();
-    endings.delete(network);
-    podsOf.set(network, (podsOf.get(network) ?? new Set()).add(pod));
-    facts.set('networkInUse', network, true);
-  };
-  const leave = (pod: string, network: string): void => {
-    const pods = podsOf.get(network);
-    pods?.delete(pod);
-    if (pods === undefined || pods.size > 0) return;
-    podsOf.delete(network);
+/** Keeps the facts of kind `networkInUse` current. */
+export class NetworkUsage implements UsageSink {
+  readonly #options: NetworkUsageOptions;
+  readonly #usersOf = new Map<string, Set<string>>();
+  readonly #usedBy = new Map<string, ReadonlySet<string>>();
+  readonly #endings = new Map<string, () => void>();
+
+  constructor(options: NetworkUsageOptions) {
+    this.#options = options;
+  }
+
+  set(user: string, networks: readonly string[]): void {
+    const before = this.#usedBy.get(user) ?? NONE;
+    const now = new Set(networks);
+    if (now.size === 0) this.#usedBy.delete(user);
+    else this.#usedBy.set(user, now);
+    for (const network of now.difference(before)) this.#enter(user, network);
+    for (const network of before.difference(now)) this.#leave(user, network);
+  }
+
+  delete(user: string): void {
+    this.set(user, []);
+  }
+
+  /**
+   * To be called at the start, with what the node has from before. Nobody knows how long ago its last user went, so the
+   * time begins anew: an agent that is started again takes nothing away that a pod may come back to.
+   */
+  linger(networks: Iterable<string>): void {
+    for (const network of networks) {
+      if (this.#usersOf.has(network) || this.#endings.has(network)) continue;
+      this.#options.facts.set('networkInUse', network, true);
+      this.#endLater(network);
+    }
+  }
+
+  stop(): void {
+    for (const cancel of this.#endings.values()) cancel();
+    this.#endings.clear();
+  }
+
+  #enter(user: string, network: string): void {
+    this.#endings.get(network)?.();
+    this.#endings.delete(network);
+    this.#usersOf.set(network, (this.#usersOf.get(network) ?? new Set()).add(user));
+    this.#options.facts.set('networkInUse', network, true);
+  }
+
+  #leave(user: string, network: string): void {
+    const users = this.#usersOf.get(network);
+    users?.delete(user);
+    if (users === undefined || users.size > 0) return;
+    this.#usersOf.delete(network);
+    this.#endLater(network);
+  }
+
+  #endLater(network: string): void {
+    const { facts, clock, graceMs } = this.#options;
     const end = (): void => {
-      endings.delete(network);
+      this.#endings.delete(network);
       facts.set('networkInUse', network, undefined);
     };
-    endings.set(network, clock.schedule(graceMs, end));
-  };
-  const unsubscribe = registry.subscribe((pod, after) => {
-    const before = networksOf.get(pod) ?? new Set<string>();
-    const now = new Set(after?.attachments.map(({ network }) => network.name));
-    if (now.size === 0) networksOf.delete(pod);
-    else networksOf.set(pod, now);
-    for (const network of now.difference(before)) enter(pod, network);
-    for (const network of before.difference(now)) leave(pod, network);
-  });
-  return () => {
-    unsubscribe();
-    for (const cancel of endings.values()) cancel();
-  };
-};
+    this.#endings.set(network, clock.schedule(graceMs, end));
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();

@@ -35,6 +35,12 @@ export interface AttachmentSink {
   delete(owner: string): void;
 }
 
+/** Takes which networks this node is to have for the sake of an owner. */
+export interface UsageSink {
+  set(owner: string, networks: readonly string[]): void;
+  delete(owner: string): void;
+}
+
 /** Takes what owners want of a place whose things are known by keys. Replaces what the same owner wanted before. */
 export interface ItemSink<Item> {
   set(owner: string, items: readonly Item[]): void;
@@ -49,6 +55,7 @@ export interface Sinks {
   readonly host: ItemSink<HostItem>;
   readonly nftables: ItemSink<NftItem>;
   readonly attachments: AttachmentSink;
+  readonly usage: UsageSink;
 }
 
 export interface EngineOptions {
@@ -114,7 +121,7 @@ class RenderingEngine implements Engine {
     const start = monotonic();
     this.#scheduled = true;
     const rendered: string[] = [];
-    // What pods are attached to is a fact again (`networkInUse`): what follows from it belongs to the same transaction.
+    // What is used is a fact again (`networkInUse`): what follows from it belongs to the same transaction.
     for (let round = 0; this.#stale.size > 0 && round < MAX_ROUNDS; round++) {
       const stale = [...this.#stale];
       this.#stale.clear();
@@ -182,6 +189,7 @@ class RenderingEngine implements Engine {
 
   #publish(owner: string, fragment: Fragment): void {
     const { northbound, southbound, openvswitch, openflow, host, nftables, attachments, diagnostics = [] } = fragment;
+    const { usedNetworks = [] } = fragment;
     const { sinks } = this.#options;
     publishTo(sinks.northbound, owner, northbound);
     publishTo(sinks.southbound, owner, southbound);
@@ -189,6 +197,8 @@ class RenderingEngine implements Engine {
     publishItems(sinks.openflow, owner, openflow?.items);
     publishItems(sinks.host, owner, host?.items);
     publishItems(sinks.nftables, owner, nftables?.items);
+    if (usedNetworks.length === 0) sinks.usage.delete(owner);
+    else sinks.usage.set(owner, usedNetworks);
     if (attachments === undefined) sinks.attachments.delete(owner);
     else sinks.attachments.set(owner, attachments);
     if (diagnostics.length > 0) this.diagnostics.set(owner, diagnostics);

@@ -62,6 +62,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'hostAddresses':
     case 'encapIps':
     case 'networkInUse':
+    case 'neighbours':
     case 'kubeletCgroup':
     case 'podCgroup':
       return [];

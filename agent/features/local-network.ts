@@ -22,6 +22,10 @@ export const localNetwork = (name: string, view: View): LocalNetwork | undefined
   return subnets.length === 0 ? undefined : { network, subnets };
 };
 
+/** Of a namespace whose pods have one; there need not be a network of that name yet. */
+export const primaryNetworkName = (namespace: string, view: View): string | undefined =>
+  view.namespace(namespace)?.wantsPrimaryNetwork === true ? view.primaryNad(namespace)?.network : undefined;
+
 /** Of the switch with the network's pods on the node. */
 export const podSwitchName = ({ name, topology }: Pick<NetworkFact, 'name' | 'topology'>, node: string): string =>
   topology === 'layer2' ? layer2SwitchName(name) : nodeSwitchName(name, node);

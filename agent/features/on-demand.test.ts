@@ -1,7 +1,7 @@
 /** With `--network-rendering on-demand` a node has nothing of a network that nothing here uses, and all of one that is used. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LocalSettings } from '../model/view.ts';
-import { TestCluster } from '../testing/cluster.ts';
+import { GRACE_MS, TestCluster } from '../testing/cluster.ts';
 
 const cluster = (networkRendering: LocalSettings['networkRendering']): TestCluster =>
   new TestCluster('n1', {}, { networkRendering })
@@ -36,4 +36,47 @@ it('rows, flows, routes and nftables objects come and go with what uses a networ
   expect(JSON.stringify(onDemand.render())).toBe(always);
   for (const network of ['blue', 'green']) onDemand.facts.set('networkInUse', network, undefined);
   expect(JSON.stringify(onDemand.render())).toBe(without);
+});
+
+describe('a network is used by', () => {
+  const RED = { default: { ips: ['10.128.0.5/24'] }, 't/net': { ips: ['10.1.0.5/24'] } };
+  const here = (it: TestCluster): string[] => [...it.facts.ids('networkInUse')];
+
+  it.each([
+    ['a pod of its namespace', { node: 'n1', networks: RED }, ['blue']],
+    ['one that has no addresses yet', { node: 'n1', networks: {} }, ['blue']],
+    ['a host-network pod of its namespace', { node: 'n1', networks: {}, hostNetwork: true }, ['blue']],
+    ['no pod of another node', { node: 'n2', networks: RED }, []],
+    ['no host-network pod of another node', { node: 'n2', networks: {}, hostNetwork: true }, []],
+    ['none that has finished', { node: 'n1', networks: RED, finished: true }, []],
+    ['no host-network pod that has finished', { node: 'n1', networks: {}, hostNetwork: true, finished: true }, []],
+  ] as const)('%s', (_, input, wanted) => {
+    const it = cluster('on-demand').pod('t/a', input);
+    it.render();
+    expect(here(it)).toEqual(wanted);
+  });
+
+  it('no host-network pod of a namespace without the label', () => {
+    const it = cluster('on-demand').namespace('t', false).pod('t/a', { node: 'n1', networks: {}, hostNetwork: true });
+    it.render();
+    expect(here(it)).toEqual([]);
+  });
+
+  it('a host-network pod that finds its network in the same flush, and keeps it for a while', async () => {
+    const it = cluster('on-demand');
+    const without = JSON.stringify(it.render());
+    it.facts.set('podCgroup', 'uid-a', { path: 'kubepods/pod1', level: 2 });
+    it.pod('t/a', { node: 'n1', networks: {}, hostNetwork: true });
+    const document = JSON.stringify(it.render());
+    expect(document).toContain('kubepods/pod1');
+    expect(document).toContain('blue_ovn_cluster_router');
+    expect(document).not.toContain('green');
+    it.facts.set('pod', 't/a', undefined);
+    it.render();
+    await it.clock.advance(GRACE_MS - 1);
+    expect(here(it)).toEqual(['blue']);
+    await it.clock.advance(1);
+    it.facts.set('podCgroup', 'uid-a', undefined);
+    expect(JSON.stringify(it.render())).toBe(without);
+  });
 });

@@ -88,6 +88,12 @@ export interface PodFact {
   readonly refused?: ReadonlyMap<string, string> | undefined;
 }
 
+/** Somebody on the links of the gateway bridge. */
+export interface NeighbourFact {
+  readonly ip: Ip;
+  readonly mac: Mac;
+}
+
 /** A place of processes, cgroups(7). */
 export interface CgroupFact {
   /** As nft names it, below /sys/fs/cgroup: `kubelet.slice/kubelet.service`. */
@@ -120,10 +126,12 @@ export interface Facts {
   readonly namespace: NamespaceFact;
   /** By `namespace/name`. */
   readonly pod: PodFact;
-  /** By network name: something on this node needs the network (a pod here, or one that is to come). */
+  /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
   readonly networkInUse: true;
   /** `LOCAL`: where the tunnels of other nodes end here. */
   readonly encapIps: readonly Ip[];
+  /** `LOCAL`: those that the default network's gateway router of this node knows, by address. */
+  readonly neighbours: readonly NeighbourFact[];
   /** `LOCAL`: where the kubelet's processes are. */
   readonly kubeletCgroup: CgroupFact;
   /** By the UID by which the container runtime knows a pod of this node: where its processes are. */

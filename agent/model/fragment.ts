@@ -21,6 +21,8 @@ export interface Fragment {
   readonly nftables?: NftablesFragment;
   /** Of a pod of this node. */
   readonly attachments?: PodAttachments;
+  /** Names of networks that this node has to have, also with `networkRendering: 'on-demand'`. */
+  readonly usedNetworks?: readonly string[];
   readonly diagnostics?: readonly Diagnostic[];
 }
 

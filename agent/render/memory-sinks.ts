@@ -46,4 +46,5 @@ export class MemorySinks implements Sinks {
   readonly host = new MemoryItems<HostItem>();
   readonly nftables = new MemoryItems<NftItem>();
   readonly attachments = new Map<string, PodAttachments>();
+  readonly usage = new Map<string, readonly string[]>();
 }

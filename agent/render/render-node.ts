@@ -8,7 +8,7 @@ import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { AddressBook } from '../attachments/address-book.ts';
-import { createEngine } from '../desired/engine.ts';
+import { createEngine, type UsageSink } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
 import { projectNad } from '../inputs/nad-projection.ts';
@@ -34,6 +34,8 @@ export interface RenderInput {
   readonly gatewayMode?: GatewayFact['mode'] | undefined;
   /** Of the node, below the root of cgroup v2. */
   readonly kubeletCgroup?: string | undefined;
+  /** On demand only networks that pods in the input use are rendered. Default: always. */
+  readonly networkRendering?: LocalSettings['networkRendering'] | undefined;
 }
 
 export const renderNode = (input: RenderInput): RenderDocument => {
@@ -46,11 +48,17 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     cluster,
     encapIps: local?.fact.encapIps.length ? local.fact.encapIps : (local?.internalIps ?? []),
     southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
-    networkRendering: 'always',
+    networkRendering: input.networkRendering ?? 'always',
   };
   const facts = new FactStore();
   const sinks = new MemorySinks();
-  const engine = createEngine({ features: FEATURES, facts, settings, sinks, schedule: () => undefined });
+  const engine = createEngine({
+    features: FEATURES,
+    facts,
+    settings,
+    sinks: { ...sinks, usage: usageIn(facts) },
+    schedule: () => undefined,
+  });
   const feeder = feedFacts(facts, caches, settings);
   const assumed = completeNodeFacts(facts, input);
   engine.start();
@@ -63,6 +71,14 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   );
   return { ...document, diagnostics: [...found, ...assumed, ...given, ...document.diagnostics] };
 };
+
+/** Nothing goes while a node is rendered once. */
+const usageIn = (facts: FactStore): UsageSink => ({
+  set: (_, networks) => {
+    for (const network of networks) facts.set('networkInUse', network, true);
+  },
+  delete: () => undefined,
+});
 
 const readCaches = (objects: readonly KubeObject[], node: string, problems: Problem[]): ClusterCaches => {
   const read = <T extends object>(kind: string, project: (object: KubeObject) => T | undefined) =>

@@ -3,10 +3,12 @@ import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
+import { createFakeClock } from '../../kube/fake-clock.ts';
 import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseDatapathKey, parseNetworkId, parseNodeId, parsePortKey } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
 import { macFromIp, parseMac } from '../../net/mac.ts';
+import { NetworkUsage } from '../attachments/network-usage.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { FactStore } from '../model/fact-store.ts';
@@ -57,11 +59,16 @@ export interface PodInput {
   readonly unreadableOpenPorts?: string;
 }
 
+/** How long a network that is rendered on demand stays. */
+export const GRACE_MS = 60_000;
+
 /** The cluster as `localNode` sees it, and what its agent would want. */
 export class TestCluster {
   readonly facts = new FactStore();
   readonly sinks = new MemorySinks();
   readonly settings: LocalSettings;
+  /** How long ago something was used. */
+  readonly clock = createFakeClock();
   readonly engine: Engine;
   /** Owners that each flush rendered. */
   readonly flushes: (readonly string[])[] = [];
@@ -86,7 +93,7 @@ export class TestCluster {
       features: FEATURES,
       facts: this.facts,
       settings: this.settings,
-      sinks: this.sinks,
+      sinks: { ...this.sinks, usage: new NetworkUsage({ facts: this.facts, clock: this.clock, graceMs: GRACE_MS }) },
       schedule: () => undefined,
       onFlush: (owners) => this.flushes.push(owners),
     });

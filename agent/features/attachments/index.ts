@@ -1,4 +1,7 @@
-/** Decides which networks a pod of this node is attached to: the default network, and its namespace's primary one. */
+/**
+ * Decides which networks a pod of this node is attached to: the default network, and its namespace's primary one. A
+ * host-network pod is attached to none, but uses the one of its namespace by the node's own port (features/host-isolation/).
+ */
 import {
   DEFAULT_INTERFACE,
   DEFAULT_NETWORK_NAME,
@@ -9,15 +12,21 @@ import type { Attachment, PodAttachments } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
+import { primaryNetworkName } from '../local-network.ts';
 
 export const attachments: FeatureOver<'pod'> = {
   name: 'attachments',
   over: 'pod',
   render: ({ pod: key }, view) => {
     const pod = view.pod(key);
-    if (pod === undefined || pod.node !== view.node || pod.hostNetwork || pod.finished) return EMPTY_FRAGMENT;
-    return told(attachmentsOf(pod, view));
+    if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
+    return pod.hostNetwork ? usingThatOf(pod.namespace, view) : told(attachmentsOf(pod, view));
   },
+};
+
+const usingThatOf = (namespace: string, view: View): Fragment => {
+  const network = primaryNetworkName(namespace, view);
+  return network === undefined ? EMPTY_FRAGMENT : { usedNetworks: [network] };
 };
 
 const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
@@ -57,6 +66,7 @@ const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, at
 
 const told = (result: PodAttachments): Fragment => ({
   attachments: result,
+  usedNetworks: result.attachments.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name])),
   ...(result.waitingFor !== undefined && {
     diagnostics: [{ object: `Pod/${podKey(result.pod)}`, severity: 'warning', message: result.waitingFor }],
   }),

@@ -29,7 +29,7 @@ import { managementLinkName } from '../../model/host-names.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
 import { isLocked } from '../isolation/locked-pod.ts';
-import { localNetwork } from '../local-network.ts';
+import { localNetwork, primaryNetworkName } from '../local-network.ts';
 import { isolationItems, managementIsolationItems } from './chains.ts';
 
 export const hostIsolation: FeatureOver<'zone'> = {
@@ -73,8 +73,8 @@ export const hostIsolationPod: FeatureOver<'pod'> = {
 
 /** By its cgroup, to the management port of its namespace's network. */
 const hostPod = (pod: PodFact, view: View): Fragment => {
-  const primary = view.primaryNad(pod.namespace)?.network;
-  if (primary === undefined || view.namespace(pod.namespace)?.wantsPrimaryNetwork !== true) return EMPTY_FRAGMENT;
+  const primary = primaryNetworkName(pod.namespace, view);
+  if (primary === undefined) return EMPTY_FRAGMENT;
   const network = localNetwork(primary, view)?.network;
   const cgroup = view.podCgroup(pod.runtimeUid);
   if (network?.role !== 'primary' || cgroup === undefined) return EMPTY_FRAGMENT;
