@@ -28,8 +28,8 @@ export interface NodeProjection {
   readonly problems: readonly Problem[];
 }
 
-/** An annotation that cannot be read counts as absent. */
-export const projectNode = (object: KubeObject): NodeProjection => {
+/** An annotation that cannot be read counts as absent. @param before of the same node, from an earlier version of it */
+export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 'subnets'>): NodeProjection => {
   const { name, annotations = {} } = object.metadata;
   const problems: Problem[] = [];
   const read = <Value>(key: string, parse: (text: string, node: string) => Value): Value | undefined => {
@@ -45,7 +45,7 @@ export const projectNode = (object: KubeObject): NodeProjection => {
       transitAddresses: read(NODE_ANNOTATIONS.transitAddresses, parseTransitAddresses) ?? [],
       gatewayMtuSupport: annotations[NODE_ANNOTATIONS.gatewayMtuSupport] !== 'false',
     },
-    subnets: read(NODE_ANNOTATIONS.subnets, parseNodeSubnets) ?? new Map(),
+    subnets: read(NODE_ANNOTATIONS.subnets, (text, node) => parseNodeSubnets(text, node, before?.subnets)) ?? new Map(),
     gateway: gatewayFact(read(NODE_ANNOTATIONS.gatewayConfig, parseL3GatewayConfig)),
     hostAddresses: read(NODE_ANNOTATIONS.hostCidrs, parseHostCidrs) ?? [],
     internalIps: readOr(`Node/${name}`, problems, () => internalIps(object)) ?? [],

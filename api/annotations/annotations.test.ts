@@ -55,6 +55,29 @@ describe('node-subnets', () => {
     );
   });
 
+  it('keeps the lists of networks that are written as before, and says the same of all as without that', () => {
+    const before = parseNodeSubnets('{"a":["10.1.0.0/24"],"b":["10.2.0.0/24"],"gone":["10.9.0.0/24"]}', 'n');
+    const text = '{"b":["10.3.0.0/24"],"a":["10.1.0.0/24"],"constructor":"10.4.0.0/24"}';
+    const after = parseNodeSubnets(text, 'n', before);
+    expect([...after]).toEqual([...parseNodeSubnets(text, 'n')]);
+    expect(after.get('a')).toBe(before.get('a'));
+    expect(() => parseNodeSubnets('{"a":["10.1.0.0/24"],"b":["10.2.0.1/24"]}', 'n', before)).toThrow(
+      expect.objectContaining({ field: 'b[0]' }),
+    );
+    expect(() => parseNodeSubnets('[]', 'n', before)).toThrow(expect.objectContaining({ code: 'ERR_API_FIELD' }));
+  });
+
+  it('reads after any other text as it reads alone', () => {
+    const texts = fc
+      .dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.array(network4))
+      .map((it) => JSON.stringify(it));
+    fc.assert(
+      fc.property(texts, texts, (one, other) => {
+        expect([...parseNodeSubnets(one, 'n', parseNodeSubnets(other, 'n'))]).toEqual([...parseNodeSubnets(one, 'n')]);
+      }),
+    );
+  });
+
   it('reads back what it writes', () => {
     const map = fc.dictionary(fc.stringMatching(/^[a-z][a-z_.-]{0,12}$/), fc.array(fc.oneof(network4, network6)));
     fc.assert(

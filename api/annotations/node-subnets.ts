@@ -6,16 +6,40 @@ import { z } from 'zod';
 import type { Cidr } from '../../net/cidr.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { NODE_ANNOTATIONS } from '../names.ts';
-import { parseJsonWith } from '../parse.ts';
+import { parseJson, parseWith } from '../parse.ts';
 import { cidrSchema } from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
 
 /** Network name → one subnet per family, or per subnet of a default network that has several of a family. */
 export type NodeSubnets = ReadonlyMap<string, readonly Cidr[]>;
 
-/** A single subnet may also stand without its list. @throws ApiError */
-export const parseNodeSubnets = (text: string, node: string): NodeSubnets =>
-  new Map(Object.entries(parseJsonWith(schema, text, annotationOf('Node', NODE_ANNOTATIONS.subnets, node))));
+/**
+ * A single subnet may also stand without its list.
+ * @param before what an earlier text said: of hundreds of networks, those that are written the same are not read again
+ * @throws ApiError
+ */
+export const parseNodeSubnets = (text: string, node: string, before: NodeSubnets = new Map()): NodeSubnets => {
+  const object = annotationOf('Node', NODE_ANNOTATIONS.subnets, node);
+  const written = parseJson(text, object);
+  if (!isRecord(written) || before.size === 0) return new Map(Object.entries(parseWith(schema, written, object)));
+  const news = Object.entries(written).filter(([network, list]) => !isSame(before.get(network), list));
+  const read = new Map(Object.entries(parseWith(schema, Object.fromEntries(news), object)));
+  return new Map(
+    Object.keys(written).flatMap((network) => {
+      const subnets = read.get(network) ?? before.get(network);
+      return subnets === undefined ? [] : [[network, subnets] as const];
+    }),
+  );
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isSame = (known: readonly Cidr[] | undefined, written: unknown): boolean =>
+  known !== undefined &&
+  Array.isArray(written) &&
+  written.length === known.length &&
+  known.every((cidr, index) => written[index] === cidr);
 
 /** Always lists; networks sorted by name. */
 export const formatNodeSubnets = (subnets: NodeSubnets): string => canonicalJson(Object.fromEntries(subnets));

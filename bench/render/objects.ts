@@ -7,6 +7,7 @@ import {
   PRIMARY_NETWORK_LABEL,
 } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { parseCidr, subnetAt } from '../../net/cidr.ts';
 
 /** The one that is rendered. */
 export const LOCAL_NODE = 'node-1';
@@ -70,11 +71,13 @@ const entry = (ipv4: string, length: number, ipv6: string, role: string) => ({
 });
 
 export const nodeObject = (node: number, tenants: readonly number[], chassisId?: string): KubeObject => {
+  const ofTenants = [
+    subnetAt(parseCidr('10.20.0.0/16'), 24, node - 1),
+    subnetAt(parseCidr('fd00:20::/48'), 64, node - 1),
+  ];
   const subnets = {
     default: [`10.128.${node}.0/24`, `fd00:10:128:${node}::/64`],
-    ...Object.fromEntries(
-      tenants.map((tenant) => [`${namespaceOf(tenant)}_net`, [`10.20.${node - 1}.0/24`, `fd00:20:0:${node - 1}::/64`]]),
-    ),
+    ...Object.fromEntries(tenants.map((tenant) => [`${namespaceOf(tenant)}_net`, ofTenants])),
   };
   return {
     kind: 'Node',

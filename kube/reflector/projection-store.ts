@@ -7,7 +7,7 @@ import { createSubscribers } from './subscribers.ts';
 import type { BadObject, ObjectCache, ReflectorObservation } from './types.ts';
 
 export interface ProjectionStoreOptions<T, I extends string> {
-  readonly project: (object: KubeObject) => T | undefined;
+  readonly project: (object: KubeObject, before?: T) => T | undefined;
   readonly equal?: ((a: T, b: T) => boolean) | undefined;
   readonly indexes?: IndexFunctions<T, I> | undefined;
   readonly observe: (observation: ReflectorObservation) => void;
@@ -64,7 +64,7 @@ export const createProjectionStore = <T, I extends string>(
   };
 
   const read = (key: ObjectKey, object: KubeObject): { value: T; indexKeys: IndexKeys } | undefined => {
-    const value = project(object);
+    const value = project(object, entries.get(key)?.value);
     return value === undefined ? undefined : { value, indexKeys: indexes.keysOf(value, key) };
   };
   const put = (object: KubeObject): void => {

@@ -12,8 +12,9 @@ export interface ReflectorOptions<T, I extends string = never> {
    * What is kept of an object; the object itself is not. Undefined: this object is of no interest, as if it did not
    * exist. Pure: it may be called with the same object again. When it throws, the object is bad: it leaves the store
    * until a later version of it can be read, and nothing else is affected.
+   * @param before what is kept of an earlier version: parts that are the same need not be read again
    */
-  readonly project: (object: KubeObject) => T | undefined;
+  readonly project: (object: KubeObject, before?: T) => T | undefined;
   /** Whether a change of the object is one of the projection. Default: deep equality. */
   readonly equal?: ((a: T, b: T) => boolean) | undefined;
   /** Under which keys a value is found by `byIndex`. */
