@@ -4,6 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
+import { CONTROL_PLANE_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
 import { countsOfLane, formatCounts, LANES, REPORT_FOLDER, reportFile } from './reports.ts';
 
@@ -20,7 +22,9 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   mkdirSync(REPORT_FOLDER, { recursive: true });
   for (const lane of lanes) rmSync(reportFile(lane), { force: true });
   // Here and not in the first test that needs it: it takes longer than a test may.
-  await ensureTree((message) => console.log(message));
+  const progress = (message: string): void => console.log(message);
+  await ensureTree(progress);
+  if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
   const outcomes: Outcome[] = [];
   for (const lane of lanes) outcomes.push(await run(lane));
   console.log('');

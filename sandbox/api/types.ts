@@ -13,7 +13,23 @@ export interface ApiServerRequest {
   readonly endpoint: { readonly addresses: readonly string[]; readonly port: number };
 }
 
-/** A kind of API server: what starts one. It runs until it gets SIGTERM. */
+/** An API server that is one program: what starts it. It runs until it gets SIGTERM. */
 export interface ApiServerKind {
   command(request: ApiServerRequest): CommandLine;
+}
+
+/** Who uses the API server on a node: a person, as an administrator, or a program with the rights that it needs. */
+export type NodeUser = 'administrator' | 'kubelet' | 'agent';
+
+/** An API server that answers. */
+export interface ApiAccess {
+  /** Applied before the programs start, beside the custom resource definitions: paths below `daemonset/`. */
+  readonly manifests: readonly string[];
+  /**
+   * The contents of a kubeconfig. For an agent it is there when the node is registered, if there is a kubelet that does.
+   * @throws the signal's reason
+   */
+  nodeKubeconfig(user: NodeUser, node: string, signal: AbortSignal): Promise<string>;
+  /** A file on this machine. After the manifests were applied. */
+  clusterManagerKubeconfig(): Promise<string>;
 }

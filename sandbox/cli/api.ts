@@ -41,7 +41,8 @@ export const addApiCommand = (program: Command): void => {
 
 const serve = async (options: ApiOptions): Promise<void> => {
   if (options.api !== 'embedded') {
-    throw new SandboxError('ERR_SANDBOX_NOT_YET', '--api kube: a real kube-apiserver is not there yet');
+    const instead = 'sandbox up --api kube --programs api --nodes 0';
+    throw new SandboxError('ERR_SANDBOX_USAGE', `a real API server is several programs in a sandbox: \`${instead}\``);
   }
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());

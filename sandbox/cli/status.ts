@@ -39,7 +39,7 @@ const formatGuest = (name: string, { accelerator }: GuestStatus): string =>
 
 const formatService = ({ name, state, pid, restarts, lastEnd }: ServiceStatus): string =>
   [
-    `  ${name.padEnd(16)} ${state.padEnd(8)}`,
+    `  ${name.padEnd(18)} ${state.padEnd(8)}`,
     pid === undefined ? '' : `pid ${pid}`,
     restarts === 0 ? '' : `started again ${restarts} times, last ended with ${lastEnd}`,
   ]

@@ -2,6 +2,7 @@
 import { chmod, copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addressOf } from '../../net/cidr.ts';
+import type { NodeUser } from '../api/types.ts';
 import type { Artifacts } from '../artifacts.ts';
 import type { NetPlan } from '../plan/netplan.ts';
 import type { RootSpec } from './namespaces.ts';
@@ -13,7 +14,14 @@ export const NODE_PROGRAM = `${OPT}/bin/node`;
 export const NODE_TOOLBOX = `${OPT}/build/toolbox`;
 /** The Debian tree: what pods' root file systems are made of. */
 export const NODE_TREE = `${OPT}/tree`;
+/** For people, who are administrators. */
 export const NODE_KUBECONFIG = '/etc/ovn-udn/kubeconfig';
+/** Each program has one of its own: on a real API server it has rights of its own. */
+export const NODE_KUBECONFIGS: Readonly<Record<NodeUser, string>> = {
+  administrator: NODE_KUBECONFIG,
+  kubelet: '/etc/ovn-udn/kubelet.kubeconfig',
+  agent: '/etc/ovn-udn/agent.kubeconfig',
+};
 export const CNI_BIN = '/opt/cni/bin';
 export const CNI_CONF = '/etc/cni/net.d';
 /** The name under which clusters know the plugin. */

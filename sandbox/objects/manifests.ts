@@ -61,6 +61,14 @@ const objectsOf = (value: unknown, source: string): ManifestObject[] => {
   throw new SandboxError('ERR_SANDBOX_USAGE', `${source}: an object needs apiVersion, kind and metadata.name`);
 };
 
+/** What is in a namespace but of these kinds is in `namespace` when it does not say where: as kustomize's `namespace` does. */
+export const inNamespace = (objects: readonly ManifestObject[], namespace: string): ManifestObject[] =>
+  objects.map((object) =>
+    CLUSTER_SCOPED.has(object.kind) ? object : { ...object, metadata: { namespace, ...object.metadata } },
+  );
+
+const CLUSTER_SCOPED = new Set(['Namespace', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']);
+
 const isManifest = (value: unknown): value is ManifestObject =>
   isRecord(value) &&
   typeof value['apiVersion'] === 'string' &&

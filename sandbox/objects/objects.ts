@@ -1,8 +1,9 @@
 /** The objects of the cluster, as a user handles them. */
-import { isNotFound } from '../../kube/errors.ts';
+import { isForbidden, isNotFound } from '../../kube/errors.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject, ObjectRef, ResourceType } from '../../kube/types.ts';
+import { untilAccount } from '../api/kube/readiness.ts';
 import { SandboxError } from '../errors.ts';
 import { type Condition, describeState, isMet, parseCondition } from './conditions.ts';
 import { type ManifestObject, parseManifests } from './manifests.ts';
@@ -39,6 +40,7 @@ export interface Objects {
 const FIELD_MANAGER = 'sandbox';
 const CRD_TIMEOUT_SECONDS = 10;
 const DEFAULT_TIMEOUT_SECONDS = 60;
+const ACCOUNT_TIMEOUT_MS = 20_000;
 
 /** @param slowdown how many times longer everything takes where the cluster is: what deadlines are multiplied by */
 export const createObjects = (client: KubeClient, slowdown = 1): Objects => {
@@ -126,9 +128,19 @@ const applyObject = async (client: KubeClient, resource: ResourceType, object: M
     const { metadata: made } = await client.create(resource, body, { fieldManager: FIELD_MANAGER });
     return titleOf({ ...object, metadata: { ...metadata, name: made.name, namespace: ref.namespace ?? '' } }, resource);
   }
-  await client.patch(resource, ref, { type: 'apply', body, fieldManager: FIELD_MANAGER, force: true });
+  const apply = (): Promise<unknown> =>
+    client.patch(resource, ref, { type: 'apply', body, fieldManager: FIELD_MANAGER, force: true });
+  await apply().catch(async (error: unknown) => {
+    if (!lacksAccount(error)) throw error;
+    await untilAccount(client, ref.namespace ?? '', AbortSignal.timeout(ACCOUNT_TIMEOUT_MS));
+    await apply();
+  });
   return titleOf(object, resource);
 };
+
+/** A real API server lets no pod into a namespace before the controller manager has made its account. */
+const lacksAccount = (error: unknown): boolean =>
+  isForbidden(error) && error.message.includes('error looking up service account');
 
 const deleteObject = async (client: KubeClient, resource: ResourceType, object: ManifestObject): Promise<boolean> => {
   try {

@@ -14,7 +14,15 @@ export interface DaemonSpec {
 export const CONTROL_PLANE = 'control-plane';
 
 /** What can be killed: the daemons and programs of a node, and those of the control plane. */
-export const KILLABLE = [...DAEMONS, 'agent', 'kubelet', 'api', 'cluster-manager'] as const;
+export const KILLABLE = [
+  ...DAEMONS,
+  'agent',
+  'kubelet',
+  'api',
+  'etcd',
+  'controller-manager',
+  'cluster-manager',
+] as const;
 export type KillableName = (typeof KILLABLE)[number];
 
 export const OVS_SOCKET = '/run/openvswitch/db.sock';

@@ -38,7 +38,9 @@ it.each([
 
 describe('refuses', () => {
   it.each([
-    [{ nodes: 0 }, /^nodes: /],
+    [{ nodes: -1 }, /^nodes: /],
+    [{ nodes: 0 }, /^nodes: kubelet and agent need at least 1/],
+    [{ nodes: 0, programs: 'agent' }, /^nodes: /],
     [{ nodes: 201 }, /^nodes: /],
     [{ nodes: 'two' }, /^nodes: /],
     [{ name: '../up' }, /^name: /],
@@ -56,7 +58,7 @@ describe('refuses', () => {
     );
   });
 
-  it.each([{ api: 'kube' }, { kubelet: 'real' }] as const)('%j for now', (input) => {
+  it.each([{ kubelet: 'real' }] as const)('%j for now', (input) => {
     expect(() => parseOptions(input)).toThrow(expect.objectContaining({ code: 'ERR_SANDBOX_NOT_YET' }));
   });
 });

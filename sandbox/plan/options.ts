@@ -44,7 +44,8 @@ const schema = z.strictObject({
     .string()
     .regex(/^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/, 'must be lower-case letters, digits and dashes, at most 32')
     .default('default'),
-  nodes: z.coerce.number().int().min(1).max(MAX_NODES).default(2),
+  /** None: only an API server. */
+  nodes: z.coerce.number().int().min(0).max(MAX_NODES).default(2),
   gatewayMode: z.enum(GATEWAY_MODES).default('shared'),
   ipFamily: z.enum(IP_FAMILIES).default('dual'),
   uplink: z.enum(UPLINKS).default('bridge'),
@@ -85,7 +86,9 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
       `${issue?.path.join('.') || 'options'}: ${issue?.message ?? 'invalid'}`,
     );
   }
-  if (data.api === 'kube') throw notYet('--api kube: a real kube-apiserver is');
+  if (data.nodes === 0 && (data.programs.has('kubelet') || data.programs.has('agent'))) {
+    throw new SandboxError('ERR_SANDBOX_USAGE', 'nodes: kubelet and agent need at least 1');
+  }
   if (data.kubelet === 'real') throw notYet('--kubelet real: real kubelets are');
   return data;
 };

@@ -1,12 +1,15 @@
 /** What every step of bringing a cluster up needs. */
 
 import { join } from 'node:path';
+import { addressOf } from '../../net/cidr.ts';
 import type { Artifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
+import type { ProgramPaths } from '../kubernetes/build.ts';
+import type { CONTROL_PLANE_PROGRAMS } from '../kubernetes/recipe.ts';
 import type { KernelFeatures } from '../machine/features.ts';
 import type { Machine } from '../machine/types.ts';
 import type { Datapath } from '../plan/bridge.ts';
-import type { NetPlan } from '../plan/netplan.ts';
+import { API_PORT, type NetPlan } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import type { Service } from '../process/service.ts';
 import type { StateFolder } from './state-folder.ts';
@@ -16,6 +19,8 @@ export interface ClusterContext {
   readonly artifacts: Artifacts;
   readonly folder: StateFolder;
   readonly tree: string;
+  /** The programs of a real control plane, where that is wanted. */
+  readonly kubernetes: ProgramPaths<(typeof CONTROL_PLANE_PROGRAMS)[number]> | undefined;
   /** The sandbox's own cgroup, on this machine. */
   readonly cgroup: string;
   readonly plan: NetPlan;
@@ -43,6 +48,12 @@ export const OUTSIDE = 'outside';
 
 export const logPath = ({ folder }: ClusterContext, machine: string, program: string): string =>
   join(folder.logs, `${machine}.${program}.log`);
+
+/** Where nodes reach the API server: in the underlay. */
+export const nodeApiUrl = ({ plan }: ClusterContext, scheme: 'http' | 'https'): string => {
+  const [gateway = ''] = plan.gateway.map(addressOf);
+  return `${scheme}://${gateway.includes(':') ? `[${gateway}]` : gateway}:${API_PORT}`;
+};
 
 export const addService = ({ services }: ClusterState, machine: string, service: Service): void => {
   services.set(machine, [...(services.get(machine) ?? []), service]);

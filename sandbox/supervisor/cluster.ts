@@ -1,6 +1,8 @@
 /** A sandbox, owned by this process: when this process ends, however that happens, so does everything in it. */
 import { findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
+import { ensureKubernetes } from '../kubernetes/build.ts';
+import { CONTROL_PLANE_PROGRAMS } from '../kubernetes/recipe.ts';
 import { makeDatabases } from '../machine/databases.ts';
 import { datapathOf, readFeatures } from '../machine/features.ts';
 import { type NodeServicesSpec, startNodeServices } from '../machine/node-services.ts';
@@ -33,6 +35,10 @@ export const startCluster = async (
 ): Promise<OwnedControl> => {
   const artifacts = findArtifacts();
   const tree = await ensureTree(progress);
+  const isReal = options.api === 'kube' && options.programs.has('api');
+  const kubernetes = isReal
+    ? await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: artifacts.root, progress })
+    : undefined;
   const { folder, cgroup, janitor } = await claimPlace(options.name, artifacts);
   const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
   const stop = new AbortController();
@@ -44,7 +50,7 @@ export const startCluster = async (
     await janitor.clean();
   };
   try {
-    const context = await makeContext(options, { artifacts, folder, tree, cgroup, progress, onError });
+    const context = await makeContext(options, { artifacts, folder, tree, kubernetes, cgroup, progress, onError });
     requirePrograms(context);
     const control = await clusterControl(context, state, {
       tearDown: down,
@@ -62,7 +68,7 @@ export const startCluster = async (
 
 const makeContext = async (
   options: SandboxOptions,
-  given: Pick<ClusterContext, 'artifacts' | 'folder' | 'tree' | 'cgroup' | 'progress' | 'onError'>,
+  given: Pick<ClusterContext, 'artifacts' | 'folder' | 'tree' | 'kubernetes' | 'cgroup' | 'progress' | 'onError'>,
 ): Promise<ClusterContext> => {
   const features = await readFeatures(given.artifacts.toolbox);
   return {
@@ -88,8 +94,8 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
     ...plan.nodes.map(async (host) => {
       await startNodeServices(nodeServicesSpec(context, state, host, lifetime), signal);
       progress(`${host.name}: OVS and OVN run`);
-      await controlPlane;
-      await startNodePrograms(context, state, host);
+      const api = await controlPlane;
+      await startNodePrograms(context, state, host, { api, signal });
     }),
   ]);
   await waitForNodes(context, state, signal);

@@ -6,30 +6,23 @@ import { connect } from '../../kube/client/connect.ts';
 import { loadConnection } from '../../kube/config/load.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
-import { embeddedApi } from '../api/embedded.ts';
-import { kubeconfigFor } from '../api/kubeconfig.ts';
+import { PROJECT_NAMESPACE } from '../api/kube/identities.ts';
+import type { ApiAccess, NodeUser } from '../api/types.ts';
 import { runEndpointSliceController } from '../control-plane/endpoint-slice-controller.ts';
 import { runScheduler } from '../control-plane/scheduler.ts';
 import { SandboxError } from '../errors.ts';
-import { NODE_KUBECONFIG, NODE_PROGRAM, OPT } from '../machine/node-root.ts';
-import type { CommandLine } from '../machine/types.ts';
-import { readManifests } from '../objects/manifests.ts';
+import { NODE_KUBECONFIGS, NODE_PROGRAM, OPT } from '../machine/node-root.ts';
+import { inNamespace, readManifests } from '../objects/manifests.ts';
 import { createObjects } from '../objects/objects.ts';
-import { serviceSubnets, settingsEnvironment } from '../plan/cluster-settings.ts';
-import { API_PORT, type HostPlan } from '../plan/netplan.ts';
+import { settingsEnvironment } from '../plan/cluster-settings.ts';
+import type { HostPlan } from '../plan/netplan.ts';
 import type { ProgramName } from '../plan/options.ts';
-import { before, partReady, unlessEnded } from '../process/parts.ts';
-import { REPORT_FD, type Service, startService } from '../process/service.ts';
-import { waitForPath } from '../process/wait-for-path.ts';
-import {
-  addService,
-  type ClusterContext,
-  type ClusterState,
-  logPath,
-  machineNamed,
-  SERVICES,
-  UNDERLAY,
-} from './cluster-context.ts';
+import { before, partReady } from '../process/parts.ts';
+import { REPORT_FD, startService } from '../process/service.ts';
+import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
+import { startOnce } from './control-plane-services.ts';
+import { startEmbeddedApi } from './embedded-api.ts';
+import { startKubeApi } from './kube-api.ts';
 import { waitForNodesReady, waitForNodesRegistered } from './node-readiness.ts';
 
 export interface Signals {
@@ -55,109 +48,80 @@ export const requirePrograms = ({ options, artifacts }: ClusterContext): void =>
   }
 };
 
-/** Resolves when the API server answers. */
+/** Resolves when the API server answers, with how it is reached; undefined when there is none. */
 export const startControlPlane = async (
   context: ClusterContext,
   state: ClusterState,
   { signal, lifetime }: Signals,
-): Promise<void> => {
-  const { options, folder, progress, onError } = context;
-  if (!options.programs.has('api')) return;
-  const api = startApi(context, state);
-  const ready = waitForPath(folder.kubeconfig, signal);
-  await partReady('the API server', api.log, unlessEnded(api, ready));
+): Promise<ApiAccess | undefined> => {
+  const { options, progress, onError } = context;
+  if (!options.programs.has('api')) return undefined;
+  const start = options.api === 'kube' ? startKubeApi : startEmbeddedApi;
+  const api = await start(context, state, signal);
   progress('the API server answers');
-  startForwarder(context, state);
   const client = await kubeClient(context);
   void runScheduler({ client, onError }, lifetime);
   void runEndpointSliceController({ client, onError }, lifetime);
-  await installDefinitions(context, client);
-  if (options.programs.has('cluster-manager')) startClusterManager(context, state);
+  await installManifests(context, client, ['crds', ...api.manifests]);
+  if (options.programs.has('cluster-manager')) {
+    startClusterManager(context, state, await api.clusterManagerKubeconfig());
+  }
+  return api;
 };
 
-/** What a cluster's administrator applies before the programs start. */
-const installDefinitions = async ({ artifacts, progress }: ClusterContext, client: KubeClient): Promise<void> => {
-  const folder = join(artifacts.root, 'daemonset', 'crds');
-  if (!existsSync(folder)) return;
-  const applied = await createObjects(client).apply(await readManifests(folder));
-  if (applied.length > 0) progress(`${applied.length} custom resource definitions installed`);
+/** What a cluster's administrator applies before the programs start. @param parts of `daemonset/` */
+const installManifests = async (
+  { artifacts, progress }: ClusterContext,
+  client: KubeClient,
+  parts: readonly string[],
+): Promise<void> => {
+  const paths = parts.map((part) => join(artifacts.root, 'daemonset', part)).filter((path) => existsSync(path));
+  const manifests = (await Promise.all(paths.map(readManifests))).flat();
+  const applied = await createObjects(client).apply(inNamespace(manifests, PROJECT_NAMESPACE));
+  const definitions = applied.filter((title) => title.startsWith('CustomResourceDefinition '));
+  if (definitions.length > 0) progress(`${definitions.length} custom resource definitions installed`);
 };
 
-const startApi = (context: ClusterContext, state: ClusterState): Service => {
-  const { plan, folder, options, artifacts } = context;
-  const command = embeddedApi(artifacts).command({
-    kubeconfig: folder.kubeconfig,
-    socket: folder.api,
-    data: folder.apiData,
-    serviceSubnets: serviceSubnets(options.ipFamily),
-    endpoint: { addresses: plan.gateway.map(addressOf), port: API_PORT },
-  });
-  return startOnce(context, state, 'api', command);
-};
-
-/** Nodes reach the API server through the underlay, so that it needs no address on this machine's networks. */
-const startForwarder = (context: ClusterContext, state: ClusterState): void => {
-  const { plan, folder, artifacts } = context;
-  const listen = plan.gateway
-    .map(addressOf)
-    .map((ip) => (ip.includes(':') ? `[${ip}]:${API_PORT}` : `${ip}:${API_PORT}`));
-  const command = machineNamed(state, UNDERLAY).enter([artifacts.toolbox, 'proxy', ...listen, `unix:${folder.api}`], {
-    reportPid: REPORT_FD,
-  });
-  const log = logPath(context, SERVICES, 'forwarder');
-  addService(state, SERVICES, startService({ name: 'forwarder', command, log }));
-};
-
-const startClusterManager = (context: ClusterContext, state: ClusterState): void => {
-  const { artifacts, folder } = context;
+const startClusterManager = (context: ClusterContext, state: ClusterState, kubeconfig: string): void => {
+  const { artifacts } = context;
   const bundle = join(artifacts.dist, `${BUNDLES['cluster-manager']}.mjs`);
-  startOnce(context, state, 'cluster-manager', {
-    file: artifacts.node,
-    args: [bundle, '--kubeconfig', folder.kubeconfig],
-  });
+  const args = [bundle, '--kubeconfig', kubeconfig];
+  startOnce(context, state, 'cluster-manager', { file: artifacts.node, args });
 };
 
-/** On this machine's network, but in a pid namespace that ends with the sandbox. */
-const startOnce = (
-  context: ClusterContext,
-  state: ClusterState,
-  name: string,
-  { file, args }: CommandLine,
-): Service => {
-  const command = machineNamed(state, SERVICES).enter([file, ...args], {
-    cgroup: `${name}.service`,
-    env: settingsEnvironment(context.options),
-    reportPid: REPORT_FD,
-  });
-  const service = startService({ name, command, log: logPath(context, SERVICES, name) });
-  addService(state, SERVICES, service);
-  return service;
-};
+/** What a node's programs need. */
+export interface NodePrograms {
+  readonly api: ApiAccess | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** The kubelet and the agent of a node. Returns when they have been started. */
 export const startNodePrograms = async (
   context: ClusterContext,
   state: ClusterState,
   host: HostPlan,
+  { api, signal }: NodePrograms,
 ): Promise<void> => {
-  const { options, plan } = context;
+  const { options } = context;
+  if (api === undefined) return;
   const node = machineNamed(state, host.name);
-  const [gateway] = plan.gateway.map(addressOf);
-  if (options.programs.has('api')) {
-    const server = gateway?.includes(':') ? `[${gateway}]` : gateway;
-    await writeFile(node.pathOf(NODE_KUBECONFIG), kubeconfigFor(`http://${server}:${API_PORT}`));
-  }
-  const start = (program: 'kubelet' | 'agent', cgroup: string, args: readonly string[]): void => {
+  const writeKubeconfig = async (user: NodeUser): Promise<void> => {
+    const content = await api.nodeKubeconfig(user, host.name, signal);
+    await writeFile(node.pathOf(NODE_KUBECONFIGS[user]), content, { mode: 0o600 });
+  };
+  const start = async (program: 'kubelet' | 'agent', cgroup: string, args: readonly string[]): Promise<void> => {
     if (!options.programs.has(program)) return;
-    const argv = [NODE_PROGRAM, `${OPT}/dist/${BUNDLES[program]}.mjs`, '--kubeconfig', NODE_KUBECONFIG, ...args];
-    const command = node.enter(argv, { cgroup, env: settingsEnvironment(options), reportPid: REPORT_FD });
+    await writeKubeconfig(program);
+    const argv = [NODE_PROGRAM, `${OPT}/dist/${BUNDLES[program]}.mjs`, '--kubeconfig', NODE_KUBECONFIGS[program]];
+    const command = node.enter([...argv, ...args], { cgroup, env: settingsEnvironment(options), reportPid: REPORT_FD });
     addService(state, host.name, startService({ name: program, command, log: logPath(context, host.name, program) }));
   };
-  start('kubelet', 'kubelet.slice/kubelet.service', [
+  await writeKubeconfig('administrator');
+  await start('kubelet', 'kubelet.slice/kubelet.service', [
     ...['--node', host.name],
     ...host.addresses.flatMap((address) => ['--address', addressOf(address)]),
   ]);
-  start('agent', 'system.slice/udn-agent.service', ['--node', host.name]);
+  await start('agent', 'system.slice/udn-agent.service', ['--node', host.name]);
 };
 
 /** Ready needs an agent: it is what makes the CNI plugin work. */

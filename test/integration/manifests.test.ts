@@ -1,62 +1,81 @@
-/**
- * kubectl builds `daemonset/`, and an API server takes all of it, again and again: the embedded one, or the real one of the
- * kubeconfig that UDN_CONFORMANCE_KUBECONFIG names. That one must have no namespace ovn-udn, and no CRDs of ours.
- */
+/** kubectl builds `daemonset/`, and an API server takes all of it, again and again: the embedded one, and a real one. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedServer } from '../../kube/embedded/server.ts';
-import type { EmbeddedServer } from '../../kube/embedded/types.ts';
 import { createKubectl, type Kubectl } from '../conformance/kube/kubectl.ts';
+import { startRealServer } from '../conformance/kube/real-server.ts';
 
-const real = process.env['UDN_CONFORMANCE_KUBECONFIG'];
-let server: EmbeddedServer | undefined;
-let kubectl: Kubectl;
+interface Subject {
+  readonly kubeconfig: string;
+  /** The sandbox's has our definitions already. */
+  readonly hasDefinitions: boolean;
+  close(): Promise<void>;
+}
 
-beforeAll(async () => {
-  if (real === undefined) server = await startEmbeddedServer({ listen: [{ host: '127.0.0.1', port: 0 }] });
-  kubectl = await createKubectl(server?.kubeconfig() ?? (await readFile(`${real}`, 'utf8')));
-}, 180_000);
-
-afterAll(async () => {
-  await kubectl?.close();
-  await server?.close();
-});
-
-const versionsOf = async (): Promise<string[]> => {
-  const path = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
-  return (await kubectl.run('get', '-k', 'daemonset', '-o', `jsonpath=${path}`)).trim().split('\n');
+const embedded = async (): Promise<Subject> => {
+  const server = await startEmbeddedServer({ listen: [{ host: '127.0.0.1', port: 0 }] });
+  return { kubeconfig: server.kubeconfig(), hasDefinitions: false, close: () => server.close() };
 };
 
-it('is applied as it is, and a second time changes nothing', async () => {
-  const first = (await kubectl.run('apply', '-k', 'daemonset')).trim().split('\n');
-  expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
-  expect(first).toContain('daemonset.apps/udn-agent created');
-  await kubectl.run('wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s');
-  const versions = await versionsOf();
-  const second = (await kubectl.run('apply', '-k', 'daemonset')).trim().split('\n');
-  // kubectl always replaces the selector of a PodDisruptionBudget.
-  const changed = second.filter((line) => !line.endsWith(' unchanged') && !line.startsWith('poddisruptionbudget'));
-  expect(changed).toEqual([]);
-  expect(await versionsOf()).toEqual(versions);
-  expect(versions).toHaveLength(first.length);
-});
+const real = async (): Promise<Subject> => {
+  const { kubeconfig, isSandbox, close } = await startRealServer('test-manifests');
+  return { kubeconfig: await readFile(kubeconfig, 'utf8'), hasDefinitions: isSandbox, close };
+};
 
-it('both programs get the same settings, under a name that changes with them', async () => {
-  const nameIn = async (kind: string, name: string) =>
-    /"name": "(cluster-settings-[a-z0-9]+)"/.exec(
-      await kubectl.run('-n', 'ovn-udn', 'get', kind, name, '-o', 'json'),
-    )?.[1];
-  const name = await nameIn('daemonset', 'udn-agent');
-  expect(name).toBeDefined();
-  expect(await nameIn('deployment', 'udn-cluster-manager')).toBe(name);
-  expect(await kubectl.run('-n', 'ovn-udn', 'get', 'configmap', `${name}`, '-o', 'name')).toContain(name);
-});
+describe.each([
+  ['the embedded API server', embedded],
+  ['a real API server', real],
+])('%s', (_, start) => {
+  let subject: Subject | undefined;
+  let kubectl: Kubectl;
 
-it('the custom resources are served', async () => {
-  expect(await kubectl.run('get', 'udn,cudn,net-attach-def', '-A', '--ignore-not-found')).toBe('');
-});
+  beforeAll(async () => {
+    subject = await start();
+    kubectl = await createKubectl(subject.kubeconfig);
+    if (subject.hasDefinitions) await kubectl.run('delete', '-k', 'daemonset', '--ignore-not-found');
+  }, 180_000);
 
-it('is deleted as a whole', async () => {
-  await kubectl.run('delete', '-k', 'daemonset', '--ignore-not-found', '--wait=false');
-  expect(await kubectl.run('get', 'clusterroles,clusterrolebindings', '-o', 'name')).not.toContain('ovn-udn');
+  afterAll(async () => {
+    await kubectl?.close();
+    await subject?.close();
+  });
+
+  const versionsOf = async (): Promise<string[]> => {
+    const path = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
+    return (await kubectl.run('get', '-k', 'daemonset', '-o', `jsonpath=${path}`)).trim().split('\n');
+  };
+
+  it('is applied as it is, and a second time changes nothing', async () => {
+    const first = (await kubectl.run('apply', '-k', 'daemonset')).trim().split('\n');
+    expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
+    expect(first).toContain('daemonset.apps/udn-agent created');
+    await kubectl.run('wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s');
+    const versions = await versionsOf();
+    const second = (await kubectl.run('apply', '-k', 'daemonset')).trim().split('\n');
+    // kubectl always replaces the selector of a PodDisruptionBudget.
+    const changed = second.filter((line) => !line.endsWith(' unchanged') && !line.startsWith('poddisruptionbudget'));
+    expect(changed).toEqual([]);
+    expect(await versionsOf()).toEqual(versions);
+    expect(versions).toHaveLength(first.length);
+  });
+
+  it('both programs get the same settings, under a name that changes with them', async () => {
+    const nameIn = async (kind: string, name: string) =>
+      /"name": "(cluster-settings-[a-z0-9]+)"/.exec(
+        await kubectl.run('-n', 'ovn-udn', 'get', kind, name, '-o', 'json'),
+      )?.[1];
+    const name = await nameIn('daemonset', 'udn-agent');
+    expect(name).toBeDefined();
+    expect(await nameIn('deployment', 'udn-cluster-manager')).toBe(name);
+    expect(await kubectl.run('-n', 'ovn-udn', 'get', 'configmap', `${name}`, '-o', 'name')).toContain(name);
+  });
+
+  it('the custom resources are served', async () => {
+    expect(await kubectl.run('get', 'udn,cudn,net-attach-def', '-A', '--ignore-not-found')).toBe('');
+  });
+
+  it('is deleted as a whole', async () => {
+    await kubectl.run('delete', '-k', 'daemonset', '--ignore-not-found', '--wait=false');
+    expect(await kubectl.run('get', 'clusterroles,clusterrolebindings', '-o', 'name')).not.toContain('ovn-udn');
+  });
 });

@@ -9,8 +9,10 @@ import { nftItemKey } from '../../datapath/nftables/types.ts';
 import { OpenflowBackend } from '../../datapath/openflow/backend.ts';
 import { VswitchWorld } from '../../datapath/openflow/testing/vswitch-world.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
+import { parseIp } from '../../net/ip.ts';
+import { parseMac } from '../../net/mac.ts';
 import { runProgram } from '../../ovsdb/testing/programs.ts';
-import { nameOf, VARIANTS, type Variant, workedCluster } from '../unit/golden/worked-cluster.ts';
+import { addTenant, nameOf, VARIANTS, type Variant, workedCluster } from '../unit/golden/worked-cluster.ts';
 
 const PORTS = { eth0: 1, 'patch-br-ex_node1-to-br-int': 2, 'patch-br-ex_blue_node1-to-br-int': 3 } as const;
 const signal = (): AbortSignal => AbortSignal.timeout(30_000);
@@ -109,6 +111,84 @@ describe('flows', () => {
       ['what is no IP', `dl_type=0x88cc,${MAC}`],
     ])('drops %s', async (_, packet) => {
       expect(await fromTenant(packet)).toBe('drop');
+    });
+  });
+
+  describe('of two networks that ask for neighbours', () => {
+    const VARIANT: Variant = { topology: 'layer3', mode: 'shared', family: 'dual' };
+    const NODE = '02:00:00:00:00:01';
+    const OTHER = '0a:00:00:00:00:09';
+    beforeAll(async () => {
+      await world.addPort('br-ex', 'patch-br-ex_green_node1-to-br-int', 4);
+      await program(withNeighbours());
+    });
+
+    const withNeighbours = (): TestCluster => {
+      const cluster = addTenant(workedCluster(VARIANT), 'green', 2, VARIANT);
+      const known = ['172.30.0.1', 'fd00:30::1'].map((ip) => ({ ip: parseIp(ip), mac: parseMac('0a:00:00:00:00:01') }));
+      cluster.facts.set('neighbours', LOCAL, known);
+      return cluster;
+    };
+
+    /** With what it teaches the bridge. */
+    const trace = (port: number, packet: string): Promise<string> =>
+      world.control('ofproto/trace', 'br-ex', `in_port=${port},${packet}`, '-generate');
+    /** Ports by their number on the bridge, in order. */
+    const outputs = (text: string): string[] =>
+      [...text.matchAll(/^ *(?:output:(\d+)|(LOCAL|IN_PORT|NORMAL|FLOOD))$/gm)].map(
+        ([, port, name]) => port ?? name ?? '',
+      );
+    const learned = async (): Promise<string> =>
+      world.ofctl('-O', 'OpenFlow15', '--no-names', '--no-stats', 'dump-flows', world.socket('br-ex'), 'table=21');
+
+    const arpQuestion = (about: string) =>
+      `arp,dl_src=${NODE},dl_dst=ff:ff:ff:ff:ff:ff,arp_op=1,arp_spa=172.30.0.2,arp_sha=${NODE},arp_tpa=${about}`;
+    const arpAnswer = (about: string) =>
+      `arp,dl_src=${OTHER},dl_dst=${NODE},arp_op=2,arp_spa=${about},arp_sha=${OTHER},arp_tpa=172.30.0.2,arp_tha=${NODE}`;
+    const solicitation = (about: string) =>
+      `icmp6,dl_src=${NODE},dl_dst=33:33:ff:00:00:01,ipv6_src=fe80::ff:fe00:1,ipv6_dst=ff02::1:ff00:1,nw_ttl=255,icmpv6_type=135,icmpv6_code=0,nd_target=${about},nd_sll=${NODE}`;
+    const advertisement = (about: string) =>
+      `icmp6,dl_src=${OTHER},dl_dst=${NODE},ipv6_src=${about},ipv6_dst=fe80::ff:fe00:1,nw_ttl=255,icmpv6_type=136,icmpv6_code=0,nd_target=${about},nd_tll=${OTHER}`;
+
+    it.each([
+      ['ARP', arpQuestion('172.30.0.9'), arpAnswer('172.30.0.9'), arpAnswer('172.30.0.8'), ['2', 'LOCAL']],
+      ['discovery', solicitation('fd00:30::9'), advertisement('fd00:30::9'), advertisement('fd00:30::8'), ['FLOOD']],
+    ])(
+      'the answer of %s goes to the one that has asked last, the default network and the host',
+      async (_, ...packets) => {
+        const [question, answer, unasked, always] = packets;
+        expect(outputs(await trace(3, question))).toEqual(['1']);
+        expect(outputs(await trace(1, answer)).sort()).toEqual([...always, '3'].sort());
+        expect(outputs(await trace(4, question))).toEqual(['1']);
+        expect(outputs(await trace(1, answer)).sort()).toEqual([...always, '4'].sort());
+        expect(outputs(await trace(1, unasked))).toEqual(always);
+      },
+    );
+
+    it('what a network asks is its own to fill, and is forgotten with it', async () => {
+      for (let host = 10; host < 110; host += 1) await trace(3, arpQuestion(`172.30.0.${host}`));
+      await trace(4, arpQuestion('172.30.0.200'));
+      const lines = (await learned()).split('\n');
+      expect(lines.filter((line) => line.includes('cookie=0xdeff1050001,'))).toHaveLength(64);
+      expect(lines.filter((line) => line.includes('arp_spa=172.30.0.200,'))).toHaveLength(1);
+      const without = workedCluster(VARIANT);
+      without.facts.set('network', 'blue', undefined);
+      await program(addTenant(without, 'green', 2, VARIANT));
+      expect(await learned()).not.toContain('cookie=0xdeff1050001,');
+    });
+
+    it('what the node knows is answered on the node, to whoever asks', async () => {
+      await program(withNeighbours());
+      const arp = await trace(4, arpQuestion('172.30.0.1'));
+      expect(outputs(arp)).toEqual(['IN_PORT']);
+      expect(/^Final flow: (.*)$/m.exec(arp)?.[1]).toContain(
+        'dl_src=0a:00:00:00:00:01,dl_dst=02:00:00:00:00:01,arp_spa=172.30.0.1,arp_tpa=172.30.0.2,arp_op=2,arp_sha=0a:00:00:00:00:01,arp_tha=02:00:00:00:00:01',
+      );
+      const discovery = await trace(3, solicitation('fd00:30::1'));
+      expect(outputs(discovery)).toEqual(['IN_PORT']);
+      expect(discovery).toMatch(
+        /^Datapath actions: .*src=0a:00:00:00:00:01,dst=02:00:00:00:00:01.*src=fd00:30::1,dst=fe80::ff:fe00:1.*nd_reserved=0x60000000,nd_options_type=2.*tll=0a:00:00:00:00:01.*type=136/m,
+      );
     });
   });
 });

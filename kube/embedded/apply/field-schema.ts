@@ -71,6 +71,17 @@ export const childrenOf = (schema: FieldSchema, value: unknown): Child[] | undef
   return undefined;
 };
 
+/** True when a list has an item without any of the fields that tell its items apart: then nobody can own a part of it. */
+export const hasUnkeyedItem = (schema: FieldSchema, value: unknown): boolean => {
+  if (schema.kind === 'list-map' && Array.isArray(value)) {
+    const { keys } = schema;
+    if (value.some((item) => keys.every((key) => key.default === undefined && !hasKey(item, key.name)))) return true;
+  }
+  return (childrenOf(schema, value) ?? []).some((child) => hasUnkeyedItem(child.schema, child.value));
+};
+
+const hasKey = (item: unknown, name: string): boolean => isRecord(item) && Object.hasOwn(item, name);
+
 /** The same kind of value with only some of its parts. */
 export const withChildren = (value: unknown, children: readonly Child[]): unknown =>
   Array.isArray(value)

@@ -2,6 +2,7 @@
 import type { JsonRecord } from '../../is-record.ts';
 import { recordOr } from '../../is-record.ts';
 import { jsonEqual } from '../../json-equal.ts';
+import { hasUnkeyedItem } from '../apply/field-schema.ts';
 import type { ServerContext } from '../context.ts';
 import type { ResourceDefinition } from '../definitions/types.ts';
 import type { WriteRequest } from '../requests/write-options.ts';
@@ -73,10 +74,24 @@ const admitted = (context: ServerContext, input: UpdateInput, wanted: JsonRecord
   const { fieldValidation } = options;
   const read = readCustom(kept, definition, { fieldValidation, isApply, warn });
   const defaulted = withKindDefaults(read, definition);
-  const owned = isApply ? defaulted : recordFields(context, input, old, defaulted);
+  const owned = isApply ? defaulted : withOwners(context, input, { old, wanted, next: defaulted });
   const prepared = isStatus ? owned : prepare(owned, old, definition, context);
   validate(prepared, old, definition, context);
   return orderedObject(definition, countGeneration(definition, prepared, old));
+};
+
+/**
+ * A write to the status is compared with the whole object, also with what it can't change. When that can't be told apart, a
+ * real server forgets who owned what (managedfields' UpdateNoErrors).
+ */
+const withOwners = (
+  context: ServerContext,
+  input: UpdateInput,
+  { old, wanted, next }: { readonly old: JsonRecord; readonly wanted: JsonRecord; readonly next: JsonRecord },
+): JsonRecord => {
+  const { definition, subresource } = input;
+  const isLost = subresource === 'status' && definition.custom && hasUnkeyedItem(definition.fields, wanted);
+  return isLost ? withMetadata(next, { managedFields: undefined }) : recordFields(context, input, old, next);
 };
 
 /** A write to the object itself can't change its status. */

@@ -31,6 +31,22 @@ export const statusCases = ({ test }: Harness): void => {
       expect(withSpec).toMatchObject({ spec: { size: 2 }, status: { phase: 'Done' } });
     }));
 
+  test('of a custom object with a spec that cannot be told apart forgets who owned what', ({ client, namespace }) =>
+    withWidgets(client, namespace, async (widgets) => {
+      const created = await client.create(widgets, widget(namespace, 'a', { size: 1 }));
+      expect(created.metadata['managedFields']).toHaveLength(1);
+      const written = { ...created, spec: { size: 1, parts: [{ count: 1 }] }, status: { phase: 'Done' } };
+      const updated = await client.update(widgets, written, STATUS);
+      expect(updated).toMatchObject({ spec: { size: 1 }, status: { phase: 'Done' } });
+      expect(updated.metadata['managedFields']).toBeUndefined();
+      const next = await client.patch(
+        widgets,
+        { namespace, name: 'a' },
+        { type: 'merge', body: { spec: { size: 2 } } },
+      );
+      expect(next.metadata['managedFields']).toBeUndefined();
+    }));
+
   test('generation counts changes of the spec', ({ client, namespace }) =>
     withWidgets(client, namespace, async (widgets) => {
       const ref = { namespace, name: 'a' };

@@ -1,0 +1,28 @@
+/** Where the control plane's files are, in a folder that goes with the sandbox. */
+import { join } from 'node:path';
+
+export interface KubePaths {
+  readonly folder: string;
+  readonly etcdData: string;
+  readonly authority: string;
+  readonly serverCertificate: string;
+  readonly serverKey: string;
+  /** Signs the tokens of service accounts. */
+  readonly tokenKey: string;
+  /** Until the server answers. */
+  readonly administratorKubeconfig: string;
+  readonly controllerManagerKubeconfig: string;
+  readonly clusterManagerKubeconfig: string;
+}
+
+export const kubePaths = (folder: string): KubePaths => ({
+  folder,
+  etcdData: join(folder, 'etcd'),
+  authority: join(folder, 'ca.crt'),
+  serverCertificate: join(folder, 'server.crt'),
+  serverKey: join(folder, 'server.key'),
+  tokenKey: join(folder, 'tokens.key'),
+  administratorKubeconfig: join(folder, 'administrator.kubeconfig'),
+  controllerManagerKubeconfig: join(folder, 'controller-manager.kubeconfig'),
+  clusterManagerKubeconfig: join(folder, 'cluster-manager.kubeconfig'),
+});

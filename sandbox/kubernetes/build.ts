@@ -1,0 +1,115 @@
+/**
+ * Programs of a real Kubernetes: those of `KUBEBUILDER_ASSETS` where it has them, else built once from Go modules into the
+ * user's cache. A program is there when its file is: it gets its name when it is complete.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { SandboxError } from '../errors.ts';
+import { cacheFolder } from '../tree/cache.ts';
+import { removeStaleDrafts } from '../tree/tree.ts';
+import { findGo, type GoCommand } from './go.ts';
+import { withLock } from './lock.ts';
+import { type KubernetesProgram, linkerFlags, PACKAGES, type Recipe, recipeOf } from './recipe.ts';
+
+export type ProgramPaths<Name extends KubernetesProgram> = Readonly<Record<Name, string>>;
+
+export interface EnsureOptions {
+  /** The repository's. */
+  readonly root: string;
+  readonly progress: (message: string) => void;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+/**
+ * Builds what is neither given nor in the cache: minutes, once.
+ * @throws SandboxError ERR_SANDBOX_MACHINE with the end of what Go wrote
+ */
+export const ensureKubernetes = async <Name extends KubernetesProgram>(
+  names: readonly Name[],
+  { root, progress, env = process.env }: EnsureOptions,
+): Promise<ProgramPaths<Name>> => {
+  const module = join(root, 'sandbox', 'kubernetes');
+  const [goMod, goSum] = await Promise.all(['go.mod', 'go.sum'].map((name) => readFile(join(module, name), 'utf8')));
+  const recipe = recipeOf({ goMod: goMod ?? '', goSum: goSum ?? '', architecture: process.arch });
+  const folder = join(cacheFolder(env), recipe.key);
+  const paths = names.map((name) => givenProgram(name, env) ?? join(folder, name));
+  const missing = (): Name[] => names.filter((_, i) => !existsSync(paths[i] ?? ''));
+  if (missing().length > 0) {
+    await mkdir(folder, { recursive: true });
+    const onWait = (): void => progress('somebody else builds Kubernetes; waiting for that');
+    await withLock(`${folder}.lock`, onWait, () => buildAll(missing(), { recipe, module, folder, progress, env }));
+  }
+  return Object.fromEntries(names.map((name, i) => [name, paths[i]])) as ProgramPaths<Name>;
+};
+
+/** As controller-runtime's envtest is told of programs; it has no controller manager. */
+const givenProgram = (name: KubernetesProgram, env: NodeJS.ProcessEnv): string | undefined => {
+  const given = env['KUBEBUILDER_ASSETS'];
+  if (given === undefined || given === '') return undefined;
+  const path = join(given, name);
+  return existsSync(path) ? path : undefined;
+};
+
+interface Build {
+  readonly recipe: Recipe;
+  readonly module: string;
+  readonly folder: string;
+  readonly progress: (message: string) => void;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const buildAll = async (names: readonly KubernetesProgram[], build: Build): Promise<void> => {
+  const { recipe, module, folder, progress, env } = build;
+  if (names.length === 0) return;
+  progress(`building ${names.join(', ')} of Kubernetes ${recipe.version} into ${folder} (once, minutes)`);
+  const go = await findGo(recipe, { env, progress });
+  await removeStaleDrafts(cacheFolder(env), Date.now());
+  const draft = await mkdtemp(`${folder}.draft-`);
+  try {
+    for (const name of names) {
+      const start = performance.now();
+      await compile(go, { name, module, version: recipe.version, output: join(draft, name), progress });
+      await rename(join(draft, name), join(folder, name));
+      progress(`${name} is built (${((performance.now() - start) / 1000).toFixed(0)} s)`);
+    }
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+};
+
+interface Compilation {
+  readonly name: KubernetesProgram;
+  readonly module: string;
+  readonly version: string;
+  readonly output: string;
+  readonly progress: (message: string) => void;
+}
+
+/** A line of progress for so many modules that come, and packages that are compiled. */
+const STEP = 200;
+const KEPT_LINES = 20;
+
+const compile = async (go: GoCommand, { name, module, version, output, progress }: Compilation): Promise<void> => {
+  const args = ['build', '-v', '-ldflags', linkerFlags(version), '-o', output, PACKAGES[name]];
+  const child = spawn(go.file, args, { cwd: module, env: go.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(code === 0 ? '' : `it ended with ${signal ?? `status ${code}`}`));
+  });
+  const counts = { modules: 0, packages: 0 };
+  const tail: string[] = [];
+  for await (const line of createInterface(child.stderr)) {
+    tail.push(line);
+    if (tail.length > KEPT_LINES) tail.shift();
+    const what = line.startsWith('go: downloading ') ? 'modules' : 'packages';
+    counts[what] += 1;
+    if (counts[what] % STEP !== 0) continue;
+    progress(`${name}: ${counts[what]} ${what} ${what === 'modules' ? 'fetched' : 'compiled'}`);
+  }
+  const failure = await ended;
+  if (failure === '') return;
+  throw new SandboxError('ERR_SANDBOX_MACHINE', [`${name} was not built: ${failure}`, ...tail].join('\n'));
+};

@@ -1,0 +1,135 @@
+/**
+ * A real API server: etcd, kube-apiserver and a controller manager on the router of the node network, where nodes reach them
+ * and they reach nodes. This machine has a door to it, a port of 127.0.0.1.
+ */
+import { rename, writeFile } from 'node:fs/promises';
+import { connect } from '../../kube/client/connect.ts';
+import { loadConnection } from '../../kube/config/load.ts';
+import type { ClusterConnection } from '../../kube/config/types.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import { addressAt, addressOf, parseCidr } from '../../net/cidr.ts';
+import { openDataFolder } from '../api/data-folder.ts';
+import { apiServerCommand, controllerManagerCommand, etcdCommand } from '../api/kube/command-lines.ts';
+import { type ClusterCredentials, makeCredentials } from '../api/kube/credentials.ts';
+import { ADMINISTRATOR, AGENT_ACCOUNT, CLUSTER_MANAGER_ACCOUNT, kubeletOf } from '../api/kube/identities.ts';
+import { kubePaths } from '../api/kube/paths.ts';
+import { untilAccount, untilReady } from '../api/kube/readiness.ts';
+import { requestToken } from '../api/kube/tokens.ts';
+import type { ApiAccess } from '../api/types.ts';
+import { SandboxError } from '../errors.ts';
+import { serviceSubnets } from '../plan/cluster-settings.ts';
+import { API_PORT } from '../plan/netplan.ts';
+import { partReady, unlessEnded } from '../process/parts.ts';
+import type { Service } from '../process/service.ts';
+import { type ClusterContext, type ClusterState, nodeApiUrl, UNDERLAY } from './cluster-context.ts';
+import { startOnce } from './control-plane-services.ts';
+import { waitForNodesRegistered } from './node-readiness.ts';
+
+/** Resolves when it answers and pods can be made. */
+export const startKubeApi = async (
+  context: ClusterContext,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<ApiAccess> => {
+  const { folder, kubernetes } = context;
+  if (kubernetes === undefined) throw new SandboxError('ERR_SANDBOX_MACHINE', 'there are no programs of Kubernetes');
+  const paths = kubePaths(folder.apiData);
+  const { port } = await openDataFolder(folder.apiData);
+  const server = nodeApiUrl(context, 'https');
+  const serverNames = serverNamesOf(context);
+  const credentials = await makeCredentials({ paths, server, serverNames, now: Date.now() });
+  const outside = credentials.kubeconfig(`https://127.0.0.1:${port}`, ADMINISTRATOR);
+  await writeFile(paths.administratorKubeconfig, outside, { mode: 0o600 });
+  const connection = await loadConnection({ kubeconfig: paths.administratorKubeconfig, env: {} });
+  const etcd = startOnce(context, state, 'etcd', etcdCommand(kubernetes.etcd, paths), { machine: UNDERLAY });
+  const api = startApiServer(context, state);
+  startDoor(context, state, port);
+  const ready = untilReady(connection, signal);
+  await Promise.all([
+    partReady('the API server', api.log, unlessEnded(api, ready)),
+    partReady('etcd', etcd.log, unlessEnded(etcd, ready)),
+  ]);
+  const manager = controllerManagerCommand(kubernetes['kube-controller-manager'], paths);
+  const controllers = startOnce(context, state, 'controller-manager', manager, { machine: UNDERLAY });
+  const reachable = withClient(context, connection);
+  const open = reachable((client) => untilAccount(client, 'default', signal));
+  await partReady('the controller manager', controllers.log, unlessEnded(controllers, open));
+  // Who waits for it finds a server that answers.
+  await rename(paths.administratorKubeconfig, folder.kubeconfig);
+  return accessOf(context, { server, door: connection.server, credentials, reachable });
+};
+
+/** Runs something with a client of its own: what is asked of the server here is asked once. */
+type Reachable = <T>(use: (client: KubeClient) => Promise<T>) => Promise<T>;
+
+const withClient =
+  ({ artifacts }: ClusterContext, connection: ClusterConnection): Reachable =>
+  async (use) => {
+    const client = connect(connection, { userAgent: `sandbox/${artifacts.version}` });
+    try {
+      return await use(client);
+    } finally {
+      client.close();
+    }
+  };
+
+const startApiServer = (context: ClusterContext, state: ClusterState): Service => {
+  const { folder, kubernetes, plan, options } = context;
+  const [gateway] = plan.gateway.map(addressOf);
+  if (kubernetes === undefined || gateway === undefined) throw new TypeError('the underlay has no address');
+  const command = apiServerCommand({
+    ...{ program: kubernetes['kube-apiserver'], paths: kubePaths(folder.apiData), port: API_PORT },
+    ...{ advertise: gateway, serviceSubnets: serviceSubnets(options.ipFamily) },
+  });
+  return startOnce(context, state, 'api', command, { machine: UNDERLAY });
+};
+
+/** From this machine's network into the underlay's, which have no link between them. */
+const startDoor = (context: ClusterContext, state: ClusterState, port: number): void => {
+  const { artifacts, folder } = context;
+  const proxy = (from: string, to: string) => ({ file: artifacts.toolbox, args: ['proxy', from, to] });
+  const socket = `unix:${folder.api}`;
+  startOnce(context, state, 'forwarder', proxy(socket, `127.0.0.1:${API_PORT}`), { machine: UNDERLAY });
+  startOnce(context, state, 'door', proxy(`127.0.0.1:${port}`, socket));
+};
+
+const serverNamesOf = ({ plan, options }: ClusterContext): string[] => [
+  ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'localhost', '127.0.0.1'],
+  ...plan.gateway.map(addressOf),
+  // Of the Service default/kubernetes: the first address of each range.
+  ...serviceSubnets(options.ipFamily).map((subnet) => addressAt(parseCidr(subnet), 1)),
+];
+
+const ROLES = ['namespace.yaml', 'agent-rbac.yaml', 'cluster-manager-rbac.yaml'];
+
+interface Access {
+  /** Where nodes reach it, and where this machine does. */
+  readonly server: string;
+  readonly door: string;
+  readonly credentials: ClusterCredentials;
+  readonly reachable: Reachable;
+}
+
+const accessOf = ({ options, folder }: ClusterContext, access: Access): ApiAccess => {
+  const { server, door, credentials, reachable } = access;
+  const paths = kubePaths(folder.apiData);
+  const hasNodes = options.programs.has('kubelet');
+  const agentToken = (node: string, signal: AbortSignal): Promise<string> =>
+    reachable(async (client) => {
+      if (hasNodes) await waitForNodesRegistered(client, [node], signal, () => {});
+      return await requestToken(client, AGENT_ACCOUNT, hasNodes ? node : undefined, signal);
+    });
+  return {
+    manifests: options.programs.has('agent') || options.programs.has('cluster-manager') ? ROLES : [],
+    nodeKubeconfig: async (user, node, signal) => {
+      if (user === 'agent') return credentials.tokenKubeconfig(server, await agentToken(node, signal));
+      return credentials.kubeconfig(server, user === 'kubelet' ? kubeletOf(node) : ADMINISTRATOR);
+    },
+    clusterManagerKubeconfig: async () => {
+      const token = await reachable((client) => requestToken(client, CLUSTER_MANAGER_ACCOUNT, undefined));
+      const content = credentials.tokenKubeconfig(door, token);
+      await writeFile(paths.clusterManagerKubeconfig, content, { mode: 0o600 });
+      return paths.clusterManagerKubeconfig;
+    },
+  };
+};
