@@ -11,7 +11,7 @@ export interface Rounds {
   readonly signal: AbortSignal;
 }
 
-export type Turn = (round: number) => Promise<number>;
+export type Turn<Sample = number> = (round: number) => Promise<Sample>;
 
 /** @param measure, reference are called once per round, with its number; who is first changes with every round */
 export const alternate = async (rounds: Rounds, measure: Turn, reference: Turn): Promise<Samples> => {
@@ -23,11 +23,11 @@ export const alternate = async (rounds: Rounds, measure: Turn, reference: Turn):
  * @param turns are called once per round, with its number; who is first changes with every round
  * @returns the samples of each
  */
-export const takeTurns = async <Name extends string>(
+export const takeTurns = async <Name extends string, Sample = number>(
   { runs, warmUp = 0, signal }: Rounds,
-  turns: Readonly<Record<Name, Turn>>,
-): Promise<Record<Name, number[]>> => {
-  const entries = Object.entries<Turn>(turns).map(([name, turn]) => ({ name, turn, samples: [] as number[] }));
+  turns: Readonly<Record<Name, Turn<Sample>>>,
+): Promise<Record<Name, Sample[]>> => {
+  const entries = Object.entries<Turn<Sample>>(turns).map(([name, turn]) => ({ name, turn, samples: [] as Sample[] }));
   for (let round = 0; round < warmUp + runs; round++) {
     const first = round % entries.length;
     for (const { turn, samples } of [...entries.slice(first), ...entries.slice(0, first)]) {
@@ -37,6 +37,6 @@ export const takeTurns = async <Name extends string>(
   }
   return Object.fromEntries(entries.map(({ name, samples }) => [name, samples.slice(warmUp)])) as Record<
     Name,
-    number[]
+    Sample[]
   >;
 };

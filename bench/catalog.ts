@@ -9,10 +9,12 @@ import {
 } from './cni/index.ts';
 import type { BenchContext } from './context.ts';
 import { benchFlows } from './datapath/flows.ts';
-import { benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
+import { ADD_NETWORK_NAMES, benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
+import { benchOnDemand, ON_DEMAND_NAMES } from './datapath/on-demand.ts';
 import { benchOvnCost } from './datapath/ovn-cost.ts';
 import { benchRestart } from './datapath/restart.ts';
 import { benchRoutes } from './datapath/routes.ts';
+import { benchForward, FORWARD_NAMES } from './forward/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
@@ -34,6 +36,7 @@ const OVN_NAMES = ['recomputes', 'flows', 'logical-flows', 'datapaths', 'control
 
 export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['shim/version'], run: benchShimVersion },
+  { names: FORWARD_NAMES, run: benchForward },
   { names: ['render/pod-event-1000'], run: benchPodEvent },
   { names: ['render/cold-start-500'], run: benchColdStart },
   { names: ['ovsdb/sync-100k'], run: benchSync },
@@ -44,7 +47,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['node/routes'], run: benchRoutes },
   { names: ['node/network-ready'], run: benchNetworkReady },
   { names: OVN_NAMES, run: benchOvnCost },
-  { names: ['node/add-network-500', 'node/add-network-500-bytes'], run: benchAddNetwork },
+  { names: ON_DEMAND_NAMES, run: benchOnDemand },
+  { names: ADD_NETWORK_NAMES, run: benchAddNetwork },
   { names: ['node/restart-500'], run: benchRestart },
   { names: singleNames('default'), run: benchCniDefault },
   { names: singleNames('primary'), run: benchCniPrimary },

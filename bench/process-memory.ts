@@ -13,6 +13,11 @@ export const settledRssKib = async (pid: number, signal: AbortSignal): Promise<n
     if (after - before <= IDLE_TICKS) break;
     before = after;
   }
+  return await rssKib(pid);
+};
+
+/** At this moment. */
+export const rssKib = async (pid: number): Promise<number> => {
   const found = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'));
   if (found === null) throw new Error(`process ${pid} is gone`);
   return Number(found[1]);

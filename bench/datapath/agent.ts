@@ -1,14 +1,17 @@
 /** The agent's parts, put together as `agent/core.ts` does it, with objects that nobody has written into an API. */
 
 import { join } from 'node:path';
+import { NetworkUsage } from '../../agent/attachments/network-usage.ts';
 import { createDatabases } from '../../agent/databases/databases.ts';
 import { createEngine, type Engine } from '../../agent/desired/engine.ts';
 import { FEATURES } from '../../agent/features/index.ts';
 import { type ClusterCaches, feedFacts } from '../../agent/inputs/fact-feeder.ts';
 import { projectNad } from '../../agent/inputs/nad-projection.ts';
 import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
-import { projectNode } from '../../agent/inputs/node-projection.ts';
+import { type NodeProjection, projectNode } from '../../agent/inputs/node-projection.ts';
+import { type PodProjection, projectPod } from '../../agent/inputs/pod-projection.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
+import type { LocalSettings } from '../../agent/model/view.ts';
 import { BACKEND_NAMES, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
 import { openBackends } from '../../agent/reconcile/open-backends.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
@@ -21,20 +24,29 @@ import { OPT } from '../../sandbox/machine/node-root.ts';
 import { NB_SOCKET, OVS_SOCKET, SB_SOCKET } from '../../sandbox/plan/daemons.ts';
 import { GATEWAY_BRIDGE, UPLINK } from '../../sandbox/plan/links.ts';
 import { planNetwork } from '../../sandbox/plan/netplan.ts';
-import { LOCAL_NODE, nadObject, namespaceObject, namespaceOf, nodeObject } from '../render/objects.ts';
+import { LOCAL_NODE, nadObject, namespaceObject, namespaceOf, nodeObject, podObject } from '../render/objects.ts';
 
 /** As nodes see it. */
 export const ADDON = join(OPT, 'build', 'nlsock.node');
+const SPAWN_ADDON = join(OPT, 'build', 'spawn.node');
 const SOUTHBOUND = `unix:${SB_SOCKET}`;
 const STATUS_SOCKET = '/run/ovn-udn/agent.sock';
 const PATIENCE_MS = 300_000;
 
-/** Resolves when the node has so many networks, numbered from 1, and nothing waits. */
-export const startBenchAgent = async (networks: number) => {
+export interface BenchAgentSpec {
+  /** Numbered from 1. */
+  readonly networks: number;
+  /** Networks, from the first one on, that have a pod on this node. */
+  readonly used?: number;
+  readonly networkRendering?: LocalSettings['networkRendering'];
+}
+
+/** Resolves when the node has what it is to have of the networks, and nothing waits. */
+export const startBenchAgent = async (spec: BenchAgentSpec) => {
   const places = await openPlaces();
   const { databases, datapath, reconcilers } = places;
-  const cluster = openCluster(networks, chassisOf(databases.openvswitch.replica));
-  const engine = startEngine(places, cluster.caches);
+  const cluster = openCluster(spec, chassisOf(databases.openvswitch.replica));
+  const engine = startEngine(places, cluster.caches, spec);
   databases.reconcile();
   datapath.start();
   await settled(places);
@@ -75,19 +87,27 @@ const openPlaces = async () => {
   const databases = createDatabases(remotes, () => undefined);
   databases.connect();
   const { northbound, southbound, openvswitch } = databases;
-  await Promise.all([northbound, southbound, openvswitch].map(({ replica }) => replica.whenSynced()));
+  // As the agent does: its node is in this one, and the others are still being read while it renders.
+  await openvswitch.replica.whenSynced();
   const { replica } = openvswitch;
   const { masqueradeSubnets } = parseClusterConfig();
   let written = 0;
   let news = Promise.withResolvers<void>();
   const datapath = new NodeDatapath({
-    backends: openBackends({ netlink, replica, masqueradeSubnets, statusSocket: STATUS_SOCKET }),
+    backends: openBackends({
+      netlink,
+      replica,
+      spawnAddon: SPAWN_ADDON,
+      masqueradeSubnets,
+      statusSocket: STATUS_SOCKET,
+    }),
     clock: systemClock,
     observe: (_, observation) => {
       if (observation.kind === 'reconciled') written += observation.written;
       news.resolve();
     },
   });
+  openvswitch.writeAfter((write) => datapath.afterFlows(write));
   return {
     netlink,
     databases,
@@ -102,14 +122,18 @@ const openPlaces = async () => {
   };
 };
 
-const startEngine = ({ databases, datapath }: Places, caches: ClusterCaches): Engine => {
+const startEngine = (
+  { databases, datapath }: Places,
+  caches: ClusterCaches,
+  { networkRendering = 'always' }: BenchAgentSpec,
+): Engine => {
   const gateway = localGateway();
   const settings = {
     node: LOCAL_NODE,
     cluster: parseClusterConfig(),
     encapIps: gateway.addresses.slice(0, 1).map(addressOf),
     southboundRemote: SOUTHBOUND,
-    networkRendering: 'always' as const,
+    networkRendering,
   };
   const facts = new FactStore();
   facts.set('gateway', LOCAL_NODE, gateway);
@@ -124,6 +148,7 @@ const startEngine = ({ databases, datapath }: Places, caches: ClusterCaches): En
       southbound: databases.southbound.desired,
       openvswitch: databases.openvswitch.desired,
       ...datapath.sinks,
+      usage: new NetworkUsage({ facts, clock: systemClock, graceMs: PATIENCE_MS }),
     },
     schedule: (flush) => setImmediate(flush),
   });
@@ -179,16 +204,23 @@ const localGateway = () => {
 };
 
 /** The API's objects: this node, another one, and tenants with a network each. */
-const openCluster = (networks: number, chassis: string | undefined) => {
+const openCluster = ({ networks, used = 0 }: BenchAgentSpec, chassis: string | undefined) => {
   const tenants = new Set(Array.from({ length: networks }, (_, index) => index + 1));
-  const projected = (node: number) => projectNode(nodeObject(node, [...tenants], node === 1 ? chassis : undefined));
+  const projected = (node: number, before?: NodeProjection) =>
+    projectNode(nodeObject(node, [...tenants], node === 1 ? chassis : undefined), before);
   const caches = {
     nodes: createStaticCache([1, 2].map((node) => [`node-${node}`, projected(node)] as const)),
     namespaces: createStaticCache(
       [...tenants].map((tenant) => [namespaceOf(tenant), projectNamespace(namespaceObject(tenant))] as const),
     ),
     nads: createStaticCache([...tenants].map((tenant) => [nadKey(tenant), projectedNad(tenant)] as const)),
-    pods: createStaticCache<never>([]),
+    pods: createStaticCache(Array.from({ length: used }, (_, index) => projectedPod(index + 1))),
+  };
+  const project = (): void => {
+    for (const node of [1, 2]) {
+      const key = `node-${node}`;
+      caches.nodes.set(key, projected(node, caches.nodes.get(key)));
+    }
   };
   return {
     caches,
@@ -197,15 +229,23 @@ const openCluster = (networks: number, chassis: string | undefined) => {
       tenants.add(tenant);
       caches.namespaces.set(namespaceOf(tenant), projectNamespace(namespaceObject(tenant)));
       caches.nads.set(nadKey(tenant), projectedNad(tenant));
-      for (const node of [1, 2]) caches.nodes.set(`node-${node}`, projected(node));
+      project();
     },
     remove: (tenant: number): void => {
       tenants.delete(tenant);
-      for (const node of [1, 2]) caches.nodes.set(`node-${node}`, projected(node));
+      project();
       caches.nads.remove(nadKey(tenant));
       caches.namespaces.remove(namespaceOf(tenant));
     },
   };
+};
+
+/** Its only one. */
+const projectedPod = (tenant: number): [string, PodProjection] => {
+  const pod = podObject(tenant, 0);
+  const projection = projectPod(pod, LOCAL_NODE);
+  if (projection === undefined || projection.problems.length > 0) throw new Error('the pod cannot be read');
+  return [`${pod.metadata.namespace}/${pod.metadata.name}`, projection];
 };
 
 const nadKey = (tenant: number): string => `${namespaceOf(tenant)}/net`;

@@ -1,10 +1,10 @@
 /** One network more: until everything of it is programmed. */
-import { alternate } from '../alternate.ts';
+import { alternate, takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import type { Done } from './node-agent.ts';
-import { onePort } from './one-port.ts';
+import { oneOvsPort, onePort } from './one-port.ts';
 import { startWholeNode, type WholeNode } from './whole-node.ts';
 
 const READY_NETWORKS = 20;
@@ -34,27 +34,44 @@ const oneNetwork = async (whole: WholeNode, round: number): Promise<Done> => {
   return done;
 };
 
-/** Without northd and ovn-controller, which would be measured instead. */
+export const ADD_NETWORK_NAMES = [
+  'node/add-network-500',
+  'node/add-network-500-bytes',
+  'node/add-network-500-over-port',
+  'node/port-500',
+] as const;
+
+/**
+ * Without northd and ovn-controller, which would be measured instead. Beside it a port by ovs-vsctl: ovs-vswitchd looks at
+ * all of its ports for each, and no network is there before its port.
+ */
 export const benchAddNetwork = async (context: BenchContext): Promise<BenchResult[]> => {
   const { signal, progress, fewNetworks, manyNetworks } = context;
   const [few, many] = [await fewNetworks(), await manyNetworks()];
-  progress(`node/add-network-500: ${ADD_RUNS} networks on each node`);
+  progress(`node/add-network-500: ${ADD_RUNS} networks and ports on each node`);
   const bytes = { few: [] as number[], many: [] as number[] };
   const add = async (whole: WholeNode, into: number[], round: number): Promise<number> => {
     const done = await oneNetwork(whole, round % SPARE);
     if (round >= WARM_UP) into.push(done.bytes);
     return done.ms;
   };
-  const { values, references } = await alternate(
+  const ms = await takeTurns(
     { runs: ADD_RUNS, warmUp: WARM_UP, signal },
-    (round) => add(many, bytes.many, round),
-    (round) => add(few, bytes.few, round),
+    {
+      many: (round) => add(many, bytes.many, round),
+      few: (round) => add(few, bytes.few, round),
+      portOfMany: (round) => oneOvsPort(many, round),
+      portOfFew: (round) => oneOvsPort(few, round),
+    },
   );
+  const [network, ofBytes, overPort, port] = ADD_NETWORK_NAMES;
   const result = (name: string, unit: string, of: readonly number[], than: readonly number[]): BenchResult =>
     benchResult({ name, value: median(of), unit, reference: median(than), runs: ADD_RUNS });
   return [
-    result('node/add-network-500', 'ms', values, references),
-    result('node/add-network-500-bytes', 'bytes', bytes.many, bytes.few),
+    result(network, 'ms', ms.many, ms.few),
+    result(ofBytes, 'bytes', bytes.many, bytes.few),
+    result(overPort, 'ms', ms.many, ms.portOfMany),
+    result(port, 'ms', ms.portOfMany, ms.portOfFew),
   ];
 };
 

@@ -2,14 +2,14 @@
  * The agent between the API's objects and everything that is programmed on a node, as a process of its own: its inputs,
  * facts, features, engine, reconcilers and backends as they are; the objects come from its stdin. Runs on a node.
  *
- *   node-agent.mjs COUNT
+ *   node-agent.mjs SPEC
  *
- * Begins with so many networks, and prints a line of JSON (`Done`) when there is nothing left to do. Then the same for every
+ * Begins with what the JSON says (`BenchAgentSpec`), and prints a line of JSON (`Done`) when there is nothing left to do. Then the same for every
  * line on stdin: `add NUMBER`, `remove NUMBER`. Everything is counted until there is nothing left that waits or fails.
  */
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { startBenchAgent } from './agent.ts';
+import { type BenchAgentSpec, startBenchAgent } from './agent.ts';
 
 /** What a step took. */
 export interface Done {
@@ -25,9 +25,9 @@ export interface Done {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-const main = async ([count = '0']: readonly string[]): Promise<void> => {
+const main = async ([spec = '{}']: readonly string[]): Promise<void> => {
   const start = sample();
-  const agent = await startBenchAgent(Number(count));
+  const agent = await startBenchAgent(JSON.parse(spec) as BenchAgentSpec);
   print(start, agent);
   for await (const line of createInterface(process.stdin)) {
     const [verb, number = ''] = line.split(' ');

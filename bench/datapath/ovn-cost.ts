@@ -41,9 +41,9 @@ export const benchOvnCost = async ({ signal, progress }: BenchContext): Promise<
 };
 
 const oneMore = async (whole: WholeNode, network: number): Promise<Cost> => {
-  const before = await observe(whole.node);
+  const before = await observeOvn(whole.node);
   await whole.add(network);
-  const after = await observe(whole.node);
+  const after = await observeOvn(whole.node);
   await whole.remove(network);
   return {
     recomputes: after.recomputes - before.recomputes,
@@ -54,7 +54,7 @@ const oneMore = async (whole: WholeNode, network: number): Promise<Cost> => {
   };
 };
 
-const observe = async (node: OvnNode): Promise<Cost> => {
+export const observeOvn = async (node: OvnNode): Promise<Cost> => {
   const rows = async (table: string): Promise<number> =>
     lines(await node.run(['ovn-sbctl', '--no-headings', '--format=csv', '--columns=_uuid', 'list', table]));
   const stats = await node.run(['ovn-appctl', '-t', 'ovn-controller', 'inc-engine/show-stats', LFLOWS, 'recompute']);

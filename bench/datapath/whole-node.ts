@@ -5,6 +5,7 @@ import { GATEWAY_BRIDGE } from '../../sandbox/plan/links.ts';
 import { LineProcess } from '../line-process.ts';
 import { type OvnNode, startOvnNode } from '../node/ovn-node.ts';
 import { nodeProgram } from '../program.ts';
+import type { BenchAgentSpec } from './agent.ts';
 import type { Done } from './node-agent.ts';
 
 export interface WholeNode extends AsyncDisposable {
@@ -20,9 +21,8 @@ export interface WholeNode extends AsyncDisposable {
   restart(): Promise<Done>;
 }
 
-export interface WholeNodeSpec {
+export interface WholeNodeSpec extends BenchAgentSpec {
   readonly name: string;
-  readonly networks: number;
   /**
    * Whether northd and ovn-controller work. Without them the patch ports of so many networks are there from the start, as
    * ovn-controller would have made them.
@@ -44,7 +44,7 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     `external_ids:ovn-bridge-mappings=physnet:${GATEWAY_BRIDGE}`,
   ]);
   if (!spec.withOvn) await standIn(node, spec);
-  const [file, args] = node.enter([NODE_PROGRAM, program, String(spec.networks)]);
+  const [file, args] = node.enter([NODE_PROGRAM, program, JSON.stringify(agentSpec(spec))]);
   const start = async (): Promise<{ agent: LineProcess; done: Done }> => {
     const agent = new LineProcess('node-agent', file, args);
     return { agent, done: await answer(agent) };
@@ -79,6 +79,12 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     [Symbol.asyncDispose]: () => owner.disposeAsync(),
   };
 };
+
+const agentSpec = ({ networks, used, networkRendering }: WholeNodeSpec): BenchAgentSpec => ({
+  networks,
+  ...(used !== undefined && { used }),
+  ...(networkRendering !== undefined && { networkRendering }),
+});
 
 const QUIET_MS = 120_000;
 

@@ -14,6 +14,8 @@ export interface OvnNode extends AsyncDisposable {
   pathOf(path: string): string;
   /** Of a program of the node, as this machine sees it. */
   pidOf(program: KillableName): Promise<number>;
+  /** Ends the program as a crash does; another one is started at once. */
+  crash(program: KillableName): Promise<void>;
   /** The program stands still from now on. */
   hold(program: KillableName): Promise<void>;
 }
@@ -30,6 +32,7 @@ export const startOvnNode = async (name: string, signal: AbortSignal): Promise<O
     run: async (argv, options) => (await sandbox.node(NODE, argv, options)).stdout,
     pathOf: (path) => join(`/proc/${pid}/root`, path),
     pidOf: (program) => pidOf(sandbox, program),
+    crash: (program) => sandbox.kill(NODE, program, 'SIGKILL'),
     hold: (program) => sandbox.kill(NODE, program, 'SIGSTOP'),
     [Symbol.asyncDispose]: async () => {
       signal.removeEventListener('abort', down);
