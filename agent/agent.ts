@@ -11,7 +11,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createConntrack } from '../datapath/conntrack/conntrack.ts';
+import { openConntrack } from '../datapath/conntrack/conntrack.ts';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
 import { systemClock } from '../kube/clock.ts';
 import { startHttpServer } from '../program/http-server.ts';
@@ -22,16 +22,21 @@ import { installConfiguration, installPlugin } from './cni/install.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
+import type { Databases } from './databases/databases.ts';
 import { type Edges, openEdges } from './edges.ts';
+import { reasonsNotAlive, reasonsNotServing } from './health.ts';
 import { logDatapath } from './log.ts';
-import type { AgentMetrics } from './metrics.ts';
+import { type AgentMetrics, observeQueues } from './metrics.ts';
 import type { FactStore } from './model/fact-store.ts';
+import { LOCAL } from './model/facts.ts';
+import { followNeighbours } from './neighbours/follow-neighbours.ts';
 import { nodeAnnotations } from './node/annotations.ts';
 import { keepNode } from './node/keep-node.ts';
 import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
 import type { NodeKeeper } from './node/node-keeper.ts';
 import { publishNode } from './node/publisher.ts';
 import type { AgentOptions } from './options.ts';
+import { connectedDatabases, gatewayKnown, Probes, placeQueues } from './probes.ts';
 import { Readiness, reasonsNotReady } from './readiness.ts';
 import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
@@ -54,15 +59,16 @@ export const runAgent = async (context: Context): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
   await using resources = new AsyncDisposableStack();
   const readiness = new Readiness();
+  const probes = new Probes();
   const edges = await openEdges(options, buildFolder, log, resources);
-  await serveMetrics(context, edges, readiness, resources);
+  await serveMetrics(context, edges, probes, resources);
   try {
     const keeper = keepNode({ options, edges, log }, resources);
     const [local] = await Promise.all([meetNode(context, edges), keeper.whenKnown(signal)]);
     for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
     const { datapath, backends } = openDatapath(context, edges, resources);
     const core = startNode(context, edges, { local, keeper, datapath }, resources);
-    await serveNode(context, { edges, core, local, keeper, datapath, backends, readiness }, resources);
+    await serveNode(context, { edges, core, local, keeper, datapath, backends, readiness, probes }, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
   } catch (error) {
@@ -79,20 +85,18 @@ const failure = async ({ netlink }: Edges): Promise<never> => {
 const serveMetrics = async (
   { options, log }: Context,
   { metrics, netlink }: Edges,
-  readiness: Readiness,
+  probes: Probes,
   resources: AsyncDisposableStack,
 ): Promise<void> => {
-  metrics.gauge(
-    'udn_agent_netlink_oldest_call_seconds',
-    'Age of the oldest unanswered request to the kernel.',
-    () => (netlink.oldestCallAge() ?? 0) / 1000,
-  );
+  metrics.gauge('udn_agent_netlink_oldest_call_seconds', () => (netlink.oldestCallAge() ?? 0) / 1000);
+  metrics.gauge('udn_agent_not_ready_reasons', () => probes.ready().length);
   if (options.metricsAddress === undefined) return;
   const server = await startHttpServer({
     address: options.metricsAddress,
     contentType: metrics.contentType,
     metrics: () => metrics.text(),
-    notReady: () => readiness.reasons(),
+    notAlive: () => probes.alive(),
+    notReady: () => probes.ready(),
   });
   resources.defer(() => server.close());
   log.info({ port: server.port }, 'metrics are served');
@@ -112,13 +116,32 @@ const meetNode = async ({ options, log, signal }: Context, { inputs, databases }
       signal,
     ),
     inputs.whenSynced(signal),
+    knowNeighbours(databases, signal),
   ]);
   log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'this node is known');
   return local;
 };
 
+/** What the bridge answers with is not to be taken away first by an agent that starts again. */
+const knowNeighbours = async ({ neighbours }: Databases, signal: AbortSignal): Promise<void> => {
+  const enough = new AbortController();
+  const cancel = systemClock.schedule(NEIGHBOURS_MS, () => enough.abort());
+  try {
+    await neighbours.whenSynced(AbortSignal.any([signal, enough.signal]));
+  } catch (error) {
+    // Without them, networks ask outside.
+    if (!enough.signal.aborted) throw error;
+  } finally {
+    cancel();
+  }
+};
+
+const NEIGHBOURS_MS = 2_000;
+
+const spawnAddonIn = (buildFolder: string): string => join(buildFolder, 'spawn.node');
+
 const openDatapath = (
-  { options, log }: Context,
+  { options, buildFolder, log }: Context,
   { netlink, databases, metrics }: Edges,
   resources: AsyncDisposableStack,
 ): Pick<Node, 'datapath' | 'backends'> => {
@@ -126,6 +149,7 @@ const openDatapath = (
   const backends = openBackends({
     netlink,
     replica,
+    spawnAddon: spawnAddonIn(buildFolder),
     masqueradeSubnets: options.cluster.masqueradeSubnets,
     statusSocket: options.statusSocket,
   });
@@ -137,20 +161,20 @@ const openDatapath = (
       logDatapath(log, backend, observation);
     },
   });
+  databases.openvswitch.writeAfter((write) => datapath.afterFlows(write));
   resources.defer(() => datapath.stop());
   observeDatapath(metrics, datapath);
   return { datapath, backends };
 };
 
 const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void => {
-  gauges('udn_agent_wanted_objects', 'Objects that are wanted of a backend.', ['backend'], () =>
+  gauges('udn_agent_wanted_objects', () =>
     BACKEND_NAMES.map((backend) => [{ backend }, datapath.size(backend)] as const),
   );
-  const labels = ['backend', 'state'] as const;
-  gauges('udn_agent_unfinished_objects', 'Objects that are not as wanted: failed, waiting, unsupported.', labels, () =>
+  gauges('udn_agent_unfinished_objects', () =>
     datapath.problemCounts().map(({ backend, state, count }) => [{ backend, state }, count] as const),
   );
-  gauges('udn_agent_network_objects', 'Objects that a network has in a backend.', ['network', 'backend'], () =>
+  gauges('udn_agent_network_objects', () =>
     countNetworkObjects(datapath).map(({ network, backend, count }) => [{ network, backend }, count] as const),
   );
 };
@@ -164,8 +188,21 @@ const followCgroups = (facts: FactStore, { kubeletCgroup, node }: AgentOptions, 
   return cgroups;
 };
 
+const neighbours = (facts: FactStore, node: string, { databases }: Edges, log: Logger): (() => void) => {
+  const child = log.child({ module: 'neighbours' });
+  return followNeighbours({
+    node,
+    facts,
+    replica: databases.neighbours,
+    session: databases.southbound.session,
+    onCorrected: ({ ip, mac, routers }) =>
+      child.info({ ip, mac, routers }, 'gateway routers told where a neighbour is'),
+    onError: (error) => child.warn({ err: error }, 'gateway routers not told where a neighbour is'),
+  });
+};
+
 const startNode = (
-  { options, log }: Context,
+  { options, buildFolder, log }: Context,
   edges: Edges,
   { local, keeper, datapath }: Pick<Node, 'local' | 'keeper' | 'datapath'>,
   resources: AsyncDisposableStack,
@@ -178,6 +215,7 @@ const startNode = (
     databases,
     local: keeper,
     datapath: datapath.sinks,
+    followNeighbours: (facts) => neighbours(facts, local.name, edges, log),
     followCgroups: (facts) => followCgroups(facts, options, edges),
     writer,
     tellPod,
@@ -187,10 +225,10 @@ const startNode = (
   resources.defer(() => core.stop());
   databases.reconcile();
   datapath.start();
-  const settings = { cluster };
+  const settings = { cluster, networkRendering };
   const onError = (network: string, error: unknown): void =>
     log.warn({ network, err: error }, 'connections of a network that is gone are not forgotten yet');
-  const conntrack = createConntrack();
+  const conntrack = openConntrack(spawnAddonIn(buildFolder));
   resources.defer(forgetGoneNetworks({ facts: core.facts, settings, conntrack, clock: systemClock, onError }));
   const publisher = publishNode({
     node: local.name,
@@ -213,16 +251,39 @@ interface Node {
   readonly datapath: NodeDatapath;
   readonly backends: ComparableBackends;
   readonly readiness: Readiness;
+  readonly probes: Probes;
 }
 
-const serveNode = async (
-  { options, buildFolder, log, signal }: Context,
-  { edges, core, local, keeper, datapath, backends, readiness }: Node,
-  resources: AsyncDisposableStack,
-): Promise<void> => {
+/** From now on the probes say what is. @returns to be called when CNI is served */
+const openProbes = (
+  { options, signal }: Context,
+  { edges: { databases, metrics }, core, local, datapath, readiness, probes }: Node,
+): (() => void) => {
+  const queues = placeQueues(databases, datapath, signal);
+  observeQueues(metrics, queues);
+  metrics.gauge('udn_agent_kubelet_cgroup_found', () => Number(core.facts.get('kubeletCgroup', LOCAL) !== undefined));
+  let isCniOpen = false;
+  probes.alive = () => reasonsNotAlive(queues());
+  probes.ready = () =>
+    reasonsNotServing({
+      podReasons: () => readiness.reasons(),
+      isCniOpen: () => isCniOpen,
+      connected: connectedDatabases(databases),
+      queues,
+      isGatewayKnown: gatewayKnown(core.facts, local.name, options.gateway.mode),
+    });
+  return () => {
+    isCniOpen = true;
+  };
+};
+
+const serveNode = async (context: Context, node: Node, resources: AsyncDisposableStack): Promise<void> => {
+  const { options, buildFolder, log, signal } = context;
+  const { edges, core, local, keeper, datapath, backends, readiness } = node;
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   readiness.check = () => reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink });
+  const cniIsOpen = openProbes(context, node);
   const handler = new CniHandler({
     registry: core.registry,
     interfaces: netlink.pods,
@@ -243,10 +304,12 @@ const serveNode = async (
     requestMs: CNI_REQUEST_MS,
     onRejected: (reason) => log.warn({ reason }, 'CNI caller rejected'),
   });
+  cniIsOpen();
   resources.defer(() => cni.close());
+  const { cluster, networkRendering } = options;
   const status = await serveStatus(
     options.statusSocket,
-    reportSources({ edges, core, ports, keeper, node: local.name, cluster: options.cluster, datapath, backends }),
+    reportSources({ edges, core, ports, keeper, node: local.name, cluster, networkRendering, datapath, backends }),
   );
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);

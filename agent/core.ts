@@ -2,7 +2,7 @@
 import { systemClock } from '../kube/clock.ts';
 import type { Writer } from '../kube/writer/types.ts';
 import { Annotator } from './attachments/annotator.ts';
-import { followNetworkUsage } from './attachments/network-usage.ts';
+import { NetworkUsage, networksOfPorts } from './attachments/network-usage.ts';
 import { AttachmentRegistry } from './attachments/registry.ts';
 import type { Cgroups } from './cgroups/index.ts';
 import type { Databases } from './databases/databases.ts';
@@ -30,6 +30,8 @@ export interface CoreOptions {
   readonly databases: Databases;
   /** Knows this node first-hand. */
   readonly local: Pick<NodeKeeper, 'feed'>;
+  /** Keeps the facts about neighbours outside. The result ends it. */
+  readonly followNeighbours: (facts: FactStore) => () => void;
   /** Keeps the facts about cgroups. */
   readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
   /** Where flows, the host's network stack and nftables get what is wanted of them. */
@@ -49,6 +51,9 @@ export const startCore = (options: CoreOptions): Core => {
   const { settings, inputs, databases } = options;
   const facts = new FactStore();
   const registry = new AttachmentRegistry();
+  const usage = new NetworkUsage({ facts, clock: systemClock, graceMs: options.networkGraceMs });
+  if (settings.networkRendering === 'on-demand')
+    usage.linger(networksOfPorts(databases.openvswitch.replica.rows('Interface')));
   const annotator = createAnnotator(options, registry);
   const events = new DiagnosticEvents((object, reason, message) => {
     const [kind, namespace = '', name = ''] = object.split('/');
@@ -65,6 +70,7 @@ export const startCore = (options: CoreOptions): Core => {
       openvswitch: databases.openvswitch.desired,
       ...options.datapath,
       attachments: registry,
+      usage,
     },
     schedule: (flush) => setImmediate(flush),
     onFlush: (owners, seconds) => {
@@ -73,8 +79,8 @@ export const startCore = (options: CoreOptions): Core => {
       options.onRendered(owners.length, seconds);
     },
   });
-  const unfollow = followNetworkUsage({ facts, registry, clock: systemClock, graceMs: options.networkGraceMs });
   const unfeed = options.local.feed(facts);
+  const unfollow = options.followNeighbours(facts);
   const cgroups = options.followCgroups(facts);
   const feeder = feedFacts(facts, inputs, settings, settings.node);
   engine.start();
@@ -87,8 +93,9 @@ export const startCore = (options: CoreOptions): Core => {
     stop: () => {
       feeder.stop();
       unfeed();
-      cgroups.stop();
       unfollow();
+      cgroups.stop();
+      usage.stop();
       annotator.stop();
       engine.stop();
     },

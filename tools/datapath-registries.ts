@@ -1,6 +1,7 @@
 /** Sections of `docs/registries.md` about what is outside of OVN: the gateway bridge, the host's network stack, nftables. */
 import { INTEGRATION_BRIDGE, managementLinkName, patchPortName, vrfName } from '../agent/model/host-names.ts';
 import {
+  askerCookie,
   COOKIES,
   CT_MARKS,
   CT_ZONES,
@@ -9,7 +10,7 @@ import {
   PACKET_MARKS,
 } from '../agent/model/registry/marks.ts';
 import { type ChainEntry, markChainName, NFT_CHAINS, NFT_SETS } from '../agent/model/registry/nftables.ts';
-import { FLOW_GROUPS, FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES } from '../agent/model/registry/openflow.ts';
+import { FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES, INTEGRATION_FLOWS } from '../agent/model/registry/openflow.ts';
 import {
   MANAGEMENT_PORT_TABLE,
   RULE_PRIORITIES,
@@ -55,6 +56,17 @@ const tableTable = (): string =>
     }),
   );
 
+const integrationTable = (): string =>
+  markdownTable(
+    ['table', 'priority', 'flow', 'for'],
+    Object.entries(INTEGRATION_FLOWS).map(([name, { table, priority, purpose }]) => [
+      String(table),
+      String(priority),
+      code(name),
+      purpose,
+    ]),
+  );
+
 const packetMarkTable = (): string =>
   markdownTable(
     ['kind', 'of', 'value'],
@@ -69,7 +81,7 @@ const packetMarkTable = (): string =>
       ...Object.entries(PACKET_MARKS).map(([name, value]) => ['packet (`pkt_mark`, fwmark)', name, hex(value)]),
       ...Object.entries(CT_ZONES).map(([name, value]) => ['conntrack zone', name, code(value)]),
       ...Object.entries(COOKIES).map(([name, value]) => ['cookie of flows', name, hex(value)]),
-      ...Object.entries(FLOW_GROUPS).map(([name, value]) => ['group, type `all`', name, code(value)]),
+      ['cookie of learned flows', 'a user-defined network', `by network id; network 1: ${hex(askerCookie(ONE))}`],
       ...Object.entries(FLOW_REGISTERS).map(([name, value]) => ['bit of a register', name, code(value)]),
     ],
   );
@@ -127,7 +139,13 @@ export const DATAPATH_SECTIONS = [
     table: tableTable,
   },
   {
-    title: 'Marks, conntrack zones, cookies and groups',
+    title: 'Flows of the integration bridge',
+    source: '`agent/model/registry/openflow.ts`',
+    about: `What ovn-controller cannot do. All other flows of ${code(INTEGRATION_BRIDGE)} are its own.`,
+    table: integrationTable,
+  },
+  {
+    title: 'Marks, conntrack zones and cookies',
     source: '`agent/model/registry/marks.ts`, `agent/model/registry/openflow.ts`',
     about: 'By these, networks with equal addresses are told apart outside of OVN.',
     table: packetMarkTable,

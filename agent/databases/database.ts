@@ -37,6 +37,7 @@ export class Database<DB, R extends MirroredReplica> {
   readonly replica: R;
   readonly session: OvsdbSession;
   readonly reconciler: OvsdbReconciler<DB>;
+  #before = (write: () => void): void => write();
 
   constructor({ name, remote, replica, claimed = {}, observe }: DatabaseOptions<R>) {
     this.name = name;
@@ -50,6 +51,7 @@ export class Database<DB, R extends MirroredReplica> {
       session: this.session,
       ownerKey: OWNER_KEY,
       claimed,
+      schedule: (write) => setImmediate(() => this.#before(write)),
       onEvent: (event) => observe(name, { kind: 'reconciler', event }),
     });
   }
@@ -58,6 +60,11 @@ export class Database<DB, R extends MirroredReplica> {
   connect(): void {
     this.session.mirror(this.replica);
     this.session.start();
+  }
+
+  /** Asked before each transaction, to call back when it is time. */
+  writeAfter(before: (write: () => void) => void): void {
+    this.#before = before;
   }
 
   /** To be called when everything that is wanted is known: from then on what nobody wants is removed. */

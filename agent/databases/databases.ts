@@ -4,6 +4,7 @@ import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { AgentOptions } from '../options.ts';
 import { Database, type DatabaseOptions } from './database.ts';
+import { createNeighbourReplica, type NeighbourReplica } from './neighbours.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
 import { createSouthboundReplica, type SouthboundReplica } from './southbound.ts';
 import { createVswitchReplica, type VswitchReplica } from './vswitch.ts';
@@ -12,6 +13,8 @@ export interface Databases {
   readonly northbound: Database<OvnNorthbound, NorthboundReplica>;
   readonly southbound: Database<OvnSouthbound, SouthboundReplica>;
   readonly openvswitch: Database<OpenVSwitch, VswitchReplica>;
+  /** Of the southbound database, too. */
+  readonly neighbours: NeighbourReplica;
   connect(): void;
   reconcile(): void;
   close(): Promise<void>;
@@ -40,11 +43,14 @@ export const createDatabases = (remotes: Remotes, observe: Observe): Databases =
     replica: createVswitchReplica(),
     observe,
   });
+  const neighbours = createNeighbourReplica();
+  southbound.session.mirror(neighbours);
   const all = [northbound, southbound, openvswitch];
   return {
     northbound,
     southbound,
     openvswitch,
+    neighbours,
     connect: () => {
       for (const database of all) database.connect();
     },

@@ -1,7 +1,7 @@
 /** All features, in the order in which they were added. Adding a capability adds a folder and a line here. */
 import type { Feature } from '../model/fragment.ts';
 import { attachments } from './attachments/index.ts';
-import { gatewayBridge, gatewayBridgeNetwork, pathMtu } from './gateway-bridge/index.ts';
+import { gatewayBridge, gatewayBridgeNeighbours, gatewayBridgeNetwork, pathMtu } from './gateway-bridge/index.ts';
 import { gatewayRouters } from './gateway-routers/index.ts';
 import { hostIsolation, hostIsolationNetwork, hostIsolationPod } from './host-isolation/index.ts';
 import { hostGateway, hostNetwork } from './host-network/index.ts';
@@ -14,7 +14,7 @@ import { networkNodes } from './network-nodes/index.ts';
 import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
-import { serverAnswers } from './server-answers/index.ts';
+import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
 import { zone } from './zone/index.ts';
 
 export const FEATURES: readonly Feature[] = [
@@ -28,6 +28,7 @@ export const FEATURES: readonly Feature[] = [
   gatewayRouters,
   gatewayBridge,
   gatewayBridgeNetwork,
+  gatewayBridgeNeighbours,
   pathMtu,
   hostGateway,
   hostNetwork,
@@ -42,4 +43,5 @@ export const FEATURES: readonly Feature[] = [
   isolation,
   isolatedPods,
   serverAnswers,
+  routerAdvertisements,
 ];

@@ -11,6 +11,7 @@ import {
   type GatewayFact,
   LOCAL,
   type NamespaceFact,
+  type NeighbourFact,
   type NetworkFact,
   type NodeFact,
   nodeSubnetsId,
@@ -73,6 +74,10 @@ export class TrackedView implements View {
     );
   }
 
+  neighbours(): readonly NeighbourFact[] {
+    return this.#value('neighbours', LOCAL) ?? NO_NEIGHBOURS;
+  }
+
   kubeletCgroup(): CgroupFact | undefined {
     return this.#value('kubeletCgroup', LOCAL);
   }
@@ -115,3 +120,4 @@ export class TrackedView implements View {
 
 const NO_SUBNETS: readonly Cidr[] = [];
 const NO_ADDRESSES: readonly InterfaceAddress[] = [];
+const NO_NEIGHBOURS: readonly NeighbourFact[] = [];

@@ -5,6 +5,7 @@ import type {
   CgroupFact,
   GatewayFact,
   NamespaceFact,
+  NeighbourFact,
   NetworkFact,
   NodeFact,
   PodFact,
@@ -39,6 +40,8 @@ export interface View extends LocalSettings {
   hostAddresses(node: string): readonly InterfaceAddress[];
   /** Whether this node is to have the rows of a network; always true without `networkRendering: 'on-demand'`. */
   isNetworkHere(network: string): boolean;
+  /** Whose MAC addresses this node knows on the links of its gateway bridge. */
+  neighbours(): readonly NeighbourFact[];
   /** Absent while there is no kubelet. */
   kubeletCgroup(): CgroupFact | undefined;
   /** Of a pod of this node, by its `runtimeUid`. */

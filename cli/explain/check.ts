@@ -33,7 +33,7 @@ export const explainOutput = ({ subject, checks }: Explanation): ExplainOutput =
   return {
     data: { subject, ok: isWhole, checks },
     lines: [
-      `${subject}: ${isWhole ? 'everything is in place' : firstMissing(checks)}`,
+      `${subject}: ${isWhole ? wholeText(checks) : firstMissing(checks)}`,
       ...checks.flatMap(({ what, state, found, next }) => [
         `  ${SIGNS[state]}  ${what.padEnd(width)}  ${found}`,
         ...(next === undefined ? [] : [`${' '.repeat(SIGN_WIDTH + width)}→ ${next}`]),
@@ -46,6 +46,11 @@ export const explainOutput = ({ subject, checks }: Explanation): ExplainOutput =
 const SIGNS = { ok: 'ok     ', missing: 'MISSING', unknown: '?      ' } as const;
 /** Up to what was found: the sign and the spaces around it. */
 const SIGN_WIDTH = 13;
+
+const wholeText = (checks: readonly Check[]): string =>
+  checks.some(({ state }) => state === 'unknown')
+    ? 'nothing is missing, but what has a ? could not be told or is not supported'
+    : 'everything is in place';
 
 const firstMissing = (checks: readonly Check[]): string => {
   const first = checks.find(({ state }) => state === 'missing');

@@ -15,9 +15,11 @@ import { parseNetworkId } from '../../net/ids.ts';
 import { dumpFlows } from '../flows/flow-dump.ts';
 import { gatewayFlows } from '../flows/gateway-flows.ts';
 import { findNetwork } from '../node/find-network.ts';
+import { kindOf } from '../node/kind-of.ts';
 import { patchPortName } from '../trace/endpoints.ts';
 import { readPorts } from '../trace/port-names.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
+import { nextHopChecks } from './next-hop-checks.ts';
 import { interfaceChecks } from './port-checks.ts';
 import { attempt, type ExplainSources } from './sources.ts';
 
@@ -83,7 +85,7 @@ const identityChecks = (network: NetworkStatus): Check[] => {
 const placeChecks = (
   network: string,
   all: readonly WantedStatus[],
-  { differences, unreadable }: DifferencesStatus,
+  { differences, unreadable, unsupported }: DifferencesStatus,
 ): Check[] => {
   const own = all.filter((one) => one.network === network);
   const wrong = Map.groupBy(
@@ -91,6 +93,10 @@ const placeChecks = (
     kindOf,
   );
   const kinds = Map.groupBy(own, kindOf);
+  const lacking = Map.groupBy(
+    unsupported.filter((one) => one.network === network),
+    kindOf,
+  );
   const silent = new Map(unreadable.map(({ backend, message }) => [backend, message]));
   return [...new Set([...kinds.keys(), ...wrong.keys()])].sort().map((kind) => {
     const wanted = kinds.get(kind) ?? [];
@@ -99,13 +105,16 @@ const placeChecks = (
     const unread = some && silent.get(some.backend);
     if (unread !== undefined) return unknown(kind, `cannot be read: ${unread}`);
     if (problem !== undefined) return missing(kind, differencesText(problem, wanted), 'udnctl diff shows them');
+    const [lack] = lacking.get(kind) ?? [];
+    if (lack !== undefined) return unknown(kind, lackText(wanted.length, lacking.get(kind)?.length ?? 0, lack.message));
     return ok(kind, `${wanted.length} as wanted`);
   });
 };
 
-/** `northbound Logical_Router`, `host route` */
-const kindOf = ({ backend, key }: WantedStatus | DifferenceStatus): string =>
-  `${backend} ${key.split(/[/ ]/)[0] ?? ''}`;
+const lackText = (wanted: number, lacking: number, message: string): string =>
+  lacking < wanted
+    ? `${wanted - lacking} as wanted, ${lacking} not supported: ${message}`
+    : `${lacking} not supported: ${message}`;
 
 const SHOWN = 3;
 
@@ -134,10 +143,14 @@ const primaryChecks = async (
   if (gateway === undefined) return [...management, unknown('gateway', 'this node has no gateway bridge')];
   const patch = patchPortName(gateway.bridge, name, node.name);
   const flows = await attempt('gateway flows', () => gatewayFlowCheck(sources, gateway.bridge, node, networks, name));
+  const hops = await attempt('next hops', () =>
+    nextHopChecks(sources, { id, name, node: node.name, bridge: gateway.bridge }),
+  );
   return [
     ...management,
     ...(await portChecks(sources, 'patch port', patch, undefined)),
     'failed' in flows ? flows.failed : flows.value,
+    ...('failed' in hops ? [hops.failed] : hops.value),
   ];
 };
 

@@ -85,7 +85,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     pods: () => Promise.resolve([pod]),
     problems: () => Promise.resolve([]),
     wanted: () => Promise.resolve([]),
-    differences: () => Promise.resolve({ differences: [], unreadable: [] }),
+    differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
   },
   northbound: database(NORTHBOUND),
   southbound: database(SOUTHBOUND),
@@ -212,22 +212,23 @@ describe('explain network', () => {
       ],
     ],
   };
-  const ofNetwork = async (kind?: 'missing') => {
+  const ofNetwork = async (kind?: 'missing', lacking: readonly string[] = []) => {
     const { agent } = sources();
     const differences = kind === undefined ? [] : [{ ...wanted[0], kind } as never];
-    const { data, exitStatus } = await explain(
+    const unsupported = lacking.map((key) => ({ ...wanted[0], key, message: 'this kernel has no VRF' }) as never);
+    const { data, lines, exitStatus } = await explain(
       sources({
         openvswitch: database({ Interface: [management] }),
         agent: {
           ...agent,
           wanted: () => Promise.resolve(wanted),
-          differences: () => Promise.resolve({ differences, unreadable: [] }),
+          differences: () => Promise.resolve({ differences, unreadable: [], unsupported }),
         },
       }),
       'network',
       'red/red',
     );
-    return { exitStatus, checks: (data as { checks: { what: string; state: string; found: string }[] }).checks };
+    return { exitStatus, lines, checks: (data as { checks: { what: string; state: string; found: string }[] }).checks };
   };
 
   it('counts what is as wanted, by place and kind', async () => {
@@ -245,6 +246,20 @@ describe('explain network', () => {
       state: 'missing',
       found: 'route 100001 0.0.0.0/0 0 is missing',
     });
+  });
+
+  it('says what this machine cannot have, and does not call it there', async () => {
+    const all = await ofNetwork(undefined, ['route 100001 0.0.0.0/0 0', 'route 100001 ::/0 0']);
+    expect(all.exitStatus).toBe(0);
+    expect(all.lines[0]).toBe(
+      'network red_red on n1: nothing is missing, but what has a ? could not be told or is not supported',
+    );
+    const found = '2 not supported: this kernel has no VRF';
+    expect(all.checks).toContainEqual({ what: 'host route', state: 'unknown', found });
+    const { checks } = await ofNetwork(undefined, ['route 100001 ::/0 0']);
+    expect(checks.find(({ what }) => what === 'host route')?.found).toBe(
+      '1 as wanted, 1 not supported: this kernel has no VRF',
+    );
   });
 
   it('counts its flows of the gateway bridge', async () => {

@@ -1,5 +1,5 @@
 /** What flows of the gateway bridge are for, by the registry of its pipeline. */
-import { COOKIES } from '../../agent/model/registry/marks.ts';
+import { COOKIES, isAskerCookie } from '../../agent/model/registry/marks.ts';
 import { FLOW_PRIORITIES, FLOW_TABLES, type FlowTable } from '../../agent/model/registry/openflow.ts';
 
 export interface FlowPurpose {
@@ -14,7 +14,8 @@ export const purposeOf = (flow: {
   readonly priority: number;
   readonly cookie: string;
 }): FlowPurpose | undefined => {
-  if (!OUR_COOKIES.has(cookieOf(flow.cookie))) return undefined;
+  const cookie = cookieOf(flow.cookie);
+  if (!OUR_COOKIES.has(cookie) && !isAskerCookie(cookie)) return undefined;
   const table = TABLE_NAMES.get(flow.table);
   if (table === undefined) return undefined;
   const ranks: readonly { readonly priority: number; readonly purpose: string }[] = Object.values(

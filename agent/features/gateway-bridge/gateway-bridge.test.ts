@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bridgeItemKey } from '../../../datapath/openflow/types.ts';
+import { type Action, bridgeItemKey } from '../../../datapath/openflow/types.ts';
+import { parseIp } from '../../../net/ip.ts';
+import { parseMac } from '../../../net/mac.ts';
 import { addTenant, emptyCluster, type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
+import { LOCAL } from '../../model/facts.ts';
 import { flowText } from '../../render/openflow-document.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 
@@ -9,17 +12,18 @@ const DUAL: Variant = { topology: 'layer3', mode: 'shared', family: 'dual' };
 const PATCH = 'patch-br-ex_blue_node1-to-br-int';
 
 const flowsOf = (cluster: TestCluster): string[] => [...(cluster.render().openflow['br-ex'] ?? [])];
+const isOutput = (action: Action, port: string): boolean => typeof action !== 'string' && action.output === port;
 const count = (variant: Variant): number => flowsOf(workedCluster(variant)).length;
 const perNetwork = (variant: Variant): number => count(variant) - flowsOf(emptyCluster(variant)).length;
 
 describe('the number of flows', () => {
   it.each([
-    ['shared', 'ipv4', 11],
-    ['shared', 'ipv6', 12],
-    ['shared', 'dual', 22],
-    ['local', 'ipv4', 15],
-    ['local', 'ipv6', 16],
-    ['local', 'dual', 29],
+    ['shared', 'ipv4', 12],
+    ['shared', 'ipv6', 13],
+    ['shared', 'dual', 24],
+    ['local', 'ipv4', 16],
+    ['local', 'ipv6', 17],
+    ['local', 'dual', 31],
   ] as const)('of a network in %s mode, %s', (mode, family, expected) => {
     expect(perNetwork({ topology: 'layer3', mode, family })).toBe(expected);
     expect(perNetwork({ topology: 'layer2', mode, family })).toBe(expected);
@@ -80,16 +84,27 @@ describe('a tenant network', () => {
     const leaving = cluster.sinks.openflow
       .all()
       .flatMap((item) => (item.kind === 'flow' && item.flow.inPort === PATCH ? [item.flow] : []))
-      .filter(({ actions }) => actions.some((action) => typeof action !== 'string' && action.output === 'eth0'));
-    expect(leaving.map((flow) => flowText(flow).replace(`in_port=${PATCH},dl_src=02:00:00:00:00:01`, 'blue'))).toEqual([
-      'cookie=0xdeff105, table=0, priority=105, ip,blue,pkt_mark=0x3f0, actions=ct(commit,zone=64000,nat(src=172.30.0.2),exec(set_field:0x4->ct_mark)),output:eth0',
-      'cookie=0xdeff105, table=0, priority=100, ip,blue,nw_src=169.254.0.11, actions=ct(commit,zone=64000,nat(src=172.30.0.2),exec(set_field:0x4->ct_mark)),output:eth0',
-      'cookie=0xdeff105, table=0, priority=105, ipv6,blue,pkt_mark=0x3f0, actions=ct(commit,zone=64000,nat(src=fd00:30::2),exec(set_field:0x4->ct_mark)),output:eth0',
-      'cookie=0xdeff105, table=0, priority=100, ipv6,blue,ipv6_src=fd69::b, actions=ct(commit,zone=64000,nat(src=fd00:30::2),exec(set_field:0x4->ct_mark)),output:eth0',
-      'cookie=0xdeff105, table=0, priority=95, arp,blue,arp_op=1,arp_spa=172.30.0.2,arp_sha=02:00:00:00:00:01, actions=output:eth0',
-      'cookie=0xdeff105, table=0, priority=95, icmp6,blue,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fe80::ff:fe00:1, actions=output:eth0',
-      'cookie=0xdeff105, table=0, priority=95, icmp6,blue,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fd00:30::2, actions=output:eth0',
+      .filter(({ actions }) => actions.some((action) => isOutput(action, 'eth0') || action === 'resubmit(,20)'));
+    expect(
+      leaving.map((flow) =>
+        flowText(flow)
+          .replace(`in_port=${PATCH}`, 'blue')
+          .replace(',dl_src=02:00:00:00:00:01', ',as node')
+          .replace(/learn\([^)]*\)/, 'learn()'),
+      ),
+    ).toEqual([
+      'cookie=0xdeff105, table=0, priority=105, ip,blue,as node,pkt_mark=0x3f0, actions=ct(commit,zone=64000,nat(src=172.30.0.2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=100, ip,blue,as node,nw_src=169.254.0.11, actions=ct(commit,zone=64000,nat(src=172.30.0.2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=105, ipv6,blue,as node,pkt_mark=0x3f0, actions=ct(commit,zone=64000,nat(src=fd00:30::2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=100, ipv6,blue,as node,ipv6_src=fd69::b, actions=ct(commit,zone=64000,nat(src=fd00:30::2),exec(set_field:0x4->ct_mark)),output:eth0',
+      'cookie=0xdeff105, table=0, priority=95, arp,blue,as node,arp_op=1,arp_spa=172.30.0.2,arp_sha=02:00:00:00:00:01, actions=resubmit(,20)',
+      'cookie=0xdeff105, table=0, priority=95, icmp6,blue,as node,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fe80::ff:fe00:1, actions=resubmit(,20)',
+      'cookie=0xdeff105, table=0, priority=95, icmp6,blue,as node,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fd00:30::2, actions=resubmit(,20)',
+      'cookie=0xdeff105, table=20, priority=10, arp,blue, actions=learn(),output:eth0',
+      'cookie=0xdeff105, table=20, priority=10, icmp6,blue,icmp_type=135, actions=learn(),output:eth0',
     ]);
+    const into = flowsOf(cluster).filter((flow) => flow.includes('resubmit(,20)'));
+    expect(into.filter((flow) => !flow.includes(`table=0, priority=95, `))).toEqual([]);
     const everything = ofPatch(DUAL).find((flow) => flow.includes(`priority=90, in_port=${PATCH}, actions=drop`));
     expect(everything).toBeDefined();
     expect(ofPatch(DUAL).filter((flow) => /NORMAL|FLOOD/.test(flow))).toEqual([]);
@@ -103,11 +118,10 @@ describe('a tenant network', () => {
     expect(above.every((flow) => flow.endsWith('actions=drop'))).toBe(true);
   });
 
-  it('has neither flows nor a bucket while it has no part on this node', () => {
+  it('has no flows while it has no part on this node', () => {
     const cluster = addTenant(emptyCluster(DUAL), 'blue', 1, DUAL);
     cluster.subnets('node1', 'blue', []);
     expect(cluster.render().openflow).toEqual(emptyCluster(DUAL).render().openflow);
-    expect(cluster.render().openflowGroups).toEqual({ 'br-ex': ['group_id=1,type=all'] });
     expect(cluster.render().noFlood).toEqual({});
   });
 
@@ -116,6 +130,52 @@ describe('a tenant network', () => {
     expect(flowsOf(cluster).filter((flow) => /ipv6|icmp6/.test(flow))).toEqual([]);
     const none = addTenant(emptyCluster({ mode: 'shared', family: 'ipv4' }), 'blue', 1, { ...DUAL, family: 'ipv6' });
     expect(flowsOf(none)).toEqual(flowsOf(emptyCluster({ mode: 'shared', family: 'ipv4' })));
+  });
+});
+
+describe('neighbours outside', () => {
+  const known = (cluster: TestCluster, ...neighbours: (readonly [string, string])[]): TestCluster => {
+    const facts = neighbours.map(([ip, mac]) => ({ ip: parseIp(ip), mac: parseMac(mac) }));
+    cluster.facts.set('neighbours', LOCAL, facts);
+    return cluster;
+  };
+  const questions = (cluster: TestCluster): string[] =>
+    flowsOf(cluster).filter((flow) => flow.includes('table=20, priority=20, '));
+  const GATEWAY = ['172.30.0.1', '0a:00:00:00:00:01'] as const;
+  const GATEWAY6 = ['fd00:30::1', '0a:00:00:00:00:01'] as const;
+
+  it('that the node knows answer by a flow each, however many networks ask', () => {
+    const cluster = known(workedCluster(DUAL), GATEWAY, GATEWAY6);
+    const one = questions(cluster);
+    expect(one).toEqual([
+      'cookie=0xdeff105, table=20, priority=20, arp,arp_op=1,arp_tpa=172.30.0.1, actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:0a:00:00:00:00:01->eth_src,resubmit(,22)',
+      'cookie=0xdeff105, table=20, priority=20, icmp6,icmp_type=135,icmp_code=0,nd_target=fd00:30::1, actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:0a:00:00:00:00:01->eth_src,set_field:136->icmpv6_type,resubmit(,22)',
+    ]);
+    for (let id = 2; id < 20; id += 1) addTenant(cluster, `n${id}`, id, DUAL);
+    expect(questions(cluster)).toEqual(one);
+  });
+
+  it('with another MAC change a flow each, and nothing else', () => {
+    const cluster = known(workedCluster(DUAL), GATEWAY, GATEWAY6);
+    const before = flowsOf(cluster);
+    const after = flowsOf(known(cluster, ['172.30.0.1', '0a:00:00:00:00:02'], GATEWAY6));
+    expect(after).toHaveLength(before.length);
+    expect(after.filter((flow) => !before.includes(flow))).toHaveLength(1);
+  });
+
+  it('are not asked for anybody by a bridge without an uplink, nor in a family that it has not', () => {
+    const ipv4 = known(workedCluster({ ...DUAL, family: 'ipv4' }), GATEWAY, GATEWAY6);
+    expect(questions(ipv4)).toHaveLength(1);
+    const inside = ipv4.gateway('node1', { addresses: ['172.30.0.2/24'], uplink: null });
+    expect(flowsOf(inside).filter((flow) => /table=2[012]/.test(flow))).toEqual([]);
+  });
+
+  it('no packet goes to all networks at once', () => {
+    const many = emptyCluster(DUAL);
+    for (let id = 1; id < 40; id += 1) addTenant(many, `n${id}`, id, DUAL);
+    const wide = flowsOf(many).filter((flow) => (flow.match(/output:patch-/g)?.length ?? 0) > 1 || /group:/.test(flow));
+    expect(wide).toEqual([]);
+    expect(many.render().openflowGroups).toEqual({});
   });
 });
 
@@ -178,7 +238,7 @@ describe('the bridge', () => {
     const flows = flowsOf(cluster({ addresses: ['172.30.0.2/24'], vlanId: 7 }));
     expect(flows).toEqual(
       expect.arrayContaining([
-        'cookie=0xdeff105, table=0, priority=10, dl_vlan=7,dl_dst=02:00:00:00:00:01, actions=output:patch-br-ex_node1-to-br-int,group:1,pop_vlan,LOCAL',
+        'cookie=0xdeff105, table=0, priority=10, dl_vlan=7,dl_dst=02:00:00:00:00:01, actions=output:patch-br-ex_node1-to-br-int,resubmit(,21),pop_vlan,LOCAL',
         'cookie=0xdeff105, table=2, priority=100, actions=set_field:02:00:00:00:00:01->eth_dst,push_vlan:0x8100,set_field:4103->vlan_vid,output:patch-br-ex_node1-to-br-int',
       ]),
     );
@@ -219,6 +279,6 @@ describe('the bridge', () => {
   it('has no flows while the gateway is not known', () => {
     const unknown = workedCluster(DUAL);
     unknown.facts.set('gateway', 'node1', undefined);
-    expect(unknown.render().openflow).toEqual({});
+    expect(Object.keys(unknown.render().openflow)).toEqual(['br-int']);
   });
 });

@@ -7,12 +7,12 @@ import { addressOf } from '../../../net/cidr.ts';
 import { ipFamily } from '../../../net/ip.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { COOKIES } from '../../model/registry/marks.ts';
-import { FLOW_GROUPS } from '../../model/registry/openflow.ts';
-import { DROP, flow, ip, onBridge, output } from './flow.ts';
-import { type LocalPatch, localPatch } from './local-patch.ts';
+import { DROP, flow, ip, onBridge } from './flow.ts';
+import { localPatch } from './local-patch.ts';
+import { answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
-import { type BridgeSite, bridgeSite } from './site.ts';
+import { bridgeSite } from './site.ts';
 
 export const gatewayBridge: FeatureOver<'zone'> = {
   name: 'gateway-bridge',
@@ -20,8 +20,7 @@ export const gatewayBridge: FeatureOver<'zone'> = {
   render: (_, view) => {
     const site = bridgeSite(view);
     if (site === undefined) return EMPTY_FRAGMENT;
-    const group: BridgeItem = { bridge: site.bridge, kind: 'group', group: { id: FLOW_GROUPS.tenantPatches } };
-    return { openflow: { items: [...onBridge(site.bridge, nodeFlows(site)), group] } };
+    return { openflow: { items: onBridge(site.bridge, [...nodeFlows(site), ...answerFlows(site)]) } };
   },
 };
 
@@ -33,15 +32,25 @@ export const gatewayBridgeNetwork: FeatureOver<'network'> = {
     const patch = site && localPatch(site, network, view);
     if (site === undefined || patch === undefined) return EMPTY_FRAGMENT;
     const items = onBridge(site.bridge, networkFlows(site, patch));
-    return { openflow: { items: patch.isDefault ? items : [...items, ...flooding(site, patch)] } };
+    if (patch.isDefault) return { openflow: { items } };
+    // Broadcasts would make every network's gateway router answer for the node.
+    const noFlood: BridgeItem = { bridge: site.bridge, kind: 'noFlood', noFlood: { port: patch.port } };
+    return { openflow: { items: [...items, noFlood] } };
   },
 };
 
-/** Broadcasts would make every network's gateway router answer for the node: those that all need come by the group. */
-const flooding = ({ bridge }: BridgeSite, { id, port }: LocalPatch): BridgeItem[] => [
-  { bridge, kind: 'bucket', bucket: { group: FLOW_GROUPS.tenantPatches, id, actions: [output(port)] } },
-  { bridge, kind: 'noFlood', noFlood: { port } },
-];
+/** Apart from the node's other flows: neighbours come and go more often. */
+export const gatewayBridgeNeighbours: FeatureOver<'zone'> = {
+  name: 'gateway-bridge-neighbours',
+  over: 'zone',
+  render: (_, view) => {
+    const site = bridgeSite(view);
+    if (site?.uplink === undefined) return EMPTY_FRAGMENT;
+    const families = site.families.map(({ family }) => family);
+    const known = view.neighbours().filter(({ ip: address }) => families.includes(ipFamily(address)));
+    return { openflow: { items: onBridge(site.bridge, known.map(knownNeighbour)) } };
+  },
+};
 
 /**
  * A gateway router that finds a packet too large says so to the sender. Where the sender is another node, that node would

@@ -6,6 +6,7 @@ import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../mode
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
+import { asking, QUESTION } from './neighbour-flows.ts';
 import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
 import { type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
@@ -140,7 +141,7 @@ const bfd = (site: BridgeSite, port: string, { family }: PatchFamily): Flow =>
 
 /** It asks for neighbours as the node, and has nothing else to say than what the flows above let pass. */
 const tenant = (site: BridgeSite, patch: LocalPatch): Flow[] => [
-  ...(site.uplink === undefined ? [] : questions(site, patch, site.uplink)),
+  ...(site.uplink === undefined ? [] : [...questions(site, patch), ...asking(patch, site.uplink)]),
   flow('classify', 'spoofed', { inPort: patch.port, actions: DROP }),
   ...patch.families.flatMap(({ family, managementIp }) => [
     flow('services', 'byMark', {
@@ -163,7 +164,7 @@ const tenant = (site: BridgeSite, patch: LocalPatch): Flow[] => [
  * The sender is what neighbours learn: it must be the node. OVN asks for IPv6 neighbours from the link-local address of
  * the router's MAC (ovn-controller's `pinctrl_handle_nd_ns`); the node's own addresses are allowed as well.
  */
-const questions = ({ mac }: BridgeSite, { port, families }: LocalPatch, uplink: string): Flow[] =>
+const questions = ({ mac }: BridgeSite, { port, families }: LocalPatch): Flow[] =>
   families.flatMap(({ family, bridgeIps }) => {
     const senders: readonly Ip[] = family === 4 ? bridgeIps : [linkLocalFromMac(mac), ...bridgeIps];
     return senders.map((sender) =>
@@ -175,7 +176,7 @@ const questions = ({ mac }: BridgeSite, { port, families }: LocalPatch, uplink: 
             ? { ...ARP_REQUEST, arp_spa: sender, arp_sha: mac }
             : { ...neighbourDiscovery(135, { nd_sll: mac }), ipv6_src: sender }),
         },
-        actions: [output(uplink)],
+        actions: [QUESTION],
       }),
     );
   });

@@ -1,8 +1,8 @@
 /** What the gateway bridge of a node has whichever networks there are. */
 import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
 import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
-import { FLOW_GROUPS } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
+import { TO_ASKER } from './neighbour-flows.ts';
 import { type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
 export const nodeFlows = (site: BridgeSite): Flow[] => [
@@ -73,7 +73,7 @@ const outside = (site: BridgeSite, uplink: string): Flow[] => [
     ...(site.isLocal ? [] : [reassembly(uplink, family)]),
     ...hostToOutside(site, uplink, family),
     ...repliesToHost(site, family),
-    ...neighbourQuestions(site, uplink, family),
+    ...neighbourQuestions(site, family),
     ...(family.family === 6 ? advertisements() : []),
   ]),
   ...neighbourReplies(site),
@@ -205,12 +205,9 @@ const bfdReply = (site: BridgeSite, family: BridgeFamily['family']): Flow =>
 /** RFC 5881 §4: the port of BFD's control packets. */
 export const BFD = { tp_dst: '3784' };
 
-/**
- * All gateway routers have the node's MAC and address. If all of them would answer, there would be as many replies as
- * networks; if none of them would hear of a neighbour's new MAC, they would go on with the old one.
- */
-const neighbourQuestions = (site: BridgeSite, uplink: string, { family, bridgeIps }: BridgeFamily): Flow[] => [
-  ...bridgeIps.map((address) =>
+/** All gateway routers have the node's MAC and address: if all would answer, there would be as many replies as networks. */
+const neighbourQuestions = (site: BridgeSite, { family, bridgeIps }: BridgeFamily): Flow[] =>
+  bridgeIps.map((address) =>
     flow('classify', 'nodeQuestion', {
       match: {
         ...inVlan(site),
@@ -218,34 +215,23 @@ const neighbourQuestions = (site: BridgeSite, uplink: string, { family, bridgeIp
       },
       actions: [output(site.defaultPatch), NORMAL],
     }),
-  ),
-  flow('classify', 'announcement', {
-    inPort: uplink,
-    match:
-      family === 4
-        ? { dl_dst: 'ff:ff:ff:ff:ff:ff', arp: true }
-        : { dl_dst: '33:33:00:00:00:01', ...neighbourDiscovery(136) },
-    actions: [TO_TENANTS, NORMAL],
-  }),
-];
+  );
 
-const TO_TENANTS = `group:${FLOW_GROUPS.tenantPatches}`;
-
-/** Whoever has asked: a reply does not say which of the routers with this MAC it is for. */
+/** A reply does not say which of the routers with this MAC it is for; the default network's hears all of them. */
 const neighbourReplies = (site: BridgeSite): Flow[] => [
   flow('classify', 'toBridge', {
     match: { ...inVlan(site), dl_dst: site.mac },
-    actions: [output(site.defaultPatch), TO_TENANTS, ...toHost(site)],
+    actions: [output(site.defaultPatch), TO_ASKER, ...toHost(site)],
   }),
   flow('replies', 'toBridge', { match: { ...inVlan(site), dl_dst: site.mac }, actions: toHost(site) }),
   flow('replies', 'normal', { actions: [NORMAL] }),
 ];
 
 /** As ARP replies; that they are IP has brought them here. */
-const advertisements = (): Flow[] =>
-  ([134, 136] as const).map((type) =>
-    flow('replies', 'neighbour', { match: neighbourDiscovery(type), actions: [TO_TENANTS, 'FLOOD'] }),
-  );
+const advertisements = (): Flow[] => [
+  flow('replies', 'neighbour', { match: neighbourDiscovery(134), actions: ['FLOOD'] }),
+  flow('replies', 'neighbour', { match: neighbourDiscovery(136), actions: [TO_ASKER, 'FLOOD'] }),
+];
 
 /** `pkt_mark` of what OVN wants to leave as the node. */
 export const NODE_SNAT = { pkt_mark: hex(PACKET_MARKS.nodeSnat) };

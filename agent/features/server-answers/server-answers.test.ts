@@ -46,3 +46,9 @@ it('goes with the network', () => {
   of.facts.set('network', 'green', undefined);
   expect([...guarded(of).keys()].toSorted()).toEqual(['node1', 'red_node1']);
 });
+
+it('no router advertisement gets in by a port of the integration bridge, whatever the networks', () => {
+  const only = ['cookie=0xdeff105, table=0, priority=1000, icmp6,icmp_type=134, actions=drop'];
+  expect(cluster().render().openflow['br-int']).toEqual(only);
+  expect(new TestCluster('node1').render().openflow).toEqual({ 'br-int': only });
+});

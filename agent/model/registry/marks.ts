@@ -2,7 +2,7 @@
  * Marks, conntrack zones and cookies. They are those of ovn-kubernetes, so that a node can move over while connections go
  * on, and people find what they know.
  */
-import type { NetworkId } from '../../../net/ids.ts';
+import { MAX_NETWORKS, type NetworkId } from '../../../net/ids.ts';
 
 /** `ct_mark` of connections that leave through the gateway bridge, in the zone `CT_ZONES.external`. */
 export const CT_MARKS = { default: 0x1, host: 0x2 } as const;
@@ -42,3 +42,14 @@ export const COOKIES = {
   /** Of gratuitous ARP. */
   gratuitousArp: 0x0305n,
 } as const;
+
+/**
+ * Of flows that the bridge learns for a network by itself. None of `COOKIES`: they come and go without us, so they are no
+ * drift, and go with the flow that has learned them (`delete_learned`, ovs-actions(7)).
+ */
+export const askerCookie = (id: NetworkId): bigint => FIRST_ASKER + BigInt(id);
+
+export const isAskerCookie = (cookie: bigint): boolean =>
+  cookie >= FIRST_ASKER && cookie < FIRST_ASKER + BigInt(MAX_NETWORKS);
+
+const FIRST_ASKER = 0xdeff105_0000n;

@@ -22,6 +22,12 @@ export const FLOW_TABLES = {
   fromHostEndpoint: 7,
   /** Local gateway mode: replies that are too large for the network go to the host, which says so to the sender. */
   replySize: 11,
+  /** A network's question for a neighbour: whether it is answered here, or outside. */
+  questions: 20,
+  /** Learned flows: which network has asked for a neighbour last. */
+  askers: 21,
+  /** Makes the answer of a question whose sender's MAC is the neighbour's already. */
+  answers: 22,
 } as const;
 
 export type FlowTable = keyof typeof FLOW_TABLES;
@@ -60,14 +66,13 @@ export const FLOW_PRIORITIES = {
     asNode: rank(14, 'what the host and the default network send as the node, and no flow above takes'),
     asNodeUnknown: rank(13, 'drop what others send as the node: a network’s patch port whose flows are not there yet'),
     nodeQuestion: rank(12, 'who has the node’s address: of all networks, the default one answers'),
-    announcement: rank(11, 'gratuitous ARP and unsolicited neighbour advertisements reach all networks'),
-    toBridge: rank(10, 'ARP replies reach all networks and the host'),
+    toBridge: rank(10, 'ARP replies reach the default network, the host and the network that has asked'),
     spoofedDefault: rank(9, 'drop everything else of the default network'),
     normal: rank(0, 'a switch with learned addresses'),
   },
   replies: {
     known: rank(100, 'of a known connection: to its network, or to the host'),
-    neighbour: rank(14, 'router and neighbour advertisements reach all networks and the host'),
+    neighbour: rank(14, 'neighbour advertisements, as ARP replies; router advertisements reach no tenant'),
     bfd: rank(13, 'BFD to the default network and the host'),
     toBridge: rank(10, 'unknown: to the host'),
     normal: rank(0, 'a switch with learned addresses'),
@@ -87,16 +92,38 @@ export const FLOW_PRIORITIES = {
     network: rank(5, 'to the network'),
     default: rank(1, 'to the default network'),
   },
+  questions: {
+    known: rank(20, 'about a neighbour that the node knows: answered here, for all networks by one flow'),
+    ask: rank(10, 'about any other: asked outside, and who has asked is learned'),
+  },
+  askers: { asker: rank(10, 'learned: the answer goes to the network that has asked last') },
+  answers: { any: rank(10, 'sender and target change places') },
 } as const satisfies Readonly<Record<FlowTable, Readonly<Record<string, FlowPriority>>>>;
 
-/** Groups of type `all`, by id. Buckets have the id of their network. */
-export const FLOW_GROUPS = {
+/**
+ * The only flow of ours on the integration bridge. ovn-controller's go up to 180 in that table (OVN 25.03), and its own
+ * packets begin behind it.
+ */
+export const INTEGRATION_FLOWS = {
+  routerAdvertisement: {
+    table: 0,
+    ...rank(1000, 'drop router advertisements: those of OVN’s routers begin behind it'),
+  },
+} as const satisfies Readonly<Record<string, FlowPriority & { readonly table: number }>>;
+
+/** What the flows above have in common: of the integration bridge nothing else is looked at. */
+export const INTEGRATION_SCOPE = 'table=0,icmp6,icmp_type=134';
+
+/** Groups of earlier versions, by id: removed where they are found. */
+export const FORMER_GROUPS = {
   /** Patch ports of all networks but the default one. */
   tenantPatches: 1,
 } as const;
 
-/** Bits of registers, as ovs-ofctl prints them. */
+/** Bits of registers, as ovs-ofctl prints them. No packet goes through both tables that use the same ones. */
 export const FLOW_REGISTERS = {
   /** Set when the packet is larger than its network's MTU. */
   tooLarge: 'NXM_NX_REG0[0]',
+  /** In `answers`: who has asked, while addresses change places. */
+  asker: 'NXM_NX_REG0[]',
 } as const;

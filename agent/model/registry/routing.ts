@@ -1,10 +1,5 @@
 /** Routing tables and priorities of ip rules. */
-import type { NetworkId } from '../../../net/ids.ts';
-
-const FIRST_VRF_TABLE = 100_000;
-
-/** The routing table of a network's VRF. It follows from the id and not from an ifindex, so it survives a reboot. */
-export const vrfTable = (id: NetworkId): number => FIRST_VRF_TABLE + id;
+export { vrfTable } from '../../../api/vrf.ts';
 
 /** Routing table of services whose traffic from this node stays on it. */
 export const MANAGEMENT_PORT_TABLE = 7;

@@ -6,7 +6,7 @@ import { commandOf, runProgram } from '../../../ovsdb/testing/programs.ts';
 import { TestServer } from '../../../ovsdb/testing/server.ts';
 import { formatRemote } from '../../../ovsdb/wire/remote.ts';
 import { createCommandRunner } from '../../exec/execa-runner.ts';
-import { Ofctl } from '../ofctl.ts';
+import { Ofctl, type OfctlOptions } from '../ofctl.ts';
 import { parentGuard } from '../open.ts';
 import { TestPorts } from './ports.ts';
 import type { SwitchWorld } from './world.ts';
@@ -14,24 +14,22 @@ import type { SwitchWorld } from './world.ts';
 export class VswitchWorld implements SwitchWorld {
   readonly client: Ofctl;
   readonly ports = new TestPorts();
+  /** Another client of the same switch. */
+  readonly newClient: (options: Partial<Pick<OfctlOptions, 'only' | 'runner'>>) => Ofctl;
   readonly #server: TestServer;
   #child: ChildProcess | undefined;
 
-  private constructor(server: TestServer, client: Ofctl) {
+  private constructor(server: TestServer, newClient: VswitchWorld['newClient']) {
     this.#server = server;
-    this.client = client;
+    this.newClient = newClient;
+    this.client = newClient({});
   }
 
   static async create(): Promise<VswitchWorld> {
     const server = await TestServer.create(['open-vswitch']);
     const program = await commandOf('ovs-ofctl');
-    const client = new Ofctl({
-      runner: createCommandRunner(),
-      runDirectory: server.folder,
-      program,
-      guard: parentGuard(),
-    });
-    const world = new VswitchWorld(server, client);
+    const common = { runner: createCommandRunner(), runDirectory: server.folder, program, guard: parentGuard() };
+    const world = new VswitchWorld(server, (options) => new Ofctl({ ...common, ...options }));
     try {
       await world.vsctl('--no-wait', 'init');
       await world.start();

@@ -5,11 +5,32 @@ import { namespacesOf, untilNothingIsLeft } from '../../../sandbox/leaks.ts';
 import { readPods } from '../../../sandbox/reachability/measure.ts';
 import type { ReachabilityPod } from '../../../sandbox/reachability/types.ts';
 
+/**
+ * How networks get onto nodes where the test does not say so itself (docs/testing.md, "On demand"); default: the agent's. A
+ * short grace, as tests wait for it.
+ */
+const RENDERINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  always: { UDN_NETWORK_RENDERING: 'always' },
+  'on-demand': { UDN_NETWORK_RENDERING: 'on-demand', UDN_NETWORK_GRACE: '2' },
+};
+
+/** Undefined: as the agent does it by default. @throws Error when there is no such way */
+export const networkRendering = (): string | undefined => {
+  const { UDN_E2E_RENDERING: rendering } = process.env;
+  if (rendering === undefined || rendering === '') return undefined;
+  if (rendering in RENDERINGS) return rendering;
+  throw new Error(`UDN_E2E_RENDERING must be one of ${Object.keys(RENDERINGS).join(', ')}, not "${rendering}"`);
+};
+
+/** @throws SandboxError */
+export const startCluster = (options: SandboxOptionsInput): Promise<Sandbox> =>
+  startSandbox({ ...options, settings: { ...RENDERINGS[networkRendering() ?? ''], ...options.settings } });
+
 /** Call it where tests are declared. @returns what gives the sandbox, once tests run */
 export const useCluster = (options: SandboxOptionsInput & { readonly name: string }): (() => Sandbox) => {
   let sandbox: Sandbox | undefined;
   beforeAll(async () => {
-    sandbox = await startSandbox(options);
+    sandbox = await startCluster(options);
   });
   afterAll(async () => {
     const namespaces = await namespacesOf(options.name);

@@ -1,17 +1,14 @@
-/** What somebody may do to what is ours on a node, one kind of object after the other, and what must become of it. */
+/** What becomes of a node's objects that somebody changes or deletes: they are back, soon, counted and seen. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type BackendName, differencesSchema } from '../../../api/agent-status.ts';
+import { CommandError } from '../../../datapath/exec/errors.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait } from './cluster.ts';
+import type { Damage } from './damages.ts';
 import { layer2, layer3, namespace, pod } from './manifests.ts';
-import { type NodeDump, settledDump, untilAsBefore } from './node-dump.ts';
-
-export interface Damage {
-  readonly what: string;
-  /** A shell command on the node, written by us: it has no input. */
-  readonly command: string;
-  /** Only the slow timer finds it: there is no event. */
-  readonly slow?: boolean;
-}
+import { dumpDifference, dumpNode, type NodeDump, settledDump } from './node-dump.ts';
+import { ownedRows } from './owned-rows.ts';
 
 const NODE = 'node-1';
 const METRICS_ADDRESS = '127.0.0.1:19409';
@@ -20,6 +17,8 @@ const METRICS_ADDRESS = '127.0.0.1:19409';
 export const DRIFT_SETTINGS = { UDN_METRICS_ADDRESS: METRICS_ADDRESS };
 const REPAIR_MS = 40_000;
 const LONGEST_REPAIR_MS = 120_000;
+/** Where there is an event. */
+const EVENT_REPAIR_MS = 1000;
 
 export const DRIFT_MANIFESTS = [
   namespace('red'),
@@ -28,40 +27,6 @@ export const DRIFT_MANIFESTS = [
   layer2('green', 'net', ['10.73.0.0/16', 'fd00:73::/64']),
   pod('red', 'a', NODE),
   pod('green', 'a', NODE),
-];
-
-/** Of every kernel. */
-export const DAMAGES: readonly Damage[] = [
-  {
-    what: 'a flow is deleted',
-    command: 'ovs-ofctl --strict del-flows br-ex "table=0,priority=50,ip,dl_dst=$(cat /sys/class/net/br-ex/address)"',
-  },
-  { what: 'all flows are deleted', command: 'ovs-ofctl del-flows br-ex' },
-  {
-    what: 'a flow of ours is added that nobody wants',
-    command: 'ovs-ofctl add-flow br-ex "cookie=0xdeff105,table=0,priority=900,ip,nw_dst=192.0.2.77,actions=drop"',
-  },
-  { what: 'a group is deleted', command: 'ovs-ofctl -O OpenFlow15 del-groups br-ex', slow: true },
-  { what: 'an address of the management port is deleted', command: 'ip -4 addr flush dev ovn-k8s-mp0' },
-  { what: 'the management port is set down', command: 'ip link set ovn-k8s-mp0 down' },
-  { what: 'the management port is deleted', command: 'ovs-vsctl del-port br-int ovn-k8s-mp0' },
-  { what: 'a route is deleted', command: 'ip -4 route flush table main proto 85' },
-  { what: 'an IPv6 route is deleted', command: 'ip -6 route flush table main proto 85' },
-  { what: 'a neighbour is deleted', command: 'ip -4 neigh flush dev br-ex nud permanent' },
-  {
-    what: 'the masquerade address of the bridge is deleted',
-    command: 'ip addr del "$(ip -o -4 addr show dev br-ex | grep -o "169\\.254[^ ]*")" dev br-ex',
-  },
-  { what: 'a chain loses its rules', command: 'nft flush chain inet ovn-udn udn-isolation' },
-  { what: 'the table is deleted', command: 'nft delete table inet ovn-udn' },
-  { what: 'an element is deleted', command: 'nft flush set inet ovn-udn udn-pod-default-ips-v4' },
-  { what: 'a gateway router is deleted', command: 'ovn-nbctl lr-del GR_red_net_node-1' },
-  { what: 'a NAT is deleted', command: 'ovn-nbctl lr-nat-del GR_red_net_node-1' },
-  {
-    what: 'the bridge mapping is changed',
-    command: 'ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=other:br-ex',
-  },
-  { what: 'a sysctl is changed', command: 'sysctl -qw net.ipv4.conf.ovn-k8s-mp0.forwarding=0', slow: true },
 ];
 
 /** Call it where tests are declared. */
@@ -74,33 +39,97 @@ export const drift = (
 
   beforeAll(async () => {
     await applyAndWait(cluster(), manifests);
-    right = await settledDump(cluster(), NODE, await repairMs(cluster()));
-    expect(right['flows']?.length).toBeGreaterThan(20);
+    const settled = await settledDump(cluster(), NODE, await repairMs(cluster()));
+    expect(settled['flows']?.length).toBeGreaterThan(20);
+    const rows = await ownedRows(cluster(), NODE);
+    expect(rows.length).toBeGreaterThan(50);
+    right = { ...settled, rows };
   });
 
-  describe('what somebody does to the node is undone', () => {
-    it.each(damages)('$what', async ({ command, slow = false }) => {
+  describe('what somebody does to the node is undone, and counted', () => {
+    it.each(damages)('$what', async ({ command, look, where, slow = false }) => {
       const slowdown = await cluster().slowdown();
-      const counted = await repairs(cluster());
+      const counted = await repairs(cluster(), where);
       const start = performance.now();
-      await cluster().node(NODE, ['sh', '-c', command]);
-      await untilAsBefore(cluster(), NODE, right, await repairMs(cluster()));
+      if (look === undefined) await cluster().node(NODE, ['sh', '-c', command]);
+      else {
+        const ms = await timeOfRepair(cluster(), command, look);
+        if (!slow) expect(ms).toBeLessThan(EVENT_REPAIR_MS * slowdown);
+      }
+      await untilRepaired(cluster(), right);
       const seconds = (performance.now() - start) / 1000;
       if (!slow) expect(seconds).toBeLessThan(10 * slowdown);
-      expect(await repairs(cluster())).toBeGreaterThan(counted);
+      expect(await repairs(cluster(), where)).toBeGreaterThan(counted);
+    });
+  });
+
+  const shown = damages.filter((damage) => damage.shown === true);
+  describe.runIf(shown.length > 0)('while it lasts, udnctl diff says where', () => {
+    it.each(shown)('$what', async ({ command, where }) => {
+      await eventually(async () => expect(await differingPlaces(cluster(), command)).toContain(where));
+      await untilRepaired(cluster(), right);
+      await eventually(async () => expect(await differingPlaces(cluster())).toEqual([]));
     });
   });
 };
+
+/** On the node itself: nothing but what is looked at takes time. @returns milliseconds after the command has ended */
+const timeOfRepair = async (sandbox: Sandbox, command: string, look: string): Promise<number> => {
+  const script = `
+    look() { ${look}; }
+    right=$(look 2>&1)
+    ${command}
+    start=$(date +%s%3N)
+    now=$start
+    while [ "$(look 2>&1)" != "$right" ] && [ $((now - start)) -lt ${await repairMs(sandbox)} ]; do
+      now=$(date +%s%3N)
+    done
+    echo $(($(date +%s%3N) - start))`;
+  const { stdout } = await sandbox.node(NODE, ['sh', '-c', script]);
+  return Number(stdout);
+};
+
+const untilRepaired = async (sandbox: Sandbox, right: NodeDump): Promise<void> =>
+  eventually(
+    async () => {
+      const now = { ...(await dumpNode(sandbox, NODE)), rows: await ownedRows(sandbox, NODE) };
+      const changes = dumpDifference(right, now);
+      if (changes.length > 0) throw new Error(`${changes.length} differences:\n${changes.slice(0, 30).join('\n')}`);
+    },
+    await repairMs(sandbox),
+  );
 
 /** Less than the time of a test, so that it is told what is not as before. */
 const repairMs = async (sandbox: Sandbox): Promise<number> =>
   Math.min(REPAIR_MS * (await sandbox.slowdown()), LONGEST_REPAIR_MS);
 
-/** How often the agent found something that somebody had changed. */
-const repairs = async (sandbox: Sandbox): Promise<number> => {
+/** How often the agent found something that somebody had changed, in one place or in all. */
+const repairs = async (sandbox: Sandbox, where: BackendName | undefined): Promise<number> => {
   const { stdout } = await sandbox.node(NODE, ['curl', '-sf', `http://${METRICS_ADDRESS}/metrics`]);
-  return [...stdout.matchAll(/^udn_agent_drift_repairs_total\{[^}]*\} (\d+)$/gm)].reduce(
-    (sum, [, count]) => sum + Number(count),
-    0,
-  );
+  return [...stdout.matchAll(/^udn_agent_drift_repairs_total\{backend="(\w+)"[^}]*\} (\d+)$/gm)]
+    .filter(([, backend]) => where === undefined || backend === where)
+    .reduce((sum, [, , count]) => sum + Number(count), 0);
+};
+
+/** @param damage is done again and again while it is looked: it is there for a moment only each time */
+const differingPlaces = async (sandbox: Sandbox, damage = 'true'): Promise<BackendName[]> => {
+  const script = `
+    i=0
+    while [ $i -lt 20 ]; do i=$((i + 1)); ${damage}; done >/dev/null 2>&1 &
+    udnctl diff -o json
+    status=$?
+    wait
+    exit $status`;
+  const { differences } = differencesSchema.parse(JSON.parse(await outputOfDiff(sandbox, script)));
+  return [...new Set(differences.map(({ backend }) => backend))];
+};
+
+/** It fails when there are differences. */
+const outputOfDiff = async (sandbox: Sandbox, script: string): Promise<string> => {
+  try {
+    return (await sandbox.node(NODE, ['sh', '-c', script])).stdout;
+  } catch (error) {
+    if (error instanceof CommandError && error.exitCode === 1) return error.stdout;
+    throw error;
+  }
 };

@@ -13,6 +13,7 @@ const KINDS = {
   Pod: 'pods',
   NetworkAttachmentDefinition: 'network-attachment-definitions',
   UserDefinedNetwork: 'udn',
+  ClusterUserDefinedNetwork: 'cudn',
 };
 /** Of the sandbox's agents. */
 const SETTINGS = [

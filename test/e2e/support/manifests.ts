@@ -23,15 +23,11 @@ export const layer2 = (inNamespace: string, name: string, subnets: readonly stri
   network(inNamespace, name, { topology: 'Layer2', layer2: { role: 'Primary', subnets } });
 
 /** A layer-3 network for all namespaces with the label `team=TEAM`. */
-export const clusterNetwork = (name: string, team: string, subnets: readonly string[]): ManifestObject => ({
-  apiVersion: UDN_API_VERSION,
-  kind: 'ClusterUserDefinedNetwork',
-  metadata: { name },
-  spec: {
-    namespaceSelector: { matchLabels: { team } },
-    network: { topology: 'Layer3', layer3: layer3Spec(subnets) },
-  },
-});
+export const clusterNetwork = (name: string, team: string, subnets: readonly string[]): ManifestObject =>
+  ofCluster(name, team, { topology: 'Layer3', layer3: layer3Spec(subnets) });
+
+export const clusterLayer2 = (name: string, team: string, subnets: readonly string[]): ManifestObject =>
+  ofCluster(name, team, { topology: 'Layer2', layer2: { role: 'Primary', subnets } });
 
 /** A NAD as an administrator writes it. @param config of `spec.config`, an object or any text */
 export const nad = (inNamespace: string, name: string, config: object | string): ManifestObject => ({
@@ -59,6 +55,13 @@ const network = (inNamespace: string, name: string, spec: object): ManifestObjec
   kind: 'UserDefinedNetwork',
   metadata: { name, namespace: inNamespace },
   spec,
+});
+
+const ofCluster = (name: string, team: string, spec: object): ManifestObject => ({
+  apiVersion: UDN_API_VERSION,
+  kind: 'ClusterUserDefinedNetwork',
+  metadata: { name },
+  spec: { namespaceSelector: { matchLabels: { team } }, network: spec },
 });
 
 const layer3Spec = (subnets: readonly string[]): object => ({

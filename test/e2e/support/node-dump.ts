@@ -1,6 +1,7 @@
 /** Everything that the agent programs on a node, as sorted lines that can be compared: what changes by itself is left out. */
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { isPassing } from './passing-flows.ts';
 
 /** Section → lines. */
 export type NodeDump = Readonly<Record<string, readonly string[]>>;
@@ -37,7 +38,10 @@ export const dumpNode = async (sandbox: Pick<Sandbox, 'node'>, node: string): Pr
     routes: routes.filter((line) => !line.startsWith('multicast') && !/ proto kernel| expires /.test(line)).sort(),
     rules: rules.sort(),
     neighbours: neighbours.filter((line) => !NEIGHBOUR_STATES.test(line)).sort(),
-    flows: flows.map((line) => line.trim()).sort(),
+    flows: flows
+      .map((line) => line.trim())
+      .filter((line) => !isPassing(line))
+      .sort(),
     groups: groups
       .filter((line) => line.includes('group_id'))
       .map(groupLine)

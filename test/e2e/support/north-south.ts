@@ -8,46 +8,51 @@ import { addressOfFamily as hostAddress, planNetwork } from '../../../sandbox/pl
 import { holdConnections } from '../../../sandbox/reachability/held-connections.ts';
 import type { ReachabilityPod } from '../../../sandbox/reachability/types.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod } from './cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './manifests.ts';
+import { holdAssociations } from './held-associations.ts';
+import {
+  applyTenants,
+  NODES,
+  type NodeName,
+  podKey,
+  TENANTS,
+  TENANTS_AND_PLAIN,
+  type Tenant,
+} from './north-south-tenants.ts';
 import { addressesOf } from './packets.ts';
 
-const NODES = ['node-1', 'node-2'] as const;
 const PLAN = planNetwork('dual', NODES.length);
 
-/** Layer 3 and layer 2 with the same subnets twice; the first pods of red and blue have the same addresses. */
-const TENANTS = ['red', 'blue', 'green', 'gold', 'plain'] as const;
-type Tenant = (typeof TENANTS)[number];
-
-const MANIFESTS = [
-  ...['red', 'blue', 'green', 'gold'].map((name) => namespace(name)),
-  plainNamespace('plain'),
-  ...['red', 'blue'].map((name) => layer3(name, 'net', ['10.70.0.0/16/24', 'fd00:70::/48/64'])),
-  ...['green', 'gold'].map((name) => layer2(name, 'net', ['10.71.0.0/16', 'fd00:71::/64'])),
-  ...TENANTS.flatMap((name) => NODES.map((node) => pod(name, `${name}-${node}`, node))),
-];
+/** What only some kernels have. */
+export interface Kernel {
+  readonly hasSctp?: boolean;
+  /** The userspace datapath's conntrack does not. */
+  readonly translatesIcmp?: boolean;
+}
 
 /** Call it where tests are declared. */
-export const northSouth = (cluster: () => Sandbox): void => {
-  const pods = new Map<string, ReachabilityPod>();
-  const podOf = (tenant: Tenant, node: string): ReachabilityPod => {
-    const found = pods.get(`${tenant}/${tenant}-${node}`);
+export const northSouth = (cluster: () => Sandbox, { hasSctp = false, translatesIcmp = false }: Kernel = {}): void => {
+  let pods: ReadonlyMap<string, ReachabilityPod>;
+  const podOf = (tenant: Tenant | 'plain', node: NodeName): ReachabilityPod => {
+    const found = pods.get(podKey(tenant, node));
     if (found === undefined) throw new Error(`there is no pod of ${tenant} on ${node}`);
     return found;
   };
+  const senders = (): ReachabilityPod[] => TENANTS.map((tenant) => podOf(tenant, 'node-1'));
 
   beforeAll(async () => {
-    await applyAndWait(cluster(), MANIFESTS);
-    for (const tenant of TENANTS) {
-      for (const node of NODES) {
-        const found = await readPod(cluster(), `${tenant}/${tenant}-${node}`);
-        pods.set(found.key, found);
-      }
+    pods = await applyTenants(cluster());
+  });
+
+  it('tenants of one kind have the same addresses', () => {
+    const addresses = senders().map((one) => addressesOf(one));
+    for (const [first, second, third] of [addresses.slice(0, 3), addresses.slice(3)]) {
+      expect(second).toEqual(first);
+      expect(third).toEqual(first);
     }
   });
 
   describe.each(FAMILIES)('IPv%s', (family) => {
-    it.each(TENANTS)('pods of %s reach the outside with the address of their node', async (tenant) => {
+    it.each(TENANTS_AND_PLAIN)('pods of %s reach the outside with the address of their node', async (tenant) => {
       for (const node of NODES) {
         const from = podOf(tenant, node).key;
         await eventually(async () => {
@@ -58,34 +63,45 @@ export const northSouth = (cluster: () => Sandbox): void => {
       }
     });
 
-    it.each(['tcp', 'udp'] as const)(
-      'the same source address and port of four tenants to the same server at the same time: %s',
+    it.each(['tcp', 'udp', ...(hasSctp ? (['sctp'] as const) : [])] as const)(
+      'the same source address and port of six tenants to the same server at the same time: %s',
       async (protocol) => {
-        const senders = (['red', 'blue', 'green', 'gold'] as const).map((tenant) => podOf(tenant, 'node-1'));
-        expect(addressesOf(senders[0] as ReachabilityPod)).toEqual(addressesOf(senders[1] as ReachabilityPod));
-        const keys = senders.map(({ key }) => key);
-        const options = { pods: keys, protocol, sourcePort: 41_000 + family, server: outside(family) };
-        const connections = await holdConnections(cluster(), options);
+        const sourcePort = 41_000 + family;
+        const where = { sourcePort, server: outside(family) };
+        const connections =
+          protocol === 'sctp'
+            ? await holdAssociations(cluster(), { pods: senders(), family, ...where })
+            : await holdConnections(cluster(), { pods: senders().map(({ key }) => key), protocol, ...where });
         expect(connections.map(({ second }) => second)).toEqual(connections.map(({ first }) => first));
         const sources = connections.map(({ first }) => first);
-        expect(new Set(sources).size).toBe(keys.length);
+        expect(new Set(sources).size).toBe(TENANTS.length);
         for (const source of sources) expect(hostOf(source)).toBe(nodeAddress('node-1', family));
       },
     );
 
-    it.each(TENANTS)('nobody outside reaches a pod of %s by its address', async (tenant) => {
-      const to = podOf(tenant, 'node-1');
-      const addresses = to.attachments.flatMap((one) => one.addresses).filter((ip) => ipFamily(ip) === family);
+    it.runIf(translatesIcmp)('the same ICMP identifier of six tenants at the same time', async () => {
+      const argv = ['ping', '-c', '3', '-i', '0.3', '-W', '5', '-e', String(4200 + family), outside(family)];
+      const answers = await Promise.all(senders().map(({ key }) => cluster().exec(key, argv)));
+      for (const { stdout } of answers) expect(stdout).toContain(' 3 received');
+    });
+
+    it('nobody outside reaches a pod by its address', async () => {
+      const pods = TENANTS_AND_PLAIN.map((tenant) => podOf(tenant, 'node-1'));
+      const all = pods.flatMap(({ attachments }) => attachments.flatMap(({ addresses }) => addresses));
+      const addresses = [...new Set(all)].filter((ip) => ipFamily(ip) === family);
+      // Two that tenants share, and one on the default network of each pod.
+      expect(addresses).toHaveLength(2 + TENANTS_AND_PLAIN.length);
       const route = ['ip', `-${family}`, 'route'];
-      for (const address of addresses) {
+      const reached = addresses.map(async (address) => {
         await cluster().outside([...route, 'replace', address, 'via', nodeAddress('node-1', family)]);
         try {
           const attempts = [pingsFromOutside(cluster(), address), connectsFromOutside(cluster(), address)];
-          expect(await Promise.all(attempts)).toEqual([false, false]);
+          return (await Promise.all(attempts)).includes(true) ? [address] : [];
         } finally {
           await cluster().outside([...route, 'del', address]);
         }
-      }
+      });
+      expect((await Promise.all(reached)).flat()).toEqual([]);
     });
   });
 };

@@ -31,6 +31,12 @@ export const readProgrammed = async (sandbox: Pick<Sandbox, 'node'>, node: strin
 export const rowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string, text: string): Promise<string[]> =>
   (await readProgrammed(sandbox, node)).rows.filter((row) => row.includes(text));
 
+/** The same without the zones that ovn-controller remembers on its bridge. */
+export const ownRowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string, text: string): Promise<string[]> => {
+  const rows = await rowsNaming(sandbox, node, text);
+  return rows.map((row) => row.replaceAll(/"ct-zone-[^"]*":"\d+"/g, '')).filter((row) => row.includes(text));
+};
+
 const describeTables = (tables: Tables): string[] =>
   [...tables].flatMap(([table, rows]) => rows.map((row) => `${table} ${JSON.stringify(withoutCounters(row))}`));
 

@@ -13,11 +13,12 @@ import { actualStack, renderedStack } from './host-stack.ts';
 import { pod } from './manifests.ts';
 import { dumpNode } from './node-dump.ts';
 import { nodeAddress, pings } from './north-south.ts';
+import { networkOf, podKey, TENANTS, TENANTS_AND_PLAIN, type Tenant, vrfOf } from './north-south-tenants.ts';
 import { addressesOf, addressOfFamily, describePacket, send } from './packets.ts';
 
 const NODE = 'node-1';
-const TENANTS = ['red', 'blue', 'green', 'gold'] as const;
-type Tenant = (typeof TENANTS)[number];
+/** Who tries: a network of each kind, and those of the cluster, whose VRFs have other names. */
+const ACTORS = ['red', 'shop', 'green', 'mart'] as const;
 
 const hostPod = (inNamespace: string): ManifestObject =>
   ({
@@ -50,6 +51,7 @@ const probed = (inNamespace: string): ManifestObject => {
 };
 
 interface Tenancy {
+  readonly id: number;
   readonly vrf: string;
   readonly management: readonly Ip[];
   readonly masquerade: readonly Ip[];
@@ -71,15 +73,10 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
   };
 
   beforeAll(async () => {
-    await applyAndWait(cluster(), [...['red', 'green', 'plain'].map(hostPod), ...['red', 'plain'].map(probed)]);
-    for (const tenant of [...TENANTS, 'plain'] as const) {
-      pods.set(tenant, await readPod(cluster(), `${tenant}/${tenant}-${NODE}`));
-    }
-    const found = await readTenancies(cluster());
-    for (const tenant of TENANTS) {
-      const tenancy = found.get(`${tenant}_net`);
-      if (tenancy !== undefined) tenancies.set(tenant, tenancy);
-    }
+    await applyAndWait(cluster(), [...[...ACTORS, 'plain'].map(hostPod), ...['red', 'plain'].map(probed)]);
+    for (const tenant of TENANTS_AND_PLAIN) pods.set(tenant, await readPod(cluster(), podKey(tenant, NODE)));
+    const networks = await readNetworks(cluster());
+    for (const tenant of TENANTS) tenancies.set(tenant, await readTenancy(cluster(), tenant, networks));
   });
 
   describe('VRFs of tenants', () => {
@@ -88,7 +85,11 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
         expect(await actualStack(cluster(), NODE)).toEqual(await renderedStack(cluster(), NODE)),
       );
       const { links } = await dumpNode(cluster(), NODE);
-      for (const tenant of TENANTS) expect(links?.join('\n')).toContain(` master ${tenancyOf(tenant).vrf}`);
+      for (const tenant of TENANTS) {
+        const { id, vrf } = tenancyOf(tenant);
+        expect(links?.filter((line) => line.startsWith(`ovn-k8s-mp${id} `)).join()).toContain(` master ${vrf}`);
+        expect(links).toContainEqual(expect.stringMatching(new RegExp(`^${vrf} up .*\\b${100_000 + id}$`)));
+      }
     });
   });
 
@@ -98,14 +99,11 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
       address: addressOfFamily(podOf(tenant), family),
     });
 
-    it.each(['red', 'green'] as const)(
-      'a host-network pod of %s reaches its own network, and no other',
-      async (tenant) => {
-        const run: Run = (argv, options) => cluster().exec(`${tenant}/host`, argv, options);
-        await eventually(async () => expect(await reached(run, [inVrf(tenant)])).toEqual(everyProtocol(inVrf(tenant))));
-        expect(await reached(run, TENANTS.filter((one) => one !== tenant).map(inVrf))).toEqual([]);
-      },
-    );
+    it.each(ACTORS)('a host-network pod of %s reaches its own network, and no other', async (tenant) => {
+      const run: Run = (argv, options) => cluster().exec(`${tenant}/host`, argv, options);
+      await eventually(async () => expect(await reached(run, [inVrf(tenant)])).toEqual(everyProtocol(inVrf(tenant))));
+      expect(await reached(run, TENANTS.filter((one) => one !== tenant).map(inVrf))).toEqual([]);
+    });
 
     it('nobody else of the node reaches pods of tenants', async () => {
       const targets = TENANTS.map(inVrf);
@@ -119,7 +117,7 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
       expect((await Promise.all(bound)).flat()).toEqual([]);
     });
 
-    it.each(['red', 'green'] as const)('pods of %s get to no other tenant through the node', async (tenant) => {
+    it.each(ACTORS)('pods of %s get to no other tenant through the node', async (tenant) => {
       const { key: from } = podOf(tenant);
       const own = [...addressesOf(podOf(tenant)), ...tenancyOf(tenant).management];
       const packets = TENANTS.filter((one) => one !== tenant).flatMap((other) => {
@@ -193,27 +191,26 @@ const networkSchema = z.object({
   id: z.number(),
   masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),
 });
+const networksSchema = z.array(networkSchema);
 
-const readTenancies = async (sandbox: Sandbox): Promise<Map<string, Tenancy>> => {
-  const { stdout } = await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json']);
-  const networks = z.array(networkSchema).parse(JSON.parse(stdout));
-  const tenancies = networks.map(async ({ name, id, masquerade }): Promise<[string, Tenancy]> => {
-    const link = `ovn-k8s-mp${id}`;
-    const addresses = await sandbox.node(NODE, ['ip', '-j', 'address', 'show', 'dev', link, 'scope', 'global']);
-    return [
-      name,
-      {
-        vrf: `mp${id}-udn-vrf`,
-        masquerade: [...(masquerade?.gateway ?? []), ...(masquerade?.management ?? [])].map(parseIp),
-        management: linkSchema
-          .parse(JSON.parse(addresses.stdout))
-          .flatMap(({ addr_info: infos }) =>
-            infos.flatMap(({ local }) => (local === undefined ? [] : [parseIp(local)])),
-          ),
-      },
-    ];
-  });
-  return new Map(await Promise.all(tenancies));
+type Networks = z.infer<typeof networksSchema>;
+
+const readNetworks = async (sandbox: Sandbox): Promise<Networks> =>
+  networksSchema.parse(JSON.parse((await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json'])).stdout));
+
+const readTenancy = async (sandbox: Sandbox, tenant: Tenant, networks: Networks): Promise<Tenancy> => {
+  const network = networks.find(({ name }) => name === networkOf(tenant));
+  if (network === undefined) throw new Error(`there is no network of ${tenant}`);
+  const { id, masquerade } = network;
+  const link = `ovn-k8s-mp${id}`;
+  const { stdout } = await sandbox.node(NODE, ['ip', '-j', 'address', 'show', 'dev', link, 'scope', 'global']);
+  const infos = linkSchema.parse(JSON.parse(stdout)).flatMap(({ addr_info: own }) => own);
+  return {
+    id,
+    vrf: vrfOf(tenant, id),
+    masquerade: [...(masquerade?.gateway ?? []), ...(masquerade?.management ?? [])].map(parseIp),
+    management: infos.flatMap(({ local }) => (local === undefined ? [] : [parseIp(local)])),
+  };
 };
 
 const linkSchema = z.array(z.object({ addr_info: z.array(z.object({ local: z.string().optional() })).default([]) }));

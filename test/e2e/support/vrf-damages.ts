@@ -1,5 +1,5 @@
 /** What somebody may do to a tenant's VRF on a node: to the first that there is. */
-import type { Damage } from './drift.ts';
+import type { Damage } from './damages.ts';
 
 const VRF = 'vrf=$(ip -br link show type vrf | cut -d" " -f1 | sort | head -1)';
 const TABLE = `${VRF}; table=$(ip -d link show "$vrf" | grep -o "vrf table [0-9]*" | grep -o "[0-9]*")`;

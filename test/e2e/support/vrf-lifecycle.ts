@@ -1,14 +1,19 @@
 /** VRFs when the agent starts again, and when their networks go. Networks are those of north-south.ts. */
 import { expect, it } from 'vitest';
+import { FAMILIES } from '../../../net/ip.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { deletePods } from './cluster.ts';
-import { layer2, layer3 } from './manifests.ts';
+import { note } from './faults/survive.ts';
+import { clusterNetwork, layer2, layer3 } from './manifests.ts';
 import { dumpDifference, dumpNode } from './node-dump.ts';
+import { nodeAddress, seenOverHttp } from './north-south.ts';
+import { NODES, networkOf, podKey, TENANTS, type Tenant, vrfOf } from './north-south-tenants.ts';
+import { isPassing } from './passing-flows.ts';
 
-const NODES = ['node-1', 'node-2'] as const;
+const GOING = ['blue', 'shop', 'gold'] as const;
 const RESTART_MS = 60_000;
-const REMOVAL_MS = 100_000;
+const REMOVAL_MS = 60_000;
 
 /** What tells of changes of the kinds of objects that are ours, and which of its lines are of ours. */
 const MONITORS = [
@@ -16,7 +21,10 @@ const MONITORS = [
     command: 'ip -o monitor link address route rule',
     isOurs: (line: string) => !/ (proto kernel|expires)\b/.test(line),
   },
-  { command: 'ovs-ofctl monitor br-ex watch:!initial', isOurs: (line: string) => line.includes('event=') },
+  {
+    command: 'ovs-ofctl monitor br-ex watch:!initial',
+    isOurs: (line: string) => line.includes('event=') && !isPassing(line),
+  },
   { command: 'nft monitor', isOurs: (line: string) => line.includes('ovn-udn') },
 ];
 
@@ -32,46 +40,73 @@ export const vrfLifecycle = (cluster: () => Sandbox): void => {
     expect(dumpDifference(before, await dumpNode(cluster(), node))).toEqual([]);
   });
 
-  it('nothing is left on any node of networks that are deleted', async () => {
-    const ids = await Promise.all(['blue', 'gold'].map((tenant) => networkId(cluster(), tenant)));
-    await deletePods(
-      cluster(),
-      ...['blue', 'gold'].flatMap((tenant) => NODES.map((node) => `${tenant}/${tenant}-${node}`)),
+  // Its agent has just been started again: it did not see these networks come.
+  it('nothing is left on any node of networks that are deleted, not even connections', async () => {
+    const networks = await Promise.all(
+      GOING.map(async (tenant) => ({ tenant, id: await networkId(cluster(), tenant) })),
     );
+    const ofNetworks = new RegExp(networks.map(({ tenant, id }) => traces(tenant, id)).join('|'));
+    const translated = translatedBy(networks.map(({ id }) => id));
+    for (const node of NODES) {
+      for (const tenant of GOING) {
+        for (const family of FAMILIES) {
+          expect(await seenOverHttp(cluster(), podKey(tenant, node), family)).toBe(nodeAddress(node, family));
+        }
+      }
+      const connections = (await connectionsOf(cluster(), node)).filter((line) => translated.test(line));
+      expect(connections.length).toBeGreaterThanOrEqual(GOING.length * FAMILIES.length);
+    }
+    const start = performance.now();
+    const pods = GOING.flatMap((tenant) => NODES.map((node) => podKey(tenant, node)));
+    await deletePods(cluster(), ...pods, 'shop/host');
     const objects = await cluster().objects();
-    await objects.delete([layer3('blue', 'net', []), layer2('gold', 'net', [])], { timeoutSeconds: 30 });
-    const ofNetworks = new RegExp(ids.map(traces).join('|'));
+    const gone = [layer3('blue', 'net', []), layer2('gold', 'net', []), clusterNetwork('shop', 'shop', [])];
+    await objects.delete(gone, { timeoutSeconds: 30 });
     await eventually(async () => {
       for (const node of NODES) {
         const dump = await dumpNode(cluster(), node);
-        expect(
-          Object.values(dump)
-            .flat()
-            .filter((line) => ofNetworks.test(line)),
-        ).toEqual([]);
-        // Those of red and green.
-        expect(dump['links']?.filter((line) => / 10000\d$/.test(line))).toHaveLength(2);
+        const lines = Object.values(dump).flat();
+        expect(lines.filter((line) => ofNetworks.test(line))).toEqual([]);
+        expect(dump['links']?.filter((line) => / 10000\d$/.test(line))).toHaveLength(TENANTS.length - GOING.length);
+        expect((await connectionsOf(cluster(), node)).filter((line) => translated.test(line))).toEqual([]);
       }
     }, REMOVAL_MS);
+    note(`nothing is left of ${GOING.length} networks after ${((performance.now() - start) / 1000).toFixed(1)} s`);
   });
 };
 
 /** In what lines: management ports, VRFs and their tables, packet marks, masquerade addresses, ports of br-ex. */
-const traces = (id: number): string =>
+const traces = (tenant: Tenant, id: number): string =>
   [
     `\\bovn-k8s-mp${id}\\b`,
-    `\\bmp${id}-udn-vrf\\b`,
+    `(^| )${vrfOf(tenant, id)}\\b`,
     `\\b${100_000 + id}\\b`,
     `\\b0x${(4096 + id).toString(16)}\\b`,
-    `\\b169\\.254\\.0\\.(${10 + 2 * id - 1}|${10 + 2 * id})\\b`,
+    ...masqueradeAddresses(id).map((address) => `\\b${address.replaceAll('.', '\\.')}(?![\\w:])`),
     `\\bct_mark=0x${(3 + id).toString(16)}\\b`,
-    'patch-br-ex_(blue|gold)\\.',
+    `\\bpatch-br-ex_${networkOf(tenant).replaceAll('-', '.')}_`,
   ].join('|');
 
-const networkId = async (sandbox: Sandbox, tenant: string): Promise<number> => {
+/**
+ * Connections in whose name a network's masquerade address stands. One that somebody else has tried to open to such an
+ * address is not the network's.
+ */
+const translatedBy = (ids: readonly number[]): RegExp => {
+  const addresses = ids.flatMap(masqueradeAddresses).join('|').replaceAll('.', '\\.');
+  return new RegExp(`orig=\\(src=(${addresses}),|reply=\\(src=[^,]*,dst=(${addresses}),`);
+};
+
+const masqueradeAddresses = (id: number): readonly string[] =>
+  [9 + 2 * id, 10 + 2 * id].flatMap((offset) => [`169.254.0.${offset}`, `fd69::${offset.toString(16)}`]);
+
+/** In all zones: with the kernel's datapath the node's own are among them. */
+const connectionsOf = async (sandbox: Sandbox, node: string): Promise<string[]> =>
+  (await sandbox.node(node, ['ovs-appctl', 'dpctl/dump-conntrack'])).stdout.split('\n');
+
+const networkId = async (sandbox: Sandbox, tenant: Tenant): Promise<number> => {
   const { stdout } = await sandbox.node(NODES[0], ['udnctl', 'networks', '-o', 'json']);
   const networks = JSON.parse(stdout) as readonly { readonly name: string; readonly id: number }[];
-  const found = networks.find(({ name }) => name === `${tenant}_net`);
+  const found = networks.find(({ name }) => name === networkOf(tenant));
   if (found === undefined) throw new Error(`there is no network of ${tenant}`);
   return found.id;
 };

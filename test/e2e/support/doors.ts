@@ -1,0 +1,189 @@
+/** Ports of a pod's interface on the default network, and who gets an answer there: over TCP, UDP, SCTP and ICMP. */
+import { z } from 'zod';
+import type { Ip } from '../../../net/ip.ts';
+import type { Sandbox } from '../../../sandbox/index.ts';
+import { inBackground } from './background.ts';
+
+/** Runs a program as somebody. */
+export type Run = (argv: readonly string[]) => Promise<{ readonly stdout: string }>;
+
+/** IP protocols with ports, of which only some kernels have SCTP. */
+export type PortProtocol = 'tcp' | 'udp' | 'sctp';
+
+export interface Door {
+  readonly protocol: PortProtocol | 'icmp';
+  readonly address: Ip;
+  /** 0 for ICMP. */
+  readonly port: number;
+}
+
+export const doorName = ({ protocol, address, port }: Door): string =>
+  protocol === 'icmp' ? `icmp ${address}` : `${protocol} ${address} ${port}`;
+
+/** Has a pod answer at all of them, as long as it is there. */
+export const serveDoors = async (
+  sandbox: Pick<Sandbox, 'exec'>,
+  pod: string,
+  doors: readonly Door[],
+): Promise<void> => {
+  await sandbox.exec(pod, ['python3', '-c', SERVER, JSON.stringify(doors.filter(({ port }) => port > 0))]);
+};
+
+/** All at once. @returns the names of those that answered, sorted */
+export const openDoors = async (run: Run, doors: readonly Door[]): Promise<string[]> => {
+  const { stdout } = await run(['python3', '-c', PROBE, JSON.stringify(doors)]);
+  const answered = z.array(z.boolean()).parse(JSON.parse(stdout));
+  return doors
+    .filter((_, index) => answered[index])
+    .map(doorName)
+    .sort();
+};
+
+const heldSchema = z.object({ answered: z.int(), missed: z.int(), isAlive: z.boolean() });
+
+/** Of one connection: a message is sent again and again, each when the one before was answered or a second is over. */
+export type Held = z.infer<typeof heldSchema>;
+
+export interface HeldDoors {
+  readonly who: string;
+  /** By name of the door. */
+  look(): Promise<Readonly<Record<string, Held>>>;
+  end(): Promise<void>;
+}
+
+/** Connects to all of them, and goes on until it is ended. @throws CommandError when one does not answer at once */
+export const holdDoors = async (run: Run, who: string, doors: readonly Door[]): Promise<HeldDoors> => {
+  const file = `/tmp/held-doors-${who.replaceAll(' ', '-')}`;
+  const named = doors.map((door) => ({ ...door, name: doorName(door) }));
+  await run(['python3', '-c', HOLD, JSON.stringify(named), file]);
+  return {
+    who,
+    look: async () => z.record(z.string(), heldSchema).parse(JSON.parse((await run(['cat', file])).stdout)),
+    end: async () => {
+      await run(['rm', '-f', file]);
+    },
+  };
+};
+
+/** An SCTP endpoint tells its peer every address of the host unless it is bound to one (RFC 9260, section 3.3.2). */
+const COMMON = `
+KINDS = {'tcp': (socket.SOCK_STREAM, 0), 'udp': (socket.SOCK_DGRAM, 0), 'sctp': (socket.SOCK_STREAM, 132)}
+def opened(door):
+    family = socket.AF_INET6 if ':' in door['address'] else socket.AF_INET
+    kind, number = KINDS[door['protocol']]
+    return socket.socket(family, kind, number)
+def received(sock, size):
+    data = b''
+    while len(data) < size:
+        piece = sock.recv(size - len(data))
+        if not piece:
+            raise OSError('closed')
+        data += piece
+    return data
+def connected(door, seconds):
+    sock = opened(door)
+    sock.settimeout(seconds)
+    sock.connect((door['address'], door['port']))
+    return sock
+def ask(sock, message):
+    sock.sendall(message)
+    while received(sock, len(message)) != message:
+        pass
+`;
+
+const SERVER = inBackground(`${COMMON}
+def echo(sock):
+    try:
+        while data := sock.recv(100):
+            sock.sendall(data)
+    except OSError:
+        pass
+def accept(sock):
+    while True:
+        threading.Thread(target=echo, args=(sock.accept()[0],)).start()
+def answer(sock):
+    while True:
+        data, sender = sock.recvfrom(100)
+        sock.sendto(data, sender)
+servers = []
+for door in json.loads(sys.argv[1]):
+    sock = opened(door)
+    if door['protocol'] != 'udp':
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind((door['address'], door['port']))
+    if door['protocol'] != 'udp':
+        sock.listen(20)
+    servers.append((answer if door['protocol'] == 'udp' else accept, sock))
+def serve():
+    for work, sock in servers:
+        threading.Thread(target=work, args=(sock,)).start()
+`);
+
+/** Twice, as a first packet may be lost while a neighbour is asked for. */
+const PROBE = `
+import json, socket, subprocess, sys, threading
+${COMMON}
+doors = json.loads(sys.argv[1])
+answered = [False] * len(doors)
+def ping(address):
+    quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
+    return subprocess.run(['ping', '-c', '2', '-i', '0.5', '-W', '1', address], **quiet).returncode == 0
+def probe(index, door):
+    if door['protocol'] == 'icmp':
+        answered[index] = ping(door['address'])
+        return
+    for attempt in range(2):
+        try:
+            with connected(door, 1) as sock:
+                ask(sock, b'a message')
+            answered[index] = True
+            return
+        except OSError:
+            pass
+threads = [threading.Thread(target=probe, args=pair) for pair in enumerate(doors)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(json.dumps(answered))
+`;
+
+/** Its file says how they are; when somebody deletes that, it ends. */
+const HOLD = inBackground(`${COMMON}
+doors, path = json.loads(sys.argv[1]), sys.argv[2]
+held = {door['name']: {'answered': 0, 'missed': 0, 'isAlive': True} for door in doors}
+socks = [(door['name'], connected(door, 5)) for door in doors]
+for name, sock in socks:
+    ask(sock, b'%8d' % 0)
+    sock.settimeout(1)
+lock = threading.Lock()
+def write():
+    with open(path + '.new', 'w') as file:
+        json.dump(held, file)
+    os.rename(path + '.new', path)
+write()
+def tell(name, is_alive):
+    with lock:
+        held[name]['answered' if is_alive else 'missed'] += 1
+        held[name]['isAlive'] = is_alive
+        if os.path.exists(path):
+            write()
+            return True
+        return False
+def go_on(name, sock):
+    number = 1
+    is_wanted = True
+    while is_wanted:
+        started = time.monotonic()
+        try:
+            ask(sock, b'%8d' % number)
+            is_alive = True
+        except OSError:
+            is_alive = False
+        number += 1
+        is_wanted = tell(name, is_alive)
+        time.sleep(max(0, (0.1 if is_alive else 1) - (time.monotonic() - started)))
+def serve():
+    for pair in socks:
+        threading.Thread(target=go_on, args=pair).start()
+`);
