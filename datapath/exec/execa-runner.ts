@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 import { ExecaError, execa, type Options } from 'execa';
 import { CommandError, type CommandErrorCode, tail } from './errors.ts';
 import {
+  type BatchRunner,
   type Command,
   type CommandOutput,
-  type CommandRunner,
   DEFAULT_MAX_OUTPUT,
   DEFAULT_TIMEOUT_MS,
   KILL_AFTER_MS,
@@ -22,11 +22,12 @@ export interface CommandRunnerOptions {
 const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const KEPT_STDERR = 4_000;
 
-export const createCommandRunner = (options: CommandRunnerOptions = {}): CommandRunner => {
+export const createCommandRunner = (options: CommandRunnerOptions = {}): BatchRunner => {
   const environment = environmentOf(options);
   return {
     run: (command, signal) => run(command, environment, signal),
     lines: (command, signal) => lines(command, environment, signal),
+    batches: (command, signal) => batches(command, environment, signal),
   };
 };
 
@@ -76,6 +77,14 @@ class Tail {
 }
 
 async function* lines(command: Command, environment: Environment, signal?: AbortSignal): AsyncGenerator<string> {
+  for await (const batch of batches(command, environment, signal)) yield* batch;
+}
+
+async function* batches(
+  command: Command,
+  environment: Environment,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly string[]> {
   const stop = new AbortController();
   const child = execa(command.file, command.args, {
     ...common(command, environment, signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])),
@@ -93,7 +102,7 @@ async function* lines(command: Command, environment: Environment, signal?: Abort
   // Its failure is looked at below, after its lines; this only keeps it from being unhandled.
   child.catch(() => {});
   try {
-    yield* linesOf(told, onChunk);
+    yield* batchesOf(told, onChunk);
     await child;
   } catch (error) {
     throw toCommandError(error, command, said.text);
@@ -104,15 +113,15 @@ async function* lines(command: Command, environment: Environment, signal?: Abort
 }
 
 /** Not execa's own, which take many times as long: a program may tell a hundred thousand lines at once. */
-async function* linesOf(stream: Readable, onChunk?: (chunk: string) => void): AsyncGenerator<string> {
+async function* batchesOf(stream: Readable, onChunk?: (chunk: string) => void): AsyncGenerator<readonly string[]> {
   let rest = '';
   for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) {
     onChunk?.(chunk);
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    yield* lines;
+    if (lines.length > 0) yield lines;
   }
-  if (rest !== '') yield rest;
+  if (rest !== '') yield [rest];
 }
 
 const common = (command: Command, environment: Environment, signal: AbortSignal | undefined) =>

@@ -3,7 +3,7 @@
  * its state. What no program was given for "is not installed".
  */
 import { CommandError } from './errors.ts';
-import type { Command, CommandOutput, CommandRunner } from './types.ts';
+import type { BatchRunner, Command, CommandOutput } from './types.ts';
 
 export interface FakeResult {
   readonly stdout?: string;
@@ -14,7 +14,7 @@ export interface FakeResult {
 /** May wait, for example for `signal`; whatever it gives after an abort is not looked at. */
 export type FakeProgram = (command: Command, signal: AbortSignal) => FakeResult | Promise<FakeResult>;
 
-export class FakeCommandRunner implements CommandRunner {
+export class FakeCommandRunner implements BatchRunner {
   readonly #programs: ReadonlyMap<string, FakeProgram>;
   readonly #commands: Command[] = [];
 
@@ -39,6 +39,10 @@ export class FakeCommandRunner implements CommandRunner {
   }
 
   async *lines(command: Command, signal?: AbortSignal): AsyncGenerator<string> {
+    for await (const batch of this.batches(command, signal)) yield* batch;
+  }
+
+  async *batches(command: Command, signal?: AbortSignal): AsyncGenerator<readonly string[]> {
     let failure: CommandError | undefined;
     const output = await this.run(command, signal).catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
@@ -47,7 +51,7 @@ export class FakeCommandRunner implements CommandRunner {
     });
     const lines = output[command.linesFrom ?? 'stdout'].split('\n');
     if (lines.at(-1) === '') lines.pop();
-    yield* lines;
+    if (lines.length > 0) yield lines;
     if (failure !== undefined) throw failure;
   }
 }

@@ -1,8 +1,8 @@
 /** What every `CommandRunner` does. It may use the programs `cat`, `false`, `ls` (of a missing file), `sleep` and `seq`. */
 import { describe, expect, it } from 'vitest';
-import type { CommandRunner } from './types.ts';
+import type { BatchRunner } from './types.ts';
 
-export const commandRunnerSuite = (name: string, create: () => CommandRunner): void => {
+export const commandRunnerSuite = (name: string, create: () => BatchRunner): void => {
   describe(`${name} as a command runner`, () => {
     const runner = create();
 
@@ -53,6 +53,14 @@ export const commandRunnerSuite = (name: string, create: () => CommandRunner): v
       const lines: string[] = [];
       for await (const line of runner.lines({ file: 'seq', args: ['3'] })) lines.push(line);
       expect(lines).toEqual(['1', '2', '3']);
+    });
+
+    it('gives lines as they come, many at once', async () => {
+      const batches: (readonly string[])[] = [];
+      for await (const batch of runner.batches({ file: 'seq', args: ['200000'] })) batches.push(batch);
+      expect(batches.flat()).toEqual(Array.from({ length: 200_000 }, (_, index) => String(index + 1)));
+      expect(batches.length).toBeLessThan(10_000);
+      expect(batches.filter(({ length }) => length === 0)).toEqual([]);
     });
 
     it('gives lines of stderr', async () => {

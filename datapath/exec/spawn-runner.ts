@@ -11,27 +11,28 @@ import { delimiter, join } from 'node:path';
 import { CommandError, type CommandErrorCode, tail } from './errors.ts';
 import { type CommandRunnerOptions, createCommandRunner, environmentOf } from './execa-runner.ts';
 import {
+  type BatchRunner,
   type Command,
   type CommandOutput,
-  type CommandRunner,
   DEFAULT_MAX_OUTPUT,
   DEFAULT_TIMEOUT_MS,
   KILL_AFTER_MS,
 } from './types.ts';
 
 /** For programs that may be large, which then say where the addon is. */
-export const openCommandRunner = (spawnAddon: string | undefined): CommandRunner =>
+export const openCommandRunner = (spawnAddon: string | undefined): BatchRunner =>
   spawnAddon === undefined ? createCommandRunner() : loadCommandRunner(spawnAddon);
 
 /** @param addonPath what `make build` makes of `native/spawn.c`. @throws Error when it cannot be loaded */
-export const loadCommandRunner = (addonPath: string, options: CommandRunnerOptions = {}): CommandRunner => {
+export const loadCommandRunner = (addonPath: string, options: CommandRunnerOptions = {}): BatchRunner => {
   const addon: unknown = createRequire(import.meta.url)(addonPath);
   if (!isAddon(addon)) throw new TypeError(`${addonPath} is not the addon that starts programs`);
   const environment = environmentOf(options);
-  const { lines } = createCommandRunner(options);
+  const { lines, batches } = createCommandRunner(options);
   return {
     run: (command, signal) => new Run(addon, command, { ...environment, ...command.env }, signal).whenDone(),
     lines,
+    batches,
   };
 };
 

@@ -42,6 +42,11 @@ export interface CommandRunner {
   lines(command: Command, signal?: AbortSignal): AsyncIterable<string>;
 }
 
+export interface BatchRunner extends CommandRunner {
+  /** As `lines`, with all that came at once: for programs that tell a hundred thousand of them. No batch is empty. */
+  batches(command: Command, signal?: AbortSignal): AsyncIterable<readonly string[]>;
+}
+
 export const DEFAULT_TIMEOUT_MS = 30_000;
 /** Between SIGTERM and SIGKILL. */
 export const KILL_AFTER_MS = 5_000;

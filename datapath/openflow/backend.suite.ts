@@ -1,100 +1,9 @@
 /** What the backend does with a switch, for the real one and the one in memory. */
-import { describe, expect, it } from 'vitest';
-import type { OutsideChange, ReconcileOutcome } from '../backend.ts';
-import { OpenflowBackend } from './backend.ts';
-import {
-  COOKIE,
-  COOKIES,
-  DEFAULT_PATCH,
-  FLOOD_GROUP,
-  gatewayItems,
-  NETWORK_PATCH,
-  UPLINK,
-} from './testing/gateway-flows.ts';
+import { expect } from 'vitest';
+import { BRIDGE, type Case, describeCases, flowItem, SIGNAL, Subject } from './testing/bridge-test.ts';
+import { FLOOD_GROUP, gatewayItems, UPLINK } from './testing/gateway-flows.ts';
 import type { SwitchWorld } from './testing/world.ts';
-import { type BridgeItem, bridgeItemKey, type Flow } from './types.ts';
-
-const BRIDGE = 'br-ex';
-const WAIT_MS = 30_000;
-const SIGNAL = new AbortController().signal;
-
-type Case = readonly [title: string, run: (test: Test) => Promise<void>];
-
-const flowItem = (over: Partial<Flow> = {}): BridgeItem => ({
-  bridge: BRIDGE,
-  kind: 'flow',
-  flow: { table: 0, priority: 9, cookie: COOKIE, inPort: UPLINK, match: {}, actions: [], ...over },
-});
-
-/** The backend with what is wanted, and what it told. */
-class Subject {
-  readonly backend: OpenflowBackend;
-  readonly changes: OutsideChange[] = [];
-  wanted = new Map<string, BridgeItem>();
-  #wake: (() => void) | undefined;
-
-  constructor({ client, ports }: SwitchWorld) {
-    this.backend = new OpenflowBackend({ client, ports, cookies: COOKIES, isOurGroup: (id) => id < 100 });
-    this.backend.listen((change) => {
-      this.changes.push(change);
-      this.#wake?.();
-    });
-  }
-
-  want(...items: readonly BridgeItem[]): void {
-    this.wanted = new Map(items.map((item) => [bridgeItemKey(item), item]));
-  }
-
-  reconcile(keys: ReadonlySet<string> | 'all' = 'all', prune = true): Promise<ReconcileOutcome> {
-    return this.backend.reconcile({ wanted: this.wanted, keys, prune }, AbortSignal.timeout(WAIT_MS));
-  }
-
-  differences() {
-    return this.backend.difference(this.wanted, AbortSignal.timeout(WAIT_MS));
-  }
-
-  /** The next change of a cause, of those not taken yet. */
-  async told(cause: OutsideChange['cause']): Promise<OutsideChange> {
-    const deadline = AbortSignal.timeout(WAIT_MS);
-    for (;;) {
-      const index = this.changes.findIndex((change) => change.cause === cause);
-      const [change] = index < 0 ? [] : this.changes.splice(index, 1);
-      if (change !== undefined) return change;
-      await new Promise<void>((resolve, reject) => {
-        this.#wake = resolve;
-        deadline.addEventListener('abort', () => reject(new Error(`nothing was told of ${cause}`)), { once: true });
-      });
-    }
-  }
-}
-
-/** A switch with three ports, and the backend on it. */
-class Test {
-  readonly world: SwitchWorld;
-  readonly subject: Subject;
-
-  constructor(world: SwitchWorld) {
-    this.world = world;
-    this.subject = new Subject(world);
-  }
-
-  static async create(world: SwitchWorld): Promise<Test> {
-    await world.addBridge(BRIDGE);
-    await world.addPort(BRIDGE, UPLINK, 1);
-    await world.addPort(BRIDGE, DEFAULT_PATCH, 2);
-    await world.addPort(BRIDGE, NETWORK_PATCH, 3);
-    return new Test(world);
-  }
-
-  async identities(): Promise<string[]> {
-    return [...(await this.world.client.flows(BRIDGE, SIGNAL)).keys()].sort();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.subject.backend.close();
-    await this.world[Symbol.asyncDispose]();
-  }
-}
+import { type BridgeItem, bridgeItemKey } from './types.ts';
 
 const contentCases: readonly Case[] = [
   [
@@ -273,7 +182,7 @@ const driftCases: readonly Case[] = [
       test.subject.want(...gatewayItems(BRIDGE));
       await test.subject.reconcile();
       await test.world.client.bundle(BRIDGE, [{ op: 'removeBucket', group: FLOOD_GROUP, bucket: 1 }], SIGNAL);
-      await test.world.client.setNoFlood(BRIDGE, 3, false, SIGNAL);
+      await test.world.client.setNoFlood(BRIDGE, new Map([[3, false]]), SIGNAL);
       expect((await test.subject.differences()).map(({ kind }) => kind).sort()).toEqual(['different', 'missing']);
       expect((await test.subject.reconcile()).written).toBe(2);
       expect(await test.subject.differences()).toEqual([]);
@@ -303,23 +212,6 @@ const portCases: readonly Case[] = [
       await test.subject.reconcile((await test.subject.told('input')).keys);
       expect(await test.identities()).toContain('table=0,priority=9,in_port=12');
       expect((await test.subject.reconcile()).written).toBe(0);
-    },
-  ],
-
-  [
-    'sets no-flood again on a port that was made anew',
-    async (test) => {
-      const item: BridgeItem = { bridge: BRIDGE, kind: 'noFlood', noFlood: { port: NETWORK_PATCH } };
-      test.subject.want(item);
-      await test.subject.reconcile();
-      await test.world.removePort(BRIDGE, NETWORK_PATCH);
-      await test.world.addPort(BRIDGE, NETWORK_PATCH, 3);
-      const keys = new Set([bridgeItemKey(item)]);
-      expect((await test.subject.reconcile(keys)).written).toBe(1);
-      expect((await test.world.client.ports(BRIDGE, SIGNAL)).find(({ number }) => number === 3)?.noFlood).toBe(true);
-      test.subject.want();
-      expect((await test.subject.reconcile(keys)).written).toBe(1);
-      expect((await test.world.client.ports(BRIDGE, SIGNAL)).find(({ number }) => number === 3)?.noFlood).toBe(false);
     },
   ],
 ];
@@ -375,17 +267,5 @@ const outageCases: readonly Case[] = [
 
 const CASES: readonly Case[] = [...contentCases, ...keyCases, ...driftCases, ...portCases, ...outageCases];
 
-export const openflowBackendSuite = (name: string, create: () => Promise<SwitchWorld>): void => {
-  describe(`the OpenFlow backend on ${name}`, () => {
-    for (const [title, run] of CASES) {
-      it(title, async () => {
-        const test = await Test.create(await create());
-        try {
-          await run(test);
-        } finally {
-          await test[Symbol.asyncDispose]();
-        }
-      });
-    }
-  });
-};
+export const openflowBackendSuite = (name: string, create: () => Promise<SwitchWorld>): void =>
+  describeCases(`the OpenFlow backend on ${name}`, create, CASES);

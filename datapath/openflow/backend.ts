@@ -62,12 +62,18 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     const failed = new Map<string, string>();
     const waiting = new Map<string, string>();
     let written = 0;
-    for (const bridge of bridges) {
-      const told = { touched: touched.get(bridge), early: early.get(bridge) };
-      const result = await this.#reconcileBridge(bridge, told, request, signal);
-      written += result.written;
-      for (const [key, reason] of result.failed) failed.set(key, reason);
-      for (const [key, reason] of result.waiting ?? []) waiting.set(key, reason);
+    const results = await Promise.allSettled(
+      // A bridge that does not answer must not keep the others waiting.
+      [...bridges].map((bridge) => {
+        const told = { touched: touched.get(bridge), early: early.get(bridge) };
+        return this.#reconcileBridge(bridge, told, request, signal);
+      }),
+    );
+    for (const result of results) {
+      if (result.status === 'rejected') throw result.reason;
+      written += result.value.written;
+      for (const [key, reason] of result.value.failed) failed.set(key, reason);
+      for (const [key, reason] of result.value.waiting) waiting.set(key, reason);
     }
     for (const key of request.keys === 'all' ? this.#wants.problems.keys() : request.keys) {
       const problem = this.#wants.problems.get(key);
@@ -148,7 +154,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     { touched, early }: { readonly touched: Touched | undefined; readonly early: EarlyBundle | undefined },
     { keys, prune }: ReconcileRequest<BridgeItem>,
     signal: AbortSignal,
-  ): Promise<WriteResult & { readonly waiting?: ReadonlyMap<string, string> }> {
+  ): Promise<WriteResult> {
     if (!this.#options.ports.hasBridge(bridge)) {
       await this.#forget(bridge);
       return NOTHING;
@@ -163,6 +169,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
       const isOurGroup = (group: number): boolean => removedGroups.has(group) || this.#ownership.isOurGroup(group);
       const steps = plan(this.#wants.desired(bridge), actual, scope, { ...this.#ownership, isOurGroup, prune });
       const result = await writePlan(live, this.#wants, bridge, steps, signal, early);
+      if (keys === 'all' && prune && result.failed.size === 0) this.#wants.forgetReleased(bridge);
       if (this.#wants.keysOf(bridge).size === 0 && keys === 'all') await this.#forget(bridge);
       return result;
     } catch (error) {
@@ -219,8 +226,10 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     const keys = new Set<string>();
     for (const bridge of this.#wants.bridges) {
       for (const port of ports) {
-        const number = this.#options.ports.ofport(bridge, port);
-        if (number !== undefined) this.#live.get(bridge)?.forgetPort(number);
+        const before = this.#wants.forgetPort(bridge, port);
+        for (const number of [before, this.#options.ports.ofport(bridge, port)]) {
+          if (number !== undefined) this.#live.get(bridge)?.forgetPort(number);
+        }
         for (const key of this.#wants.keysOfPort(bridge, port)) keys.add(key);
       }
       if (!ports.has(bridge)) continue;
@@ -252,7 +261,7 @@ function* pieces(keys: ReconcileRequest<BridgeItem>['keys']): Generator<Readonly
   if (piece.size > 0) yield piece;
 }
 
-const NOTHING: WriteResult = { written: 0, failed: new Map() };
+const NOTHING: WriteResult = { written: 0, failed: new Map(), waiting: new Map() };
 
 /** What is as it is wanted need not be kept twice. */
 const shareStates = ({ flows }: DesiredBridge, actual: MutableBridge): void => {

@@ -9,7 +9,7 @@ export type Compiled =
   | { readonly kind: 'flow'; readonly flow: CanonicalFlow }
   | { readonly kind: 'group'; readonly group: number }
   | { readonly kind: 'bucket'; readonly group: number; readonly bucket: number; readonly actions: string }
-  | { readonly kind: 'noFlood'; readonly port: number }
+  | { readonly kind: 'noFlood'; readonly name: string; readonly port: number }
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -72,7 +72,7 @@ const compiled = (item: BridgeItem, numberOf: NumberOf): Compiled => {
       return { kind: 'bucket', group, bucket: checkedId('bucket', item.bucket.id, MOST_GROUPS), actions };
     }
     case 'noFlood':
-      return { kind: 'noFlood', port: Number(numberOf(item.noFlood.port)) };
+      return { kind: 'noFlood', name: item.noFlood.port, port: Number(numberOf(item.noFlood.port)) };
   }
 };
 

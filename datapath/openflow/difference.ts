@@ -50,7 +50,7 @@ const readBridge = async (
     client.groups(bridge, signal),
     client.ports(bridge, signal),
   ]);
-  const noFlood = new Set(ports.flatMap(({ number, noFlood }) => (noFlood && number !== undefined ? [number] : [])));
+  const noFlood = new Set(ports.filter(({ noFlood }) => noFlood).map(({ number }) => number));
   return { flows, groups, noFlood };
 };
 

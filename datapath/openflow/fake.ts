@@ -4,12 +4,11 @@
  */
 import { OpenflowError } from './errors.ts';
 import { applyOp, emptyBridge, type MutableBridge } from './mirror.ts';
-import type { BundleDraft, BundleOp, SwitchClient } from './switch-client.ts';
+import type { BundleDraft, BundleOp, NoFloodResult, PortState, SwitchClient } from './switch-client.ts';
 import type { FlowState } from './text/flow.ts';
 import type { FlowStatistics } from './text/flow-dump.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 import type { GroupState } from './text/group-dump.ts';
-import type { PortState } from './text/port-dump.ts';
 
 interface FakeBridge {
   state: MutableBridge;
@@ -95,11 +94,15 @@ export class FakeSwitch implements SwitchClient {
     };
   }
 
-  setNoFlood(bridge: string, port: number, noFlood: boolean): Promise<void> {
+  setNoFlood(bridge: string, changes: ReadonlyMap<number, boolean>): Promise<NoFloodResult> {
     return this.#answer(bridge, ({ state, ports }) => {
-      if (!ports.has(port)) throw refused(bridge, `no port ${port}`);
-      if (noFlood) state.noFlood.add(port);
-      else state.noFlood.delete(port);
+      const gone = new Set<number>();
+      for (const [port, noFlood] of changes) {
+        if (!ports.has(port)) gone.add(port);
+        else if (noFlood) state.noFlood.add(port);
+        else state.noFlood.delete(port);
+      }
+      return { gone, refused: new Map() };
     });
   }
 

@@ -5,8 +5,8 @@ import { OpenflowError } from './errors.ts';
 import { applyGroupOp, emptyBridge, type MutableBridge } from './mirror.ts';
 import { OwnWrites } from './own-writes.ts';
 import { isSameFlow } from './plan.ts';
-import type { BundleOp, SwitchClient } from './switch-client.ts';
-import type { FlowState } from './text/flow.ts';
+import type { BundleOp, NoFloodResult, SwitchClient } from './switch-client.ts';
+import { type FlowState, keptActions } from './text/flow.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 
 export interface LiveBridgeOptions {
@@ -61,9 +61,7 @@ export class LiveBridge {
         client.groups(bridge, signal),
         client.ports(bridge, signal),
       ]);
-      const noFlood = new Set(
-        ports.flatMap(({ number, noFlood }) => (noFlood && number !== undefined ? [number] : [])),
-      );
+      const noFlood = new Set(ports.filter(({ noFlood }) => noFlood).map(({ number }) => number));
       const state = { flows, groups: mutableGroups(groups), noFlood };
       this.#state = state;
       return state;
@@ -79,7 +77,7 @@ export class LiveBridge {
     this.#state = undefined;
   }
 
-  /** A port that comes is flooded to. */
+  /** It went, or came: one that comes is flooded to. */
   forgetPort(number: number): void {
     this.#state?.noFlood.delete(number);
   }
@@ -103,11 +101,15 @@ export class LiveBridge {
     for (const op of ops) this.#remember(op);
   }
 
-  /** @throws OpenflowError ERR_OPENFLOW_REFUSED, ERR_OPENFLOW_UNREACHABLE */
-  async setNoFlood(port: number, noFlood: boolean, signal: AbortSignal): Promise<void> {
-    await this.#options.client.setNoFlood(this.#options.bridge, port, noFlood, signal);
-    if (noFlood) this.#state?.noFlood.add(port);
-    else this.#state?.noFlood.delete(port);
+  /** @throws OpenflowError ERR_OPENFLOW_UNREACHABLE */
+  async setNoFlood(changes: ReadonlyMap<number, boolean>, signal: AbortSignal): Promise<NoFloodResult> {
+    const result = await this.#options.client.setNoFlood(this.#options.bridge, changes, signal);
+    for (const [port, noFlood] of changes) {
+      if (result.refused.has(port)) continue;
+      if (noFlood && !result.gone.has(port)) this.#state?.noFlood.add(port);
+      else this.#state?.noFlood.delete(port);
+    }
+    return result;
   }
 
   retryNow(): void {
@@ -152,7 +154,7 @@ export class LiveBridge {
     if (flows === undefined || by === 'before') return false;
     const isNews = !isSameFlow(flows.get(identity), after);
     if (after === undefined) flows.delete(identity);
-    else if (isNews) flows.set(identity, after);
+    else if (isNews) flows.set(identity, { cookie, actions: keptActions(actions) });
     // Groups are not told of, but their flows go with them.
     if (by === 'foreign' && after === undefined && actions.includes('group:')) this.distrust();
     return by === 'foreign' && isNews;

@@ -108,10 +108,31 @@ describe('ovs-ofctl', () => {
     const refusing = world.client.bundle(BRIDGE, [{ op: 'addFlow', flow: bad }], signal);
     await expect(refusing).rejects.toMatchObject({ code: 'ERR_OPENFLOW_REFUSED' });
     await expect(refusing).rejects.toThrow('unknown action bogus');
-    const port = world.client.setNoFlood(BRIDGE, 99, true, signal);
-    await expect(port).rejects.toMatchObject({ code: 'ERR_OPENFLOW_REFUSED' });
+    await expect(world.client.ports('br-none', signal)).rejects.toMatchObject({ code: 'ERR_OPENFLOW_UNREACHABLE' });
+    const changes = new Map([[99, true]]);
+    expect(await world.client.setNoFlood(BRIDGE, changes, signal)).toEqual({ gone: new Set([99]), refused: new Map() });
     const absent = new Ofctl({ runner: createCommandRunner({ path: '/nowhere' }) });
     await expect(absent.flows(BRIDGE, signal)).rejects.toMatchObject({ code: 'ERR_OPENFLOW_UNREACHABLE' });
+  });
+
+  it('of a bridge that is somebody else’s looks at a few flows only', async () => {
+    const only = new Map([[BRIDGE, 'table=21,icmp6,icmp_type=134']]);
+    const guest = world.newClient({ only });
+    const flow = (table: number, priority: number, match: string) =>
+      ({ identity: `table=${table},priority=${priority},${match}`, cookie: '0x5', actions: 'drop' }) as const;
+    const mine = flow(21, 1, 'icmp6,icmp_type=134');
+    const others = [flow(21, 2, 'icmp6'), flow(21, 3, 'ip'), flow(20, 4, 'icmp6,icmp_type=134')];
+    const ops = [...others, mine].map((one) => ({ op: 'addFlow', flow: one }) as const);
+    const events = await collect(guest.watch(BRIDGE, signal), 1, () => world.client.bundle(BRIDGE, ops, signal));
+    expect(events).toEqual([{ kind: 'present', flow: mine }]);
+    expect([...(await guest.flows(BRIDGE, signal)).keys()]).toEqual([mine.identity]);
+    expect((await guest.statistics(BRIDGE, signal)).map(({ identity }) => identity)).toEqual([mine.identity]);
+    await world.ofctl('-O', 'OpenFlow15', 'add-group', world.socket(BRIDGE), 'group_id=1,type=all');
+    expect(await guest.groups(BRIDGE, signal)).toEqual(new Map());
+    expect([...(await world.client.groups(BRIDGE, signal)).keys()]).toEqual([1]);
+    await world.ofctl('-O', 'OpenFlow15', 'del-groups', world.socket(BRIDGE));
+    await clear();
+    await world.ofctl('del-flows', world.socket(BRIDGE), 'table=21');
   });
 
   it('makes a group of another type one to all', async () => {

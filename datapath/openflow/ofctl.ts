@@ -1,17 +1,20 @@
-/** The real `SwitchClient`: ovs-ofctl(8), one short run for each question, and one long run for each bridge's changes. */
+/**
+ * The real `SwitchClient`: ovs-ofctl(8), one short run for each question, and one long run for each bridge's changes. Only ports
+ * are asked for and changed without it.
+ */
 import { CommandError } from '../exec/errors.ts';
-import type { Command, CommandRunner } from '../exec/types.ts';
+import type { BatchRunner, Command } from '../exec/types.ts';
 import { OpenflowError } from './errors.ts';
-import type { BundleDraft, BundleOp, SwitchClient } from './switch-client.ts';
+import { changeNoFlood, readPorts } from './ports/port-session.ts';
+import type { BundleDraft, BundleOp, NoFloodResult, PortState, SwitchClient } from './switch-client.ts';
 import { formatBundle } from './text/bundle.ts';
 import type { FlowState } from './text/flow.ts';
 import { type FlowStatistics, parseFlows } from './text/flow-dump.ts';
 import { FlowMonitorReader, type MonitorEvent } from './text/flow-monitor.ts';
 import { type GroupState, parseGroups } from './text/group-dump.ts';
-import { type PortState, parsePorts } from './text/port-dump.ts';
 
 export interface OfctlOptions {
-  readonly runner: CommandRunner;
+  readonly runner: BatchRunner;
   /** Where ovs-vswitchd has its sockets. */
   readonly runDirectory?: string | undefined;
   /** How ovs-ofctl is started, if it is not on the runner's PATH. */
@@ -29,11 +32,9 @@ const PROGRAM = { file: 'ovs-ofctl', args: [] };
 const RUN_DIRECTORY = '/var/run/openvswitch';
 /** OpenFlow 1.5 has buckets that are added and removed one by one. */
 const VERSION = ['-O', 'OpenFlow15', '--no-names'];
-/** Only OpenFlow 1.0 has ports that are not flooded to. */
-const FLOOD_VERSION = ['-O', 'OpenFlow10', '--no-names'];
 
 export class Ofctl implements SwitchClient {
-  readonly #runner: CommandRunner;
+  readonly #runner: BatchRunner;
   readonly #runDirectory: string;
   readonly #program: { readonly file: string; readonly args: readonly string[] };
 
@@ -71,7 +72,8 @@ export class Ofctl implements SwitchClient {
   }
 
   async ports(bridge: string, signal: AbortSignal): Promise<PortState[]> {
-    return parsePorts(await this.#run([...FLOOD_VERSION, 'dump-ports-desc'], bridge, [], signal));
+    const ports = await readPorts({ bridge, path: this.#socketOf(bridge) }, signal);
+    return ports.map(({ number, name, noFlood }) => ({ number, name, noFlood }));
   }
 
   async bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void> {
@@ -95,9 +97,8 @@ export class Ofctl implements SwitchClient {
     };
   }
 
-  async setNoFlood(bridge: string, port: number, noFlood: boolean, signal: AbortSignal): Promise<void> {
-    const change = [String(port), noFlood ? 'no-flood' : 'flood'];
-    await this.#run([...FLOOD_VERSION, 'mod-port'], bridge, change, signal);
+  async setNoFlood(bridge: string, changes: ReadonlyMap<number, boolean>, signal: AbortSignal): Promise<NoFloodResult> {
+    return await changeNoFlood({ bridge, path: this.#socketOf(bridge) }, changes, signal);
   }
 
   async *watch(bridge: string, signal: AbortSignal): AsyncGenerator<readonly MonitorEvent[]> {
@@ -108,8 +109,8 @@ export class Ofctl implements SwitchClient {
       linesFrom: 'stderr',
     } as const;
     try {
-      for await (const line of this.#runner.lines(command, signal)) {
-        const events = reader.push(line);
+      for await (const lines of this.#runner.batches(command, signal)) {
+        const events = lines.flatMap((line) => reader.push(line));
         if (events.length > 0) yield events;
       }
     } catch (error) {
@@ -147,8 +148,11 @@ export class Ofctl implements SwitchClient {
   #command(options: readonly string[], bridge: string, rest: readonly string[]): Command {
     const { file, args } = this.#program;
     // A socket's path: what else ovs-ofctl takes a name for is never meant.
-    const target = `unix:${this.#runDirectory}/${checkedName(bridge)}.mgmt`;
-    return { file, args: [...args, ...options, target, ...rest] };
+    return { file, args: [...args, ...options, `unix:${this.#socketOf(bridge)}`, ...rest] };
+  }
+
+  #socketOf(bridge: string): string {
+    return `${this.#runDirectory}/${checkedName(bridge)}.mgmt`;
   }
 }
 

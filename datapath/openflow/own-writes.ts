@@ -66,6 +66,7 @@ export class OwnWrites {
 
   #push(identity: string, state: Expected): void {
     // A new list, so that `onRead` sees that there was another write.
-    this.#expected.set(identity, [...(this.#expected.get(identity) ?? []), state]);
+    const before = this.#expected.get(identity);
+    this.#expected.set(identity, before === undefined ? [state] : [...before, state]);
   }
 }

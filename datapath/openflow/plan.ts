@@ -9,6 +9,8 @@ export interface DesiredBridge {
   /** Group → bucket → actions. */
   readonly groups: ReadonlyMap<number, ReadonlyMap<number, string>>;
   readonly noFlood: ReadonlySet<number>;
+  /** Ports that were not to be flooded to, and of which nothing is wanted since. */
+  readonly released: ReadonlySet<number>;
 }
 
 export interface ActualBridge {
@@ -22,7 +24,6 @@ export interface Scope {
   readonly flows: Iterable<string>;
   readonly groups: Iterable<number>;
   readonly buckets: Iterable<readonly [group: number, bucket: number]>;
-  /** Ports that were not to be flooded to, or are now. */
   readonly ports: Iterable<number>;
 }
 
@@ -34,13 +35,15 @@ export interface PlanOptions {
 
 export interface Plan {
   readonly bundle: readonly BundleOp[];
-  readonly ports: readonly { readonly port: number; readonly noFlood: boolean }[];
+  /** Port → whether floods are not to reach it. */
+  readonly ports: ReadonlyMap<number, boolean>;
 }
 
 /**
  * Flows that are wanted win over whoever's flow has the same table, priority and match; others are removed only if their
  * cookie is ours. Groups come before the flows that name them and go after them: a bridge refuses the one and removes such
- * flows with the other (OpenFlow 1.5.1, 6.7). That a port is flooded to is changed back only for ports of the scope.
+ * flows with the other (OpenFlow 1.5.1, 6.7). A port of which nothing is wanted any longer is mostly about to go: that it is
+ * flooded to is changed back only if it is still there when everything is looked at.
  */
 export const plan = (
   desired: DesiredBridge,
@@ -63,7 +66,7 @@ const everything = (desired: DesiredBridge, actual: ActualBridge): Scope => ({
       (bucket) => [group, bucket] as const,
     ),
   ),
-  ports: desired.noFlood,
+  ports: union(desired.noFlood, desired.released),
 });
 
 const union = <T>(a: Iterable<T>, b: Iterable<T>): Set<T> => {
@@ -84,7 +87,8 @@ export const planFlows = (
     const wanted = desired.flows.get(identity);
     const there = actual.flows.get(identity);
     if (wanted !== undefined) {
-      if (!isSameFlow(wanted, there)) adds.push({ op: 'addFlow', flow: { identity, ...wanted } });
+      const { cookie, actions } = wanted;
+      if (!isSameFlow(wanted, there)) adds.push({ op: 'addFlow', flow: { identity, cookie, actions } });
     } else if (there !== undefined && options.prune && options.isOurs(there.cookie)) {
       deletes.push({ op: 'deleteFlow', identity });
     }
@@ -136,9 +140,16 @@ const planBucket = (
   return there === undefined ? [insert] : [{ op: 'removeBucket', group, bucket }, insert];
 };
 
-const planPorts = (desired: DesiredBridge, actual: ActualBridge, scope: Scope, { prune }: PlanOptions) =>
-  [...scope.ports].flatMap((port) => {
+const planPorts = (
+  desired: DesiredBridge,
+  actual: ActualBridge,
+  scope: Scope,
+  { prune }: PlanOptions,
+): Map<number, boolean> => {
+  const changes = new Map<number, boolean>();
+  for (const port of scope.ports) {
     const noFlood = desired.noFlood.has(port);
-    const isRight = actual.noFlood.has(port) === noFlood;
-    return isRight || (!noFlood && !prune) ? [] : [{ port, noFlood }];
-  });
+    if (actual.noFlood.has(port) !== noFlood && (noFlood || prune)) changes.set(port, noFlood);
+  }
+  return changes;
+};

@@ -3,7 +3,6 @@ import type { CanonicalFlow, FlowState } from './text/flow.ts';
 import type { FlowStatistics } from './text/flow-dump.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 import type { GroupState } from './text/group-dump.ts';
-import type { PortState } from './text/port-dump.ts';
 
 /** One step of a bundle (ovs-ofctl(8), "Bundles"). */
 export type BundleOp =
@@ -28,6 +27,22 @@ export interface BundleDraft {
   drop(): void;
 }
 
+export interface PortState {
+  /** 65534 is the bridge's own. */
+  readonly number: number;
+  /** Cut at 15 characters. */
+  readonly name: string;
+  readonly noFlood: boolean;
+}
+
+/** Ports that were not changed; all others are as they were to be. */
+export interface NoFloodResult {
+  /** They are not on the bridge, or no longer those that they were. */
+  readonly gone: ReadonlySet<number>;
+  /** Port → why. */
+  readonly refused: ReadonlyMap<number, string>;
+}
+
 /** All methods fail with OpenflowError: ERR_OPENFLOW_UNREACHABLE if the bridge does not answer. */
 export interface SwitchClient {
   /** Identity → what the flow does. */
@@ -38,8 +53,8 @@ export interface SwitchClient {
   /** All or nothing, in order. @throws OpenflowError ERR_OPENFLOW_REFUSED if one of them is refused */
   bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void>;
   draft(bridge: string, signal: AbortSignal): BundleDraft;
-  /** @throws OpenflowError ERR_OPENFLOW_REFUSED if there is no such port */
-  setNoFlood(bridge: string, port: number, noFlood: boolean, signal: AbortSignal): Promise<void>;
+  /** @param changes port → whether floods are not to reach it */
+  setNoFlood(bridge: string, changes: ReadonlyMap<number, boolean>, signal: AbortSignal): Promise<NoFloodResult>;
   /** Ends by failing: when the switch goes, or when what it says is not understood. Leaving the loop ends it, too. */
   watch(bridge: string, signal: AbortSignal): AsyncIterable<readonly MonitorEvent[]>;
 }

@@ -5,6 +5,8 @@ import type { PortNumbers } from './port-numbers.ts';
 import type { FlowState } from './text/flow.ts';
 import type { BridgeItem } from './types.ts';
 
+type CompiledPort = Extract<Compiled, { readonly kind: 'noFlood' }>;
+
 interface Entry {
   readonly item: BridgeItem;
   readonly compiled: Compiled;
@@ -33,21 +35,37 @@ export class Touched implements Scope {
   }
 }
 
+/** One map for both: there are tens of thousands of flows. */
+interface WantedFlow extends FlowState {
+  readonly key: string;
+}
+
 /** One bridge: what is wanted, and by which key. */
 class BridgeWants implements DesiredBridge {
-  readonly flows = new Map<string, FlowState>();
+  readonly flows = new Map<string, WantedFlow>();
   readonly groups = new Map<number, Map<number, string>>();
   readonly noFlood = new Set<number>();
-  readonly keysOfFlows = new Map<string, string>();
+  /** By name: ports that are not to be flooded to. */
+  readonly noFloodPorts = new Map<string, number>();
+  /** By name: ports of which that is wanted no longer. */
+  readonly releasedPorts = new Map<string, number>();
   /** Of groups by `id`, of buckets by `id bucket`, of ports by `port number`. */
   readonly keysOfOthers = new Map<string, string>();
   /** Port → keys that need its number. */
   readonly keysOfPorts = new Map<string, Set<string>>();
   readonly keys = new Set<string>();
   readonly buckets = new Map<number, Map<number, string>>();
+
+  get released(): ReadonlySet<number> {
+    return new Set(this.releasedPorts.values());
+  }
+
+  get isEmpty(): boolean {
+    return this.keys.size === 0 && this.releasedPorts.size === 0;
+  }
 }
 
-const NOTHING: DesiredBridge = { flows: new Map(), groups: new Map(), noFlood: new Set() };
+const NOTHING: DesiredBridge = { flows: new Map(), groups: new Map(), noFlood: new Set(), released: new Set() };
 
 export class Wants {
   readonly #ports: Pick<PortNumbers, 'hasBridge' | 'ofport'>;
@@ -91,7 +109,7 @@ export class Wants {
   }
 
   keyOfFlow(bridge: string, identity: string): string | undefined {
-    return this.#bridges.get(bridge)?.keysOfFlows.get(identity);
+    return this.#bridges.get(bridge)?.flows.get(identity)?.key;
   }
 
   keyOfGroup(bridge: string, group: number): string | undefined {
@@ -106,6 +124,22 @@ export class Wants {
     return this.#bridges.get(bridge)?.keysOfOthers.get(`port ${port}`);
   }
 
+  /** The port went, came or has another number. @returns the number that it had, if floods were not to reach it */
+  forgetPort(bridge: string, port: string): number | undefined {
+    const wants = this.#bridges.get(bridge);
+    const number = wants?.noFloodPorts.get(port) ?? wants?.releasedPorts.get(port);
+    wants?.releasedPorts.delete(port);
+    if (wants?.isEmpty === true) this.#bridges.delete(bridge);
+    return number;
+  }
+
+  /** Floods reach them again. */
+  forgetReleased(bridge: string): void {
+    const wants = this.#bridges.get(bridge);
+    wants?.releasedPorts.clear();
+    if (wants?.isEmpty === true) this.#bridges.delete(bridge);
+  }
+
   /** From now on `item` is wanted under this key, or nothing. Adds to `touched`, by bridge, what it was and what it is. */
   set(key: string, item: BridgeItem | undefined, touched: Map<string, Touched>): void {
     const before = this.#entries.get(key);
@@ -118,9 +152,9 @@ export class Wants {
   #add(key: string, item: BridgeItem, touched: Map<string, Touched>): void {
     const wants = this.#wantsOf(item.bridge);
     let compiled = compile(item, this.#ports);
-    const place = placeOf(item.bridge, compiled);
     const holder = this.#holder(wants, compiled);
-    if (place !== undefined && holder !== undefined) {
+    const place = holder === undefined ? undefined : placeOf(item.bridge, compiled);
+    if (place !== undefined) {
       const rivals = this.#rivals.get(place);
       if (rivals === undefined) this.#rivals.set(place, new Set([key]));
       else rivals.add(key);
@@ -140,19 +174,25 @@ export class Wants {
     this.#problems.delete(key);
     wants.keys.delete(key);
     for (const port of portsOf(item)) removeFrom(wants.keysOfPorts, port, key);
-    touch(touchedOf(touched, item.bridge), compiled);
+    // Of a port that is no longer to be left out of floods nothing is changed at once: mostly it is about to go.
+    if (compiled.kind === 'noFlood') this.#release(wants, item.bridge, compiled);
+    else touch(touchedOf(touched, item.bridge), compiled);
     take(wants, compiled);
-    if (wants.keys.size === 0) this.#bridges.delete(item.bridge);
+    if (wants.isEmpty) this.#bridges.delete(item.bridge);
+  }
+
+  #release({ releasedPorts }: BridgeWants, bridge: string, { name, port }: CompiledPort): void {
+    if (this.#ports.ofport(bridge, name) === port) releasedPorts.set(name, port);
   }
 
   #holder(wants: BridgeWants, compiled: Compiled): string | undefined {
     return compiled.kind === 'flow'
-      ? wants.keysOfFlows.get(compiled.flow.identity)
+      ? wants.flows.get(compiled.flow.identity)?.key
       : wants.keysOfOthers.get(nameOf(compiled) ?? '');
   }
 
   #takeRivals({ item, compiled }: Entry): Iterable<string> {
-    const place = placeOf(item.bridge, compiled);
+    const place = this.#rivals.size === 0 ? undefined : placeOf(item.bridge, compiled);
     if (place === undefined) return [];
     const rivals = this.#rivals.get(place) ?? [];
     this.#rivals.delete(place);
@@ -208,28 +248,33 @@ const placeOf = (bridge: string, compiled: Compiled): string | undefined => {
 const put = (wants: BridgeWants, key: string, compiled: Compiled): void => {
   if (compiled.kind === 'flow') {
     const { identity, cookie, actions } = compiled.flow;
-    wants.flows.set(identity, { cookie, actions });
-    wants.keysOfFlows.set(identity, key);
+    wants.flows.set(identity, { cookie, actions, key });
     return;
   }
   const name = nameOf(compiled);
   if (name !== undefined) wants.keysOfOthers.set(name, key);
   if (compiled.kind === 'group') wants.groups.set(compiled.group, bucketsOf(wants, compiled.group));
   if (compiled.kind === 'bucket') bucketsOf(wants, compiled.group).set(compiled.bucket, compiled.actions);
-  if (compiled.kind === 'noFlood') wants.noFlood.add(compiled.port);
+  if (compiled.kind === 'noFlood') {
+    wants.noFlood.add(compiled.port);
+    wants.noFloodPorts.set(compiled.name, compiled.port);
+    wants.releasedPorts.delete(compiled.name);
+  }
 };
 
 const take = (wants: BridgeWants, compiled: Compiled): void => {
   if (compiled.kind === 'flow') {
     wants.flows.delete(compiled.flow.identity);
-    wants.keysOfFlows.delete(compiled.flow.identity);
     return;
   }
   const name = nameOf(compiled);
   if (name !== undefined) wants.keysOfOthers.delete(name);
   if (compiled.kind === 'group') wants.groups.delete(compiled.group);
   if (compiled.kind === 'bucket') bucketsOf(wants, compiled.group).delete(compiled.bucket);
-  if (compiled.kind === 'noFlood') wants.noFlood.delete(compiled.port);
+  if (compiled.kind === 'noFlood') {
+    wants.noFlood.delete(compiled.port);
+    wants.noFloodPorts.delete(compiled.name);
+  }
 };
 
 /** Buckets may be wanted before their group is, and the other way round. */

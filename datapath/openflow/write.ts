@@ -8,6 +8,8 @@ import type { Wants } from './wants.ts';
 export interface WriteResult {
   readonly written: number;
   readonly failed: ReadonlyMap<string, string>;
+  /** For ports that went meanwhile, which will be told. */
+  readonly waiting: ReadonlyMap<string, string>;
 }
 
 /** @throws OpenflowError ERR_OPENFLOW_UNREACHABLE */
@@ -20,13 +22,16 @@ export const writePlan = async (
   early?: EarlyBundle,
 ): Promise<WriteResult> => {
   const failed = new Map<string, string>();
+  const waiting = new Map<string, string>();
+  const keyOfPort = (port: number): string => wants.keyOfPort(bridge, port) ?? `port ${bridge} ${port}`;
   const refused = (op: BundleOp, reason: string): void => void failed.set(keyOf(wants, bridge, op), reason);
-  // Beside each other: each is a run of ovs-ofctl, and neither needs the other.
+  // Beside each other: neither needs the other.
   const both = await Promise.allSettled([
     writeBundle(live, bundle, signal, refused, early),
-    writePorts(live, ports, signal, (port, reason) =>
-      failed.set(wants.keyOfPort(bridge, port) ?? `port ${bridge} ${port}`, reason),
-    ),
+    writePorts(live, ports, signal, {
+      gone: (port) => waiting.set(keyOfPort(port), `port ${port} is not on bridge ${bridge}`),
+      refused: (port, reason) => failed.set(keyOfPort(port), reason),
+    }),
   ]);
   let written = 0;
   for (const one of both) {
@@ -35,27 +40,26 @@ export const writePlan = async (
   }
   // What was thought to be there is not: the next time is to begin with reading.
   if (failed.size > 0) live.distrust();
-  return { written, failed };
+  return { written, failed, waiting };
 };
+
+interface PortListener {
+  gone(port: number): void;
+  refused(port: number, reason: string): void;
+}
 
 /** @returns how many were set */
 const writePorts = async (
   live: LiveBridge,
   ports: Plan['ports'],
   signal: AbortSignal,
-  refused: (port: number, reason: string) => void,
+  tell: PortListener,
 ): Promise<number> => {
-  let written = 0;
-  for (const { port, noFlood } of ports) {
-    try {
-      await live.setNoFlood(port, noFlood, signal);
-      written++;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      refused(port, (error as Error).message);
-    }
-  }
-  return written;
+  if (ports.size === 0) return 0;
+  const { gone, refused } = await live.setNoFlood(ports, signal);
+  for (const port of gone) if (ports.get(port) === true) tell.gone(port);
+  for (const [port, reason] of refused) tell.refused(port, reason);
+  return ports.size - gone.size - refused.size;
 };
 
 /** @returns how many steps were done */

@@ -85,7 +85,8 @@ export class Test {
   /** Ports that floods do not reach. */
   async noFlood(): Promise<number[]> {
     const ports = await this.world.client.ports(BRIDGE, SIGNAL);
-    return ports.filter(({ noFlood }) => noFlood).map(({ number }) => number);
+    const closed = ports.filter(({ noFlood }) => noFlood).map(({ number }) => number);
+    return closed.sort((a, b) => a - b);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

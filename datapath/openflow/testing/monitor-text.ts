@@ -27,7 +27,9 @@ export const monitorLines = (flows: readonly ToldFlow[]): string[] => {
 const textOf = ({ event, table, cookie, match, actions }: ToldFlow): string => {
   const reason = event === 'DELETED' ? ' reason=delete' : '';
   const number = cookie === 0n ? '0' : `0x${cookie.toString(16)}`;
-  const rest = [match, ...(actions === undefined ? [] : [`actions=${actions}`])].filter((part) => part !== '').join(' ');
+  const rest = [match, ...(actions === undefined ? [] : [`actions=${actions}`])]
+    .filter((part) => part !== '')
+    .join(' ');
   return ` event=${event}${reason} table=${table} cookie=${number} ${rest}`;
 };
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { formatBundle } from './bundle.ts';
 import { parseFlows } from './flow-dump.ts';
 import { parseGroups } from './group-dump.ts';
-import { parsePorts } from './port-dump.ts';
 
 describe('a dump of flows', () => {
   it('is read with statistics', () => {
@@ -85,24 +84,6 @@ describe('a dump of groups', () => {
       expect(() => parseGroups(line)).toThrow(expect.objectContaining({ code: 'ERR_OPENFLOW_SYNTAX' }));
     },
   );
-});
-
-describe('a dump of ports', () => {
-  it('is read', () => {
-    const output = `OFPST_PORT_DESC reply (xid=0x2):
- 2(patch-br-ex_nod): addr:aa:55:aa:55:00:03
-     config:     PORT_DOWN NO_FLOOD
-     state:      0
-     speed: 0 Mbps now, 0 Mbps max
- LOCAL(br-ex): addr:0a:00:00:00:00:01
-     config:     0
-     state:      0
-`;
-    expect(parsePorts(output)).toEqual([
-      { number: 2, name: 'patch-br-ex_nod', noFlood: true },
-      { number: undefined, name: 'br-ex', noFlood: false },
-    ]);
-  });
 });
 
 it('a bundle is written as ovs-ofctl reads it', () => {

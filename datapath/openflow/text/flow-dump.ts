@@ -1,6 +1,14 @@
 /** Output of `ovs-ofctl --no-names dump-flows`, with and without `--no-stats`. */
 import { syntaxError } from '../errors.ts';
-import { type CanonicalFlow, DEFAULT_PRIORITY, fieldsOf, printedCookie, printedFlow, printedNumber } from './flow.ts';
+import {
+  type CanonicalFlow,
+  DEFAULT_PRIORITY,
+  fieldsOf,
+  keptActions,
+  printedCookie,
+  printedFlow,
+  printedNumber,
+} from './flow.ts';
 import { cut } from './split.ts';
 
 export interface FlowStatistics extends CanonicalFlow {
@@ -36,8 +44,15 @@ export const parseFlowLine = (line: string): FlowStatistics => {
   if (at < 0 || !line.startsWith(' ')) throw syntaxError('a flow', line);
   const facts: Record<string, string> = {};
   const match: string[] = [];
+  // The match begins with the priority, unless that is the default (`match_format()` in Open vSwitch's match.c).
+  let isMatch = false;
   for (const one of fieldsOf(line.slice(0, at))) {
+    if (isMatch) {
+      match.push(one);
+      continue;
+    }
     const [name, value] = cut(one, '=');
+    isMatch = name === 'priority';
     if (FACTS.has(name)) facts[name] = value ?? '';
     else match.push(one);
   }
@@ -45,7 +60,7 @@ export const parseFlowLine = (line: string): FlowStatistics => {
   const priority = printedNumber(facts['priority'] ?? String(DEFAULT_PRIORITY), 65_535);
   const cookie = printedCookie(facts['cookie'] ?? '0');
   return {
-    ...printedFlow(table, priority, { match, cookie, actions: line.slice(at + 'actions='.length) }),
+    ...printedFlow(table, priority, { match, cookie, actions: keptActions(line.slice(at + 'actions='.length)) }),
     table,
     priority,
     packets: counter(facts['n_packets']),
@@ -74,12 +89,14 @@ const FACTS = new Set([
   'no_byte_counts',
 ]);
 
-const counter = (text = '0'): bigint => {
+const counter = (text: string | undefined): bigint => {
+  if (text === undefined) return 0n;
   if (!/^[0-9]{1,20}$/.test(text)) throw syntaxError('a counter', text);
   return BigInt(text);
 };
 
-const duration = (text = '0s'): number => {
+const duration = (text: string | undefined): number => {
+  if (text === undefined) return 0;
   if (!/^[0-9]{1,12}(?:\.[0-9]{1,9})?s$/.test(text)) throw syntaxError('a duration', text);
   return Number(text.slice(0, -1));
 };

@@ -19,15 +19,17 @@ export class HexDump {
 
   /** @throws OpenflowError ERR_OPENFLOW_SYNTAX */
   push(line: string): void {
-    const offset = isLine(line) ? numberAt(line, 0, OFFSET_DIGITS) : -1;
-    if (offset < 0) throw syntaxError('a line of a dump of bytes', line);
-    if (offset !== this.#count) throw syntaxError('the next line of a dump of bytes', line);
+    if (offsetOf(line) !== this.#count) throw syntaxError('the next line of a dump of bytes', line);
     this.#reserve(this.#count + BYTES_OF_LINE);
+    const first = this.#count;
     let at = FIRST_BYTE;
-    for (let byte = numberAt(line, at, 2); byte >= 0; byte = numberAt(line, at, 2)) {
+    for (; this.#count - first < BYTES_OF_LINE; at += 3) {
+      const byte = byteAt(line, at);
+      if (byte < 0 || !isGap(line.charCodeAt(at + 2))) break;
       this.#bytes[this.#count++] = byte;
-      at += 3;
     }
+    while (line.charCodeAt(at) === BLANK) at++;
+    if (this.#count === first || line.charCodeAt(at) !== END) throw syntaxError('a line of a dump of bytes', line);
     if (this.#count >= HEADER && this.#count > this.#length) {
       throw syntaxError('a dump of as many bytes as the message has', line);
     }
@@ -51,23 +53,28 @@ const BYTES_OF_LINE = 16;
 const OFFSET_DIGITS = 8;
 /** Behind the offset and two blanks. */
 const FIRST_BYTE = OFFSET_DIGITS + 2;
-/** Each byte is two digits and a blank, or `-` in the middle. */
-const LINE = /^[0-9a-f]{8} {2}(?:[0-9a-f]{2}[ -]){1,16} *\|/;
+const BLANK = 0x20;
+const DASH = 0x2d;
+/** What is between the bytes and what they are as text: `|`. */
+const END = 0x7c;
 
-const isLine = (line: string): boolean => LINE.test(line);
+/** After each byte there is a blank, or `-` in the middle. */
+const isGap = (code: number): boolean => code === BLANK || code === DASH;
 
-/** Of lower-case hexadecimal digits; -1 when one of them is none. */
-const numberAt = (line: string, start: number, digits: number): number => {
-  let number = 0;
-  for (let at = start; at < start + digits; at++) {
-    const digit = digitOf(line.charCodeAt(at));
-    if (digit < 0) return -1;
-    number = number * 16 + digit;
+/** -1 if the line does not begin with one. */
+const offsetOf = (line: string): number => {
+  let offset = 0;
+  for (let at = 0; at < OFFSET_DIGITS; at += 2) {
+    const byte = byteAt(line, at);
+    if (byte < 0) return -1;
+    offset = offset * 256 + byte;
   }
-  return number;
+  return line.charCodeAt(OFFSET_DIGITS) === BLANK && line.charCodeAt(OFFSET_DIGITS + 1) === BLANK ? offset : -1;
 };
 
-const digitOf = (code: number): number => {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
-};
+/** Of lower-case hexadecimal digits; negative when one of them is none. */
+const byteAt = (line: string, at: number): number =>
+  ((DIGITS[line.charCodeAt(at)] ?? -1) << 4) | (DIGITS[line.charCodeAt(at + 1)] ?? -1);
+
+/** Character code → digit, or -1. */
+const DIGITS = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)));

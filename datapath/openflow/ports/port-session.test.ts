@@ -1,0 +1,101 @@
+/** What a bridge's socket may do that ovs-vswitchd does not do to order. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { encode, MESSAGE, type Message, MessageReader } from './message.ts';
+import { changeNoFlood, readPorts } from './port-session.ts';
+
+const SIGNAL = new AbortController().signal;
+
+const port = (number: number): Buffer => {
+  const bytes = Buffer.alloc(48);
+  bytes.writeUInt16BE(number, 0);
+  return bytes;
+};
+
+const portsReply = (xid: number, hasMore: boolean, ...numbers: readonly number[]): Buffer =>
+  encode(MESSAGE.statsReply, xid, Buffer.concat([Buffer.from([0, 13, 0, hasMore ? 1 : 0]), ...numbers.map(port)]));
+
+/** A bridge that answers each message as the test says. */
+const bridge = async (answer: (message: Message, socket: Socket) => Buffer | undefined) => {
+  const folder = await mkdtemp(join(tmpdir(), 'port-session-'));
+  const path = join(folder, 'br-ex.mgmt');
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    const reader = new MessageReader();
+    socket.on('data', (piece: Buffer) => {
+      for (const message of reader.push(piece)) {
+        const bytes = answer(message, socket);
+        if (bytes !== undefined) socket.write(bytes);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const stop = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(folder, { recursive: true });
+  };
+  return { socket: { bridge: 'br-ex', path }, [Symbol.asyncDispose]: stop };
+};
+
+describe('a session with a bridge', () => {
+  it('reads ports that come in several messages, and answers what it is asked meanwhile', async () => {
+    const echoes: string[] = [];
+    await using there = await bridge(({ type, xid, body }, socket) => {
+      if (type === MESSAGE.hello) socket.write(encode(MESSAGE.hello, 0));
+      if (type === MESSAGE.statsRequest) {
+        socket.write(portsReply(xid, true, 1, 2));
+        return encode(MESSAGE.echoRequest, 9, Buffer.from('there?'));
+      }
+      if (type !== MESSAGE.echoReply) return undefined;
+      echoes.push(`${xid} ${body}`);
+      return portsReply(1, false, 3);
+    });
+    expect((await readPorts(there.socket, SIGNAL)).map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(echoes).toEqual(['9 there?']);
+  });
+
+  it('says which ports are gone and which are refused; the others are changed', async () => {
+    const changed: number[] = [];
+    await using there = await bridge(({ type, xid, body }) => {
+      if (type === MESSAGE.statsRequest) return portsReply(xid, false, 1, 2, 3);
+      if (type === MESSAGE.barrierRequest) return encode(MESSAGE.barrierReply, xid);
+      if (type !== MESSAGE.portMod) return undefined;
+      const number = body.readUInt16BE(0);
+      // OFPET_PORT_MOD_FAILED, OFPPMFC_BAD_PORT; OFPET_BAD_REQUEST, OFPBRC_EPERM.
+      if (number === 2) return encode(MESSAGE.error, xid, Buffer.from([0, 4, 0, 0]));
+      if (number === 3) return encode(MESSAGE.error, xid, Buffer.from([0, 1, 0, 5]));
+      changed.push(number);
+      return undefined;
+    });
+    const changes = new Map([1, 2, 3, 4].map((number) => [number, true] as const));
+    expect(await changeNoFlood(there.socket, changes, SIGNAL)).toEqual({
+      gone: new Set([2, 4]),
+      refused: new Map([[3, 'bridge br-ex refused: error 1.5']]),
+    });
+    expect(changed).toEqual([1]);
+  });
+
+  it.each<readonly [string, (message: Message, socket: Socket) => Buffer | undefined]>([
+    ['ends', (_, socket) => void socket.destroy()],
+    ['speaks another version', () => Buffer.from([4, MESSAGE.statsReply, 0, 8, 0, 0, 0, 1])],
+    ['does not speak ours', () => encode(MESSAGE.error, 0, Buffer.from([0, 0, 0, 0]))],
+    ['sends nonsense', () => Buffer.alloc(8)],
+  ])('fails when the bridge %s', async (_, answer) => {
+    await using there = await bridge(answer);
+    await expect(readPorts(there.socket, SIGNAL)).rejects.toMatchObject({ name: 'OpenflowError' });
+  });
+
+  it('ends when it is no longer wanted', async () => {
+    const abort = new AbortController();
+    const reason = new Error('no longer wanted');
+    await using there = await bridge(() => void abort.abort(reason));
+    await expect(readPorts(there.socket, abort.signal)).rejects.toBe(reason);
+    await expect(readPorts(there.socket, abort.signal)).rejects.toBe(reason);
+  });
+});
