@@ -91,12 +91,15 @@ export class HostBackend implements Backend<HostItem> {
     const all = keys === 'all' ? ownedKeys(this.#state).union(new Set(wanted.keys())) : keys;
     const failed = new Map<string, string>();
     let waiting: ReadonlyMap<string, string> = new Map();
+    /** What is wanted no more by the end has been brought about all the same, and is to be removed. */
+    const planned = new Map<string, boolean>();
     let written = 0;
     let todo: ReadonlySet<string> = all;
     for (let round = 0; round < MAX_ROUNDS && todo.size > 0; round++) {
       await this.#readAnew(todo, signal);
       const { mirror, index, ownership, remembered } = this.#state;
       const plan = planHost({ mirror, index, ownership, remembered, keys: todo, prune });
+      for (const key of todo) planned.set(key, index.wanted.has(key));
       const refused = await this.#apply(plan.steps, signal);
       written += plan.steps.filter(({ key }) => !refused.has(key)).length;
       waiting = new Map([...waiting, ...plan.waiting]);
@@ -104,7 +107,7 @@ export class HostBackend implements Backend<HostItem> {
       todo = plan.later;
     }
     for (const key of todo) failed.set(key, 'what it is on did not come to rest');
-    this.#settle(all, failed, waiting);
+    this.#settle(planned, failed, waiting);
     return this.#outcome(written, failed, waiting);
   }
 
@@ -124,10 +127,15 @@ export class HostBackend implements Backend<HostItem> {
     return unsupported.size === 0 ? outcome : { ...outcome, unsupported };
   }
 
-  #settle(keys: ReadonlySet<string>, failed: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): void {
-    for (const key of keys) {
+  /** @param planned keys, and whether each was wanted when it was planned last */
+  #settle(
+    planned: ReadonlyMap<string, boolean>,
+    failed: ReadonlyMap<string, string>,
+    waiting: ReadonlyMap<string, string>,
+  ): void {
+    for (const [key, wasWanted] of planned) {
       const isDone = !failed.has(key) && !waiting.has(key);
-      if (this.#state.index.wanted.has(key)) this.#state.settle(key, isDone);
+      if (wasWanted) this.#state.settle(key, isDone, waiting.get(key));
       else if (isDone && this.#prune) this.#state.forget(key);
     }
   }

@@ -19,6 +19,8 @@ export class HostKeeper {
   readonly wanted = new Map<string, HostItem>();
   /** All that was told. */
   readonly told: OutsideChange[] = [];
+  /** What was last said to wait or to fail, and why. */
+  readonly problems = new Map<string, string>();
   #dirty = new Set<string>();
   #all = true;
   #failed: ReadonlySet<string> = new Set();
@@ -82,6 +84,8 @@ export class HostKeeper {
     this.#dirty = new Set();
     const request = { wanted: this.wanted, keys, prune };
     const outcome = await this.backend.reconcile(request, AbortSignal.timeout(60_000));
+    for (const key of keys === 'all' ? [...this.problems.keys()] : keys) this.problems.delete(key);
+    for (const [key, why] of [...outcome.waiting, ...outcome.failed]) this.problems.set(key, why);
     const before = keys === 'all' ? new Set<string>() : this.#failed.difference(keys);
     this.#failed = before.union(new Set(outcome.failed.keys()));
     return outcome;

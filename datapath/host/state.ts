@@ -16,6 +16,8 @@ export class HostState implements Situation {
   readonly remembered = new Set<string>();
   /** Keys that were right when they were looked at last. */
   readonly #settled = new Set<string>();
+  /** What each key waited for that did when it was looked at last. Whoever was told that waits for news of it. */
+  readonly #waits = new Map<string, string>();
   readonly #touched = new Set<string>();
 
   constructor(ownership: HostOwnership) {
@@ -53,7 +55,9 @@ export class HostState implements Situation {
   }
 
   /** What is wanted was brought about; or it failed, or waits. */
-  settle(key: string, isDone: boolean): void {
+  settle(key: string, isDone: boolean, waiting: string | undefined): void {
+    if (waiting === undefined) this.#waits.delete(key);
+    else this.#waits.set(key, waiting);
     if (isDone) {
       this.#settled.add(key);
       this.remembered.add(key);
@@ -65,6 +69,7 @@ export class HostState implements Situation {
 
   forget(key: string): void {
     this.#settled.delete(key);
+    this.#waits.delete(key);
     this.remembered.delete(key);
   }
 
@@ -78,7 +83,10 @@ export class HostState implements Situation {
     if (this.#isUnknown(item)) return 'input';
     const verdict = judge(item, this);
     const canBeDone = verdict.ops.length > 0;
-    if (!this.#settled.has(key)) return canBeDone || isRight(verdict) ? 'input' : undefined;
+    if (!this.#settled.has(key)) {
+      const isNews = canBeDone || isRight(verdict) || verdict.waiting !== this.#waits.get(key);
+      return isNews ? 'input' : undefined;
+    }
     if (isRight(verdict)) return undefined;
     this.#settled.delete(key);
     return canBeDone ? 'drift' : 'input';

@@ -22,7 +22,9 @@ export type HeldCode =
   /** A row that is not to be touched has the same value in a unique index. */
   | 'ERR_OVSDB_CONFLICT'
   /** A value does not fit its column, or the table or column is not replicated. */
-  | 'ERR_OVSDB_INVALID';
+  | 'ERR_OVSDB_INVALID'
+  /** Somebody else changes it again and again: it is left alone for a while. */
+  | 'ERR_OVSDB_UNSETTLED';
 
 /** Held units that wait for something to appear are on their way; others need somebody to do something. */
 export const isProblem = ({ code }: Held): boolean => code !== 'ERR_OVSDB_UNRESOLVED';

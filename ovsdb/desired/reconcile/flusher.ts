@@ -1,6 +1,6 @@
 /** Turns the list of work into transactions, one at a time. */
 import type { Clock } from '../../clock.ts';
-import { OvsdbError, ReconcileError } from '../../errors.ts';
+import { OvsdbError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowStore } from '../../replica/row-store.ts';
 import type { Backoff } from '../../session/backoff.ts';
@@ -43,7 +43,6 @@ export interface FlusherOptions {
 
 /** Few units that differ among many that do not say little about the next ones. */
 const MIN_OPERATIONS_PER_UNIT = 0.5;
-const REPAIR_WINDOW_MS = 60_000;
 /** How long the replica may take to show what a transaction has inserted, where the server does not tell that first. */
 const MAX_DELAY_MS = 1_000;
 
@@ -57,6 +56,7 @@ export class Flusher {
   #isRunning = false;
   #isScheduled = false;
   #flight: Promise<void> | undefined;
+  #busySince: number | undefined;
   #cancelPause: (() => void) | undefined;
 
   /** Of the last plan that had any: what turns out to be too much for one transaction has to be planned again. */
@@ -65,7 +65,17 @@ export class Flusher {
   constructor(options: FlusherOptions) {
     this.#options = options;
     this.#unknown = new UnknownInserts(options.actual);
-    this.#repairs = new Repairs(options.maxRepairs, REPAIR_WINDOW_MS);
+    const { clock, maxRepairs: max, works } = options;
+    const onRested = (id: string): void => {
+      works.wake(restToken(id));
+      this.request();
+    };
+    this.#repairs = new Repairs({ clock, max, onRested });
+  }
+
+  /** When it has asked to write, or has sent what it waits for an answer to. */
+  get busySince(): number | undefined {
+    return this.#busySince;
   }
 
   /** A unit is wanted otherwise than before: to write it is no repair. */
@@ -80,6 +90,7 @@ export class Flusher {
 
   async stop(): Promise<void> {
     this.#isRunning = false;
+    this.#repairs.stop();
     this.#cancelPause?.();
     this.#cancelPause = undefined;
     await this.#flight;
@@ -89,8 +100,10 @@ export class Flusher {
   request(): void {
     if (this.#isScheduled || !this.#isRunning || this.#flight !== undefined || this.#cancelPause !== undefined) return;
     this.#isScheduled = true;
+    this.#busySince = this.#options.clock.now();
     this.#options.schedule(() => {
       this.#isScheduled = false;
+      this.#busySince = undefined;
       this.#flush();
     });
   }
@@ -147,26 +160,32 @@ export class Flusher {
 
   #worksOf(owners: readonly string[]): Work[] {
     const { works, failures } = this.#options;
-    const candidates = works.dirtyOf(owners);
-    for (const work of candidates) this.#checkRepairs(work);
-    return candidates.filter((work) => isReady(work, failures.isBlocked));
+    return works.dirtyOf(owners).filter((work) => isReady(work, failures.isBlocked));
   }
 
-  #checkRepairs(work: Work): void {
-    const { failures, board, clock } = this.#options;
-    if (!this.#repairs.isTooMany(work.id, clock.now())) return;
-    this.#repairs.forgive(work.id);
-    for (const owner of work.owners) {
-      const what = work.id.replaceAll('\n', ' ');
-      failures.add(owner, new ReconcileError('ERR_OVSDB_UNSETTLED', owner, `what is written does not stay: ${what}`));
-      board.touch(owner);
+  /** Of what would be written, what somebody else changes again and again. It waits by itself: the rest is written. */
+  #rest({ outcomes }: Plan, works: readonly Work[]): ReadonlySet<Work> {
+    const isToRest = ({ id }: Work): boolean => outcomes.get(id)?.kind === 'planned' && this.#repairs.isToRest(id);
+    const resting = new Set(works.filter(isToRest));
+    for (const work of resting) {
+      const message = `what is written does not stay: ${work.id.replaceAll('\n', ' ')}`;
+      const tokens = [restToken(work.id)];
+      this.#options.works.hold(work, { kind: 'held', code: 'ERR_OVSDB_UNSETTLED', message, tokens });
+      for (const owner of work.owners) this.#settled(owner);
     }
+    return resting;
   }
 
   /** Plans for these owners, or for fewer when that is too much for one transaction, and sends it. */
   #start(works: readonly Work[], owners: readonly string[]): void {
     const next = this.#tryPlan(works, owners);
     if (next === undefined) return;
+    const resting = this.#rest(next, works);
+    if (resting.size > 0) {
+      const others = works.filter((work) => !resting.has(work));
+      this.#start(others, owners);
+      return;
+    }
     this.#learn(next.operations.length / works.length);
     if (next.operations.length > this.#options.maxOperations && owners.length > 1) {
       const [some] = halves(owners);
@@ -182,8 +201,10 @@ export class Flusher {
     this.#reportDrift(flying);
     for (const work of flying) this.#options.works.fly(work);
     this.#options.board.publish();
+    this.#busySince = this.#options.clock.now();
     this.#flight = this.#send(next, flying).finally(() => {
       this.#flight = undefined;
+      this.#busySince = undefined;
       this.request();
     });
   }
@@ -280,7 +301,7 @@ export class Flusher {
       const owners = new Set(next.owners.flat()).size;
       onEvent({ kind: 'committed', operations: next.operations.length, owners, durationMs: clock.now() - startedAt });
       trouble.reset();
-      for (const work of flying) this.#repairs.add(work.id, clock.now());
+      for (const work of flying) this.#repairs.add(work.id);
       await this.#committed(next, results);
     } catch (error) {
       this.#failed(next, error);
@@ -342,6 +363,8 @@ export class Flusher {
     });
   }
 }
+
+const restToken = (id: string): string => `rest ${id}`;
 
 /** ovsdb-server tells of changes before it replies to the transaction that made them; a relay does not (ovsdb(7)). */
 const allSeen = async (

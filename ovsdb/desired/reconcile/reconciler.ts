@@ -36,8 +36,8 @@ export interface ReconcilerOptions<DB> {
   /** Of one transaction; what one owner wants is never split. Default 1,000. */
   readonly maxOperations?: number;
   /**
-   * A unit that has to be written more often than that, always within a minute, is somebody else's, too: its owners are
-   * in error and wait as if their transaction had failed. Default 5.
+   * A unit that has to be written more often than that, and stays for less than three seconds each time, is somebody
+   * else's, too: it is left alone for a while, longer each time, and its owners are in error meanwhile. Default 5.
    */
   readonly maxRepairs?: number;
   /** For an owner whose transaction failed. Default: from one second to one minute. */
@@ -62,7 +62,8 @@ export class OvsdbReconciler<DB> {
   readonly #replica: ReconcilerReplica;
   readonly #actual: ActualRows;
   readonly #claimed: ClaimedRows;
-  readonly #works = new WorkList();
+  readonly #clock: Clock;
+  readonly #works: WorkList;
   readonly #failures: Failures;
   readonly #board: StatusBoard;
   readonly #flusher: Flusher;
@@ -76,6 +77,8 @@ export class OvsdbReconciler<DB> {
 
   constructor(options: ReconcilerOptions<DB>) {
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY, now = Date.now } = options;
+    this.#clock = clock;
+    this.#works = new WorkList(() => clock.now());
     if (options.onEvent !== undefined) this.#events.add(options.onEvent);
     this.#desired = options.desired as unknown as DesiredRows;
     this.#replica = options.replica;
@@ -157,6 +160,17 @@ export class OvsdbReconciler<DB> {
   unfinished(): ReadonlyMap<string, OwnerStatus> {
     for (const owner of this.#works.openOwners()) this.#board.touch(owner);
     return this.#board.unfinished();
+  }
+
+  /**
+   * What is not as it is wanted, those things among it that wait for others; and for how long the current step takes, be it
+   * to be allowed to write or to get an answer.
+   */
+  queue(): { readonly depth: number; readonly oldestMs: number; readonly stalledMs: number } {
+    const now = this.#clock.now();
+    const age = (since: number | undefined): number => (since === undefined ? 0 : now - since);
+    const { size, oldest } = this.#works;
+    return { depth: size, oldestMs: age(oldest), stalledMs: age(this.#flusher.busySince) };
   }
 
   /** Told after each round of planning of all owners whose status has changed. */

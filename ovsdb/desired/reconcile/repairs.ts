@@ -1,45 +1,88 @@
 /**
  * Notices when the same unit is put right again and again: then somebody else wants it otherwise, and to insist at full
- * speed would keep all who watch the database busy.
+ * speed would keep all who watch the database busy. Such a unit is left alone for a while, longer each time; others are not.
  */
+import type { Clock } from '../../clock.ts';
+
+export interface RepairsOptions {
+  readonly clock: Clock;
+  /** How often in a row a unit is put right at once. */
+  readonly max: number;
+  /** A unit has been left alone for long enough. */
+  readonly onRested: (id: string) => void;
+}
+
 interface Repair {
   count: number;
   lastAt: number;
+  /** Until then it is left alone. */
+  restUntil: number | undefined;
 }
 
-export class Repairs {
-  readonly #windowMs: number;
-  readonly #max: number;
-  readonly #repairs = new Map<string, Repair>();
+/** What has stayed for so long was put right. Who changes it back less often than that does no harm. */
+const STAYED_MS = 3_000;
+const FIRST_REST_MS = 250;
+const LAST_REST_MS = 60_000;
 
-  constructor(max: number, windowMs: number) {
-    this.#max = max;
-    this.#windowMs = windowMs;
+export class Repairs {
+  readonly #options: RepairsOptions;
+  readonly #repairs = new Map<string, Repair>();
+  readonly #timers = new Map<string, () => void>();
+
+  constructor(options: RepairsOptions) {
+    this.#options = options;
   }
 
   /** A unit was written. Units that stay are forgotten after a while. */
-  add(id: string, now: number): void {
-    const repair = this.#recent(id, now);
+  add(id: string): void {
+    const now = this.#options.clock.now();
+    const count = this.#recent(id, now)?.count ?? 0;
     // The order is that of the last repair.
     this.#repairs.delete(id);
-    this.#repairs.set(id, { count: (repair?.count ?? 0) + 1, lastAt: now });
-    for (const [old, { lastAt }] of this.#repairs) {
-      if (now - lastAt <= this.#windowMs) return;
-      this.#repairs.delete(old);
+    this.#repairs.set(id, { count: count + 1, lastAt: now, restUntil: undefined });
+    for (const [old, repair] of this.#repairs) {
+      if (now - repair.lastAt <= STAYED_MS) return;
+      if (now - (repair.restUntil ?? repair.lastAt) > STAYED_MS) this.#repairs.delete(old);
     }
   }
 
-  isTooMany(id: string, now: number): boolean {
-    return (this.#recent(id, now)?.count ?? 0) >= this.#max;
+  /** Whether a unit, which is not as it is wanted, is to be left alone now. `onRested` follows. */
+  isToRest(id: string): boolean {
+    const { clock, max } = this.#options;
+    const now = clock.now();
+    const repair = this.#recent(id, now);
+    if (repair === undefined || repair.count < max) return false;
+    repair.restUntil ??= now + Math.min(LAST_REST_MS, FIRST_REST_MS * 2 ** (repair.count - max));
+    if (repair.restUntil <= now) return false;
+    this.#wakeAfter(id, repair.restUntil - now);
+    return true;
   }
 
   /** Gives a unit its tries back. */
   forgive(id: string): void {
     this.#repairs.delete(id);
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+  }
+
+  stop(): void {
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+
+  #wakeAfter(id: string, ms: number): void {
+    if (this.#timers.has(id)) return;
+    const { clock, onRested } = this.#options;
+    const wake = (): void => {
+      this.#timers.delete(id);
+      onRested(id);
+    };
+    this.#timers.set(id, clock.after(ms, wake));
   }
 
   #recent(id: string, now: number): Repair | undefined {
     const repair = this.#repairs.get(id);
-    return repair === undefined || now - repair.lastAt > this.#windowMs ? undefined : repair;
+    const isOver = repair?.restUntil === undefined && now - (repair?.lastAt ?? 0) > STAYED_MS;
+    return isOver ? undefined : repair;
   }
 }

@@ -6,6 +6,8 @@ export interface Work {
   readonly id: string;
   readonly unit: Unit;
   readonly owners: Set<string>;
+  /** When it came, by the clock. */
+  readonly since: number;
   /** `flying`: in the transaction that is under way. `held`: waits for one of the tokens. */
   state: 'dirty' | 'flying' | 'held';
   held: Held | undefined;
@@ -16,10 +18,22 @@ export interface Work {
 }
 
 export class WorkList {
+  readonly #now: () => number;
   readonly #works = new Map<string, Work>();
   readonly #open = new Map<string, Set<Work>>();
   readonly #dirty = new Map<string, Set<Work>>();
   readonly #waiting = new Map<string, Set<Work>>();
+
+  /** @param now milliseconds that never go back */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** When that came which is here for longest. */
+  get oldest(): number | undefined {
+    const { value } = this.#works.values().next();
+    return value?.since;
+  }
 
   get size(): number {
     return this.#works.size;
@@ -56,6 +70,7 @@ export class WorkList {
       id,
       unit,
       owners: new Set(),
+      since: this.#now(),
       state: 'dirty',
       held: undefined,
       reported: undefined,
