@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { PODS } from '../../kube/resources.ts';
-import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { requireReachability } from './support/faults/reachability.ts';
@@ -21,7 +22,7 @@ let sandbox: Sandbox;
 let objects: Objects;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-bad-cni', settings: { UDN_CNI_WAIT: String(WAIT_SECONDS) } });
+  sandbox = await startCluster({ name: 'test-bad-cni', settings: { UDN_CNI_WAIT: String(WAIT_SECONDS) } });
   objects = await sandbox.objects();
   await objects.apply([
     namespace('red'),

@@ -1,8 +1,9 @@
 /** Networks that cannot be: each says why, and all others go on. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ManifestObject, type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { ManifestObject, Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { requireReachability } from './support/faults/reachability.ts';
@@ -12,7 +13,7 @@ let sandbox: Sandbox;
 let objects: Objects;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-bad-networks', nodes: 3, settings: { UDN_CNI_WAIT: '4' } });
+  sandbox = await startCluster({ name: 'test-bad-networks', nodes: 3, settings: { UDN_CNI_WAIT: '4' } });
   objects = await sandbox.objects();
   await objects.apply([
     namespace('good'),

@@ -1,7 +1,8 @@
 /** `udn-agent cleanup` leaves nothing of ours on the node, and nothing else away. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startCluster } from './support/cluster.ts';
 import { plantForeign, readForeign } from './support/foreign.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { idsOf, type NodeState, readNodeState, rowsOf } from './support/node-state.ts';
@@ -11,7 +12,7 @@ const PODS = ['red/a', 'green/a', 'plain/a'];
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-cleanup' });
+  sandbox = await startCluster({ name: 'test-cleanup' });
   const objects = await sandbox.objects();
   await objects.apply([
     namespace('red'),

@@ -1,9 +1,9 @@
 /** The agent is killed at random moments of ADD and DEL. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PODS } from '../../kube/resources.ts';
-import type { ManifestObject } from '../../sandbox/index.ts';
-import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { ManifestObject, Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startCluster } from './support/cluster.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { createRandom, type Random } from './support/faults/random.ts';
 import { requireReachability } from './support/faults/reachability.ts';
@@ -24,7 +24,7 @@ let sandbox: Sandbox;
 let objects: Objects;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-faults-agent' });
+  sandbox = await startCluster({ name: 'test-faults-agent' });
   objects = await sandbox.objects();
   // Small, so that addresses that are not given back are soon missed: 13 for each node, and 13 for both.
   await objects.apply([

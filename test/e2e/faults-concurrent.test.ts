@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { PODS } from '../../kube/resources.ts';
-import { type Objects, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startCluster } from './support/cluster.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { createRandom } from './support/faults/random.ts';
 import { callShim, podArguments, type ShimAnswer } from './support/faults/shim.ts';
@@ -20,7 +21,7 @@ let objects: Objects;
 let foreign: unknown;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-concurrent', nodes: 1 });
+  sandbox = await startCluster({ name: 'test-concurrent', nodes: 1 });
   objects = await sandbox.objects();
   await objects.apply([
     namespace('red'),

@@ -1,13 +1,14 @@
 /** Programs that speak with the Kubernetes API are killed while pods are added and deleted. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type KillableName, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { KillableName, Sandbox } from '../../sandbox/index.ts';
+import { startCluster } from './support/cluster.ts';
 import { prepareSurvival, type Survival } from './support/faults/survive.ts';
 
 let sandbox: Sandbox;
 let survival: Survival;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-faults-control' });
+  sandbox = await startCluster({ name: 'test-faults-control' });
   survival = await prepareSurvival(sandbox);
 });
 afterAll(() => sandbox?.down());

@@ -3,8 +3,9 @@
  * root and `make build`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ManifestObject, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { networkRendering, startCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { keyOf, type Row, readNodeState, type Tables } from './support/node-state.ts';
 
@@ -16,11 +17,15 @@ const KINDS = {
   NetworkAttachmentDefinition: 'network-attachment-definitions',
   UserDefinedNetwork: 'udn',
 };
+const SETTINGS = [
+  'clusterSubnets=10.128.0.0/14/23,fd00:10:128::/48/64',
+  `networkRendering=${networkRendering() ?? 'always'}`,
+];
 const NOTHING_IS_LEFT = expect.objectContaining({ missing: [], tooMany: [], different: [] });
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-render' });
+  sandbox = await startCluster({ name: 'test-render' });
   const objects = await sandbox.objects();
   const pods = ['red/a', 'green/a', 'plain/a'].flatMap((key) => NODES.map((node) => podOn(key, node)));
   await objects.apply([
@@ -48,11 +53,9 @@ const rendered = async (node: string): Promise<Documents> => {
     Object.entries(KINDS).map(async ([kind, plural]) => ({ kind: `${kind}List`, items: await objects.list(plural) })),
   );
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lists });
-  const { stdout } = await sandbox.node(
-    node,
-    ['udnctl', 'render', '-f', '-', '--node', node, '--set', 'clusterSubnets=10.128.0.0/14/23,fd00:10:128::/48/64'],
-    { input: list },
-  );
+  const { stdout } = await sandbox.node(node, ['udnctl', 'render', '-f', '-', '--node', node, '--set', ...SETTINGS], {
+    input: list,
+  });
   return JSON.parse(stdout);
 };
 

@@ -1,14 +1,15 @@
 /** An agent makes the gateway bridge of the node's only NIC, and gives it back. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { startCluster } from './support/cluster.ts';
 import { layer3, namespace, pod } from './support/manifests.ts';
 
 const NODE = 'node-1';
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: 'test-uplink', uplink: 'nic' });
+  sandbox = await startCluster({ name: 'test-uplink', uplink: 'nic' });
   const objects = await sandbox.objects();
   await objects.apply([
     namespace('red'),
