@@ -38,3 +38,26 @@ describe('the flags about the gateway', () => {
     expect(() => gatewayOf(args)).toThrow(message);
   });
 });
+
+describe('cleanup', () => {
+  it('takes the flags that say where things are', () => {
+    const command = parseAgentCommand(['cleanup', '--ovs-remote', 'tcp:127.0.0.1:6640'], { UDN_NODE: 'n1' });
+    expect(command).toMatchObject({ kind: 'cleanup', options: { ovsRemote: 'tcp:127.0.0.1:6640' } });
+  });
+
+  it.each([
+    ['--node', 'n1'],
+    ['--network-grace', '9'],
+    ['--gateway-mode', 'local'],
+    ['--kubeconfig', '/etc/kube'],
+  ])('refuses %s, which would do nothing', (flag, value) => {
+    expect(() => parseAgentCommand(['cleanup', flag, value], {})).toThrow(`cleanup has no use for ${flag};`);
+  });
+});
+
+it.each([
+  [['--network-grace', '-1'], '--network-grace needs a value, not "-1"'],
+  [['--network-grace=-1'], '--network-grace must be a number of seconds, not "-1"'],
+])('a time that is none is told with its flag: %j', (args, message) => {
+  expect(() => parseAgentCommand(['--node', 'n1', ...args], {})).toThrow(message);
+});

@@ -107,13 +107,25 @@ const FLAGS: readonly Flag[] = [
   ...CLUSTER_FLAGS,
 ];
 
+const CLEANUP_FLAGS: ReadonlySet<string> = new Set([
+  'ovs-remote',
+  'nb-remote',
+  'sb-remote',
+  'cni-socket',
+  'cni-conf-dir',
+  'cni-bin-dir',
+  'status-socket',
+  LOG_LEVEL_FLAG.flag,
+  ...CLUSTER_FLAGS.map(({ flag }) => flag),
+]);
+
 /** @throws UsageError */
 export const parseAgentCommand = (args: readonly string[], env: Environment): AgentCommand => {
   const flags = readFlags(FLAGS, args, env);
   if (flags.help) return { kind: 'help' };
   if (flags.version) return { kind: 'version' };
   const [command, unexpected = command] = flags.positionals;
-  if (command === 'cleanup' && flags.positionals.length === 1) return { kind: 'cleanup', options: readLocal(flags) };
+  if (command === 'cleanup' && flags.positionals.length === 1) return { kind: 'cleanup', options: readCleanup(flags) };
   if (unexpected !== undefined) throw new UsageError(`unexpected argument "${unexpected}"`);
   return { kind: 'run', options: readOptions(flags) };
 };
@@ -127,7 +139,8 @@ export const agentHelp = (): string =>
       '',
       'cleanup takes everything of ours off the node: ports and interfaces of pods, OVN rows, settings of Open vSwitch,',
       'the CNI plugin and its configuration; an interface that became the port of a gateway bridge gets its addresses and',
-      'routes back. The agent must not be running; northd and ovn-controller should be.',
+      'routes back. The agent must not be running; northd and ovn-controller should be. Of the flags it takes',
+      `${flagList(CLEANUP_FLAGS)}.`,
     ],
     flags: FLAGS,
   });
@@ -149,6 +162,15 @@ const readOptions = (flags: Flags): AgentOptions => {
     ...readLocal(flags),
   };
 };
+
+/** @throws UsageError for a flag that says something about a running agent: it would do nothing here */
+const readCleanup = (flags: Flags): CleanupOptions => {
+  const useless = [...flags.given].find((flag) => !CLEANUP_FLAGS.has(flag));
+  if (useless === undefined) return readLocal(flags);
+  throw new UsageError(`cleanup has no use for --${useless}; it takes ${flagList(CLEANUP_FLAGS)}`);
+};
+
+const flagList = (flags: Iterable<string>): string => [...flags].map((flag) => `--${flag}`).join(', ');
 
 const readLocal = (flags: Flags): CleanupOptions => {
   const path = (flag: string): string => flags.text(flag) ?? defaultOf(flag);

@@ -108,18 +108,31 @@ export const differenceSchema = z.object({
   /** As the place's own tools write it. */
   wanted: z.string().optional(),
   actual: z.string().optional(),
+  /** What the agent was told when it tried to change that; absent: it is about to. */
+  problem: z.string().optional(),
+});
+
+/** Something that is wanted, and that this machine cannot have at all. */
+export const unsupportedSchema = z.object({
+  backend: backendSchema,
+  key: z.string(),
+  network: z.string().optional(),
+  /** A sentence without an end: `this kernel has no VRF`. */
+  message: z.string(),
 });
 
 export const differencesSchema = z.object({
   differences: z.array(differenceSchema),
   /** Places that could not be read, and why: nothing is said of them. */
   unreadable: z.array(z.object({ backend: backendSchema, message: z.string() })),
+  unsupported: z.array(unsupportedSchema).default([]),
 });
 
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
 export type BackendName = z.output<typeof backendSchema>;
 export type WantedStatus = z.output<typeof wantedSchema>;
 export type DifferenceStatus = z.output<typeof differenceSchema>;
+export type UnsupportedStatus = z.output<typeof unsupportedSchema>;
 export type DifferencesStatus = z.output<typeof differencesSchema>;
 export type NetworkStatus = z.output<typeof networkStatusSchema>;
 export type PodAttachmentStatus = z.output<typeof podAttachmentStatusSchema>;

@@ -4,6 +4,7 @@ import { createConntrack } from '../datapath/conntrack/conntrack.ts';
 import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
+import { NftProgram } from '../datapath/nftables/nft-program.ts';
 import { diff } from './commands/diff.ts';
 import { doctor } from './commands/doctor.ts';
 import { EXPLAINED, type Explained, explain } from './commands/explain.ts';
@@ -87,11 +88,12 @@ interface TraceOptions extends TextOptions, RemoteOptions {
   readonly proto: Protocol;
   readonly ipFamily?: string;
   readonly established: boolean;
+  readonly verbose: boolean;
   readonly raw: boolean;
 }
 
 const traceCommand = (): Command =>
-  withOvnRemotes(textCommand('trace', 'what becomes of a packet, by the flows of Open vSwitch'))
+  withOvnRemotes(textCommand('trace', 'what becomes of a packet, by Open vSwitch and by ovn-trace'))
     .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
     .requiredOption('--to <destination>', 'an address, or NAMESPACE/NAME of a pod of this node')
     .option('--network <network>', `of a pod: on which of its networks; ${NETWORK}`)
@@ -99,10 +101,13 @@ const traceCommand = (): Command =>
     .addOption(new Option('--proto <protocol>', 'what is sent').choices(PROTOCOLS).default('tcp'))
     .addOption(new Option('--ip-family <family>', 'to a pod: to which of its addresses').choices(['4', '6']))
     .option('--established', 'a packet of a connection that is there already, not the first', false)
-    .option('--raw', 'also what Open vSwitch has printed', false)
+    .option('-v, --verbose', 'also every logical stage', false)
+    .option('--raw', 'also what Open vSwitch and ovn-trace have printed', false)
     .action(async ({ ipFamily, network, ...options }: TraceOptions) => {
       await using databases = databasesOf({ ...options, ovsRemote: '' });
-      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
+      const runner = createCommandRunner();
+      const hostTable = () => new NftProgram({ runner }).list();
+      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner, hostTable };
       const output = await trace(sources, {
         ...options,
         network,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UsageError } from './errors.ts';
 import {
   CLUSTER_FLAGS,
   type Flag,
@@ -26,8 +27,14 @@ describe('a flag', () => {
   });
 
   it('that is unknown or has no value is an error', () => {
-    expect(() => read(['--nodes', 'n1'])).toThrow(/Unknown option '--nodes'/);
-    expect(() => read(['--node'])).toThrow(/--node.*argument missing/);
+    expect(() => read(['--nodes', 'n1'])).toThrow(new UsageError('there is no flag --nodes'));
+    expect(() => read(['--node'])).toThrow(new UsageError('--node needs a value'));
+    expect(() => read(['--node', '-1'])).toThrow(new UsageError('--node needs a value, not "-1"'));
+    expect(() => read(['--node', '--log-level', 'info'])).toThrow(
+      new UsageError('--node needs a value, not "--log-level"'),
+    );
+    expect(() => read(['--help=yes'])).toThrow(new UsageError('--help takes no value'));
+    expect(() => read(['-x'])).toThrow(new UsageError('there is no flag -x'));
   });
 });
 

@@ -23,6 +23,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Flags {
   readonly help: boolean;
   readonly version: boolean;
+  /** On the command line, not in the environment. */
+  readonly given: ReadonlySet<string>;
   /** Undefined when neither says anything, or says nothing. */
   text(flag: string): string | undefined;
   readonly positionals: readonly string[];
@@ -35,6 +37,7 @@ export const readFlags = (flags: readonly Flag[], args: readonly string[], env: 
     help: values['help'] === true,
     version: values['version'] === true,
     positionals,
+    given: new Set(Object.keys(values)),
     text: (flag) => {
       const value = values[flag] ?? env[variableOf(flag)];
       return typeof value === 'string' && value !== '' ? value : undefined;
@@ -125,6 +128,18 @@ const parse = (
       options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(sentenceOf(error, args));
   }
+};
+
+/** The parser's own texts are about JavaScript's ways to call it. */
+const sentenceOf = (error: unknown, args: readonly string[]): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const [, name = ''] = /'(?:-\w, )?(--?[^' =]+)/.exec(message) ?? [];
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no flag ${name}`;
+  if (code !== 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') return message;
+  if (message.includes('does not take an argument')) return `${name} takes no value`;
+  const value = args[args.indexOf(name) + 1];
+  // What begins with a dash is the next flag, or a value that was never meant to be one.
+  return value === undefined ? `${name} needs a value` : `${name} needs a value, not "${value}"`;
 };

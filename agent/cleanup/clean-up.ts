@@ -13,7 +13,7 @@ import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { collectGarbage } from '../cni/garbage.ts';
 import { uninstall } from '../cni/install.ts';
 import { VswitchPorts } from '../cni/vswitch-ports.ts';
-import type { Database, MirroredReplica } from '../databases/database.ts';
+import type { Database, DatabaseName, MirroredReplica } from '../databases/database.ts';
 import { createDatabases, type Databases } from '../databases/databases.ts';
 import { FEATURES } from '../features/index.ts';
 import { logDatabase } from '../log.ts';
@@ -23,9 +23,10 @@ import { mappedBridge } from '../uplink/bridge-mappings.ts';
 import { uplinkEffects } from '../uplink/effects.ts';
 import { mappingOperations } from '../uplink/mapping-operations.ts';
 import { Uplink } from '../uplink/uplink.ts';
-import { emptyBackend, emptyBridge, removeMasquerade } from './datapath-parts.ts';
+import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } from './datapath-parts.ts';
 import { unpatchOperations } from './patch-ports.ts';
 import { refuseWhileAgentRuns } from './running-agent.ts';
+import { silentDatabases } from './silent-databases.ts';
 import { ledgerPath, restoreSysctls } from './sysctl-ledger.ts';
 import { whenInstalled } from './when-installed.ts';
 import { withdrawalOf } from './withdrawal.ts';
@@ -51,7 +52,10 @@ export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
   await refuseWhileAgentRuns(options.statusSocket);
   await using resources = new AsyncDisposableStack();
   const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
-  const databases = createDatabases(options, (database, observation) => logDatabase(log, database, observation));
+  const databases = createDatabases(options, (database, observation) => {
+    // One that is not there is told once, in the end, and not each time that it is tried.
+    if (observation.kind !== 'state') logDatabase(log, database, observation);
+  });
   resources.defer(() => databases.close());
   databases.connect();
   const backends = context.backends?.({ databases, netlink });
@@ -64,7 +68,14 @@ export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
 /** @throws Error that names what is still there, and why */
 export const removeAll = async (site: CleanupSite, signal: AbortSignal): Promise<void> => {
   const failures: string[] = [];
-  for (const { what, remove } of parts(site)) {
+  const silent = await silentDatabases(site.databases, site.options, signal);
+  const kept = new Map<string, string[]>();
+  for (const { what, needs, remove } of parts(site)) {
+    const sentence = needs === undefined ? undefined : silent.get(needs);
+    if (sentence !== undefined) {
+      kept.set(sentence, [...(kept.get(sentence) ?? []), what]);
+      continue;
+    }
     try {
       await remove(AbortSignal.any([signal, AbortSignal.timeout(PART_MS)]));
       site.log.info({ what }, 'removed');
@@ -73,6 +84,7 @@ export const removeAll = async (site: CleanupSite, signal: AbortSignal): Promise
       failures.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
+  for (const [sentence, whats] of kept) failures.push(`${sentence} (${whats.join(', ')})`);
   if (failures.length > 0) throw new Error(`not everything could be removed: ${failures.join('; ')}`);
 };
 
@@ -81,6 +93,8 @@ const PART_MS = 60_000;
 
 interface Part {
   readonly what: string;
+  /** Without this database there is nothing that could be done. */
+  readonly needs?: DatabaseName;
   readonly remove: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -98,22 +112,39 @@ const parts = (site: CleanupSite): readonly Part[] => {
   const { options, databases, netlink, backends } = site;
   return [
     { what: 'CNI plugin and configuration', remove: () => uninstall(options) },
-    { what: 'ports and interfaces of pods', remove: (signal) => removeInterfaces(databases, netlink, signal) },
-    { what: 'northbound rows', remove: (signal) => empty(databases.northbound, withdrawal.northbound, signal) },
-    { what: 'southbound rows', remove: (signal) => empty(databases.southbound, withdrawal.southbound, signal) },
+    {
+      what: 'ports and interfaces of pods',
+      needs: 'openvswitch',
+      remove: (signal) => removeInterfaces(databases, netlink, signal),
+    },
+    {
+      what: 'northbound rows',
+      needs: 'northbound',
+      remove: (signal) => empty(databases.northbound, withdrawal.northbound, signal),
+    },
+    {
+      what: 'southbound rows',
+      needs: 'southbound',
+      remove: (signal) => empty(databases.southbound, withdrawal.southbound, signal),
+    },
     ...(backends === undefined
       ? []
       : [
           { what: 'nftables', remove: (signal: AbortSignal) => emptyBackend(backends.nftables, signal) },
+          {
+            what: 'flows of the integration bridge',
+            needs: 'openvswitch' as const,
+            remove: (signal: AbortSignal) => leaveIntegrationBridge(backends.openflow, signal),
+          },
           { what: 'links, routes and rules', remove: (signal: AbortSignal) => emptyBackend(backends.host, signal) },
         ]),
-    { what: 'gateway bridge', remove: (signal) => leaveBridge(site, signal) },
-    { what: 'settings of Open vSwitch', remove: (signal) => removeSettings(databases, signal) },
+    { what: 'gateway bridge', needs: 'openvswitch', remove: (signal) => leaveBridge(site, signal) },
+    { what: 'settings of Open vSwitch', needs: 'openvswitch', remove: (signal) => removeSettings(databases, signal) },
     {
       what: 'settings of the kernel',
       remove: (signal) => restoreSysctls(netlink, ledgerPath(options.statusSocket), signal),
     },
-    { what: 'interface of the gateway bridge', remove: (signal) => giveBack(site, signal) },
+    { what: 'interface of the gateway bridge', needs: 'openvswitch', remove: (signal) => giveBack(site, signal) },
   ];
 };
 

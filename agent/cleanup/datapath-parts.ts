@@ -4,6 +4,7 @@ import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
 import { addressOf, type Cidr, cidrContainsIp } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
+import { NO_ROUTER } from '../features/server-answers/index.ts';
 import type { Backends } from '../reconcile/node-datapath.ts';
 
 /** @throws Error that names what could not be removed */
@@ -24,6 +25,12 @@ export const emptyBridge = (openflow: Backends['openflow'], bridge: string, sign
     flow: { table: 0, priority: 0, cookie: 0n, match: {}, actions: ['NORMAL'] },
   };
   return emptyBackend(openflow, signal, new Map([[bridgeItemKey(normal), normal]]));
+};
+
+/** A bridge is looked at as long as something is wanted of it, and once after. */
+export const leaveIntegrationBridge = async (openflow: Backends['openflow'], signal: AbortSignal): Promise<void> => {
+  await emptyBackend(openflow, signal, new Map([[bridgeItemKey(NO_ROUTER), NO_ROUTER]]));
+  await emptyBackend(openflow, signal);
 };
 
 /** Addresses and permanent neighbours of the masquerade subnets, on a bridge that others have made. */

@@ -24,6 +24,7 @@ export const databasePlace = <DB, R extends MirroredReplica>(
     }
     return undefined;
   },
+  unsupported: () => [],
   differences: () =>
     replica.synced
       ? Promise.resolve(rowDifferences({ desired, store: replica.store, ownerKey: OWNER_KEY, claimed }))

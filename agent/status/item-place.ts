@@ -19,6 +19,9 @@ export const itemPlace = <Item>(
   wanted: () => store.wanted.keys(),
   ownersOf: (key) => store.ownersOf(key),
   problemOf: (key) => problems.get(key)?.message,
+  *unsupported() {
+    for (const [key, { kind, message }] of problems) if (kind === 'unsupported') yield { key, message };
+  },
   // What this machine cannot have at all is a problem of the node, and no difference that anything can be done about.
   differences: async (signal) =>
     (await comparable.difference(store.wanted, signal))

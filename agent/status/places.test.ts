@@ -17,7 +17,9 @@ const networkOf = networkFinder({
   networkOfPod: (pod) => (pod === 'red/a' ? 'red_net' : undefined),
 });
 
-const place = (difference: () => Promise<readonly Difference[]>) => {
+const WAITING = { kind: 'waiting' as 'waiting' | 'unsupported', message: 'no port yet' };
+
+const place = (difference: () => Promise<readonly Difference[]>, problem = WAITING) => {
   const store = new ItemStore<string>(
     (key) => key,
     () => {},
@@ -25,11 +27,7 @@ const place = (difference: () => Promise<readonly Difference[]>) => {
   store.set('vrf:n1/red_net', ['link red']);
   store.set('zone:', ['sysctl x']);
   const since = 0;
-  return itemPlace(
-    'host',
-    { store, problems: new Map([['link red', { kind: 'waiting' as const, message: 'no port yet', since }]]) },
-    { difference },
-  );
+  return itemPlace('host', { store, problems: new Map([['link red', { ...problem, since }]]) }, { difference });
 };
 
 describe('which network a thing belongs to', () => {
@@ -68,9 +66,26 @@ it('a place that cannot be read hides no other', async () => {
         owners: ['vrf:n1/red_net'],
         network: 'red_net',
         wanted: 'link red vrf',
+        problem: 'no port yet',
       },
       { backend: 'host', key: 'link old', kind: 'unwanted', owners: [], actual: 'link old vrf' },
     ],
     unreadable: [{ backend: 'host', message: 'no answer' }],
+    unsupported: [],
+  });
+});
+
+it('what this machine cannot have is no difference, but said', async () => {
+  const missing: Difference[] = [{ key: 'link red', kind: 'missing' }];
+  const problem = { kind: 'unsupported' as const, message: 'this kernel has no VRF' };
+  const report = await reportDifferences(
+    [place(async () => missing, problem)],
+    networkOf,
+    new AbortController().signal,
+  );
+  expect(differencesSchema.parse(report)).toEqual({
+    differences: [],
+    unreadable: [],
+    unsupported: [{ backend: 'host', key: 'link red', network: 'red_net', message: 'this kernel has no VRF' }],
   });
 });

@@ -2,7 +2,13 @@
  * What is wanted of each place where the agent programs things, and how that differs from what is there. Reading is done
  * when somebody asks, and never changes anything.
  */
-import type { BackendName, DifferenceStatus, DifferencesStatus, WantedStatus } from '../../api/agent-status.ts';
+import type {
+  BackendName,
+  DifferenceStatus,
+  DifferencesStatus,
+  UnsupportedStatus,
+  WantedStatus,
+} from '../../api/agent-status.ts';
 import type { Difference } from '../../datapath/backend.ts';
 
 /** One place, for people. */
@@ -13,7 +19,9 @@ export interface Place {
   /** Who wants a thing, the one that has its way first. */
   ownersOf(key: string): readonly string[];
   /** Why a thing is not there, as far as that is known without looking. */
-  problemOf(key: string): string | undefined;
+  readonly problemOf: (key: string) => string | undefined;
+  /** What of it this machine cannot have at all, and why: it is no difference. */
+  unsupported(): Iterable<{ readonly key: string; readonly message: string }>;
   /** Reads the place. @throws when it does not answer */
   differences(signal: AbortSignal): Promise<readonly OwnedDifference[]>;
 }
@@ -50,7 +58,7 @@ export const reportDifferences = async (
     places.map(async (place) => {
       try {
         const differences = await place.differences(signal);
-        return { differences: differences.map((one) => status(place.backend, one, networkOf)), unreadable: [] };
+        return { differences: differences.map((one) => status(place, one, networkOf)), unreadable: [] };
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         return { differences: [], unreadable: [{ backend: place.backend, message }] };
@@ -60,11 +68,20 @@ export const reportDifferences = async (
   return {
     differences: read.flatMap(({ differences }) => differences),
     unreadable: read.flatMap(({ unreadable }) => unreadable),
+    unsupported: places.flatMap((place) => unsupportedOf(place, networkOf)),
   };
 };
 
+const unsupportedOf = (place: Place, networkOf: NetworkOf): UnsupportedStatus[] =>
+  [...place.unsupported()].map(({ key, message }) => ({
+    backend: place.backend,
+    key,
+    ...defined('network', networkOf({ owners: place.ownersOf(key), text: '' })),
+    message,
+  }));
+
 const status = (
-  backend: BackendName,
+  { backend, problemOf }: Place,
   { key, kind, owners, wanted, actual }: OwnedDifference,
   networkOf: NetworkOf,
 ): DifferenceStatus => ({
@@ -75,6 +92,7 @@ const status = (
   ...defined('network', networkOf({ owners, text: `${wanted ?? ''} ${actual ?? ''}` })),
   ...defined('wanted', wanted),
   ...defined('actual', actual),
+  ...defined('problem', problemOf(key)),
 });
 
 const defined = <Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } =>

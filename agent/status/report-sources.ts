@@ -1,14 +1,17 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { Core } from '../core.ts';
 import { NORTHBOUND_CLAIMS } from '../databases/northbound.ts';
 import type { Edges } from '../edges.ts';
 import { FEATURES } from '../features/index.ts';
+import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import type { NodeDatapath } from '../reconcile/node-datapath.ts';
 import { databasePlace } from './database-place.ts';
 import { type ComparableBackends, datapathPlaces } from './datapath-places.ts';
 import { datapathState, lackingOnNode, unfinishedItems, worseState } from './datapath-state.ts';
+import { mappingPlace } from './mapping-place.ts';
 import { networkFinder } from './network-of.ts';
 import type { ReportSources } from './report.ts';
 
@@ -19,6 +22,7 @@ export interface Parts {
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly node: string;
   readonly cluster: ClusterConfig;
+  readonly networkRendering: LocalSettings['networkRendering'];
   readonly datapath: NodeDatapath;
   /** Of the datapath. */
   readonly backends: ComparableBackends;
@@ -32,6 +36,7 @@ export const reportSources = ({
   keeper,
   node,
   cluster,
+  networkRendering,
   datapath,
   backends,
 }: Parts): ReportSources => ({
@@ -40,6 +45,10 @@ export const reportSources = ({
   registry: core.registry,
   ports,
   ownerState: (owner) => worseState(databases.northbound.reconciler.status(owner), datapathState(datapath, owner)),
+  isHere: (network) =>
+    networkRendering === 'always' ||
+    network === DEFAULT_NETWORK_NAME ||
+    core.facts.get('networkInUse', network) === true,
   ownersOfNetwork: (network) =>
     FEATURES.flatMap(({ name, over }) => {
       if (over === 'network') return `${name}:${network}`;
@@ -63,6 +72,13 @@ export const reportSources = ({
     databasePlace('northbound', databases.northbound, NORTHBOUND_CLAIMS),
     databasePlace('southbound', databases.southbound),
     databasePlace('openvswitch', databases.openvswitch),
+    mappingPlace({
+      bridge: () => core.facts.get('gateway', node)?.bridge,
+      externalIds: () => {
+        const { replica } = databases.openvswitch;
+        return replica.synced ? ([...replica.rows('Open_vSwitch')][0]?.external_ids ?? {}) : undefined;
+      },
+    }),
     ...datapathPlaces(datapath, backends),
   ],
   networkOf: networkFinder({

@@ -20,7 +20,11 @@ const cluster = (): TestCluster =>
     .namespace('red', true)
     .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
 
-const sourcesOf = (it: TestCluster, states: Readonly<Record<string, OwnerState>> = {}) => {
+const sourcesOf = (
+  it: TestCluster,
+  states: Readonly<Record<string, OwnerState>> = {},
+  unused: readonly string[] = [],
+) => {
   it.engine.flush();
   const registry = new AttachmentRegistry();
   for (const [owner, attachments] of it.sinks.attachments) registry.set(owner, attachments);
@@ -31,6 +35,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, OwnerState>>
     registry,
     ports,
     ownerState: (owner) => states[owner] ?? { kind: 'done' },
+    isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     unfinished: () => Object.entries(states).map(([owner, state]) => ({ database: 'northbound', owner, state })),
     diagnostics: it.engine.diagnostics,
@@ -54,6 +59,13 @@ const portOf = (logicalPort: string, name: string, podUid = 'uid-a'): PortSpec =
   ({ name, logicalPort, podUid, sandbox: 'sandbox1' }) as PortSpec;
 
 describe('networks', () => {
+  it('that are not on this node as nothing here uses them are ready, and say so', () => {
+    expect(reportNetworks(sourcesOf(cluster(), {}, ['red_net']))).toMatchObject([
+      { name: 'default', state: 'ready' },
+      { name: 'red_net', state: 'ready', message: 'not on this node, nothing here uses it' },
+    ]);
+  });
+
   it('say which part is this node’s and how many pods they have, the default one first', () => {
     expect(reportNetworks(sourcesOf(cluster().pod('red/a', addressed)))).toMatchObject([
       { name: 'default', id: 0, pods: 1, nodeSubnets: ['10.128.0.0/23'], state: 'ready' },
@@ -150,6 +162,19 @@ it('problems are what cannot be read, rendered or written; whose turn has not co
     { object: 'pods:red/a', severity: 'error', message: 'northbound: refused' },
     { object: 'layer3:red_net', severity: 'warning', message: 'northbound: waits for a switch' },
   ]);
+});
+
+it('a problem that its reader and a feature tell is listed once, as the worse of both', () => {
+  const [object, message] = ['Pod/red/a', '[0].port: "99999" is not a port'];
+  const sources = {
+    ...sourcesOf(cluster()),
+    inputProblems: () => [{ object, message }],
+    diagnostics: new Map([
+      ['host-isolation-pod:red/a', [{ object, message, severity: 'warning' as const, event: 'ErrorOpenDefaultPorts' }]],
+    ]),
+  };
+  expect(reportProblems(sources)).toEqual([{ object, message, severity: 'error' }]);
+  expect(reportProblems({ ...sources, inputProblems: () => [] })).toEqual([{ object, message, severity: 'warning' }]);
 });
 
 describe('the node', () => {

@@ -38,6 +38,8 @@ export interface ReportSources {
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Of the northbound database, flows, the host and nftables. */
   readonly ownerState: (owner: string) => OwnerState;
+  /** Whether this node is to have what a network has: on demand only while something uses it. */
+  readonly isHere: (network: string) => boolean;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   /** Of all places: what cannot be written as it is wanted. */
@@ -92,11 +94,29 @@ export const reportPods = (sources: ReportSources): PodStatus[] => {
     .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 };
 
-export const reportProblems = (sources: ReportSources): ProblemStatus[] => [
-  ...sources.inputProblems().map(({ object, message, severity = 'error' as const }) => ({ object, severity, message })),
-  ...[...sources.diagnostics.values()].flat(),
-  ...sources.unfinished().flatMap(unfinishedProblem),
-];
+export const reportProblems = (sources: ReportSources): ProblemStatus[] =>
+  eachOnce([
+    ...sources
+      .inputProblems()
+      .map(({ object, message, severity = 'error' as const }) => ({ object, severity, message })),
+    ...[...sources.diagnostics.values()].flat().map(({ object, severity, message }) => ({ object, severity, message })),
+    ...sources.unfinished().flatMap(unfinishedProblem),
+  ]);
+
+/** What the reader of an object says, and who has no use for it then, is one problem: as the worst of them says it. */
+const eachOnce = (problems: readonly ProblemStatus[]): ProblemStatus[] => {
+  const worst = new Map<string, ProblemStatus>();
+  for (const one of problems) {
+    const key = JSON.stringify([one.object, one.message]);
+    const before = worst.get(key);
+    if (before === undefined || SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(before.severity)) {
+      worst.set(key, one);
+    }
+  }
+  return [...worst.values()];
+};
+
+const SEVERITIES: readonly ProblemStatus['severity'][] = ['error', 'warning', 'info'];
 
 /** What is only waiting for its turn is no problem. */
 const unfinishedProblem = ({ database, owner, state: { kind, message } }: UnfinishedOwner): ProblemStatus[] =>
@@ -106,7 +126,7 @@ const unfinishedProblem = ({ database, owner, state: { kind, message } }: Unfini
 
 const networkStatus = (
   network: NetworkFact,
-  { node, facts, ownerState, ownersOfNetwork, cluster }: ReportSources,
+  { node, facts, ownerState, ownersOfNetwork, isHere, cluster }: ReportSources,
 ): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
   const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
@@ -120,7 +140,11 @@ const networkStatus = (
     subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
     nodeSubnets: [...subnets],
     ...masqueradeStatus(network, cluster),
-    ...worst([...ownersOfNetwork(name).map(ownerState), ...(lacksPart ? [NO_PART] : [])]),
+    ...worst([
+      ...ownersOfNetwork(name).map(ownerState),
+      ...(lacksPart ? [NO_PART] : []),
+      ...(isHere(name) ? [] : [UNUSED]),
+    ]),
   };
 };
 
@@ -135,6 +159,9 @@ const masqueradeStatus = (
 };
 
 const NO_PART: OwnerState = { kind: 'pending', message: 'the cluster manager has given this node no subnet of it' };
+
+/** Nothing is missing: it comes with its first pod. */
+const UNUSED: OwnerState = { kind: 'done', message: 'not on this node, nothing here uses it' };
 
 const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 
@@ -189,10 +216,12 @@ const lacking = (attachments: readonly PodAttachmentStatus[]): string | undefine
 };
 
 const worst = (states: readonly OwnerState[]): { state: ProgrammingState; message?: string } => {
-  const found = states.find(({ kind }) => kind === 'error') ?? states.find(({ kind }) => kind === 'pending');
-  if (found === undefined) return { state: 'ready' };
+  const found =
+    states.find(({ kind }) => kind === 'error') ??
+    states.find(({ kind }) => kind === 'pending') ??
+    states.find(({ message }) => message !== undefined);
   return {
-    state: found.kind === 'error' ? 'error' : 'pending',
-    ...(found.message !== undefined && { message: found.message }),
+    state: found === undefined || found.kind === 'done' ? 'ready' : found.kind,
+    ...(found?.message !== undefined && { message: found.message }),
   };
 };

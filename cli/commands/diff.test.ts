@@ -38,10 +38,13 @@ const DIFFERENCES: readonly DifferenceStatus[] = [
   { backend: 'host', key: 'link old', kind: 'unwanted', owners: [], network: 'gone_net' },
 ];
 
-const agent = (differences: readonly DifferenceStatus[], unreadable: DifferencesStatus['unreadable'] = []) => ({
+const agent = (differences: readonly DifferenceStatus[], more: Partial<DifferencesStatus> = {}) => ({
   networks: () => Promise.resolve([network('red_net', ['red/net'])]),
-  differences: () => Promise.resolve({ differences: [...differences], unreadable }),
+  differences: () => Promise.resolve({ differences: [...differences], unreadable: [], unsupported: [], ...more }),
 });
+
+const unsupported = (key: string, name: string) =>
+  ({ backend: 'host', key, network: name, message: 'this kernel has no VRF' }) as const;
 
 describe('diff', () => {
   it('reads like a diff, by network and place', async () => {
@@ -81,8 +84,34 @@ describe('diff', () => {
     expect(await diff(agent([]), {})).toMatchObject({ lines: ['no difference'], exitStatus: 0 });
   });
 
+  it('says what this machine cannot have, which is no difference', async () => {
+    const lacking = [
+      unsupported('link a', 'red_net'),
+      unsupported('rule b', 'red_net'),
+      unsupported('rule c', 'b_net'),
+    ];
+    expect(await diff(agent([], { unsupported: lacking }), {})).toMatchObject({
+      lines: ['no difference', '? not supported: this kernel has no VRF: 1 host link, 2 host rule of b_net, red_net'],
+      exitStatus: 0,
+    });
+    expect((await diff(agent([], { unsupported: lacking }), { network: 'red_net' })).lines[1]).toBe(
+      '? not supported: this kernel has no VRF: 1 host link, 1 host rule of red_net',
+    );
+  });
+
+  it('says why the agent has not repaired it', async () => {
+    const refused: DifferenceStatus = {
+      backend: 'nftables',
+      key: 'set a',
+      kind: 'missing',
+      owners: [],
+      problem: 'no nft',
+    };
+    expect((await diff(agent([refused]), {})).lines.slice(-2)).toEqual(['    + set a', '        ! no nft']);
+  });
+
   it('exits with 2 when a place cannot be read, and says so', async () => {
-    expect(await diff(agent([], [{ backend: 'nftables', message: 'no nft' }]), {})).toMatchObject({
+    expect(await diff(agent([], { unreadable: [{ backend: 'nftables', message: 'no nft' }] }), {})).toMatchObject({
       lines: ['! nftables cannot be read, nothing is known of it: no nft'],
       exitStatus: 2,
     });

@@ -2,6 +2,7 @@
 import { BACKENDS, type DifferenceStatus, type DifferencesStatus } from '../../api/agent-status.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import { findNetwork } from '../node/find-network.ts';
+import { kindOf } from '../node/kind-of.ts';
 import type { TextOutput } from '../output/format.ts';
 
 export interface DiffOptions {
@@ -21,22 +22,23 @@ export const diff = async (
   const all = await agent.differences();
   const name = network === undefined ? undefined : await nameOf(agent, all, network);
   const differences = all.differences.filter((one) => name === undefined || one.network === name);
+  const unsupported = all.unsupported.filter((one) => name === undefined || one.network === name);
   const { unreadable } = all;
   return {
-    data: { differences, unreadable },
-    lines: linesOf({ differences, unreadable }),
+    data: { differences, unreadable, unsupported },
+    lines: linesOf({ differences, unreadable, unsupported }),
     exitStatus: unreadable.length > 0 ? 2 : differences.length > 0 ? 1 : 0,
   };
 };
 
 const nameOf = async (
   agent: Pick<AgentClient, 'networks'>,
-  { differences }: DifferencesStatus,
+  { differences }: Pick<DifferencesStatus, 'differences'>,
   wanted: string,
 ): Promise<string> =>
   differences.some(({ network }) => network === wanted) ? wanted : findNetwork(await agent.networks(), wanted).name;
 
-const linesOf = ({ differences, unreadable }: DifferencesStatus): string[] => {
+const linesOf = ({ differences, unreadable, unsupported }: DifferencesStatus): string[] => {
   const byNetwork = Map.groupBy(differences, ({ network }) => network ?? '');
   const networks = [...byNetwork.keys()].sort();
   return [
@@ -46,8 +48,20 @@ const linesOf = ({ differences, unreadable }: DifferencesStatus): string[] => {
     ]),
     ...unreadable.map(({ backend, message }) => `! ${backend} cannot be read, nothing is known of it: ${message}`),
     ...(differences.length + unreadable.length === 0 ? ['no difference'] : []),
+    ...unsupportedLines(unsupported),
   ];
 };
+
+/** It is no difference: nobody can do anything about it on this machine. */
+const unsupportedLines = (unsupported: DifferencesStatus['unsupported']): string[] =>
+  [...Map.groupBy(unsupported, ({ message }) => message)].map(([message, items]) => {
+    const kinds = [...Map.groupBy(items, kindOf)].map(([kind, { length }]) => `${length} ${kind}`).sort();
+    const networks = [...new Set(items.flatMap(({ network }) => network ?? []))].sort();
+    const whose = networks.length > NAMED_NETWORKS ? `${networks.length} networks` : networks.join(', ');
+    return `? not supported: ${message}: ${kinds.join(', ')}${whose === '' ? '' : ` of ${whose}`}`;
+  });
+
+const NAMED_NETWORKS = 3;
 
 const placeLines = (differences: readonly DifferenceStatus[]): string[] =>
   BACKENDS.flatMap((backend) => {
@@ -58,10 +72,11 @@ const placeLines = (differences: readonly DifferenceStatus[]): string[] =>
 
 const SIGNS = { missing: '+', unwanted: '-', different: '~' } as const;
 
-const differenceLines = ({ kind, key, owners, wanted, actual }: DifferenceStatus): string[] => [
+const differenceLines = ({ kind, key, owners, wanted, actual, problem }: DifferenceStatus): string[] => [
   `    ${SIGNS[kind]} ${key}${owners.length === 0 ? '' : `  (${owners.join(', ')})`}`,
   ...textLines('-', actual, key),
   ...textLines('+', wanted, key),
+  ...(problem === undefined || wanted?.includes(problem) === true ? [] : [`        ! ${problem}`]),
 ];
 
 /** A chain is a line for each rule. */

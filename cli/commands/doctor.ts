@@ -30,14 +30,16 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
   // In their order: ports before links, because OVS complains about links that vanish under it.
   for (const one of leftovers) results.push(await treat(sources, one, fix));
   const unseen = [...blind, ...report.unreadable.map(({ backend, message }) => `${backend}: ${message}`)];
-  const left = results.filter(({ outcome }) => outcome !== 'removed');
+  const left = results.filter(({ outcome }) => outcome === 'left' || outcome === 'failed');
   return {
     data: { leftovers: results, blind: unseen },
     lines: [
-      ...results.map(({ outcome, what, why, problem }) => `${outcome}: ${what}: ${problem ?? why}`),
+      ...results.map(({ outcome, what, why, problem }) => `${LABELS[outcome]}: ${what}: ${problem ?? why}`),
       ...unseen.map((text) => `cannot be looked at: ${text}`),
-      ...(results.length === 0 && unseen.length === 0 ? ['nothing is left of networks and pods that are gone'] : []),
-      ...(left.some(({ outcome }) => outcome === 'left') ? ['udnctl doctor --fix removes what is left'] : []),
+      ...(left.length === 0 && unseen.length === 0 && !fix ? [nothingLeft(results)] : []),
+      ...(results.some(({ outcome, byAgent }) => outcome === 'left' && !byAgent)
+        ? ['udnctl doctor --fix removes what is left']
+        : []),
     ],
     exitStatus: unseen.length > 0 ? 2 : left.length > 0 ? 1 : 0,
   };
@@ -56,22 +58,32 @@ const whatIsWanted = async (agent: DoctorSources['agent']) => {
 interface Treated {
   readonly what: string;
   readonly why: string;
-  /** `agent`: the agent removes it by itself. */
-  readonly outcome: 'left' | 'removed' | 'failed' | 'agent';
+  /** `underway`: the agent is about to remove it, within seconds. */
+  readonly outcome: 'left' | 'removed' | 'failed' | 'underway';
+  /** Nobody else can remove it. */
+  readonly byAgent: boolean;
   readonly problem?: string;
 }
 
-const treat = async (sources: DoctorSources, { what, why, remedy }: Leftover, fix: boolean): Promise<Treated> => {
-  if (remedy.by === 'agent') {
-    const problem = `${why}; the agent removes it within seconds, udnctl problems says what hinders it`;
-    return { what, why, outcome: 'agent', problem };
-  }
-  if (!fix) return { what, why, outcome: 'left' };
+const LABELS = { left: 'left', removed: 'removed', failed: 'failed', underway: 'being removed' } as const;
+
+const nothingLeft = ({ length }: readonly Treated[]): string =>
+  length === 0
+    ? 'nothing is left of networks and pods that are gone'
+    : 'nothing is left but what the agent is removing: look again in some seconds';
+
+const treat = async (
+  sources: DoctorSources,
+  { what, why, remedy, isUnderway }: Leftover,
+  fix: boolean,
+): Promise<Treated> => {
+  const byAgent = remedy.by === 'agent';
+  if (byAgent || !fix) return { what, why, byAgent, outcome: isUnderway ? 'underway' : 'left' };
   try {
     await remove(sources, remedy);
-    return { what, why, outcome: 'removed' };
+    return { what, why, byAgent, outcome: 'removed' };
   } catch (error) {
-    return { what, why, outcome: 'failed', problem: error instanceof Error ? error.message : String(error) };
+    return { what, why, byAgent, outcome: 'failed', problem: error instanceof Error ? error.message : String(error) };
   }
 };
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { clusterFromSettings, formatText, hasErrors, kubeletCgroupFromSettings, render } from './render.ts';
+import { parseManifests } from '../input/manifests.ts';
+import {
+  clusterFromSettings,
+  formatText,
+  hasErrors,
+  kubeletCgroupFromSettings,
+  networkRenderingFromSettings,
+  render,
+} from './render.ts';
 
 const node = (name: string) => ({
   apiVersion: 'v1',
@@ -136,6 +144,16 @@ describe('render', () => {
     expect(renderFor('n1').nftables).not.toContain('chain ovn-kube-local-gw-masq');
   });
 
+  it('has on demand only the networks of pods of the node', () => {
+    const onDemand = (input: readonly unknown[]): string =>
+      JSON.stringify(
+        render({ objects: input, node: 'n1', cluster: parseClusterConfig(), networkRendering: 'on-demand' }).northbound,
+      );
+    expect(onDemand(objects)).toBe(JSON.stringify(renderFor('n1').northbound));
+    const elsewhere = onDemand(objects.filter((object) => !('spec' in object && 'nodeName' in object.spec)));
+    expect(elsewhere).not.toMatch(/red_net|green_net/);
+  });
+
   it('gives the same text for the same objects in any order', () => {
     expect(JSON.stringify(renderFor('n1', objects.toReversed()))).toBe(JSON.stringify(renderFor('n1')));
     expect(formatText(renderFor('n1', objects.toReversed()))).toBe(formatText(renderFor('n1')));
@@ -230,6 +248,13 @@ describe('render', () => {
   });
 
   it('refuses a node that is not in the input', () => expect(() => renderFor('n9')).toThrow(/no Node "n9"/));
+
+  it('says what could not be read before it says that there is no Node', () => {
+    const { objects: read, diagnostics } = parseManifests('kind: Node\nmetadata: {name: n1', 'node.yaml');
+    expect(() => render({ objects: read, diagnostics, node: 'n1', cluster: parseClusterConfig() })).toThrow(
+      /^node\.yaml document 1: not YAML: .+; there is no Node "n1" in the rest of the input$/,
+    );
+  });
 });
 
 it('settings are those of the cluster', () => {
@@ -239,7 +264,18 @@ it('settings are those of the cluster', () => {
   expect(clusterFromSettings(['kubeletCgroup=kubelet.slice/kubelet.service'])).toEqual(parseClusterConfig());
   expect(kubeletCgroupFromSettings(['mtu=1300', 'kubeletCgroup=a/b=c'])).toBe('a/b=c');
   expect(kubeletCgroupFromSettings(['mtu=1300'])).toBeUndefined();
+  expect(networkRenderingFromSettings(['networkRendering=always', 'networkRendering=on-demand'])).toBe('on-demand');
+  expect(networkRenderingFromSettings(['mtu=1300'])).toBeUndefined();
+  expect(() => clusterFromSettings(['networkRendering=never'])).toThrow(/expected always or on-demand/);
   expect(() => clusterFromSettings(['kubeletCgroup=/kubelet.slice'])).toThrow(/a path below the root/);
   expect(() => clusterFromSettings(['kubeletCgroup=a/../b'])).toThrow(/a path below the root/);
   expect(() => clusterFromSettings(['mtu'])).toThrow(/--set mtu: expected one of/);
 });
+
+it.each(['speed=9', 'mtu=fast', 'networkRendering=never', 'kubeletCgroup=/kubelet.slice'])(
+  '--set %s is a mistake of the command line, which the message names',
+  (text) =>
+    expect(() => clusterFromSettings([text])).toThrow(
+      expect.objectContaining({ exitStatus: 2, message: expect.stringMatching(/^--set/) }),
+    ),
+);

@@ -10,12 +10,15 @@ import {
   type ClusterSetting,
   parseClusterConfig,
 } from '../../api/cluster-config.ts';
+import { ApiError } from '../../api/errors.ts';
 import { completeManifests } from '../../cluster-manager/offline/complete-manifests.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { CliError } from '../errors.ts';
 import { withNodeDefaults } from './node-defaults.ts';
 
 const KUBELET_CGROUP = 'kubeletCgroup';
+const NETWORK_RENDERING = 'networkRendering';
+const RENDERINGS = ['always', 'on-demand'] as const;
 
 export type RenderOutput = RenderDocument;
 
@@ -30,22 +33,35 @@ export interface RenderRequest {
   readonly gatewayMode?: GatewayFact['mode'] | undefined;
   /** Of the node, below the root of cgroup v2. */
   readonly kubeletCgroup?: string | undefined;
+  /** Default: always. */
+  readonly networkRendering?: (typeof RENDERINGS)[number] | undefined;
 }
 
 /** @throws CliError when the node is not in the input */
 export const render = (request: RenderRequest): RenderOutput => {
-  const { objects, diagnostics: given = [], node, cluster, gatewayMode, kubeletCgroup } = request;
+  const { objects, diagnostics: given = [], node, cluster, ...local } = request;
   const completed = completeManifests(objects, cluster);
   const { manifests, diagnostics } = withNodeDefaults(completed.objects.map(asStored));
   if (!manifests.some(({ kind, metadata }) => kind === 'Node' && metadata.name === node)) {
-    throw new CliError(`there is no Node "${node}" in the input`);
+    throw new CliError(noNode(node, [...given, ...completed.diagnostics.filter(isOfNode)]));
   }
-  const document = renderNode({ objects: manifests, node, cluster, gatewayMode, kubeletCgroup });
+  const document = renderNode({ ...local, objects: manifests, node, cluster });
   return {
     ...document,
     diagnostics: sorted([...given, ...completed.diagnostics, ...diagnostics, ...document.diagnostics]),
   };
 };
+
+/** It may be in what could not be read. */
+const noNode = (node: string, diagnostics: readonly Diagnostic[]): string => {
+  const unread = diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map(({ object, message }) => `${object}: ${message}`);
+  const absent = `there is no Node "${node}" in ${unread.length === 0 ? 'the input' : 'the rest of the input'}`;
+  return [...unread, absent].join('; ');
+};
+
+const isOfNode = ({ object }: Diagnostic): boolean => object.startsWith('Node');
 
 /** What several of the programs would say is said once, as the worst of them says it. */
 const sorted = (diagnostics: readonly Diagnostic[]): Diagnostic[] => {
@@ -68,10 +84,14 @@ const textOf = ({ object, severity, message }: Diagnostic): string => `${object}
 export const hasErrors = ({ diagnostics }: Pick<RenderOutput, 'diagnostics'>): boolean =>
   diagnostics.some(({ severity }) => severity === 'error');
 
-/** What `--set` may set. The kubelet's cgroup is no setting of the cluster but of the node. */
-export const RENDER_SETTINGS: readonly string[] = [...CLUSTER_SETTINGS.map(({ setting }) => setting), KUBELET_CGROUP];
+/** What `--set` may set. The last two are no settings of the cluster but of the node and its agent. */
+export const RENDER_SETTINGS: readonly string[] = [
+  ...CLUSTER_SETTINGS.map(({ setting }) => setting),
+  KUBELET_CGROUP,
+  NETWORK_RENDERING,
+];
 
-/** `key=value` of `--set`. @throws CliError, ApiError */
+/** `key=value` of `--set`. @throws CliError, status 2 */
 export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => {
   const settings: Partial<Record<ClusterSetting, string>> = {};
   for (const text of texts) {
@@ -80,14 +100,38 @@ export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => 
     const setting = CLUSTER_SETTINGS.find((one) => one.setting === key)?.setting;
     if (setting !== undefined) settings[setting] = value;
     else if (key === KUBELET_CGROUP) refuseNoCgroup(value);
-    else throw new CliError(`--set ${text}: expected one of ${RENDER_SETTINGS.join(', ')} and a value`);
+    else if (key === NETWORK_RENDERING) refuseNoRendering(value);
+    else throw new CliError(`--set ${text}: expected one of ${RENDER_SETTINGS.join(', ')} and a value`, 2);
   }
-  return parseClusterConfig(settings);
+  return withValues(settings);
+};
+
+const withValues = (settings: Partial<Record<ClusterSetting, string>>): ClusterConfig => {
+  try {
+    return parseClusterConfig(settings);
+  } catch (error) {
+    if (error instanceof ApiError) throw new CliError(`--set: ${error.message}`, 2);
+    throw error;
+  }
 };
 
 /** The last one of `--set`, if any. `clusterFromSettings` refuses what is no path. */
 export const kubeletCgroupFromSettings = (texts: readonly string[]): string | undefined =>
-  texts.findLast((text) => text.startsWith(`${KUBELET_CGROUP}=`))?.slice(KUBELET_CGROUP.length + 1);
+  lastOf(KUBELET_CGROUP, texts);
+
+/** The last one of `--set`, if any. `clusterFromSettings` refuses what is none. */
+export const networkRenderingFromSettings = (texts: readonly string[]): RenderRequest['networkRendering'] => {
+  const text = lastOf(NETWORK_RENDERING, texts);
+  return RENDERINGS.find((rendering) => rendering === text);
+};
+
+const lastOf = (setting: string, texts: readonly string[]): string | undefined =>
+  texts.findLast((text) => text.startsWith(`${setting}=`))?.slice(setting.length + 1);
+
+const refuseNoRendering = (text: string): void => {
+  if (RENDERINGS.some((rendering) => rendering === text)) return;
+  throw new CliError(`--set ${NETWORK_RENDERING}=${text}: expected ${RENDERINGS.join(' or ')}`, 2);
+};
 
 /** A path below the root, as cgroups(7) has it. */
 const refuseNoCgroup = (path: string): void => {
@@ -95,6 +139,7 @@ const refuseNoCgroup = (path: string): void => {
   if (path.split('/').every(isName)) return;
   throw new CliError(
     `--set ${KUBELET_CGROUP}=${path}: expected a path below the root of the cgroups, without / in front`,
+    2,
   );
 };
 

@@ -1,21 +1,30 @@
-/** `udnctl trace`: what becomes of a packet, by Open vSwitch' own tables. */
+/** `udnctl trace`: what becomes of a packet, by the host's nftables, Open vSwitch' own tables, and OVN's tool. */
+import { externalBridgePortName } from '../../agent/model/names.ts';
+import type { NetworkStatus, NodeStatus, PodStatus } from '../../api/agent-status.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import type { TableState } from '../../datapath/nftables/table-state.ts';
 import { allDatapaths, type Transact } from '../flows/datapaths.ts';
 import type { AgentClient } from '../node/agent-client.ts';
-import { mapOf, uuidOf } from '../node/wire-values.ts';
+import { findNetwork } from '../node/find-network.ts';
 import type { TextOutput } from '../output/format.ts';
-import { type EndpointOptions, endsOf, portOwners } from '../trace/endpoints.ts';
+import { type EndpointOptions, endsOf, logicalPortOwners, portOwners } from '../trace/endpoints.ts';
+import { type HostVerdict, hostIsolationOf } from '../trace/host-isolation.ts';
+import { logicalFlowsOf } from '../trace/logical-flows.ts';
+import { enteredPort, microflow } from '../trace/logical-packet.ts';
+import { type LogicalTrace, logicalHead, logicalLines, traceLogically } from '../trace/logical-trace.ts';
 import { parseOfprotoTrace, type TracePass } from '../trace/ofproto-trace.ts';
 import { flowText, type Packet, type Protocol } from '../trace/packet.ts';
-import { readPorts } from '../trace/port-names.ts';
+import { type BridgePort, readPorts } from '../trace/port-names.ts';
 import { stepsOf } from '../trace/steps.ts';
-import { decidingFlows, type LogicalFlow, verdictOf } from '../trace/verdict.ts';
+import { type TraceContext, type Verdict, verdictOf } from '../trace/verdict.ts';
 
 export interface TraceSources {
   readonly agent: Pick<AgentClient, 'node' | 'networks' | 'pods'>;
   readonly northbound: Transact;
   readonly southbound: Transact;
   readonly runner: Pick<CommandRunner, 'run'>;
+  /** Our table of nftables as it is; undefined when there is none. */
+  readonly hostTable: () => Promise<TableState | undefined>;
 }
 
 export interface TraceOptions extends EndpointOptions {
@@ -23,6 +32,9 @@ export interface TraceOptions extends EndpointOptions {
   readonly protocol: Protocol;
   /** The packet belongs to a connection that conntrack knows. */
   readonly established: boolean;
+  /** Where ovn-trace finds the southbound database. */
+  readonly sbRemote: string;
+  readonly verbose: boolean;
   readonly raw: boolean;
 }
 
@@ -35,29 +47,145 @@ export const trace = async (sources: TraceSources, options: TraceOptions): Promi
     agent.pods(),
     readPorts(runner),
   ]);
-  const ends = await endsOf({ node, networks, pods, ports, northbound }, options);
+  const { logicalPort, ...ends } = await endsOf({ node, networks, pods, ports, northbound }, options);
   const packet: Packet = { ...ends, protocol: options.protocol, port: options.port };
   const { stdout } = await runner.run({ file: 'ovs-appctl', args: traceArguments(packet, options.established) });
   const passes = parseOfprotoTrace(stdout);
   const datapaths = await allDatapaths(southbound);
-  const context = { ports, owners: portOwners({ node, networks, pods }), uplink: node.gateway?.uplink, datapaths };
-  const judged = verdictOf(passes, { ...context, logicalFlows: new Map() });
-  // The southbound database is only asked for what is to be told: it has many logical flows.
-  const verdict =
-    judged.kind === 'dropped' || judged.kind === 'controller'
-      ? verdictOf(passes, { ...context, logicalFlows: await logicalFlowsOf(southbound, passes) })
-      : judged;
+  const owners = portOwners({ node, networks, pods });
+  const context = { ports, owners, uplink: node.gateway?.uplink, datapaths };
+  const verdict = await judge(southbound, passes, context);
   const steps = stepsOf(passes, { ports, datapaths });
+  const entered = logicalPort ?? entranceOf(passes, { node, ports, owners }, options);
+  const entrance = entered ?? askedEntrance(node, networks, options);
+  const logical =
+    entrance === undefined
+      ? undefined
+      : await askOvn(sources, {
+          options,
+          packet,
+          entrance,
+          verdict: entered === undefined ? undefined : verdict,
+          pods,
+        });
+  const host = options.from[0] === 'host' ? await judgeHost(sources, packet, ports, options) : undefined;
+  return output({ verdict, host, logical, packet, steps, raw: stdout }, options);
+};
+
+/** The southbound database is only asked for what is to be told: it has many logical flows. */
+const judge = async (
+  southbound: Transact,
+  passes: readonly TracePass[],
+  context: Omit<TraceContext, 'logicalFlows'>,
+): Promise<Verdict> => {
+  const judged = verdictOf(passes, { ...context, logicalFlows: new Map() });
+  return judged.kind === 'dropped' || judged.kind === 'controller'
+    ? verdictOf(passes, { ...context, logicalFlows: await logicalFlowsOf(southbound, passes) })
+    : judged;
+};
+
+/** What conntrack in the gateway bridge makes of the addresses of a reply, nobody tells: OVN cannot be asked about it. */
+const entranceOf = (
+  passes: readonly TracePass[],
+  { node, ports, owners }: { node: NodeStatus; ports: readonly BridgePort[]; owners: TraceContext['owners'] },
+  { established }: TraceOptions,
+): string | undefined => {
+  const bridge = node.gateway?.bridge;
+  return bridge === undefined || established
+    ? undefined
+    : enteredPort(passes, { bridge, node: node.name, ports, owners });
+};
+
+/** What comes from outside for a connection that nobody has begun goes to the host: OVN says what it would do with it. */
+const askedEntrance = (
+  { name, gateway }: NodeStatus,
+  networks: readonly NetworkStatus[],
+  { from, network, established }: TraceOptions,
+): string | undefined =>
+  from[0] !== 'outside' || network === undefined || gateway === undefined || established
+    ? undefined
+    : externalBridgePortName(gateway.bridge, findNetwork(networks, network).name, name);
+
+interface OvnQuestion {
+  readonly options: TraceOptions;
+  readonly packet: Packet;
+  /** A logical port. */
+  readonly entrance: string;
+  /** Absent: the packet does not come there by itself. */
+  readonly verdict: Verdict | undefined;
+  readonly pods: readonly PodStatus[];
+}
+
+const askOvn = (
+  { runner }: TraceSources,
+  { options, packet, entrance, verdict, pods }: OvnQuestion,
+): Promise<LogicalTrace> => {
+  const { established, sbRemote: remote } = options;
+  const question = { microflow: microflow(packet, entrance), established, remote };
+  return traceLogically(runner, question, verdict, logicalPortOwners(pods));
+};
+
+/** What a process of the host sends comes to Open vSwitch only when nftables let it pass. */
+const judgeHost = async (
+  { hostTable }: TraceSources,
+  { bridge, inPort, destination, protocol, port }: Packet,
+  ports: readonly BridgePort[],
+  { established }: TraceOptions,
+): Promise<HostVerdict> => {
+  const link = ports.find((one) => one.bridge === bridge && String(one.ofport) === inPort)?.name;
+  try {
+    return hostIsolationOf(await hostTable(), { destination, protocol, port, link, established });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { kind: 'passes', why: `nftables cannot be read, host isolation may drop it: ${why}` };
+  }
+};
+
+interface Findings {
+  readonly verdict: Verdict;
+  readonly host: HostVerdict | undefined;
+  readonly logical: LogicalTrace | undefined;
+  readonly packet: Packet;
+  readonly steps: readonly string[];
+  readonly raw: string;
+}
+
+const output = (findings: Findings, { verbose, raw: showRaw }: TraceOptions): TextOutput => {
+  const { verdict, host, logical, packet, steps, raw } = findings;
+  const isDropped = host?.kind === 'dropped';
+  const head = isDropped
+    ? [host.sentence, `if it gets past: ${verdict.sentence}`]
+    : [verdict.sentence, ...(host?.why === undefined ? [] : [host.why])];
   return {
-    data: { verdict: verdict.kind, sentence: verdict.sentence, packet, steps, ...(options.raw && { raw: stdout }) },
+    data: {
+      verdict: isDropped ? 'dropped' : verdict.kind,
+      sentence: head[0],
+      ...(host !== undefined && { host }),
+      openVswitch: verdict,
+      ...(logical !== undefined && { logical: withoutRaw(logical, showRaw) }),
+      packet,
+      steps,
+      ...(showRaw && { raw }),
+    },
     lines: [
-      verdict.sentence,
+      ...head,
+      ...(logical === undefined ? [] : [logicalHead(logical)]),
       '',
       `packet: ${packet.bridge} ${flowText(packet)}`,
       ...steps.map((step) => `  ${step}`),
-      ...(options.raw ? ['', ...stdout.trimEnd().split('\n')] : []),
+      ...(logical === undefined ? [] : logicalLines(logical, verbose)),
+      ...(showRaw ? ['', ...raw.trimEnd().split('\n')] : []),
+      ...(showRaw && logical !== undefined && logical.kind !== 'failed'
+        ? ['', ...logical.raw.trimEnd().split('\n')]
+        : []),
     ],
   };
+};
+
+const withoutRaw = (logical: LogicalTrace, showRaw: boolean): unknown => {
+  if (logical.kind === 'failed' || showRaw) return logical;
+  const { raw: _, ...rest } = logical;
+  return rest;
 };
 
 /** A packet meets conntrack at most that often. */
@@ -70,35 +198,3 @@ const traceArguments = (packet: Packet, established: boolean): string[] => [
   flowText(packet),
   ...Array.from({ length: MAX_RECIRCULATIONS }, () => ['--ct-next', established ? 'trk,est' : 'trk,new']).flat(),
 ];
-
-/** The first 32 bits of a logical flow's UUID are the cookie of its OpenFlow flows (ovn-controller(8)). */
-const logicalFlowsOf = async (
-  southbound: Transact,
-  passes: readonly TracePass[],
-): Promise<ReadonlyMap<string, LogicalFlow>> => {
-  const flows = decidingFlows(passes);
-  const priorities = [...new Set(flows.map(({ priority }) => priority))].filter((one) => one <= MAX_LOGICAL_PRIORITY);
-  if (priorities.length === 0) return new Map();
-  const found = await southbound(
-    priorities.map((priority) => ({
-      op: 'select' as const,
-      table: 'Logical_Flow',
-      where: [['priority', '==', priority]] as const,
-      columns: ['_uuid', 'match', 'external_ids'],
-    })),
-  );
-  const cookies = new Map(flows.map(({ cookie }) => [cookie.slice(2).padStart(8, '0'), cookie]));
-  return new Map(
-    found
-      .flatMap(({ rows = [] }) => rows)
-      .flatMap((row): [string, LogicalFlow][] => {
-        const cookie = cookies.get(uuidOf(row['_uuid']).slice(0, 8));
-        if (cookie === undefined) return [];
-        const stage = mapOf(row['external_ids']).get('stage-name') ?? 'unknown';
-        return [[cookie, { stage, match: String(row['match']) }]];
-      }),
-  );
-};
-
-/** ovn-sb(5), Logical_Flow. */
-const MAX_LOGICAL_PRIORITY = 65_535;

@@ -56,7 +56,7 @@ const node = (more: Partial<DoctorSources> = {}): { sources: DoctorSources; done
     agent: {
       networks: () => Promise.resolve([{ id: 0 }, { id: 1 }] as NetworkStatus[]),
       pods: () => Promise.resolve([{ uid: 'uid-here' }] as PodStatus[]),
-      differences: () => Promise.resolve({ differences: [], unreadable: [] }),
+      differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
     },
     openvswitch: (operations) => {
       done.transactions.push(...operations.filter(({ op }) => op !== 'select'));
@@ -149,23 +149,52 @@ describe('doctor', () => {
     expect(JSON.stringify(done.transactions)).not.toContain(PORTS[0][0]);
   });
 
-  it('leaves to the agent what it removes itself, and lists nothing twice', async () => {
-    const unwanted = (backend: DifferenceStatus['backend'], key: string): DifferenceStatus => ({
-      backend,
-      key,
-      kind: 'unwanted',
-      owners: [],
-    });
+  const unwanted = (backend: DifferenceStatus['backend'], key: string, problem?: string): DifferenceStatus => ({
+    backend,
+    key,
+    kind: 'unwanted',
+    owners: [],
+    ...(problem !== undefined && { problem }),
+  });
+  const nodeThatRemoves = (...differences: DifferenceStatus[]) => {
     const { agent } = node().sources;
+    const report = { differences, unreadable: [], unsupported: [] };
+    return node({ agent: { ...agent, differences: () => Promise.resolve(report) } }).sources;
+  };
+
+  it('tells what the agent is about to remove apart from what is left, and lists nothing twice', async () => {
     const differences = [unwanted('northbound', 'Logical_Switch/blue_n1'), unwanted('host', 'link blue')];
-    const { sources } = node({
-      agent: { ...agent, differences: () => Promise.resolve({ differences, unreadable: [] }) },
-    });
-    const { lines } = await doctor(sources, { fix: true });
+    const { lines, exitStatus } = await doctor(nodeThatRemoves(...differences), { fix: false });
     expect(lines.filter((line) => line.includes('blue'))).toEqual([
-      'removed: VRF blue (table 100002): there is no network with id 2',
-      expect.stringMatching(/^agent: northbound: Logical_Switch\/blue_n1: nobody wants it; the agent removes it/),
+      'being removed: VRF blue (table 100002): there is no network with id 2',
+      'being removed: northbound: Logical_Switch/blue_n1: nobody wants it',
     ]);
+    expect(exitStatus).toBe(1);
+  });
+
+  it('exits with 0 when nothing is left but what the agent is removing', async () => {
+    const sources: DoctorSources = {
+      ...nodeThatRemoves(unwanted('openflow', 'bucket br-ex 1 4')),
+      openvswitch: () => Promise.resolve([]),
+      netns: { links: () => [], rules: () => [], routes: () => [], apply: () => [] },
+      runner: { run: () => Promise.resolve({ stdout: '', stderr: '' }) },
+    };
+    expect(await doctor(sources, { fix: false })).toMatchObject({
+      exitStatus: 0,
+      lines: [
+        'being removed: openflow: bucket br-ex 1 4: nobody wants it',
+        'nothing is left but what the agent is removing: look again in some seconds',
+      ],
+    });
+  });
+
+  it('what the agent has failed to remove is left, with the reason, and --fix can do no more', async () => {
+    const sources = nodeThatRemoves(unwanted('nftables', 'set old', 'nft: no such file'));
+    const { lines, exitStatus } = await doctor(sources, { fix: true });
+    expect(exitStatus).toBe(1);
+    expect(lines.at(-1)).toBe(
+      'left: nftables: set old: nobody wants it; the agent cannot remove it: nft: no such file',
+    );
   });
 
   it('cannot tell without the agent, and removes nothing', async () => {

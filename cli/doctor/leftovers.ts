@@ -42,13 +42,17 @@ export interface Leftover {
   readonly what: string;
   readonly why: string;
   readonly remedy: Remedy;
+  /** The agent knows of it and is about to remove it: nothing has hindered it yet. */
+  readonly isUnderway: boolean;
 }
+
+type Found = Omit<Leftover, 'isUnderway'>;
 
 export type Remedy =
   | { readonly by: 'unplug'; readonly port: string }
   | { readonly by: 'kernel'; readonly op: KernelOp }
   | { readonly by: 'conntrack'; readonly zone: number; readonly mark: number }
-  /** The agent removes it itself, and is to be asked why it has not. */
+  /** Only the agent can. */
   | { readonly by: 'agent' };
 
 export const findLeftovers = (state: NodeState, wanted: Wanted): Leftover[] => {
@@ -61,10 +65,17 @@ export const findLeftovers = (state: NodeState, wanted: Wanted): Leftover[] => {
     ...markLeftovers(state, networks),
   ];
   const known = new Set(found.map(({ key }) => key));
-  return [...found, ...agentLeftovers(wanted).filter(({ key }) => !known.has(key))];
+  const underway = new Set(unwanted(wanted).flatMap(({ key, problem }) => (problem === undefined ? [key] : [])));
+  return [...found, ...agentLeftovers(wanted).filter(({ key }) => !known.has(key))].map((one) => ({
+    ...one,
+    isUnderway: underway.has(one.key),
+  }));
 };
 
-const portLeftovers = ({ podPorts }: NodeState, pods: ReadonlySet<string>): Leftover[] =>
+const unwanted = ({ differences }: Wanted): readonly DifferenceStatus[] =>
+  differences.filter(({ kind }) => kind === 'unwanted');
+
+const portLeftovers = ({ podPorts }: NodeState, pods: ReadonlySet<string>): Found[] =>
   podPorts
     .filter(({ podUid }) => !pods.has(podUid))
     .map(({ uuid, name, podUid, logicalPort }) => ({
@@ -75,8 +86,8 @@ const portLeftovers = ({ podPorts }: NodeState, pods: ReadonlySet<string>): Left
     }));
 
 /** A link without an alias may be one that is just being made: CNI's garbage collection looks after those. */
-const linkLeftovers = ({ links }: NodeState, pods: ReadonlySet<string>): Leftover[] =>
-  links.flatMap((link): Leftover[] => {
+const linkLeftovers = ({ links }: NodeState, pods: ReadonlySet<string>): Found[] =>
+  links.flatMap((link): Found[] => {
     const owner = isOurs(link) ? parseAlias(link.alias) : undefined;
     if (owner === undefined || pods.has(owner.podUid)) return [];
     const op = { op: 'link.delete', name: link.name } as const;
@@ -91,12 +102,12 @@ const linkLeftovers = ({ links }: NodeState, pods: ReadonlySet<string>): Leftove
   });
 
 /** Rules and routes first: what leads to a table that is gone leads on to the next. */
-const networkLeftovers = ({ links, rules, routes }: NodeState, networks: ReadonlySet<number>): Leftover[] => {
+const networkLeftovers = ({ links, rules, routes }: NodeState, networks: ReadonlySet<number>): Found[] => {
   const goneId = (table: number | undefined): number | undefined => {
     const id = table === undefined ? undefined : networkOfTable(table);
     return id === undefined || networks.has(id) ? undefined : id;
   };
-  const leftover = (key: string, what: string, id: number, op: KernelOp): Leftover => ({
+  const leftover = (key: string, what: string, id: number, op: KernelOp): Found => ({
     key,
     what,
     why: `there is no network with id ${id}`,
@@ -132,8 +143,8 @@ const networkOfTable = (table: number): number | undefined => {
 
 const isTenant = (id: number): boolean => id >= 1 && id < MAX_NETWORKS;
 
-const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<number>): Leftover[] =>
-  [...new Set(conntrackMarks)].flatMap((mark): Leftover[] => {
+const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<number>): Found[] =>
+  [...new Set(conntrackMarks)].flatMap((mark): Found[] => {
     const id = mark - networkCtMark(parseNetworkId(0));
     if (!isTenant(id) || networks.has(id)) return [];
     const count = conntrackMarks.filter((one) => one === mark).length;
@@ -147,12 +158,14 @@ const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<numb
     ];
   });
 
-const agentLeftovers = ({ differences }: Wanted): Leftover[] =>
-  differences
-    .filter(({ kind }) => kind === 'unwanted')
-    .map(({ backend, key, network }) => ({
-      key,
-      what: `${backend}: ${key}`,
-      why: network === undefined ? 'nobody wants it' : `nobody wants it; it was of network ${network}`,
-      remedy: { by: 'agent' },
-    }));
+const agentLeftovers = (wanted: Wanted): Found[] =>
+  unwanted(wanted).map(({ backend, key, network, problem }) => ({
+    key,
+    what: `${backend}: ${key}`,
+    why: [
+      'nobody wants it',
+      ...(network === undefined ? [] : [`it was of network ${network}`]),
+      ...(problem === undefined ? [] : [`the agent cannot remove it: ${problem}`]),
+    ].join('; '),
+    remedy: { by: 'agent' },
+  }));

@@ -1,6 +1,7 @@
 /** `udnctl explain pod`: why a pod can talk, or cannot. */
 import type { NetworkStatus, PodAttachmentStatus, PodStatus } from '../../api/agent-status.ts';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
+import { FAMILIES, type Family } from '../../net/ip.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
 import { bindingChecks, flowCheck, interfaceChecks, northboundCheck } from './port-checks.ts';
 import { attempt, type ExplainSources } from './sources.ts';
@@ -119,6 +120,8 @@ const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: 
     .map(({ address }) => String(address));
   const lacking = attachment.addresses.filter((address) => !own.includes(address));
   const routes = inside.routes.filter(({ dev }) => dev === attachment.interface);
+  const families = FAMILIES.filter((family) => attachment.addresses.some((address) => isOf(family, address)));
+  const roadless = families.filter((family) => !routes.some(({ dst }) => isOf(family, dst)));
   const texts = routes.map(({ dst, via }) => `${dst}${via === undefined ? '' : ` via ${via}`}`);
   return [
     lacking.length === 0
@@ -128,8 +131,14 @@ const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: 
           `${attachment.interface} lacks ${lacking.join(', ')}`,
           'somebody took them away: make the pod anew',
         ),
-    routes.length === 0
-      ? missing('routes', `none is on ${attachment.interface}`, 'somebody took them away: make the pod anew')
-      : ok('routes', texts.join(', ')),
+    roadless.length === 0
+      ? ok('routes', texts.join(', '))
+      : missing(
+          'routes',
+          `no IPv${roadless.join(' and no IPv')} route is on ${attachment.interface}`,
+          'somebody took them away: make the pod anew',
+        ),
   ];
 };
+
+const isOf = (family: Family, text: string): boolean => text.includes(':') === (family === 6);

@@ -159,6 +159,19 @@ describe('explain pod', () => {
       /lacks 10\.100\.0\.3\/24/,
     ],
     [
+      'no route of a family that it has addresses of',
+      {
+        podNetns: {
+          read: () => ({
+            addresses: [{ link: 'ovn-udn1', address: '10.100.0.3/24' }] as never,
+            routes: [{ dst: '::/0', dev: 'ovn-udn1' }] as never,
+          }),
+        },
+      },
+      'routes',
+      /no IPv4 route is on ovn-udn1/,
+    ],
+    [
       'a database that is away',
       { northbound: () => Promise.reject(new Error('no answer')) },
       'northbound port',

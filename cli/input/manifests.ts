@@ -40,7 +40,7 @@ export const parseManifests = (content: string, name: string): Manifests => {
       diagnostics.push({
         object: `${name} document ${index + 1}`,
         severity: 'error',
-        message: `not YAML: ${message.replace(/:$/, '')}`,
+        message: `not ${name.endsWith('.json') ? 'JSON' : 'YAML'}: ${message.replace(/:$/, '')}`,
       });
     }
   }

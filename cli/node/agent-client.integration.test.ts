@@ -21,6 +21,7 @@ const place = (differences: Place['differences']): Place => ({
   wanted: () => ['link red'],
   ownersOf: () => ['host-network:red_net'],
   problemOf: () => undefined,
+  unsupported: () => [],
   differences,
 });
 
@@ -35,6 +36,7 @@ const serve = (places: readonly Place[]) => {
     registry: new AttachmentRegistry(),
     ports: new FakePorts(),
     ownerState: () => ({ kind: 'done' }),
+    isHere: () => true,
     ownersOfNetwork: () => [],
     unfinished: () => [],
     diagnostics: new Map(),
@@ -56,7 +58,11 @@ it('asks everything that the agent answers', async () => {
     expect(await agent.problems()).toEqual([]);
     const expected = { backend: 'host', key: 'link red', owners: ['host-network:red_net'], network: 'red_net' };
     expect(await agent.wanted()).toEqual([expected]);
-    expect(await agent.differences()).toEqual({ differences: [{ ...expected, kind: 'missing' }], unreadable: [] });
+    expect(await agent.differences()).toEqual({
+      differences: [{ ...expected, kind: 'missing' }],
+      unreadable: [],
+      unsupported: [],
+    });
   } finally {
     await server.close();
   }

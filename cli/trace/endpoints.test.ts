@@ -107,6 +107,7 @@ describe('a packet of a pod', () => {
     const expected = {
       bridge: 'br-int',
       inPort: '2',
+      logicalPort: 'red.red_red_a',
       sourceMac: '0a:58:0a:64:00:03',
       destinationMac: '0a:58:0a:64:00:04',
       source: '10.100.0.3',

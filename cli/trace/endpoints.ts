@@ -43,7 +43,11 @@ export interface EndpointOptions {
   readonly family: Family | undefined;
 }
 
-export type Ends = Pick<Packet, 'bridge' | 'inPort' | 'sourceMac' | 'destinationMac' | 'source' | 'destination'>;
+export interface Ends
+  extends Pick<Packet, 'bridge' | 'inPort' | 'sourceMac' | 'destinationMac' | 'source' | 'destination'> {
+  /** By which it comes into OVN; absent for what begins in the gateway bridge. */
+  readonly logicalPort?: string;
+}
 
 /** @throws CliError, status 2 for what is wrong with the options */
 export const endsOf = async (knowledge: Knowledge, options: EndpointOptions): Promise<Ends> => {
@@ -70,6 +74,14 @@ export const portOwners = ({ node, networks, pods }: Pick<Knowledge, 'node' | 'n
   return owners;
 };
 
+/** Pods by the names of their logical ports. */
+export const logicalPortOwners = (pods: readonly PodStatus[]): ReadonlyMap<string, PortOwner> =>
+  new Map(
+    pods.flatMap(({ namespace, name, attachments }) =>
+      attachments.map(({ port, network }) => [port, { pod: `${namespace}/${name}`, network }] as const),
+    ),
+  );
+
 /** The gateway bridge's end of the pair that ovn-controller makes for a localnet port (ovn-controller(8)). */
 export const patchPortName = (bridge: string, network: string, node: string): string =>
   `patch-${externalBridgePortName(bridge, network, node)}-to-br-int`;
@@ -88,6 +100,7 @@ const fromPod = async (knowledge: Knowledge, name: string, options: EndpointOpti
   return {
     bridge: 'br-int',
     inPort: inPortOf(knowledge.ports, attachment.hostInterface),
+    logicalPort: attachment.port,
     sourceMac: parseMac(attachment.mac),
     destinationMac: await nextHopMac(knowledge, network, own, destination),
     source: addressOf(parseInterfaceAddress(own)),
@@ -107,6 +120,7 @@ const fromHost = async (knowledge: Knowledge, options: EndpointOptions): Promise
   return {
     bridge: 'br-int',
     inPort: inPortOf(knowledge.ports, managementLinkName(parseNetworkId(network.id))),
+    logicalPort: managementPortName(network.name, knowledge.node.name),
     sourceMac: mac ?? macFromIp(source),
     destinationMac: await nextHopMac(knowledge, network, `${source}/${subnet.split('/')[1]}`, destination),
     source,

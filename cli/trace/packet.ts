@@ -20,7 +20,7 @@ export interface Packet {
 }
 
 /** As good as any port that no service has. */
-const SOURCE_PORT = 40_000;
+export const SOURCE_PORT = 40_000;
 
 export const flowText = (packet: Packet): string => {
   const family = ipFamily(packet.destination);

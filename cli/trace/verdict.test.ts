@@ -46,6 +46,7 @@ describe('the verdict comes first, in a sentence', () => {
     expect(verdictOf(read('local'), context())).toEqual({
       kind: 'delivered',
       sentence: 'delivered to red/b on this node, network red_red',
+      pod: 'red/b',
     }));
 
   it('through a tunnel, and not out of the uplink that the tunnel uses', () =>
@@ -95,6 +96,7 @@ describe('the verdict comes first, in a sentence', () => {
     expect(verdictOf(read('drop'), context())).toEqual({
       kind: 'dropped',
       sentence: 'dropped by br-int table 23 priority 0',
+      bridge: 'br-int',
     }));
 
   it('dropped by an ACL, with what it matches', () => {
@@ -105,7 +107,7 @@ describe('the verdict comes first, in a sentence', () => {
       [action?.cookie ?? '', { stage: 'ls_in_acl_action', match: 'reg8[17] == 1' }],
     ]);
     expect(verdictOf(passes, context({ logicalFlows })).sentence).toBe(
-      'dropped by br-int table 18 priority 1000: an ACL of switch node-1 (priority 2000, inport == @isolated)',
+      'dropped by br-int table 18 priority 1000: an ACL of switch node-1 (priority 1000, inport == @isolated)',
     );
   });
 

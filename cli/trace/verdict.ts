@@ -1,6 +1,7 @@
 /** What a trace says, in one sentence. Pure. */
 import { purposeOf } from '../flows/purpose.ts';
 import { goesToController, outputsOf } from './datapath-actions.ts';
+import { ACL_OFFSET } from './logical-verdict.ts';
 import type { TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
 import type { BridgePort } from './port-names.ts';
 
@@ -32,6 +33,10 @@ export interface LogicalFlow {
 export interface Verdict {
   readonly kind: 'delivered' | 'tunnel' | 'leaves' | 'host' | 'controller' | 'port' | 'dropped';
   readonly sentence: string;
+  /** Where it ended, of what goes to the host or is dropped. */
+  readonly bridge?: string;
+  /** Whom it was delivered to. */
+  readonly pod?: string;
 }
 
 /** @param passes at least one */
@@ -89,11 +94,16 @@ const describe = (port: BridgePort, passes: readonly TracePass[], { owners, upli
   if (port.remoteIp !== undefined)
     return { kind: 'tunnel', sentence: `sent to the node ${port.remoteIp} through a tunnel` };
   if (owner?.pod !== undefined)
-    return { kind: 'delivered', sentence: `delivered to ${owner.pod} on this node, network ${owner.network}` };
+    return {
+      kind: 'delivered',
+      sentence: `delivered to ${owner.pod} on this node, network ${owner.network}`,
+      pod: owner.pod,
+    };
   if (port.name === uplink) return { kind: 'leaves', sentence: `leaves through ${port.name}${sourceOf(passes)}` };
-  if (port.name === port.bridge) return { kind: 'host', sentence: `goes to the host through ${port.name}` };
+  const { bridge } = port;
+  if (port.name === bridge) return { kind: 'host', bridge, sentence: `goes to the host through ${port.name}` };
   if (owner !== undefined)
-    return { kind: 'host', sentence: `goes to the host through ${port.name}, network ${owner.network}` };
+    return { kind: 'host', bridge, sentence: `goes to the host through ${port.name}, network ${owner.network}` };
   return { kind: 'port', sentence: `goes out of port ${port.name} of ${port.bridge}` };
 };
 
@@ -104,7 +114,7 @@ const sourceOf = (passes: readonly TracePass[]): string => {
   const address = translating?.actions.map(({ text }) => natSource(text)).find((found) => found !== undefined);
   if (address === undefined) return '';
   const before = /(?:nw_src|ipv6_src)=([^,]+)/.exec(translating?.flow?.match ?? '')?.[1];
-  return ` as ${address}${before === undefined ? '' : ` (masqueraded from ${before})`}`;
+  return ` as ${address}${before === undefined || before === address ? '' : ` (masqueraded from ${before})`}`;
 };
 
 const natSource = (action: string): string | undefined => /^ct\(.*nat\(src=([^),]+)/.exec(action)?.[1];
@@ -119,7 +129,7 @@ const withoutArrival = (passes: readonly TracePass[], context: TraceContext): Ve
     return { kind: 'controller', sentence: controllerSentence(at, context) };
   }
   if (at === undefined) return { kind: 'dropped', sentence: 'dropped' };
-  return { kind: 'dropped', sentence: dropSentence(at, places, context) };
+  return { kind: 'dropped', bridge: at.bridge, sentence: dropSentence(at, places, context) };
 };
 
 interface Place {
@@ -167,7 +177,8 @@ const logicalReason = (
   const evaluated = places.findLast(({ step: { flow } }) => isAcl(context.logicalFlows.get(flow?.cookie ?? '')));
   if (!logical.stage.endsWith('_acl_action') || evaluated === undefined) return `stage ${logical.stage} of ${where}`;
   const acl = context.logicalFlows.get(evaluated.step.flow?.cookie ?? '');
-  return `an ACL of ${where} (priority ${evaluated.step.flow?.priority}, ${acl?.match})`;
+  const priority = (evaluated.step.flow?.priority ?? 0) - ACL_OFFSET;
+  return `an ACL of ${where} (priority ${priority}, ${acl?.match})`;
 };
 
 const isAcl = (logical: LogicalFlow | undefined): boolean =>

@@ -1,0 +1,88 @@
+/**
+ * What the host's own packets meet before they come to Open vSwitch: the chains of host isolation (see
+ * docs/host-isolation.md), as they are in the kernel. Pure.
+ */
+import { NFT_CHAINS, NFT_SETS, setName } from '../../agent/model/registry/nftables.ts';
+import { elementForm } from '../../datapath/nftables/element-form.ts';
+import type { TableState } from '../../datapath/nftables/table-state.ts';
+import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
+import type { Protocol } from './packet.ts';
+
+export interface HostPacket {
+  readonly destination: Ip;
+  readonly protocol: Protocol;
+  readonly port: number;
+  /** The link that it leaves the host by. */
+  readonly link: string | undefined;
+  /** Of a connection that conntrack knows. */
+  readonly established: boolean;
+}
+
+export type HostVerdict =
+  | { readonly kind: 'passes'; readonly why?: string }
+  | { readonly kind: 'dropped'; readonly sentence: string };
+
+/** @param table ours; undefined: there is none, and nothing is isolated */
+export const hostIsolationOf = (table: TableState | undefined, packet: HostPacket): HostVerdict => {
+  if (table === undefined) return { kind: 'passes' };
+  const byAddress = addressIsolation(table, packet);
+  return byAddress.kind === 'dropped' ? byAddress : (managementIsolation(table, packet) ?? byAddress);
+};
+
+const addressIsolation = (table: TableState, packet: HostPacket): HostVerdict => {
+  const { destination, protocol, port } = packet;
+  const family = ipFamily(destination);
+  const isolated = setName('isolatedPods', family);
+  const rules = rulesOf(table, NFT_CHAINS.isolation.name);
+  const isDropped = rules.some((rule) => rule.includes(`@${isolated} `) && rule.endsWith(' drop'));
+  if (!isDropped || !has(table, isolated, destination)) return { kind: 'passes' };
+  if (isOpen(table, rules, packet, family)) {
+    const what = protocol === 'icmp' ? 'ping' : `${protocol} port ${port}`;
+    return { kind: 'passes', why: `host isolation lets it pass: ${what} is open on the pod` };
+  }
+  const kubelet = rules.some((rule) => rule.startsWith('socket cgroupv2 ') && rule.includes(`@${isolated} `));
+  const unless = kubelet ? ' unless the kubelet sends it' : ', whoever sends it: no cgroup of a kubelet is known';
+  return dropped(NFT_CHAINS.isolation.name, unless);
+};
+
+const isOpen = (
+  table: TableState,
+  rules: readonly string[],
+  { destination, protocol, port }: HostPacket,
+  family: Family,
+): boolean => {
+  const [set, key] =
+    protocol === 'icmp'
+      ? [setName('openIcmp', family), destination]
+      : [setName('openPorts', family), `${destination} . ${protocol} . ${port}`];
+  return rules.some((rule) => rule.includes(`@${set} accept`)) && has(table, set, key);
+};
+
+/** By the link of a network: only its host-network pods, whose cgroups are elements. */
+const managementIsolation = (table: TableState, { link, established }: HostPacket): HostVerdict | undefined => {
+  const chain = NFT_CHAINS.managementIsolation.name;
+  const isDropped = rulesOf(table, chain).some((rule) => rule.endsWith(' drop'));
+  if (link === undefined || !isDropped || !has(table, NFT_SETS.managementLinks.name, `"${link}"`)) return undefined;
+  const pods = [...(table.sets.get(NFT_SETS.hostPods.name)?.elements ?? [])]
+    .filter(([key]) => key.endsWith(` . "${link}"`))
+    .flatMap(([, { comment }]) => comment?.split(' ')[0] ?? []);
+  const senders = [
+    ...(pods.length === 0 ? [] : [`one of these host-network pods sends it: ${[...new Set(pods)].sort().join(', ')}`]),
+    ...(established ? ['it is a reply'] : []),
+  ];
+  return dropped(chain, senders.length === 0 ? ', whoever sends it' : ` unless ${senders.join(', or ')}`);
+};
+
+const dropped = (chain: string, unless: string): HostVerdict => ({
+  kind: 'dropped',
+  sentence: `dropped by host isolation (nft chain ${chain})${unless}`,
+});
+
+const rulesOf = (table: TableState, chain: string): readonly string[] => table.chains.get(chain)?.rules ?? [];
+
+const has = (table: TableState, set: string, key: string): boolean => {
+  const found = table.sets.get(set);
+  if (found === undefined) return false;
+  const type = found.header.find((line) => line.startsWith('type '))?.slice('type '.length) ?? '';
+  return found.elements.has(elementForm(type, key));
+};

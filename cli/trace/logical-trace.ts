@@ -1,0 +1,90 @@
+/** Asks OVN's own tool about a packet, and puts what it says beside what Open vSwitch says. */
+import type { CommandRunner } from '../../datapath/exec/types.ts';
+import { allLogicalStages, logicalSteps } from './logical-steps.ts';
+import { agrees, logicalVerdictOf } from './logical-verdict.ts';
+import { type LogicalBlock, parseOvnTrace } from './ovn-trace.ts';
+import type { PortOwner, Verdict } from './verdict.ts';
+
+export interface LogicalQuestion {
+  readonly microflow: string;
+  readonly established: boolean;
+  /** The southbound database. */
+  readonly remote: string;
+}
+
+export type LogicalTrace =
+  | {
+      readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'dropped' | 'unknown';
+      readonly sentence: string;
+      /** Absent where the two cannot be compared. */
+      readonly agrees?: boolean;
+      /** Whether Open vSwitch takes the packet there. */
+      readonly comes: boolean;
+      readonly microflow: string;
+      readonly steps: readonly string[];
+      readonly blocks: readonly LogicalBlock[];
+      readonly raw: string;
+    }
+  | { readonly kind: 'failed'; readonly sentence: string; readonly microflow: string };
+
+/**
+ * @param verdict of Open vSwitch; absent: it does not take the packet there, and there is nothing to compare
+ * @param owners pods by logical port
+ */
+export const traceLogically = async (
+  runner: Pick<CommandRunner, 'run'>,
+  question: LogicalQuestion,
+  verdict: Verdict | undefined,
+  owners: ReadonlyMap<string, PortOwner>,
+): Promise<LogicalTrace> => {
+  const { microflow } = question;
+  try {
+    const { stdout } = await runner.run({ file: 'ovn-trace', args: traceArguments(question), timeoutMs: TIMEOUT_MS });
+    const blocks = parseOvnTrace(stdout);
+    const logical = logicalVerdictOf(blocks, owners);
+    const same = verdict && agrees(verdict, logical, owners);
+    return {
+      kind: logical.kind,
+      sentence: logical.sentence,
+      ...(same !== undefined && { agrees: same }),
+      comes: verdict !== undefined,
+      microflow,
+      steps: logicalSteps(blocks),
+      blocks,
+      raw: stdout,
+    };
+  } catch (error) {
+    return { kind: 'failed', sentence: error instanceof Error ? error.message : String(error), microflow };
+  }
+};
+
+/** It reads the whole southbound database first. */
+const TIMEOUT_MS = 20_000;
+
+/** A packet meets conntrack at most that often; behind the last one, ovn-trace takes connections for known. */
+const MAX_CONNTRACK = 16;
+
+/** The datapath is the one of the inport. Any member of a cluster will do: nothing is written. */
+const traceArguments = ({ microflow, established, remote }: LogicalQuestion): string[] => [
+  `--db=${remote}`,
+  '--no-leader-only',
+  ...Array.from({ length: MAX_CONNTRACK }, () => `--ct=${established ? 'est' : 'new'}`),
+  microflow,
+];
+
+/** Says first whether it is the same; then how, where it was asked. */
+export const logicalHead = (logical: LogicalTrace): string => {
+  if (logical.kind === 'failed') return `ovn-trace cannot be asked: ${logical.sentence}`;
+  if (!logical.comes) return `ovn-trace, if it came there: ${logical.sentence}`;
+  if (logical.agrees === undefined) return `ovn-trace: ${logical.sentence}`;
+  return `${logical.agrees ? 'ovn-trace agrees' : 'ovn-trace says otherwise'}: ${logical.sentence}`;
+};
+
+export const logicalLines = (logical: LogicalTrace, verbose: boolean): string[] =>
+  logical.kind === 'failed'
+    ? []
+    : [
+        '',
+        `logically: ${logical.microflow}`,
+        ...(verbose ? allLogicalStages(logical.blocks) : logical.steps).map((line) => `  ${line}`),
+      ];
