@@ -42,7 +42,8 @@ const logReconciler = (log: Logger, event: ReconcilerEvent): void => {
 
 export const logDatapath = (log: Logger, backend: BackendName, observation: LoopObservation): void => {
   const child = log.child({ module: 'datapath', backend });
-  if (observation.kind === 'failed') child.warn({ err: observation.error }, 'it did not answer');
+  if (observation.kind === 'retried') child.debug({ keys: observation.keys }, 'tried again');
+  else if (observation.kind === 'failed') child.warn({ err: observation.error }, 'it did not answer');
   else if (observation.kind === 'drift') {
     const keys = observation.keys === 'all' ? 'all' : [...observation.keys].slice(0, MAX_LOGGED_KEYS);
     child.info({ keys }, 'drift found');

@@ -2,6 +2,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CniObservation } from './cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
+import type { PlaceName } from './health.ts';
+import { described, type GaugeName, type LabelsOf } from './metrics-registry.ts';
 import type { BackendName } from './reconcile/node-datapath.ts';
 import type { LoopObservation } from './reconcile/reconcile-loop.ts';
 
@@ -15,62 +17,47 @@ export interface AgentMetrics {
   repaired(backend: DatabaseName): void;
   rendered(fragments: number, seconds: number): void;
   /** A number that is asked for when somebody reads the metrics. */
-  gauge(name: string, help: string, read: () => number): void;
+  gauge(name: GaugeName, read: () => number): void;
   /** Many of them, told apart by labels. */
-  gauges<Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: () => Iterable<readonly [Readonly<Record<Label, string>>, number]>,
+  gauges<Name extends GaugeName>(
+    name: Name,
+    read: () => Iterable<readonly [Readonly<Record<LabelsOf<Name>, string>>, number]>,
   ): void;
 }
 
-export const createAgentMetrics = (): AgentMetrics => {
-  const registry = new Registry();
+export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
   // By default the event loop's lag is sampled a hundred times a second, which keeps an idle processor awake.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
   const registers = [registry];
   const cni = new Histogram({
-    name: 'udn_agent_cni_phase_duration_seconds',
-    help: 'Time of CNI calls by phase; phase "total" is the whole call.',
-    labelNames: ['command', 'phase', 'failed'],
+    ...described('udn_agent_cni_phase_duration_seconds'),
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
     registers,
   });
   const renders = new Histogram({
-    name: 'udn_agent_render_duration_seconds',
-    help: 'Time of rendering what one turn of events made stale.',
+    ...described('udn_agent_render_duration_seconds'),
     buckets: [0.0001, 0.0005, 0.002, 0.01, 0.05, 0.2, 1, 5],
     registers,
   });
-  const fragments = new Counter({
-    name: 'udn_agent_rendered_fragments_total',
-    help: 'Fragments that were rendered.',
-    registers,
-  });
-  const drift = new Counter({
-    name: 'udn_agent_drift_repairs_total',
-    help: 'Objects of ours that somebody had changed or removed.',
-    labelNames: ['backend'],
-    registers,
-  });
-  const database = databaseMetrics(registers, drift);
+  const fragments = new Counter({ ...described('udn_agent_rendered_fragments_total'), registers });
+  const shared = {
+    drift: new Counter({ ...described('udn_agent_drift_repairs_total'), registers }),
+    retries: new Counter({ ...described('udn_agent_retries_total'), registers }),
+  };
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     cni: ({ command, phase, seconds, failed }) => cni.observe({ command, phase, failed: String(failed) }, seconds),
-    database,
-    datapath: datapathMetrics(registers, drift),
-    repaired: (backend) => drift.inc({ backend }),
+    database: databaseMetrics(registers, shared),
+    datapath: datapathMetrics(registers, shared),
+    repaired: (backend) => shared.drift.inc({ backend }),
     rendered: (count, seconds) => {
       fragments.inc(count);
       renders.observe(seconds);
     },
-    gauges: (name, help, labelNames, read) => {
-      new Gauge({
-        name,
-        help,
-        labelNames: [...labelNames],
+    gauges: (name, read) => {
+      new Gauge<string>({
+        ...described(name),
         registers,
         collect() {
           this.reset();
@@ -78,10 +65,9 @@ export const createAgentMetrics = (): AgentMetrics => {
         },
       });
     },
-    gauge: (name, help, read) => {
-      new Gauge({
-        name,
-        help,
+    gauge: (name, read) => {
+      new Gauge<string>({
+        ...described(name),
         registers,
         collect() {
           this.set(read());
@@ -91,33 +77,20 @@ export const createAgentMetrics = (): AgentMetrics => {
   };
 };
 
-const databaseMetrics = (registers: Registry[], drift: Counter<'backend'>): AgentMetrics['database'] => {
-  const labelNames = ['database'] as const;
-  const connected = new Gauge({
-    name: 'udn_agent_ovsdb_connected',
-    help: '1 while the database can be reached.',
-    labelNames,
-    registers,
-  });
+interface Shared {
+  readonly drift: Counter<'backend'>;
+  readonly retries: Counter<'backend'>;
+}
+
+const databaseMetrics = (registers: Registry[], { drift, retries }: Shared): AgentMetrics['database'] => {
+  const connected = new Gauge({ ...described('udn_agent_ovsdb_connected'), registers });
   const commits = new Histogram({
-    name: 'udn_agent_ovsdb_transaction_duration_seconds',
-    help: 'Time of transactions that were committed.',
-    labelNames,
+    ...described('udn_agent_ovsdb_transaction_duration_seconds'),
     buckets: [0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5],
     registers,
   });
-  const operations = new Counter({
-    name: 'udn_agent_ovsdb_operations_total',
-    help: 'Operations of transactions that were committed.',
-    labelNames,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'udn_agent_ovsdb_failures_total',
-    help: 'Transactions that failed.',
-    labelNames,
-    registers,
-  });
+  const operations = new Counter({ ...described('udn_agent_ovsdb_operations_total'), registers });
+  const failures = new Counter({ ...described('udn_agent_ovsdb_failures_total'), registers });
   return (name, observation) => {
     const labels = { database: name };
     if (observation.kind === 'state') connected.set(labels, observation.state.kind === 'connected' ? 1 : 0);
@@ -126,42 +99,51 @@ const databaseMetrics = (registers: Registry[], drift: Counter<'backend'>): Agen
     if (event.kind === 'committed') {
       commits.observe(labels, event.durationMs / 1000);
       operations.inc(labels, event.operations);
-    } else if (event.kind === 'failed') failures.inc(labels);
-    else if (event.kind === 'drift') drift.inc({ backend: name });
+    } else if (event.kind === 'failed') {
+      failures.inc(labels);
+      // Whoever is to blame later, all others at once.
+      retries.inc({ backend: name });
+    } else if (event.kind === 'drift') drift.inc({ backend: name });
   };
 };
 
-const datapathMetrics = (registers: Registry[], drift: Counter<'backend'>): AgentMetrics['datapath'] => {
+const datapathMetrics = (registers: Registry[], { drift, retries }: Shared): AgentMetrics['datapath'] => {
   const durations = new Histogram({
-    name: 'udn_agent_reconcile_duration_seconds',
-    help: 'Time of comparing what is there with what is wanted and writing the difference; full: all of it was read anew.',
-    labelNames: ['backend', 'full'],
+    ...described('udn_agent_reconcile_duration_seconds'),
     buckets: [0.001, 0.005, 0.02, 0.05, 0.2, 1, 5, 20],
     registers,
   });
-  const labelNames = ['backend'] as const;
-  const written = new Counter({
-    name: 'udn_agent_reconcile_written_total',
-    help: 'Objects that were added, changed or removed.',
-    labelNames,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'udn_agent_reconcile_failures_total',
-    help: 'Objects that could not be brought about, each time, and backends that did not answer.',
-    labelNames,
-    registers,
-  });
+  const written = new Counter({ ...described('udn_agent_reconcile_written_total'), registers });
+  const failures = new Counter({ ...described('udn_agent_reconcile_failures_total'), registers });
   return (backend, observation) => {
-    if (observation.kind === 'drift') drift.inc({ backend }, driftCount(observation));
-    else if (observation.kind === 'failed') failures.inc({ backend });
-    else {
-      durations.observe({ backend, full: String(observation.full) }, observation.ms / 1000);
-      written.inc({ backend }, observation.written);
-      failures.inc({ backend }, observation.failed);
+    switch (observation.kind) {
+      case 'drift':
+        drift.inc({ backend }, driftCount(observation));
+        return;
+      case 'failed':
+        failures.inc({ backend });
+        return;
+      case 'retried':
+        retries.inc({ backend }, observation.keys);
+        return;
+      case 'reconciled':
+        durations.observe({ backend, full: String(observation.full) }, observation.ms / 1000);
+        written.inc({ backend }, observation.written);
+        failures.inc({ backend }, observation.failed);
     }
   };
 };
 
 const driftCount = ({ keys, count }: Extract<LoopObservation, { kind: 'drift' }>): number =>
   count ?? (keys === 'all' ? 1 : keys.size);
+
+/** What is still to be done, by place. */
+export const observeQueues = (
+  { gauges }: Pick<AgentMetrics, 'gauges'>,
+  queues: () => ReadonlyMap<PlaceName, { readonly depth: number; readonly oldestMs: number }>,
+): void => {
+  gauges('udn_agent_queue_depth', () => [...queues()].map(([backend, { depth }]) => [{ backend }, depth] as const));
+  gauges('udn_agent_queue_oldest_seconds', () =>
+    [...queues()].map(([backend, { oldestMs }]) => [{ backend }, oldestMs / 1000] as const),
+  );
+};

@@ -52,6 +52,8 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
           address: metricsAddress,
           contentType: metrics.contentType,
           metrics: () => metrics.text(),
+          // Whoever leads and cannot renew the Lease ends; what waits for the API server is not helped by a new process.
+          notAlive: () => [],
           notReady: () => (isStandby || manager.state !== undefined ? [] : ['what exists has not been read yet']),
         });
   log.info({ server: connection.server, metricsPort: http?.port }, 'started');

@@ -2,16 +2,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Manager, ManagerObservation } from './controllers/manager.ts';
 
+type Followed = { readonly state: Manager['state']; readonly mirrors: Pick<Manager['mirrors'], 'silenceMs'> };
+
 export interface Metrics {
   observe(observation: ManagerObservation): void;
   /** Gauges that are read when somebody asks. */
-  follow(manager: Manager): void;
+  follow(manager: Followed): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
 
-export const createMetrics = (): Metrics => {
-  const registry = new Registry();
+export const createMetrics = (registry = new Registry()): Metrics => {
   // By default the event loop's lag is sampled a hundred times a second, which keeps an idle processor awake.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
   const registers = [registry];
@@ -58,7 +59,7 @@ export const createMetrics = (): Metrics => {
   };
 };
 
-const followState = (registers: Registry[], manager: Manager): void => {
+const followState = (registers: Registry[], manager: Followed): void => {
   new Gauge({
     name: 'udn_clustermanager_networks',
     help: 'User-defined networks that have an id.',

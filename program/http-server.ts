@@ -8,6 +8,8 @@ export interface HttpServerOptions {
   readonly address: ListenAddress;
   readonly contentType: string;
   readonly metrics: () => Promise<string>;
+  /** Why it should be started anew, a sentence each; empty: it need not be. That it answers says that it runs at all. */
+  readonly notAlive: () => readonly string[];
   /** Why it is not ready, a sentence each; empty: ready. */
   readonly notReady: () => readonly string[];
 }
@@ -45,16 +47,17 @@ const answer = async (options: HttpServerOptions, url: string, response: ServerR
       response.writeHead(200, { 'content-type': options.contentType }).end(await options.metrics());
       return;
     case '/healthz':
-      response.writeHead(200).end('ok\n');
+      tell(response, options.notAlive());
       return;
-    case '/readyz': {
-      const reasons = options.notReady();
-      response
-        .writeHead(reasons.length === 0 ? 200 : 503)
-        .end(reasons.length === 0 ? 'ok\n' : `${reasons.join('\n')}\n`);
+    case '/readyz':
+      tell(response, options.notReady());
       return;
-    }
     default:
       response.writeHead(404).end('not found\n');
   }
+};
+
+const tell = (response: ServerResponse, reasons: readonly string[]): void => {
+  if (reasons.length === 0) response.writeHead(200).end('ok\n');
+  else response.writeHead(503).end(`${reasons.join('\n')}\n`);
 };

@@ -21,6 +21,7 @@ const STATIC: readonly Step[] = [
   { step: 'types', command: ['npm', 'run', '--silent', 'types'] },
   { step: 'lint and format', command: ['npm', 'run', '--silent', 'lint'] },
   { step: 'import rules', command: ['npm', 'run', '--silent', 'imports'] },
+  { step: 'sizes of files', command: ['npm', 'run', '--silent', 'sizes'] },
   { step: 'dead code', command: ['npm', 'run', '--silent', 'dead'] },
   { step: 'generated files', command: ['npm', 'run', '--silent', 'gen:check'] },
 ];

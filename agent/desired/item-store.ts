@@ -23,6 +23,11 @@ export class ItemStore<Item> implements ItemSink<Item> {
     return this.#wanted;
   }
 
+  /** How many keys `takeDirty` would give. */
+  get dirtyCount(): number {
+    return this.#dirty.size;
+  }
+
   /** What an owner has a say in. */
   keysOf(owner: string): Iterable<string> {
     return this.#owned.get(owner)?.keys() ?? [];

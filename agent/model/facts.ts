@@ -42,6 +42,8 @@ export interface GatewayFact {
   readonly vlanId: number;
   /** The bridge's port to the outside; absent for a bridge without one. Only known of the local node. */
   readonly uplink?: string | undefined;
+  /** No flow can make an advertisement of a neighbour solicitation: `canAdvertise`. Only known of the local node. */
+  readonly cannotAdvertise?: true | undefined;
 }
 
 /** A network that has an id. The default network has one from the start. */

@@ -24,7 +24,7 @@ import type { NodeIdentity } from './annotations.ts';
 import { encapProblems } from './encap-mtu.ts';
 import { gatewayFact, type HostViewInputs, hostAddresses, MANAGEMENT_PREFIX } from './host-view.ts';
 import { encapIpsOf } from './local-node.ts';
-import { canCheckMtu, chassisIdOf, concernsNode } from './switch-facts.ts';
+import { canAdvertise, canCheckMtu, chassisIdOf, concernsNode } from './switch-facts.ts';
 
 export interface NodeKeeperOptions extends HostViewInputs {
   /** Said by whoever runs the agent; empty: the Node says. */
@@ -193,7 +193,10 @@ export class NodeKeeper {
     if (state.memory === undefined) return 'there is no gateway bridge';
     const { bridge, uplink } = state.memory;
     this.#names = new Set(uplink === undefined ? [bridge] : [bridge, uplink]);
-    return gatewayFact(this.#options, { bridge, uplink }, host);
+    const fact = gatewayFact(this.#options, { bridge, uplink }, host);
+    return typeof fact === 'string' || canAdvertise(this.#options.replica, bridge)
+      ? fact
+      : { ...fact, cannotAdvertise: true };
   }
 
   /** Others write the same entry for their networks, so it is no wish of ours alone. */

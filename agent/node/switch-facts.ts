@@ -17,6 +17,13 @@ export const canCheckMtu = (replica: VswitchReplica): boolean | undefined => {
   return capability === undefined ? undefined : capability === 'true';
 };
 
+/**
+ * Whether flows of a bridge may set `nd_reserved` and `nd_options_type`. Linux' datapath lacks them (`dpif/show-dp-features`:
+ * "IPv6 ND Extension"), and OVS refuses the flows: OFPBAC_BAD_SET_ARGUMENT.
+ */
+export const canAdvertise = (replica: VswitchReplica, bridge: string): boolean =>
+  replica.findOne('Bridge', 'name', bridge)?.datapath_type === 'netdev';
+
 /** The name of the node's chassis; undefined while nobody has given it one. */
 export const chassisIdOf = (replica: VswitchReplica): string | undefined => {
   const [row] = replica.rows('Open_vSwitch');

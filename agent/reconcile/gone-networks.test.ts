@@ -8,8 +8,10 @@ import { forgetGoneNetworks } from './gone-networks.ts';
 
 const RED = { id: 1, topology: 'layer3', subnets: ['10.0.0.0/16'], namespace: 'red', nad: 'net' } as const;
 
-const setup = (networkRendering: LocalSettings['networkRendering'] = 'always') => {
-  const cluster = new TestCluster('n1');
+const setup = (
+  networkRendering: LocalSettings['networkRendering'] = 'always',
+  cluster: TestCluster = new TestCluster('n1'),
+) => {
   const clock = createFakeClock();
   const flushed: string[] = [];
   const errors: string[] = [];
@@ -52,6 +54,13 @@ it('the connections of a network that is gone are forgotten, by its mark and its
   cluster.facts.set('network', 'red', undefined);
   await clock.advance(0);
   expect(flushed).toEqual(['64000 4', '64001 4', '64002 4', '169.254.0.12', 'fd69::c']);
+});
+
+it('also of one that was there before, as after a restart of the agent', async () => {
+  const { cluster, flushed, clock } = setup('always', new TestCluster('n1').network('red', RED));
+  cluster.facts.set('network', 'red', undefined);
+  await clock.advance(0);
+  expect(flushed).toContain('64000 4');
 });
 
 it.each([

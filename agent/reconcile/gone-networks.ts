@@ -30,6 +30,10 @@ export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) =
   const stop = new AbortController();
   const retries = new Map<NetworkId, () => void>();
   const ids = new Map<string, NetworkId>();
+  for (const name of facts.ids('network')) {
+    const id = facts.get('network', name)?.id;
+    if (id !== undefined) ids.set(name, id);
+  }
   /** In the order in which they went. */
   const waiting = new Map<NetworkId, string>();
   let isBusy = false;

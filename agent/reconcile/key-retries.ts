@@ -24,6 +24,11 @@ export class KeyRetries {
     this.#options = options;
   }
 
+  /** How many keys will be tried again. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
   /** After a look at keys. What has not failed starts anew when it does. */
   looked(keys: ReadonlySet<string> | 'all', failed: ReadonlySet<string>): void {
     for (const key of keys === 'all' ? [...this.#waits.keys()] : keys) if (!failed.has(key)) this.#waits.delete(key);

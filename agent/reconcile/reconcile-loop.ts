@@ -6,6 +6,7 @@ import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/ba
 import type { Clock } from '../../kube/clock.ts';
 import { ItemStore } from '../desired/item-store.ts';
 import { KeyRetries, spread } from './key-retries.ts';
+import { LoopProgress, type QueueState } from './loop-progress.ts';
 
 export interface ReconcileLoopOptions<Item> {
   readonly keyOf: (item: Item) => string;
@@ -27,6 +28,8 @@ export type LoopObservation =
       readonly ms: number;
     }
   | { readonly kind: 'failed'; readonly error: unknown }
+  /** What had failed before is looked at once more. */
+  | { readonly kind: 'retried'; readonly keys: number }
   /** Somebody changed what is ours; `count` where no event said so, but the slow timer found it. */
   | { readonly kind: 'drift'; readonly keys: ReadonlySet<string> | 'all'; readonly count?: number };
 
@@ -54,6 +57,9 @@ export class ReconcileLoop<Item> {
   /** Keys to look at beside those that the store says. */
   #again = new Set<string>();
   readonly #retries: KeyRetries;
+  readonly #progress: LoopProgress;
+  /** How many keys are being looked at. */
+  #underWay = 0;
   /** What is looked at when a place that did not answer is asked again. */
   #later = new Set<string>();
   #fullLater = false;
@@ -72,12 +78,16 @@ export class ReconcileLoop<Item> {
 
   constructor(options: ReconcileLoopOptions<Item>) {
     this.#options = options;
+    this.#progress = new LoopProgress(options.clock);
     this.store = new ItemStore(options.keyOf, () => this.#schedule());
     this.#retries = new KeyRetries({
       clock: options.clock,
       firstMs: FIRST_RETRY_MS,
       lastMs: LAST_RETRY_MS,
-      retry: (keys) => this.#lookAgain(keys),
+      retry: (keys) => {
+        options.observe({ kind: 'retried', keys: keys.size });
+        this.#lookAgain(keys);
+      },
     });
     this.#unlisten = options.backend.listen((change) => this.#onOutside(change));
   }
@@ -87,6 +97,14 @@ export class ReconcileLoop<Item> {
     this.#started = true;
     this.#prune = true;
     this.#schedule();
+  }
+
+  /** What is still to be done. */
+  queue(): QueueState {
+    const all = this.#full || this.#fullLater ? this.store.wanted.size : 0;
+    const some = this.store.dirtyCount + this.#again.size + this.#later.size;
+    const depth = Math.max(all, some) + this.#underWay + this.#retries.pending;
+    return this.#progress.state(depth, this.#started && (this.#scheduled || this.#running !== undefined));
   }
 
   /** Resolves when there is nothing to do, whatever waits or fails. */
@@ -148,6 +166,7 @@ export class ReconcileLoop<Item> {
   #schedule(): void {
     if (!this.#started || this.#scheduled || this.#stop.signal.aborted) return;
     this.#scheduled = true;
+    this.#progress.begin();
     setImmediate(() => {
       this.#scheduled = false;
       if (this.#running === undefined) this.#running = this.#run().then(() => this.#settle());
@@ -173,19 +192,26 @@ export class ReconcileLoop<Item> {
   #settle(): void {
     this.#running = undefined;
     this.#isComparing = false;
+    this.#restIfDone();
     if (!this.#isBusy()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #restIfDone(): void {
+    if (!this.#isBusy() && this.#cancelRetry === undefined && this.#retries.pending === 0) this.#progress.idle();
   }
 
   /** False when the place did not answer: then the same again, later. */
   async #reconcile(keys: ReadonlySet<string> | 'all', dirty: ReadonlySet<string>, isCheck: boolean): Promise<boolean> {
     const { backend, clock, observe } = this.#options;
     const start = clock.monotonic();
+    const looked = keys === 'all' ? this.store.wanted.size : keys.size;
+    this.#underWay = looked;
     try {
       const request = { wanted: this.store.wanted, keys, prune: this.#prune };
       const outcome = await backend.reconcile(request, this.#stop.signal);
       const { failed, waiting, written } = outcome;
       const counts = { failed: failed.size, waiting: waiting.size, written };
-      const looked = keys === 'all' ? this.store.wanted.size : keys.size;
+      this.#progress.done(keys === 'all');
       observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
       if (isCheck && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
       this.#remember(keys, outcome);
@@ -197,9 +223,12 @@ export class ReconcileLoop<Item> {
       return true;
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
+      this.#progress.failed(error);
       observe({ kind: 'failed', error });
       this.#askLater(dirty, keys === 'all');
       return false;
+    } finally {
+      this.#underWay = 0;
     }
   }
 
@@ -228,6 +257,7 @@ export class ReconcileLoop<Item> {
     this.#cancelRetry = undefined;
     const keys = this.#later;
     this.#later = new Set();
+    this.#options.observe({ kind: 'retried', keys: this.#fullLater ? this.store.wanted.size : keys.size });
     if (this.#fullLater) this.#full = true;
     this.#fullLater = false;
     this.#lookAgain(keys);

@@ -1,66 +1,16 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { TLSSocket } from 'node:tls';
-import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { createKubeClient } from '../client/client.ts';
 import { systemClock } from '../clock.ts';
-import { type CredentialSources, createCredentials } from '../config/credentials.ts';
-import { createFakeClock } from '../fake-clock.ts';
+import { createCredentials } from '../config/credentials.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import { createHttpTransport } from './http-transport.ts';
-import type { Transport, TransportResponse } from './types.ts';
+import { get, text, useHarness } from './testing/harness.ts';
 
-let folder: string;
-const cleanups: (() => void | Promise<void>)[] = [];
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'transport-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const listen = async (server: Server): Promise<number> => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanups.push(() => void server.close());
-  return (server.address() as AddressInfo).port;
-};
-
-const serve = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener);
-  cleanups.push(() => server.closeAllConnections());
-  return `http://127.0.0.1:${await listen(server)}`;
-};
-
-const transportTo = (
-  server: string,
-  sources: CredentialSources = {},
-  timeoutMs?: number,
-  clock = systemClock,
-): Transport => {
-  const credentials = createCredentials(sources, { clock });
-  const transport = createHttpTransport({ connection: { server, namespace: 'default', credentials }, timeoutMs });
-  cleanups.push(() => transport.close());
-  return transport;
-};
-
-const get = (transport: Transport, path = '/', signal?: AbortSignal) =>
-  transport.send({ method: 'GET', path, headers: {} }, signal);
-
-const text = async ({ body }: TransportResponse): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-};
+const { pathOf, cleanups, listen, serve, transportTo } = useHarness();
 
 describe('a request', () => {
   it('carries method, path, headers and body, and reuses its connection', async () => {
@@ -88,7 +38,7 @@ describe('a request', () => {
   });
 
   it('goes over a unix socket', async () => {
-    const path = join(folder, 'api.sock');
+    const path = pathOf('api.sock');
     const server = createServer((_, outgoing) => outgoing.end('local')).listen(path);
     await once(server, 'listening');
     cleanups.push(() => void server.close());
@@ -215,7 +165,7 @@ describe('a connection that dies while it is reused', () => {
 
 describe('credentials', () => {
   it('are read again when the server refuses them', async () => {
-    const tokenFile = join(folder, 'token');
+    const tokenFile = pathOf('token');
     await writeFile(tokenFile, 'old');
     const seen: unknown[] = [];
     const server = await serve((incoming, outgoing) => {
@@ -230,12 +180,12 @@ describe('credentials', () => {
   });
 
   it('come from a plugin', async () => {
-    const plugin = join(folder, 'plugin.sh');
+    const plugin = pathOf('plugin.sh');
     const credential =
       '{"kind":"ExecCredential","status":{"token":"\'"$TOKEN-$(echo "$KUBERNETES_EXEC_INFO" | grep -c v1beta1)"\'"}}';
     await writeFile(plugin, `#!/bin/sh\necho run >> "$LOG"\necho '${credential}'\n`);
     await chmod(plugin, 0o755);
-    const log = join(folder, 'plugin.log');
+    const log = pathOf('plugin.log');
     const env = [
       { name: 'TOKEN', value: 'plugged' },
       { name: 'LOG', value: log },
@@ -250,123 +200,6 @@ describe('credentials', () => {
     const broken = createCredentials({ exec: { command: '/no/such/plugin' } }, { clock: systemClock });
     await expect(broken.headers()).rejects.toMatchObject({ code: 'ERR_KUBE_CONFIG' });
   });
-});
-
-describe('TLS', () => {
-  const run = promisify(execFile);
-  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
-  const sign = async (name: string) => {
-    await openssl(
-      'req',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.csr`,
-      '-subj',
-      `/CN=${name}`,
-    );
-    await writeFile(join(folder, 'san.cnf'), 'subjectAltName=IP:127.0.0.1,DNS:api.test');
-    const ca = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'];
-    await openssl(
-      'x509',
-      '-req',
-      '-in',
-      `${name}.csr`,
-      ...ca,
-      '-days',
-      '2',
-      '-out',
-      `${name}.crt`,
-      '-extfile',
-      'san.cnf',
-    );
-  };
-  const file = (name: string) => ({ file: join(folder, name) });
-
-  beforeAll(async () => {
-    await openssl(
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.crt',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=ca',
-    );
-    for (const name of ['server', 'first', 'second']) await sign(name);
-  });
-
-  const serveTls = async () => {
-    const read = (name: string) => readFile(join(folder, name));
-    const options = {
-      ca: await read('ca.crt'),
-      cert: await read('server.crt'),
-      key: await read('server.key'),
-      requestCert: true,
-    };
-    const server = createTlsServer({ ...options, rejectUnauthorized: false }, (incoming, outgoing) => {
-      const peer = incoming.socket instanceof TLSSocket ? incoming.socket.getPeerCertificate().subject?.CN : undefined;
-      outgoing.end(String(peer));
-    });
-    cleanups.push(() => server.closeAllConnections());
-    return `https://127.0.0.1:${await listen(server)}`;
-  };
-
-  it('trusts the given authority and no other', async () => {
-    const server = await serveTls();
-    expect(await text(await get(transportTo(server, { ca: file('ca.crt') })))).toBe('undefined');
-    expect(await text(await get(transportTo(server, { ca: file('ca.crt'), servername: 'api.test' })))).toBe(
-      'undefined',
-    );
-    expect(await text(await get(transportTo(server, { insecure: true })))).toBe('undefined');
-    await expect(get(transportTo(server))).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
-    const other = transportTo(server, { ca: file('ca.crt'), servername: 'other.test' });
-    await expect(get(other)).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
-  });
-
-  it('shows a client certificate, and a new one when the file is replaced', async () => {
-    const clock = createFakeClock();
-    const replace = async (name: string) => {
-      for (const part of ['crt', 'key']) await cp(join(folder, `${name}.${part}`), join(folder, `client.${part}`));
-    };
-    await replace('first');
-    const server = await serveTls();
-    const sources = { ca: file('ca.crt'), cert: file('client.crt'), key: file('client.key') };
-    const transport = transportTo(server, sources, undefined, clock);
-    expect(await text(await get(transport))).toBe('first');
-    await replace('second');
-    expect(await text(await get(transport))).toBe('first');
-    await clock.advance(61_000);
-    expect(await text(await get(transport))).toBe('second');
-  });
-});
-
-it('new certificates leave requests under way alone', async () => {
-  const slow: ServerResponse[] = [];
-  const server = await serve((incoming, outgoing) => {
-    outgoing.write('begin');
-    if (incoming.url === '/slow') slow.push(outgoing);
-    else outgoing.end();
-  });
-  // Whoever asks gets other material than before.
-  const credentials = { headers: () => Promise.resolve({}), tls: () => Promise.resolve({}), refresh: () => false };
-  const transport = createHttpTransport({ connection: { server, namespace: 'default', credentials } });
-  cleanups.push(() => transport.close());
-  const requests = await Promise.all(
-    [false, true].map((streaming) => transport.send({ method: 'GET', path: '/slow', headers: {}, streaming })),
-  );
-  expect(await text(await get(transport))).toBe('begin');
-  for (const outgoing of slow) outgoing.end(', end');
-  for (const request of requests) expect(await text(request)).toBe('begin, end');
 });
 
 describe('the client', () => {

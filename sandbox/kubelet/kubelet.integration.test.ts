@@ -6,6 +6,7 @@ import { type ManifestObject, type Objects, openSandbox, type Sandbox, startSand
 import { untilNothingIsLeft } from '../leaks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { CONF, CONF_FILE, failOn, fakeCniCalls, installFakeCni, succeedOn } from '../testing/fake-cni.ts';
+import { type PodStatus, pod } from '../testing/kubelet-pods.ts';
 
 const NAME = 'test-kubelet';
 const NODE = 'node-1';
@@ -24,28 +25,6 @@ afterAll(async () => {
   await sandbox?.down();
   await untilNothingIsLeft(NAME);
 });
-
-const pod = (name: string, spec: object = {}, container: object = {}): ManifestObject => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, namespace: 'default' },
-  spec: { containers: [{ name: 'c', image: 'toolbox', ...container }], ...spec },
-});
-
-interface PodStatus {
-  phase: string;
-  podIP?: string;
-  podIPs?: { ip: string }[];
-  hostIP?: string;
-  conditions: { type: string; status: string; reason?: string; message?: string }[];
-  containerStatuses: {
-    ready: boolean;
-    restartCount: number;
-    containerID?: string;
-    state: { running?: object; waiting?: { reason: string }; terminated?: { exitCode: number; reason: string } };
-    lastState: { terminated?: { exitCode: number } };
-  }[];
-}
 
 const statusOf = async (name: string): Promise<PodStatus> => (await objects.get('pod', name))['status'] as PodStatus;
 const callsOf = async (name: string): Promise<string[]> =>

@@ -291,27 +291,32 @@ describe.each(ATTACKERS)('a pod of %s', (tenant) => {
   });
 });
 
-it('a pod is no router for others: they hear it, and do not listen', async () => {
-  const from = here.foothold('gold/a');
-  const victim = here.foothold('gold/b');
-  const prefix = parseIp('fd00:bad::');
-  const advertisement: NamedFrame = {
-    name: 'router',
-    device: from.device,
-    build: (payload) => {
-      const ethernet = { from: from.mac, to: multicastMac(ALL_NODES) };
-      return Buffer.concat([routerAdvertisement(ethernet, from.linkLocal, prefix), Buffer.from(payload)]);
-    },
-  };
-  const learned = async (): Promise<string> =>
-    (await cluster().exec(victim.pod, ['ip', '-6', 'route', 'show', 'dev', victim.device, 'proto', 'ra'])).stdout +
-    (await cluster().exec(victim.pod, ['ip', '-6', 'route', 'show', 'fd00:bad::/64'])).stdout;
-  expect(namesOf(await attack(from, [], [advertisement]))).toEqual(['router @ gold/b', 'router @ gold/c']);
-  expect(await learned()).toBe('');
-  // What it would have done.
-  await cluster().exec(victim.pod, ['sh', '-c', `echo 1 > /proc/sys/net/ipv6/conf/${victim.device}/accept_ra`]);
-  await attack(from, [], [advertisement]);
-  await eventually(async () => expect(await learned()).toContain(`via ${from.linkLocal}`));
+describe.each(['gold', 'red', 'plain'] as const)('a pod of %s', (tenant) => {
+  it('is no router for others: they do not even hear it', async () => {
+    const from = here.foothold(`${tenant}/a`);
+    const victim = here.foothold(`${tenant}/b`);
+    const listening = [...here.pods.filter((key) => key !== from.pod && key.startsWith(`${tenant}/`))];
+    const frame = (name: string, to: string, build: (ethernet: Ethernet) => Buffer): NamedFrame => ({
+      name,
+      device: from.device,
+      build: (payload) => Buffer.concat([build({ from: from.mac, to }), Buffer.from(payload)]),
+    });
+    const advertise = (ethernet: Ethernet): Buffer =>
+      routerAdvertisement(ethernet, from.linkLocal, parseIp('fd00:bad::'));
+    const toAll = multicastMac(ALL_NODES);
+    const advertisements = [
+      frame('to all', toAll, advertise),
+      frame('to one', victim.mac, advertise),
+      frame('to the gateway', from.gatewayMac, advertise),
+    ];
+    const honest = frame('honest', toAll, (ethernet) =>
+      neighbourAdvertisement(ethernet, from.linkLocal, ALL_NODES, from.linkLocal),
+    );
+    const seen = await attack(from, advertisements, [honest]);
+    expect(namesOf(seen.filter(({ name }) => name !== 'honest'))).toEqual([]);
+    const heardBy = tenant === 'gold' ? listening : listening.slice(0, 1);
+    expect(namesOf(seen)).toEqual(expect.arrayContaining(heardBy.map((peer) => `honest @ ${peer}`)));
+  });
 });
 
 it.each(FAMILIES)('a tenant gets nothing out by its interface on the default network, IPv%s', async (family) => {
@@ -374,4 +379,15 @@ describe.each(FAMILIES)('a host outside, IPv%s', (family) => {
       `honest @ ${NODE}`,
     ]);
   });
+});
+
+it('pods of a layer-2 network hear their own router', async () => {
+  const { pod: victim, device } = here.foothold('gold/b');
+  const learned = async (): Promise<string> =>
+    (await cluster().exec(victim, ['ip', '-6', 'route', 'show', 'dev', device, 'proto', 'ra'])).stdout;
+  expect(await learned()).toBe('');
+  // One that comes up asks: RFC 4861 §6.3.7. The pod is of no use to others after that.
+  const listen = [`echo 1 > /proc/sys/net/ipv6/conf/${device}/accept_ra`, `ip link set ${device} down`];
+  await cluster().exec(victim, ['sh', '-c', [...listen, `ip link set ${device} up`].join(' && ')]);
+  await eventually(async () => expect(await learned()).toMatch(/^default via fe80::858:aff:fe53:1 /m));
 });

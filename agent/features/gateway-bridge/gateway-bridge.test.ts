@@ -4,7 +4,7 @@ import { type Action, bridgeItemKey } from '../../../datapath/openflow/types.ts'
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
 import { addTenant, emptyCluster, type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
-import { LOCAL } from '../../model/facts.ts';
+import { type GatewayFact, LOCAL } from '../../model/facts.ts';
 import { flowText } from '../../render/openflow-document.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 
@@ -168,6 +168,15 @@ describe('neighbours outside', () => {
     expect(questions(ipv4)).toHaveLength(1);
     const inside = ipv4.gateway('node1', { addresses: ['172.30.0.2/24'], uplink: null });
     expect(flowsOf(inside).filter((flow) => /table=2[012]/.test(flow))).toEqual([]);
+  });
+
+  it('are asked for outside, IPv6 ones, where no flow can make an advertisement', () => {
+    const cluster = known(workedCluster(DUAL), GATEWAY, GATEWAY6);
+    const gateway = cluster.facts.get('gateway', 'node1') as GatewayFact;
+    cluster.facts.set('gateway', 'node1', { ...gateway, cannotAdvertise: true });
+    expect(questions(cluster)).toEqual([expect.stringContaining('arp_tpa=172.30.0.1')]);
+    expect(flowsOf(cluster).filter((flow) => flow.includes('table=22'))).toEqual([expect.stringContaining('arp_op=1')]);
+    expect(flowsOf(cluster).join('\n')).not.toMatch(/nd_reserved|nd_options_type/);
   });
 
   it('no packet goes to all networks at once', () => {

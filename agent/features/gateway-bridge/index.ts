@@ -9,7 +9,7 @@ import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { COOKIES } from '../../model/registry/marks.ts';
 import { DROP, flow, ip, onBridge } from './flow.ts';
 import { localPatch } from './local-patch.ts';
-import { answerFlows, knownNeighbour } from './neighbour-flows.ts';
+import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
 import { bridgeSite } from './site.ts';
@@ -45,8 +45,8 @@ export const gatewayBridgeNeighbours: FeatureOver<'zone'> = {
   over: 'zone',
   render: (_, view) => {
     const site = bridgeSite(view);
-    if (site?.uplink === undefined) return EMPTY_FRAGMENT;
-    const families = site.families.map(({ family }) => family);
+    if (site === undefined) return EMPTY_FRAGMENT;
+    const families = answeredFamilies(site);
     const known = view.neighbours().filter(({ ip: address }) => families.includes(ipFamily(address)));
     return { openflow: { items: onBridge(site.bridge, known.map(knownNeighbour)) } };
   },

@@ -64,15 +64,19 @@ export const knownNeighbour = ({ ip, mac }: NeighbourFact): Flow => {
       });
 };
 
-export const answerFlows = ({ families, uplink }: BridgeSite): Flow[] =>
+/** In which families the bridge can answer. In another one its networks ask outside, as for neighbours that it does not know. */
+export const answeredFamilies = ({ families, uplink, gateway }: BridgeSite): readonly Family[] =>
   uplink === undefined
     ? []
-    : families.map(({ family }) =>
-        flow('answers', 'any', {
-          match: family === 4 ? ARP_REQUEST : neighbourDiscovery(136),
-          actions: family === 4 ? ARP_ANSWER : ADVERTISEMENT,
-        }),
-      );
+    : families.map(({ family }) => family).filter((family) => family === 4 || gateway.cannotAdvertise !== true);
+
+export const answerFlows = (site: BridgeSite): Flow[] =>
+  answeredFamilies(site).map((family) =>
+    flow('answers', 'any', {
+      match: family === 4 ? ARP_REQUEST : neighbourDiscovery(136),
+      actions: family === 4 ? ARP_ANSWER : ADVERTISEMENT,
+    }),
+  );
 
 const ARP_ANSWER = [
   'set_field:2->arp_op',

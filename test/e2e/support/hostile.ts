@@ -59,7 +59,7 @@ export const hostileCluster = async (sandbox: Sandbox): Promise<HostileCluster> 
   };
 };
 
-const readFoothold = async (sandbox: Sandbox, key: string): Promise<Foothold> => {
+export const readFoothold = async (sandbox: Sandbox, key: string): Promise<Foothold> => {
   const pod = await readPod(sandbox, key);
   const device = pod.attachments.length === 1 ? 'eth0' : 'ovn-udn1';
   const defaultAddresses = pod.attachments.find(({ network }) => network === 'default')?.addresses ?? [];

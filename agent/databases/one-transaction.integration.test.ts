@@ -1,0 +1,130 @@
+/** How often the northbound database is written for a network, as another client of a real ovsdb-server sees it (ADR 36). */
+import { expect, it } from 'vitest';
+import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
+import { TestServer } from '../../ovsdb/testing/server.ts';
+import { formatRemote } from '../../ovsdb/wire/remote.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { TestCluster } from '../testing/cluster.ts';
+import { Database } from './database.ts';
+import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
+
+type Northbound = Database<OvnNorthbound, NorthboundReplica>;
+
+const TOPOLOGIES = ['layer3', 'layer2'] as const;
+const SETTLE_MS = 30_000;
+
+const emptyCluster = (): TestCluster =>
+  new TestCluster('node1')
+    .node('node1', { id: 2, transit: ['100.88.0.2/16'], subnets: { default: ['10.128.0.0/23'] } })
+    .node('node2', {
+      id: 3,
+      transit: ['100.88.0.3/16'],
+      subnets: { default: ['10.128.2.0/23'] },
+      encapIps: ['172.16.16.3'],
+    })
+    .gateway('node1', { addresses: ['172.16.16.2/24'], nextHops: ['172.16.16.1'] });
+
+/** What the API says of a network, event by event: its id and ranges, then the subnets of nodes. */
+const events = (cluster: TestCluster, topology: 'layer2' | 'layer3', id: number): readonly (() => void)[] => {
+  const name = `net${id}`;
+  const network = () =>
+    cluster.network(name, {
+      ...{ id, topology, subnets: [`10.${id}.0.0/16`], namespace: name, nad: 'net' },
+      ...(topology === 'layer2' && { tunnelKeys: [16_711_685 + 2 * id, 16_711_686 + 2 * id] }),
+    });
+  const subnets = ['node1', 'node2'].map(
+    (node, index) => () => cluster.subnets(node, name, [`10.${id}.${index}.0/24`]),
+  );
+  return topology === 'layer2' ? [network] : [network, ...subnets];
+};
+
+const open = (remote: string): Northbound => {
+  const database: Northbound = new Database({
+    name: 'northbound',
+    remote,
+    replica: createNorthboundReplica(),
+    claimed: NORTHBOUND_CLAIMS,
+    observe: () => {},
+  });
+  database.connect();
+  return database;
+};
+
+/** The agent's database, and how many transactions another client was told of. */
+const start = async (resources: AsyncDisposableStack) => {
+  const server = resources.use(await TestServer.create(['ovn-northbound']));
+  const remote = formatRemote(server.remote);
+  const [database, other] = [open(remote), open(remote)];
+  for (const one of [database, other]) resources.defer(() => one.close());
+  await Promise.all([database, other].map(({ replica }) => replica.whenSynced(AbortSignal.timeout(SETTLE_MS))));
+  // As ovn-northd does.
+  await database.session.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
+  let told = 0;
+  other.replica.onUpdate(() => {
+    told += 1;
+  });
+  return { database, other, told: () => told };
+};
+
+/** Has the database get what the cluster's agent wants now. */
+const follower = (cluster: TestCluster, { desired, reconciler }: Northbound) => {
+  let known: ReadonlyMap<string, DesiredFragment<OvnNorthbound>> = new Map();
+  return async (): Promise<void> => {
+    cluster.render();
+    const { fragments } = cluster.sinks.northbound;
+    for (const owner of known.keys()) if (!fragments.has(owner)) desired.delete(owner);
+    for (const [owner, fragment] of fragments) if (known.get(owner) !== fragment) desired.set(owner, fragment);
+    known = new Map(fragments);
+    await reconciler.whenIdle(AbortSignal.timeout(SETTLE_MS));
+  };
+};
+
+it.each(TOPOLOGIES)('a new %s network is one northbound transaction, and so is its end', async (topology) => {
+  await using resources = new AsyncDisposableStack();
+  const { database, other, told } = await start(resources);
+  const cluster = emptyCluster();
+  const follow = follower(cluster, database);
+  for (const event of events(cluster, topology, 7)) event();
+  await follow();
+  database.reconcile();
+  await follow();
+  await untilSame(other, database);
+  const [before, rows] = [told(), rowsOf(database)];
+  for (const event of events(cluster, topology, 8)) event();
+  await follow();
+  await untilSame(other, database);
+  expect(rowsOf(database)).toBeGreaterThan(rows + 10);
+  expect(told() - before).toBe(1);
+  cluster.facts.set('network', 'net8', undefined);
+  await follow();
+  await untilSame(other, database);
+  expect([rowsOf(database), told() - before]).toEqual([rows, 2]);
+});
+
+it('of a layer-3 network the rows of this node are one transaction, whenever the API tells its parts', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { database, other, told } = await start(resources);
+  const cluster = emptyCluster();
+  const follow = follower(cluster, database);
+  database.reconcile();
+  await follow();
+  await untilSame(other, database);
+  const counts: number[] = [];
+  for (const event of events(cluster, 'layer3', 8)) {
+    const before = told();
+    event();
+    await follow();
+    await untilSame(other, database);
+    counts.push(told() - before);
+  }
+  // Nothing before this node has its subnet, all of it with that, and one for the other node.
+  expect(counts).toEqual([0, 1, 1]);
+});
+
+const rowsOf = ({ replica }: Northbound): number =>
+  replica.store.tableNames.reduce((sum, table) => sum + [...replica.store.rows(table)].length, 0);
+
+/** The other client was told of everything. */
+const untilSame = (other: Northbound, database: Northbound): Promise<void> =>
+  eventually(() => Promise.resolve(expect(rowsOf(other)).toBe(rowsOf(database))), SETTLE_MS);

@@ -1,0 +1,71 @@
+/** How a loop gets on: what metrics and probes ask. It looks at the clock and decides nothing. */
+import type { Clock } from '../../kube/clock.ts';
+
+/** What is still to be done at a place. */
+export interface QueueState {
+  /** Things to look at, those among them that wait to be tried again. */
+  readonly depth: number;
+  /** Milliseconds since there was nothing to do; 0 while there is nothing. */
+  readonly oldestMs: number;
+  /** Milliseconds since the last step, while there should be one. A place that is away is no reason: asking it is a step. */
+  readonly stalledMs: number;
+  /** Everything was compared at least once since the start. */
+  readonly hasCompared: boolean;
+  /** The place does not answer. */
+  readonly failing: Failing | undefined;
+}
+
+export interface Failing {
+  readonly forMs: number;
+  readonly message: string;
+}
+
+export class LoopProgress {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #busySince: number | undefined;
+  #lastStep = 0;
+  #hasCompared = false;
+  #failure: { readonly since: number; readonly message: string } | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** There is something to do. Repeating it does nothing. */
+  begin(): void {
+    if (this.#busySince !== undefined) return;
+    this.#busySince = this.#clock.monotonic();
+    this.#lastStep = this.#busySince;
+  }
+
+  /** The place has answered. */
+  done(full: boolean): void {
+    this.#lastStep = this.#clock.monotonic();
+    this.#hasCompared ||= full;
+    this.#failure = undefined;
+  }
+
+  /** It has not. */
+  failed(error: unknown): void {
+    this.#lastStep = this.#clock.monotonic();
+    const message = error instanceof Error ? error.message : String(error);
+    this.#failure = { since: this.#failure?.since ?? this.#lastStep, message };
+  }
+
+  /** Nothing is left, nor waits to be tried again. */
+  idle(): void {
+    this.#busySince = undefined;
+  }
+
+  /** @param isAtWork a step is to come by itself, without an event or a time that is waited for */
+  state(depth: number, isAtWork: boolean): QueueState {
+    const now = this.#clock.monotonic();
+    return {
+      depth,
+      oldestMs: this.#busySince === undefined ? 0 : now - this.#busySince,
+      stalledMs: isAtWork ? now - this.#lastStep : 0,
+      hasCompared: this.#hasCompared,
+      failing: this.#failure && { forMs: now - this.#failure.since, message: this.#failure.message },
+    };
+  }
+}

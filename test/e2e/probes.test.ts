@@ -1,0 +1,46 @@
+/** What the kubelet is told of the agent, while databases are away and back. Needs root and `make build`. */
+import { beforeAll, expect, it } from 'vitest';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, useCluster } from './support/cluster.ts';
+import { layer2, namespace, pod } from './support/manifests.ts';
+
+const ADDRESS = '127.0.0.1:19411';
+const NODE = 'node-1';
+const cluster = useCluster({ name: 'test-probes', nodes: 1, settings: { UDN_METRICS_ADDRESS: ADDRESS } });
+
+beforeAll(() =>
+  applyAndWait(cluster(), [namespace('red'), layer2('red', 'net', ['10.78.0.0/16']), pod('red', 'a', NODE)]),
+);
+
+const probe = async (path: string): Promise<{ readonly status: number; readonly lines: readonly string[] }> => {
+  const { stdout } = await cluster().node(NODE, ['curl', '-s', '-w', '%{http_code}', `http://${ADDRESS}${path}`]);
+  const lines = stdout.split('\n');
+  return { status: Number(lines.at(-1)), lines: lines.slice(0, -1) };
+};
+
+/** Until a connection that says nothing counts as dead. */
+const PATIENCE_MS = 45_000;
+const OK = { status: 200, lines: ['ok'] };
+const untilReady = () => eventually(async () => expect(await probe('/readyz')).toEqual(OK));
+
+it('is alive and ready when everything is done', async () => {
+  await untilReady();
+  expect(await probe('/healthz')).toEqual(OK);
+  const { lines } = await probe('/metrics');
+  const depths = lines.filter((line) => line.startsWith('udn_agent_queue_depth'));
+  expect(depths.map((line) => /backend="(\w+)"/.exec(line)?.[1]).toSorted()).toEqual([
+    ...['host', 'nftables', 'northbound', 'openflow', 'openvswitch', 'southbound'],
+  ]);
+});
+
+it.each([
+  ['sb', 'the southbound database cannot be reached'],
+  ['nb', 'the northbound database cannot be reached'],
+] as const)('is not ready while %s does not answer, and stays alive', async (daemon, reason) => {
+  await untilReady();
+  await cluster().kill(NODE, daemon, 'SIGSTOP');
+  await eventually(async () => expect(await probe('/readyz')).toEqual({ status: 503, lines: [reason] }), PATIENCE_MS);
+  expect(await probe('/healthz')).toEqual(OK);
+  await cluster().kill(NODE, daemon, 'SIGCONT');
+  await untilReady();
+});

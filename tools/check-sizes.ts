@@ -1,0 +1,15 @@
+/** Fails when a file is longer than `size-rules.ts` allows. */
+import { globSync, readFileSync } from 'node:fs';
+import { lineCount, sizeViolations } from './size-rules.ts';
+
+const IGNORED = ['node_modules', 'dist', 'build'];
+/** What is written by hand. */
+const PATTERNS = ['*/**/*.{ts,c,go,sh}', '*.ts'];
+
+const files = globSync(PATTERNS, { exclude: (name) => IGNORED.includes(name) })
+  .filter((path) => !IGNORED.some((folder) => path.startsWith(`${folder}/`)))
+  .map((path) => ({ path, lines: lineCount(readFileSync(path, 'utf8')) }));
+const found = sizeViolations(files);
+for (const sentence of found) console.error(sentence);
+console.log(`${files.length} files, ${found.length} against the rules`);
+process.exitCode = found.length === 0 ? 0 : 1;

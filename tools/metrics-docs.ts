@@ -1,0 +1,105 @@
+/** `docs/metrics.md`: what there is at `/metrics` of both daemons, made from where it is registered. */
+import { type MetricObject, Registry } from 'prom-client';
+import { AGENT_METRICS, type MetricEntry } from '../agent/metrics-registry.ts';
+import { createMetrics } from '../cluster-manager/metrics.ts';
+import { markdownTable } from './markdown.ts';
+
+/** Of the cluster manager: what is worth waking somebody. */
+export const MANAGER_USES: Readonly<Record<string, string>> = {
+  udn_clustermanager_reconcile_seconds: 'capacity; its count is the number of reconciliations',
+  udn_clustermanager_reconcile_failures_total: 'alert: any increase for 15 minutes; conditions of networks say why',
+  udn_clustermanager_writes_total: 'alert: `outcome="failed"` increases for 15 minutes',
+  udn_clustermanager_bad_objects_total: 'alert: any increase: the object is ignored until it is mended',
+  udn_clustermanager_networks: 'capacity',
+  udn_clustermanager_silence_seconds: 'alert: above 120: the API server is not heard of',
+};
+
+export interface ListedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly use: string;
+}
+
+/** Path from the repository's root → content. */
+export const metricsDocs = (): Record<string, string> => ({ 'docs/metrics.md': text(managerMetrics()) });
+
+export const agentMetrics = (): ListedMetric[] =>
+  Object.entries(AGENT_METRICS).map(([name, { type, help, labels = [], use }]: [string, MetricEntry]) => ({
+    name,
+    type,
+    help,
+    labels,
+    use,
+  }));
+
+export const managerMetrics = (): ListedMetric[] => {
+  const registry = new Registry();
+  createMetrics(registry).follow({ state: undefined, mirrors: { silenceMs: () => 0 } });
+  return ofRegistry(registry)
+    .filter(({ name }) => name.startsWith('udn_'))
+    .map((metric) => ({ ...metric, use: MANAGER_USES[metric.name] ?? '' }));
+};
+
+/** prom-client's own list, which has more than its types say. */
+export const ofRegistry = (registry: Registry): Omit<ListedMetric, 'use'>[] =>
+  registry.getMetricsAsArray().map((metric: MetricObject & { readonly labelNames?: readonly string[] }) => ({
+    name: metric.name,
+    type: String(metric.type),
+    help: metric.help,
+    labels: metric.labelNames ?? [],
+  }));
+
+/** By the name, as Prometheus recommends. */
+export const unitOf = (name: string): string => {
+  if (name.includes('_seconds')) return 'seconds';
+  return name.includes('_bytes') ? 'bytes' : 'number';
+};
+
+const text = (manager: readonly ListedMetric[]): string =>
+  `${[
+    '# Metrics and probes',
+    'Made by `make gen` from where metrics are registered; `make check` fails when it is not current. Do not edit it.',
+    'Both daemons serve `/metrics`, `/healthz` and `/readyz` at `--metrics-address`. Beside those below there are the metrics' +
+      ' of the process that prom-client has for Node (`process_…`, `nodejs_…`).',
+    PROBES,
+    `## udn-agent\n\nSource: \`agent/metrics-registry.ts\`. \`backend\` is \`openflow\`, \`host\`, \`nftables\`, \`northbound\`, \`southbound\` or \`openvswitch\`.\n\n${table(agentMetrics())}`,
+    `## udn-cluster-manager\n\nSource: \`cluster-manager/metrics.ts\`.\n\n${table(manager)}`,
+  ].join('\n\n')}\n`;
+
+const PROBES = `## Probes
+
+Each answers 200 and \`ok\`, or 503 and a sentence for each reason.
+
+${markdownTable(
+  ['probe', 'of the agent: yes, while', 'of the cluster manager: yes, while'],
+  [
+    [
+      '`/healthz`',
+      'the event loop turns, and no place has work of which no step has ended for 5 minutes. It never fails because a database, a bridge or the API server is away, or because of an object',
+      'the event loop turns',
+    ],
+    [
+      '`/readyz`',
+      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected; every place was compared once, and none fails for longer than 30 s; the gateway is known; the kernel answers',
+      'what exists was read, or another one leads',
+    ],
+  ],
+)}
+
+CNI calls are refused only while a pod could not be added at all ([cni.md](cni.md)): a place that is compared still, or a
+gateway that is not known yet, keeps no pod waiting.`;
+
+const table = (metrics: readonly ListedMetric[]): string =>
+  markdownTable(
+    ['name', 'type', 'labels', 'unit', 'what', 'use'],
+    metrics.map(({ name, type, labels, help, use }) => [
+      `\`${name}\``,
+      type,
+      labels.map((label) => `\`${label}\``).join(', '),
+      unitOf(name),
+      help.replace(/\.$/, ''),
+      use,
+    ]),
+  );
