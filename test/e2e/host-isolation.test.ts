@@ -2,16 +2,13 @@
  * From the host only the kubelet reaches pods of primary networks on the default network, and what the pods open. Needs
  * root and `make build`.
  */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { FAMILIES, type Ip, ipFamily } from '../../net/ip.ts';
+import { beforeAll, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import type { ReachabilityPod } from '../../sandbox/reachability/types.ts';
-import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { applyAndWait, useCluster } from './support/cluster.ts';
+import { hostIsolation } from './support/host-isolation.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 
 const NODE = 'node-1';
-const OPEN_PORTS = 'k8s.ovn.org/open-default-ports';
 const cluster = useCluster({ name: 'test-host-isolation' });
 
 /**
@@ -97,9 +94,6 @@ const hostPod = (inNamespace: string, name: string): ManifestObject => {
   } as ManifestObject;
 };
 
-let red: ReachabilityPod;
-let plain: ReachabilityPod;
-
 beforeAll(async () => {
   await applyAndWait(cluster(), [
     namespace('red'),
@@ -107,106 +101,13 @@ beforeAll(async () => {
     plainNamespace('plain'),
     pod('red', 'a', NODE),
     pod('plain', 'a', NODE),
+    pod('plain', 'b', 'node-2'),
     hostPod('red', 'host'),
     hostPod('plain', 'host'),
   ]);
-  red = await readPod(cluster(), 'red/a');
-  plain = await readPod(cluster(), 'plain/a');
 });
 
-const defaultAddresses = ({ attachments }: ReachabilityPod): readonly Ip[] =>
-  attachments.find(({ network }) => network === 'default')?.addresses ?? [];
-
-type Caller = 'host process' | 'kubelet' | 'host-network pod of the namespace' | 'other host-network pod' | 'other pod';
-
-const succeeds = async (work: Promise<unknown>): Promise<boolean> => {
-  try {
-    await work;
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Runs a program as the caller. */
-const run = (caller: Caller, argv: readonly string[]): Promise<unknown> => {
-  switch (caller) {
-    case 'host process':
-      return cluster().node(NODE, argv);
-    case 'kubelet':
-      return cluster().node(NODE, ['sh', '-c', `echo $$ > ${KUBELET_CGROUP}/cgroup.procs && exec "$@"`, '-', ...argv]);
-    case 'host-network pod of the namespace':
-      return cluster().exec('red/host', argv);
-    case 'other host-network pod':
-      return cluster().exec('plain/host', argv);
-    case 'other pod':
-      return cluster().exec('plain/a', argv);
-  }
-};
-
-const KUBELET_CGROUP = '/sys/fs/cgroup/kubelet.slice/kubelet.service';
-
-const connects = (caller: Caller, to: Ip, port: number): Promise<boolean> =>
-  succeeds(run(caller, ['nc', '-z', '-w', '1', to, String(port)]));
-
-const pings = (caller: Caller, to: Ip): Promise<boolean> => succeeds(run(caller, ['ping', '-c', '1', '-W', '1', to]));
-
-const OTHERS = ['host process', 'host-network pod of the namespace', 'other host-network pod', 'other pod'] as const;
-
-describe.each(FAMILIES)('IPv%s', (family) => {
-  const addressOf = (of: ReachabilityPod): Ip => {
-    const found = defaultAddresses(of).find((ip) => ipFamily(ip) === family);
-    if (found === undefined) throw new Error(`${of.key} has no IPv${family} address on the default network`);
-    return found;
-  };
-
-  it('kubelet reaches a pod of a primary network', async () => {
-    await eventually(async () => {
-      expect(await connects('kubelet', addressOf(red), 8080)).toBe(true);
-      expect(await pings('kubelet', addressOf(red))).toBe(true);
-    });
-  });
-
-  it.each(OTHERS)('%s does not', async (caller) => {
-    expect(await connects(caller, addressOf(red), 8080)).toBe(false);
-    expect(await pings(caller, addressOf(red))).toBe(false);
-  });
-
-  it.each(['host process', 'other host-network pod'] as const)(
-    '%s reaches a pod of the default network',
-    async (caller) => {
-      expect(await connects(caller, addressOf(plain), 8080)).toBe(true);
-      expect(await pings(caller, addressOf(plain))).toBe(true);
-    },
-  );
-
-  it('what a pod opens is open, until it closes it', async () => {
-    const annotate = async (value: string): Promise<void> => {
-      await (await cluster().objects()).apply([pod('red', 'a', NODE, { [OPEN_PORTS]: value })]);
-    };
-    const reached = async (): Promise<string[]> => {
-      const seen: string[] = [];
-      for (const caller of ['host process', 'other pod'] as const) {
-        if (await connects(caller, addressOf(red), 8080)) seen.push(`${caller} tcp 8080`);
-        if (await connects(caller, addressOf(red), 8082)) seen.push(`${caller} tcp 8082`);
-        if (await pings(caller, addressOf(red))) seen.push(`${caller} icmp`);
-      }
-      return seen;
-    };
-    const become = (expected: string[]): Promise<void> =>
-      eventually(async () => expect(await reached()).toEqual(expected), 30_000);
-    await annotate('- protocol: tcp\n  port: 8080\n');
-    await become(['host process tcp 8080', 'other pod tcp 8080']);
-    await annotate('- protocol: icmp\n- protocol: tcp\n  port: 8082\n');
-    await become(['host process tcp 8082', 'host process icmp', 'other pod tcp 8082', 'other pod icmp']);
-    await annotate('- protocol: tcp\n  port: 99999\n');
-    await become([]);
-    const events = await (await cluster().objects()).list('Event', 'red');
-    expect(JSON.stringify(events)).toMatch(/open-default-ports/);
-    await annotate('[]');
-    await become([]);
-  });
-});
+hostIsolation(cluster, { victim: 'red/a', plain: ['plain/a', 'plain/b'], hostPods: ['red/host', 'plain/host'] });
 
 it('startup, readiness and liveness probes work, over HTTP, TCP and gRPC, also when kubelet is started again', async () => {
   await applyAndWait(cluster(), [probed('red', 'probed'), probed('plain', 'probed')]);

@@ -3,7 +3,7 @@ import { useCluster } from './support/cluster.ts';
 import { northSouth } from './support/north-south.ts';
 import { tenantVrfs } from './support/tenant-vrfs.ts';
 
-const cluster = useCluster({ name: 'test-north-south-kernel', needs: ['vrf', 'kernel-datapath'] });
+const cluster = useCluster({ name: 'test-north-south-kernel', needs: ['vrf', 'kernel-datapath', 'sctp'] });
 
-northSouth(cluster);
+northSouth(cluster, { hasSctp: true, translatesIcmp: true });
 tenantVrfs(cluster);

@@ -3,22 +3,40 @@
  * these VRFs: every cluster on a guest's kernel takes long. Needs root and `make build`.
  */
 import { useCluster } from './support/cluster.ts';
+import { DAMAGES } from './support/damages.ts';
 import { DRIFT_SETTINGS, drift } from './support/drift.ts';
+import { hostIsolation } from './support/host-isolation.ts';
 import { kernelSuites } from './support/kernel-suites.ts';
 import { northSouth } from './support/north-south.ts';
+import { podKey } from './support/north-south-tenants.ts';
+import { pathMtu } from './support/path-mtu.ts';
+import { spoofing } from './support/spoofing.ts';
 import { tenantVrfs } from './support/tenant-vrfs.ts';
 import { VRF_DAMAGES } from './support/vrf-damages.ts';
 import { vrfLifecycle } from './support/vrf-lifecycle.ts';
 
 const cluster = useCluster({
   name: 'test-north-south-local',
-  needs: ['vrf', 'kernel-datapath'],
+  needs: ['vrf', 'kernel-datapath', 'sctp'],
   gatewayMode: 'local',
   settings: DRIFT_SETTINGS,
 });
 
-northSouth(cluster);
+/** Of what is another thing in this mode: flows from and to the node's own stack, and the chains that translate there. */
+const OTHER_DAMAGES = DAMAGES.filter(({ what }) =>
+  ['all flows are deleted', 'the table is deleted'].includes(what),
+).map(({ shown: _, ...damage }) => damage);
+
+northSouth(cluster, { hasSctp: true, translatesIcmp: true });
 tenantVrfs(cluster);
-drift(cluster, VRF_DAMAGES, []);
+hostIsolation(cluster, {
+  victim: podKey('red', 'node-1'),
+  plain: [podKey('plain', 'node-1'), podKey('plain', 'node-2')],
+  hostPods: ['red/host', 'plain/host'],
+  hasSctp: true,
+});
+spoofing(cluster);
+pathMtu(cluster, { isTold: true });
+drift(cluster, [...VRF_DAMAGES, ...OTHER_DAMAGES], []);
 kernelSuites(cluster);
 vrfLifecycle(cluster);

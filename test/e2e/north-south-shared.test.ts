@@ -1,5 +1,9 @@
 /** In shared gateway mode packets go from OVN to the wire, past the node's kernel. Needs root and `make build`. */
 import { useCluster } from './support/cluster.ts';
 import { northSouth } from './support/north-south.ts';
+import { pathMtu } from './support/path-mtu.ts';
 
-northSouth(useCluster({ name: 'test-north-south' }));
+const cluster = useCluster({ name: 'test-north-south' });
+
+northSouth(cluster);
+pathMtu(cluster);

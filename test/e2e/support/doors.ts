@@ -41,7 +41,7 @@ export const openDoors = async (run: Run, doors: readonly Door[]): Promise<strin
 
 const heldSchema = z.object({ answered: z.int(), missed: z.int(), isAlive: z.boolean() });
 
-/** Of one connection: a message is sent again and again, each when the one before was answered or a second is over. */
+/** Of one connection: a message is sent again and again, each when the one before was answered or five seconds are over. */
 export type Held = z.infer<typeof heldSchema>;
 
 export interface HeldDoors {
@@ -60,7 +60,7 @@ export const holdDoors = async (run: Run, who: string, doors: readonly Door[]): 
     who,
     look: async () => z.record(z.string(), heldSchema).parse(JSON.parse((await run(['cat', file])).stdout)),
     end: async () => {
-      await run(['rm', '-f', file]);
+      await run(['rm', '-f', `${file}.wanted`]);
     },
   };
 };
@@ -148,28 +148,27 @@ for thread in threads:
 print(json.dumps(answered))
 `;
 
-/** Its file says how they are; when somebody deletes that, it ends. */
+/** Its file says how they are; when somebody deletes the one beside it, it ends. */
 const HOLD = inBackground(`${COMMON}
 doors, path = json.loads(sys.argv[1]), sys.argv[2]
 held = {door['name']: {'answered': 0, 'missed': 0, 'isAlive': True} for door in doors}
 socks = [(door['name'], connected(door, 5)) for door in doors]
 for name, sock in socks:
     ask(sock, b'%8d' % 0)
-    sock.settimeout(1)
+    sock.settimeout(5)
 lock = threading.Lock()
 def write():
     with open(path + '.new', 'w') as file:
         json.dump(held, file)
     os.rename(path + '.new', path)
 write()
+open(path + '.wanted', 'w').close()
 def tell(name, is_alive):
     with lock:
         held[name]['answered' if is_alive else 'missed'] += 1
         held[name]['isAlive'] = is_alive
-        if os.path.exists(path):
-            write()
-            return True
-        return False
+        write()
+    return os.path.exists(path + '.wanted')
 def go_on(name, sock):
     number = 1
     is_wanted = True
@@ -182,7 +181,7 @@ def go_on(name, sock):
             is_alive = False
         number += 1
         is_wanted = tell(name, is_alive)
-        time.sleep(max(0, (0.1 if is_alive else 1) - (time.monotonic() - started)))
+        time.sleep(max(0, 0.3 - (time.monotonic() - started)))
 def serve():
     for pair in socks:
         threading.Thread(target=go_on, args=pair).start()

@@ -134,7 +134,9 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
         expect(now.filter(({ answered }, index) => answered <= (start[index]?.answered ?? 0))).toEqual([]);
         await annotate(annotation(SECOND));
         await become(({ port }) => port === SECOND);
-        await eventually(async () => expect((await lookAt(held)).filter(({ isAlive }) => isAlive)).toEqual([]));
+        const over = async (): Promise<void> =>
+          expect((await lookAt(held)).filter(({ isAlive }) => isAlive)).toEqual([]);
+        await eventually(over, 30_000);
       } finally {
         await Promise.all(held.map((one) => one.end()));
         await annotate('[]');

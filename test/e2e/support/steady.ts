@@ -91,7 +91,7 @@ export const steady = (cluster: () => Sandbox): void => {
   });
 
   describe('networks that come and go', () => {
-    // Single packets may be lost: in OVS's userspace datapath the thread that changes ports also forwards (seen on a busy machine).
+    // Not that no packet is lost: on the userspace datapath some are, all within moments (docs/failure-model.md has numbers).
     it('change nothing of others, and break no connection', async () => {
       const stays = await readStays(cluster(), NODE, TENANTS);
       const going = await comeTo(cluster(), NODE, 'going');
