@@ -3,11 +3,13 @@ import { type Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { ProgramCommand } from '../program/program-command.ts';
+import { checkCommand } from './commands/check.ts';
 import {
   clusterFromSettings,
   formatText,
   hasErrors,
   kubeletCgroupFromSettings,
+  networkRenderingFromSettings,
   RENDER_SETTINGS,
   render,
 } from './commands/render.ts';
@@ -22,7 +24,7 @@ const program = (): Command => {
     .version(`udnctl ${packageJson.version}`, '--version')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
-  for (const command of [...nodeCommands(), renderCommand()]) udnctl.addCommand(command.exitOverride());
+  for (const command of [...nodeCommands(), renderCommand(), checkCommand()]) udnctl.addCommand(command.exitOverride());
   return udnctl;
 };
 
@@ -49,8 +51,9 @@ const renderCommand = (): Command =>
       const { objects, diagnostics: unread } = await readManifestFiles(options.filename);
       const diagnostics = [...unread, ...passedOver(objects)];
       const kubeletCgroup = kubeletCgroupFromSettings(options.set);
+      const networkRendering = networkRenderingFromSettings(options.set);
       const { node, gatewayMode } = options;
-      const result = render({ objects, diagnostics, node, cluster, gatewayMode, kubeletCgroup });
+      const result = render({ objects, diagnostics, node, cluster, gatewayMode, kubeletCgroup, networkRendering });
       process.stdout.write(formatRendered(result, options.output));
       if (hasErrors(result)) process.exitCode = 1;
     });

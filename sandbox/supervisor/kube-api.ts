@@ -100,7 +100,7 @@ const serverNamesOf = ({ plan, options }: ClusterContext): string[] => [
   ...serviceSubnets(options.ipFamily).map((subnet) => addressAt(parseCidr(subnet), 1)),
 ];
 
-const ROLES = ['namespace.yaml', 'agent-rbac.yaml', 'cluster-manager-rbac.yaml'];
+const ROLES = ['namespace.yaml', 'agent-rbac.yaml', 'cluster-manager-rbac.yaml', 'tenants-rbac.yaml', 'admission'];
 
 interface Access {
   /** Where nodes reach it, and where this machine does. */

@@ -9,18 +9,22 @@ interface Subject {
   readonly kubeconfig: string;
   /** The sandbox's has our definitions already. */
   readonly hasDefinitions: boolean;
+  /** Its controller manager says of each policy what it thinks of it, a moment later. */
+  readonly isReal: boolean;
   close(): Promise<void>;
 }
 
 const embedded = async (): Promise<Subject> => {
   const server = await startEmbeddedServer({ listen: [{ host: '127.0.0.1', port: 0 }] });
-  return { kubeconfig: server.kubeconfig(), hasDefinitions: false, close: () => server.close() };
+  return { kubeconfig: server.kubeconfig(), hasDefinitions: false, isReal: false, close: () => server.close() };
 };
 
 const real = async (): Promise<Subject> => {
   const { kubeconfig, isSandbox, close } = await startRealServer('test-manifests');
-  return { kubeconfig: await readFile(kubeconfig, 'utf8'), hasDefinitions: isSandbox, close };
+  return { kubeconfig: await readFile(kubeconfig, 'utf8'), hasDefinitions: isSandbox, isReal: true, close };
 };
+
+const JUDGED = '--for=jsonpath={.status.observedGeneration}=1';
 
 describe.each([
   ['the embedded API server', embedded],
@@ -32,7 +36,7 @@ describe.each([
   beforeAll(async () => {
     subject = await start();
     kubectl = await createKubectl(subject.kubeconfig);
-    if (subject.hasDefinitions) await kubectl.run('delete', '-k', 'daemonset', '--ignore-not-found');
+    if (subject.hasDefinitions) await kubectl.run('delete', '-f', 'daemonset/crds', '--ignore-not-found');
   }, 180_000);
 
   afterAll(async () => {
@@ -46,12 +50,13 @@ describe.each([
   };
 
   it('is applied as it is, and a second time changes nothing', async () => {
-    const first = (await kubectl.run('apply', '-k', 'daemonset')).trim().split('\n');
+    const first = (await kubectl.run('apply', '--validate=strict', '-k', 'daemonset')).trim().split('\n');
     expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
     expect(first).toContain('daemonset.apps/udn-agent created');
     await kubectl.run('wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s');
+    if (subject?.isReal === true) await kubectl.run('wait', 'validatingadmissionpolicies', '--all', JUDGED);
     const versions = await versionsOf();
-    const second = (await kubectl.run('apply', '-k', 'daemonset')).trim().split('\n');
+    const second = (await kubectl.run('apply', '--validate=strict', '-k', 'daemonset')).trim().split('\n');
     // kubectl always replaces the selector of a PodDisruptionBudget.
     const changed = second.filter((line) => !line.endsWith(' unchanged') && !line.startsWith('poddisruptionbudget'));
     expect(changed).toEqual([]);

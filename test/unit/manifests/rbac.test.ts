@@ -125,10 +125,11 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   stop.abort();
   await running;
 
-  // Asked of an admission plugin that the server of this test does not have.
-  const ofAdmission = ['userdefinednetworks/finalizers', 'clusteruserdefinednetworks/finalizers'].map((resource) =>
-    permission('k8s.ovn.org', resource, 'update'),
-  );
+  // Asked of admission that the server of this test does not have: a plugin, and the policies of daemonset/admission.
+  const ofAdmission = [
+    ...['userdefinednetworks/finalizers', 'clusteruserdefinednetworks/finalizers'],
+    ...['allocations/networks', 'allocations/nodes', 'allocations/pods'],
+  ].map((resource) => permission('k8s.ovn.org', resource, 'update'));
   expect([...used, ...ofAdmission].toSorted()).toEqual([...permissionsOf('udn-cluster-manager')].toSorted());
 });
 
@@ -168,6 +169,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     inputs,
     databases,
     datapath: new MemorySinks(),
+    followNeighbours: () => () => undefined,
     followCgroups: () => ({ stop: () => undefined }),
     writer,
     tellPod,
@@ -200,5 +202,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   await recorder.flush();
   await writer.idle();
 
-  expect([...used].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
+  // Asked of the policies of daemonset/admission.
+  const ofAdmission = permission('k8s.ovn.org', 'allocations/pods', 'update');
+  expect([...used, ofAdmission].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
 });

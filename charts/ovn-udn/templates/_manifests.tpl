@@ -1,0 +1,40 @@
+{{- /* The manifests are those of daemonset/, which `files` leads to: here is only what values change of them. */ -}}
+
+{{- /* The file of a program that has the workload first. Call with a dict: root, file. */ -}}
+{{- define "ovn-udn.documents" -}}
+{{- $text := .root.Files.Get (printf "files/%s" .file) -}}
+{{- if not $text }}{{ fail (printf "the chart has no files/%s: it has to be packed from the repository" .file) }}{{ end -}}
+{{- /* Subjects of bindings and names of users: the namespace of the manifests becomes that of the release. */ -}}
+{{- $text | replace "namespace: ovn-udn" (printf "namespace: %s" .root.Release.Namespace) | replace "system:serviceaccount:ovn-udn:" (printf "system:serviceaccount:%s:" .root.Release.Namespace) -}}
+{{- end -}}
+
+{{- define "ovn-udn.variables" -}}
+{{- range $name, $value := .Values.settings }}
+{{ printf "UDN_%s" (snakecase $name | upper) }}: {{ $value | quote }}
+{{- end }}
+{{- range $name, $value := .Values.variables }}
+{{ $name }}: {{ $value | quote }}
+{{- end }}
+{{- end -}}
+
+{{- /* A workload with what values say of it. Call with a dict: root, text, values. */ -}}
+{{- define "ovn-udn.workload" -}}
+{{- $object := fromYaml .text -}}
+{{- if $object.Error }}{{ fail $object.Error }}{{ end -}}
+{{- $pod := $object.spec.template -}}
+{{- $container := first $pod.spec.containers -}}
+{{- $_ := set $container "image" (printf "%s:%s" .values.image.repository (default .root.Chart.AppVersion .values.image.tag)) -}}
+{{- if .values.imagePullPolicy }}{{ $_ := set $container "imagePullPolicy" .values.imagePullPolicy }}{{ end -}}
+{{- $_ := set $container "resources" (mergeOverwrite $container.resources .values.resources) -}}
+{{- $_ := set $pod.spec "nodeSelector" (mergeOverwrite $pod.spec.nodeSelector .values.nodeSelector) -}}
+{{- if .root.Values.imagePullSecrets }}{{ $_ := set $pod.spec "imagePullSecrets" .root.Values.imagePullSecrets }}{{ end -}}
+{{- /* The name of the ConfigMap stays: pods start anew when this changes. */ -}}
+{{- $_ := set $pod.metadata "annotations" (dict "k8s.ovn.org/settings-digest" (include "ovn-udn.variables" .root | sha256sum)) -}}
+{{- if hasKey .values "replicas" }}{{ $_ := set $object.spec "replicas" (int .values.replicas) }}{{ end -}}
+{{- $args := list -}}
+{{- range $container.args -}}
+{{- $args = append $args (replace "--lease=ovn-udn/" (printf "--lease=%s/" $.root.Release.Namespace) .) -}}
+{{- end -}}
+{{- $_ := set $container "args" $args -}}
+{{ toYaml $object }}
+{{- end -}}

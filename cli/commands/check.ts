@@ -1,0 +1,92 @@
+/** `udnctl check`: whether a cluster can be installed to, or is. Only asks: nothing is changed. */
+import { type Command, Option } from 'commander';
+import { connect } from '../../kube/client/connect.ts';
+import { loadConnection } from '../../kube/config/load.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ProgramCommand } from '../../program/program-command.ts';
+import { formatTextOutput, TEXT_FORMATS, type TextFormat, type TextOutput } from '../output/format.ts';
+import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-server.ts';
+import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
+import type { Finding } from './check/finding.ts';
+import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
+import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers } from './check/running.ts';
+
+export interface CheckOptions {
+  /** Of the programs. */
+  readonly namespace: string;
+  /** Nothing is installed yet. */
+  readonly before: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface CheckOutput extends TextOutput {
+  /** 0: all is well; 1: something is not; 2: not everything could be looked at. */
+  readonly exitStatus: 0 | 1 | 2;
+}
+
+export const check = async (client: KubeClient, options: CheckOptions): Promise<CheckOutput> => {
+  const version = await checkVersion(client);
+  // Nothing else can be asked either.
+  const others =
+    version.result === 'unknown' ? [] : await (options.before ? canBe(client) : isInstalled(client, options));
+  const findings = [version, ...others];
+  const results = findings.map(({ result }) => result);
+  return {
+    data: { findings },
+    lines: findings.map(lineOf),
+    exitStatus: results.includes('unknown') ? 2 : results.includes('failed') ? 1 : 0,
+  };
+};
+
+const canBe = async (client: KubeClient): Promise<Finding[]> => {
+  const findings = await Promise.all([checkAdmissionServed(client), checkInstaller(client), checkOthers(client)]);
+  return findings.flat();
+};
+
+const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions): Promise<Finding[]> => {
+  const findings = await Promise.all([
+    checkDefinitions(client),
+    checkPermissions(client, namespace, AGENT),
+    checkPermissions(client, namespace, CLUSTER_MANAGER),
+    checkPolicies(client, namespace),
+    checkClusterManager(client, namespace),
+    checkLeader(client, namespace, now),
+    checkAgents(client, namespace),
+    checkNodes(client),
+    checkOthers(client),
+  ]);
+  return findings.flat();
+};
+
+const lineOf = ({ result, what, message }: Finding): string =>
+  message === undefined ? `${result}: ${what}` : `${result}: ${what}: ${message}`;
+
+interface CommandOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace: string;
+  readonly before?: boolean;
+  readonly output: TextFormat;
+}
+
+export const checkCommand = (): Command =>
+  new ProgramCommand('check')
+    .description('whether this cluster is installed as it should be; asks the API server, changes nothing')
+    .option('--kubeconfig <path>', 'how the API server is reached, instead of KUBECONFIG')
+    .option('--context <name>', 'of the kubeconfig, instead of its current one')
+    .addOption(new Option('-n, --namespace <name>', 'of the programs').default('ovn-udn'))
+    .option('--before', 'before an installation: whether this cluster and this user can')
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
+    .action(async ({ kubeconfig, context, namespace, before = false, output }: CommandOptions) => {
+      const connection = await loadConnection({ kubeconfig, context, env: process.env });
+      const client = connect(connection, { userAgent: `udnctl/${packageJson.version}` });
+      try {
+        const { exitStatus, ...found } = await check(client, { namespace, before, now: Date.now() });
+        process.stdout.write(formatTextOutput(found, output));
+        process.exitCode = exitStatus;
+      } finally {
+        client.close();
+      }
+    });

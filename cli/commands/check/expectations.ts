@@ -1,0 +1,67 @@
+/** What an installation has, as `daemonset/` says: test/unit/manifests/expectations.test.ts compares the two. */
+
+export const OLDEST_KUBERNETES = { major: 1, minor: 30 } as const;
+
+export const AGENT = 'udn-agent';
+export const CLUSTER_MANAGER = 'udn-cluster-manager';
+export type Program = typeof AGENT | typeof CLUSTER_MANAGER;
+
+export const POLICIES: readonly string[] = [
+  'default-network-annotation',
+  'ovn-udn-agent-events',
+  'ovn-udn-finalizers',
+  'ovn-udn-network-allocations',
+  'ovn-udn-new-nodes',
+  'ovn-udn-new-pods',
+  'ovn-udn-nodes',
+  'ovn-udn-pods',
+  'user-defined-networks-namespace-label',
+];
+
+/** Policies that know a program by the name of its account, which has the namespace in it. */
+export const POLICIES_OF: Readonly<Record<Program, readonly string[]>> = {
+  [AGENT]: ['ovn-udn-agent-events', 'ovn-udn-nodes', 'ovn-udn-pods'],
+  [CLUSTER_MANAGER]: ['ovn-udn-nodes', 'ovn-udn-pods'],
+};
+
+/** `resource.group` → verbs, of all namespaces. */
+export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, readonly string[]>>>> = {
+  [AGENT]: {
+    events: ['create', 'patch'],
+    namespaces: ['list', 'watch'],
+    'network-attachment-definitions.k8s.cni.cncf.io': ['list', 'watch'],
+    nodes: ['list', 'patch', 'watch'],
+    pods: ['get', 'list', 'patch', 'watch'],
+    'allocations/pods.k8s.ovn.org': ['update'],
+  },
+  [CLUSTER_MANAGER]: {
+    events: ['create', 'patch'],
+    namespaces: ['list', 'watch'],
+    'network-attachment-definitions.k8s.cni.cncf.io': ['create', 'delete', 'list', 'patch', 'watch'],
+    nodes: ['list', 'patch', 'watch'],
+    pods: ['get', 'list', 'patch', 'watch'],
+    'userdefinednetworks.k8s.ovn.org': ['list', 'patch', 'watch'],
+    'userdefinednetworks/finalizers.k8s.ovn.org': ['update'],
+    'userdefinednetworks/status.k8s.ovn.org': ['patch'],
+    'clusteruserdefinednetworks.k8s.ovn.org': ['list', 'patch', 'watch'],
+    'clusteruserdefinednetworks/finalizers.k8s.ovn.org': ['update'],
+    'clusteruserdefinednetworks/status.k8s.ovn.org': ['patch'],
+    'allocations/networks.k8s.ovn.org': ['update'],
+    'allocations/nodes.k8s.ovn.org': ['update'],
+    'allocations/pods.k8s.ovn.org': ['update'],
+  },
+};
+
+/** In the namespace of the installation. */
+export const LEASE_VERBS: readonly string[] = ['get', 'update'];
+
+/** What who installs makes. */
+export const INSTALLED: readonly string[] = [
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'clusterroles.rbac.authorization.k8s.io',
+  'clusterrolebindings.rbac.authorization.k8s.io',
+  'validatingadmissionpolicies.admissionregistration.k8s.io',
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'daemonsets.apps',
+  'deployments.apps',
+];

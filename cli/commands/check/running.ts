@@ -1,0 +1,144 @@
+/** Whether the programs run, on every node, and what else of the cluster matters to them. */
+import { z } from 'zod';
+import { NODE_ANNOTATIONS } from '../../../api/names.ts';
+import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
+import type { KubeClient, KubeObject } from '../../../kube/types.ts';
+import { AGENT, CLUSTER_MANAGER } from './expectations.ts';
+import { type Finding, failed, findingOf, ok, verdict, warning } from './finding.ts';
+import { find } from './installed.ts';
+
+const count = z.number().default(0);
+const daemonSetSchema = z.object({
+  metadata: z.object({ generation: count }),
+  status: z
+    .object({
+      observedGeneration: count,
+      desiredNumberScheduled: count,
+      updatedNumberScheduled: count,
+      numberReady: count,
+    })
+    .prefault({}),
+});
+const deploymentSchema = z.object({
+  metadata: z.object({ generation: count }),
+  spec: z.object({ replicas: z.number().default(1) }),
+  status: z.object({ observedGeneration: count, updatedReplicas: count, availableReplicas: count }).prefault({}),
+});
+
+export const checkAgents = (client: KubeClient, namespace: string): Promise<Finding> =>
+  findingOf(AGENT, async () => {
+    const there = await find(client, DAEMON_SETS, { namespace, name: AGENT });
+    if (there === undefined) return failed(AGENT, `the DaemonSet ${namespace}/${AGENT} is not there`);
+    const { metadata, status } = daemonSetSchema.parse(there);
+    const { desiredNumberScheduled: wanted, updatedNumberScheduled: updated, numberReady: ready } = status;
+    return verdict(`${AGENT}, on ${wanted} nodes`, [
+      ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
+      ...(wanted === 0 ? ['it is wanted on no node'] : []),
+      ...(updated < wanted ? [`${wanted - updated} of ${wanted} pods are of an older version`] : []),
+      ...(ready < wanted ? [`${wanted - ready} of ${wanted} pods are not ready: /readyz of each says why`] : []),
+    ]);
+  });
+
+export const checkClusterManager = (client: KubeClient, namespace: string): Promise<Finding> =>
+  findingOf(CLUSTER_MANAGER, async () => {
+    const there = await find(client, DEPLOYMENTS, { namespace, name: CLUSTER_MANAGER });
+    if (there === undefined)
+      return failed(CLUSTER_MANAGER, `the Deployment ${namespace}/${CLUSTER_MANAGER} is not there`);
+    const { metadata, spec, status } = deploymentSchema.parse(there);
+    const { replicas } = spec;
+    return verdict(`${CLUSTER_MANAGER}, ${replicas} of them`, [
+      ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
+      ...(status.updatedReplicas < replicas ? [`${replicas - status.updatedReplicas} are of an older version`] : []),
+      ...(status.availableReplicas < replicas ? [`${replicas - status.availableReplicas} do not run`] : []),
+    ]);
+  });
+
+const leaseSchema = z.object({
+  spec: z.object({
+    holderIdentity: z.string().nullish(),
+    renewTime: z.string().nullish(),
+    leaseDurationSeconds: count,
+  }),
+});
+
+/** @param now milliseconds since 1970 */
+export const checkLeader = (client: KubeClient, namespace: string, now: number): Promise<Finding> =>
+  findingOf('leader', async () => {
+    const there = await find(client, LEASES, { namespace, name: CLUSTER_MANAGER });
+    if (there === undefined) return failed('leader', `nobody ever held the Lease ${namespace}/${CLUSTER_MANAGER}`);
+    const { holderIdentity, renewTime, leaseDurationSeconds } = leaseSchema.parse(there).spec;
+    if (!holderIdentity) return failed('leader', 'nobody holds the Lease: no network and no address is given out');
+    const silentMs = now - Date.parse(renewTime ?? '');
+    const isStale = !(silentMs <= leaseDurationSeconds * 1000 + CLOCK_SKEW_MS);
+    return verdict(`leader, ${holderIdentity}`, isStale ? [`it renewed its Lease last at ${renewTime}`] : []);
+  });
+
+/** Between this machine and theirs. */
+const CLOCK_SKEW_MS = 30_000;
+
+/** What each agent says of its node as soon as it runs, and what the cluster manager gives every node. */
+export const checkNodes = (client: KubeClient): Promise<Finding> =>
+  findingOf('nodes', async () => {
+    const nodes = await allNodes(client);
+    const without = (annotation: string): string[] =>
+      nodes
+        .filter(({ metadata }) => metadata.annotations?.[annotation] === undefined)
+        .map(({ metadata }) => metadata.name);
+    return verdict(`nodes, ${nodes.length} of them`, [
+      ...faultOf('no agent has told its chassis', without(NODE_ANNOTATIONS.chassisId)),
+      ...faultOf('it has no subnets', without(NODE_ANNOTATIONS.subnets)),
+    ]);
+  });
+
+const faultOf = (what: string, nodes: readonly string[]): string[] => {
+  if (nodes.length === 0) return [];
+  const named = nodes.slice(0, NAMED).join(', ');
+  return [`${what}: ${named}${nodes.length > NAMED ? ` and ${nodes.length - NAMED} more` : ''}`];
+};
+const NAMED = 5;
+
+const allNodes = async (client: KubeClient): Promise<KubeObject[]> => {
+  const nodes: KubeObject[] = [];
+  for (let next: string | undefined; ; ) {
+    const page = await client.list(NODES, { limit: 500, continue: next });
+    nodes.push(...page.items);
+    next = page.continue;
+    if (next === undefined || next === '') return nodes;
+  }
+};
+
+/** By the beginning of the name of its DaemonSet. */
+const OTHERS: Readonly<Record<string, string>> = {
+  'calico-node': 'another network plugin: a cluster has one, take it away before pods are made',
+  cilium: 'another network plugin: a cluster has one, take it away before pods are made',
+  kindnet: 'another network plugin: a cluster has one, take it away before pods are made',
+  'kube-flannel': 'another network plugin: a cluster has one, take it away before pods are made',
+  'kube-router': 'another network plugin: a cluster has one, take it away before pods are made',
+  'ovnkube-node': 'ovn-kubernetes: take it away first; the networks and their ids carry over as they are',
+  'kube-multus':
+    'secondary networks are its ADDs: its default network has to be the configuration that udn-agent installs',
+  multus: 'secondary networks are its ADDs: its default network has to be the configuration that udn-agent installs',
+};
+
+export const checkOthers = (client: KubeClient): Promise<Finding[]> =>
+  client.list(DAEMON_SETS).then(
+    ({ items }) => othersAmong(items.map(({ metadata }) => metadata.name)),
+    (error: unknown) => [
+      {
+        result: 'unknown',
+        what: 'other network programs',
+        message: error instanceof Error ? error.message : String(error),
+      },
+    ],
+  );
+
+const othersAmong = (names: readonly string[]): Finding[] => {
+  const proxy = 'kube-proxy';
+  const found = names.flatMap((name) => {
+    const known = Object.keys(OTHERS).find((one) => name === one || name.startsWith(`${one}-`));
+    return known === undefined ? [] : [warning(name, OTHERS[known] ?? '')];
+  });
+  if (names.includes(proxy)) return [ok(proxy), ...found];
+  const message = 'it does not run: the agents need another way from their nodes to the address of the API server';
+  return [warning(proxy, message), ...found];
+};

@@ -1,0 +1,165 @@
+/** The chart is the manifests of `daemonset/`, and what its values say of them. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { createKubectl } from '../../conformance/kube/kubectl.ts';
+import { CHART, createHelm, type Helm } from './helm.ts';
+
+const objectSchema = z.looseObject({
+  kind: z.string(),
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+});
+type Manifest = z.output<typeof objectSchema>;
+
+const objectsOf = (text: string): Manifest[] =>
+  parseAllDocuments(text)
+    .map((document) => document.toJS() as unknown)
+    .filter((value) => value !== null)
+    .map((value) => objectSchema.parse(value));
+
+let helm: Helm;
+beforeAll(async () => {
+  helm = await createHelm();
+}, 600_000);
+afterAll(() => helm?.close());
+
+const render = (...args: string[]) =>
+  helm.attempt('template', 'udn', CHART, '--namespace', 'ovn-udn', '--kube-version', 'v1.36.0', ...args);
+const rendered = async (...args: string[]): Promise<Manifest[]> => {
+  const { code, stdout, stderr } = await render(...args);
+  if (code !== 0) throw new Error(stderr);
+  return objectsOf(stdout);
+};
+
+const NAMESPACED = [
+  'ServiceAccount',
+  'Role',
+  'RoleBinding',
+  'ConfigMap',
+  'DaemonSet',
+  'Deployment',
+  'PodDisruptionBudget',
+];
+
+/** By kind and name, without what the two ways of installing do in ways of their own. */
+const comparable = (objects: readonly Manifest[]): Map<string, unknown> =>
+  new Map(
+    objects
+      // Helm keeps what it knows of a release in the namespace, which has to be there before.
+      .filter(({ kind }) => kind !== 'Namespace')
+      .map((object) => {
+        const { kind, metadata } = object;
+        const { 'helm.sh/resource-policy': _, ...annotations } = metadata.annotations ?? {};
+        const namespace = NAMESPACED.includes(kind) ? (metadata.namespace ?? 'ovn-udn') : undefined;
+        const same = { ...object, metadata: { ...metadata, annotations, namespace } };
+        // kustomize gives a ConfigMap a name by its content, the chart puts a digest of it into the pods.
+        const text = JSON.stringify(same)
+          .replaceAll(/cluster-settings-[a-z0-9]{10}/g, 'cluster-settings')
+          .replace(/"annotations":\{"k8s.ovn.org\/settings-digest":"[0-9a-f]{64}"\},/, '');
+        return [`${kind}/${metadata.name.replace(/-[a-z0-9]{10}$/, '')}`, JSON.parse(text) as unknown];
+      }),
+  );
+
+describe('the chart', () => {
+  it('is for Helm as it should be', async () => {
+    expect(await helm.run('lint', '--strict', CHART)).toContain('0 chart(s) failed');
+  });
+
+  it('has the version of the package', async () => {
+    const { version, appVersion } = parse(await readFile(`${CHART}/Chart.yaml`, 'utf8')) as Record<string, string>;
+    expect([version, appVersion]).toEqual([packageJson.version, packageJson.version]);
+  });
+
+  it('installs what kubectl apply -k does', async () => {
+    const kubectl = await createKubectl('');
+    const kustomized = comparable(objectsOf(await kubectl.run('kustomize', 'daemonset')));
+    await kubectl.close();
+    const ours = comparable(await rendered());
+    expect([...ours.keys()].sort()).toEqual([...kustomized.keys()].sort());
+    for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
+  });
+
+  it('keeps the definitions, and with them the networks, when it is uninstalled', async () => {
+    const definitions = (await rendered()).filter(({ kind }) => kind === 'CustomResourceDefinition');
+    expect(definitions.length).toBeGreaterThan(2);
+    for (const { metadata } of definitions) expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+  });
+});
+
+const textOf = (objects: readonly Manifest[], kind: string): string =>
+  JSON.stringify(objects.filter((object) => object.kind === kind));
+
+describe('values', () => {
+  it('the namespace of the release is that of the accounts, wherever they are named', async () => {
+    const objects = await rendered('--namespace', 'elsewhere');
+    const text = JSON.stringify(objects.filter(({ kind }) => kind !== 'CustomResourceDefinition'));
+    expect(text).not.toMatch(/ovn-udn:udn-|"namespace":"ovn-udn"|=ovn-udn\//);
+    expect(textOf(objects, 'ValidatingAdmissionPolicy')).toContain('system:serviceaccount:elsewhere:udn-agent');
+    expect(textOf(objects, 'ClusterRoleBinding')).toContain('"namespace":"elsewhere"');
+    expect(textOf(objects, 'Deployment')).toContain('--lease=elsewhere/udn-cluster-manager');
+  });
+
+  it('images, resources, nodes and replicas are those that were asked for', async () => {
+    const objects = await rendered(
+      ...['--set', 'agent.image.repository=example.com/agent,agent.image.tag=v7,agent.imagePullPolicy=Always'],
+      ...['--set', 'agent.resources.requests.cpu=1,agent.nodeSelector.role=worker'],
+      ...['--set', 'clusterManager.replicas=3,imagePullSecrets[0].name=mine'],
+    );
+    const agent = textOf(objects, 'DaemonSet');
+    expect(agent).toContain('"image":"example.com/agent:v7"');
+    expect(agent).toContain('"imagePullPolicy":"Always"');
+    expect(agent).toContain('"requests":{"cpu":1,"memory":"150Mi"}');
+    expect(agent).toContain('"nodeSelector":{"kubernetes.io/os":"linux","role":"worker"}');
+    const manager = textOf(objects, 'Deployment');
+    expect(manager).toContain('"replicas":3');
+    expect(manager).toContain('"imagePullSecrets":[{"name":"mine"}]');
+  });
+
+  it('a change of the settings makes both programs start anew', async () => {
+    const digests = async (...args: string[]): Promise<string[]> => [
+      ...new Set(JSON.stringify(await rendered(...args)).match(/(?<="k8s.ovn.org\/settings-digest":")[0-9a-f]{64}/g)),
+    ];
+    const before = await digests();
+    const after = await digests('--set', 'variables.UDN_GATEWAY_MODE=local');
+    expect([before.length, after.length]).toEqual([1, 1]);
+    expect(after).not.toEqual(before);
+    const objects = await rendered('--set', 'variables.UDN_GATEWAY_MODE=local');
+    expect(textOf(objects, 'ConfigMap')).toContain('"UDN_GATEWAY_MODE":"local"');
+  });
+
+  it.each([
+    ['crds', 'CustomResourceDefinition'],
+    ['admission', 'ValidatingAdmissionPolicy'],
+  ])('%s can be left to others', async (value, kind) => {
+    expect(textOf(await rendered('--set', `${value}.install=false`), kind)).toBe('[]');
+  });
+
+  it.each([
+    ['settings.mtu=big', "at '/settings/mtu'"],
+    ['settings.clusterSubnets=10.0.0.0/8', "at '/settings/clusterSubnets'"],
+    ['settings.serviceSubnets=services', "at '/settings/serviceSubnets'"],
+    ['settings.joinSubnet=100.64.0.0/16', "additional properties 'joinSubnet' not allowed"],
+    ['agnet.image.tag=v7', "additional properties 'agnet' not allowed"],
+    ['agent.image.repository=', "at '/agent/image/repository'"],
+    ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
+    ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],
+    ['variables.GATEWAY_MODE=local', "'GATEWAY_MODE' does not match pattern"],
+    ['admission.install=maybe', "at '/admission/install'"],
+  ])('%s is refused', async (value, message) => {
+    const { code, stderr } = await render('--set', value);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
+  it('an older Kubernetes is refused', async () => {
+    const { code, stderr } = await render('--kube-version', 'v1.29.9');
+    expect(code).toBe(1);
+    expect(stderr).toContain('chart requires kubeVersion: >=1.30.0-0');
+  });
+});

@@ -1,0 +1,223 @@
+/** `udnctl check` on a real API server: before an installation, after one, and with everything that can be wrong with it. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CheckOptions, check } from '../../../cli/commands/check.ts';
+import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
+import type { KubeClient, ResourceType } from '../../../kube/types.ts';
+import { eventually } from '../../conformance/kube/harness.ts';
+import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
+import { type RealServer, startRealServer } from '../../conformance/kube/real-server.ts';
+import { connectAs } from '../connect-as.ts';
+
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+const AFTER: CheckOptions = { namespace: 'ovn-udn', before: false, now: NOW };
+const BEFORE: CheckOptions = { ...AFTER, before: true };
+
+let server: RealServer;
+let kubectl: Kubectl;
+let client: KubeClient;
+beforeAll(async () => {
+  server = await startRealServer('test-check');
+  kubectl = await createKubectl(await readFile(server.kubeconfig, 'utf8'));
+  client = await server.connect();
+  // The sandbox has our definitions already.
+  await kubectl.run('delete', '-f', 'daemonset/crds', '--ignore-not-found');
+}, 120_000);
+afterAll(async () => {
+  await kubectl?.close();
+  client?.close();
+  await server?.close();
+});
+
+/** What is not as it should be. */
+const faults = async (options: CheckOptions, asked = client): Promise<string[]> => {
+  const { lines } = await check(asked, options);
+  return lines.filter((line) => !line.startsWith('ok: ') && !line.startsWith('warning: kube-proxy'));
+};
+
+const setStatus = (resource: ResourceType, name: string, status: unknown) =>
+  client.patch(
+    resource,
+    { namespace: 'ovn-udn', name },
+    { type: 'merge', body: { status } },
+    { subresource: 'status' },
+  );
+
+const rolledOut = async (): Promise<void> => {
+  await setStatus(DAEMON_SETS, 'udn-agent', AGENTS);
+  await setStatus(DEPLOYMENTS, 'udn-cluster-manager', MANAGERS);
+};
+const AGENTS = {
+  ...{ observedGeneration: 1, desiredNumberScheduled: 2, currentNumberScheduled: 2, numberMisscheduled: 0 },
+  ...{ updatedNumberScheduled: 2, numberReady: 2 },
+};
+const MANAGERS = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2 };
+
+describe('before an installation', () => {
+  it('says that it can be', async () => {
+    const { exitStatus, lines } = await check(client, BEFORE);
+    expect(lines).toEqual([
+      expect.stringMatching(/^ok: API server, v1\.\d+\.\d+$/),
+      'ok: admission policies are served',
+      'ok: this user may install',
+      expect.stringMatching(/^warning: kube-proxy: it does not run/),
+    ]);
+    expect(exitStatus).toBe(0);
+  });
+
+  it('says what is missing, when it is asked for the installation', async () => {
+    const { exitStatus, lines } = await check(client, AFTER);
+    expect(exitStatus).toBe(1);
+    const text = lines.join('\n');
+    for (const line of [
+      'failed: userdefinednetworks.k8s.ovn.org: it is not there: kubectl apply -k daemonset/',
+      'failed: rights of udn-agent: it may not create events; ',
+      'failed: admission policies: default-network-annotation is not there; ',
+      'failed: udn-cluster-manager: the Deployment ovn-udn/udn-cluster-manager is not there',
+      'failed: leader: nobody ever held the Lease ovn-udn/udn-cluster-manager',
+      'failed: udn-agent: the DaemonSet ovn-udn/udn-agent is not there',
+    ]) {
+      expect(text).toContain(line);
+    }
+  });
+
+  it('names other network programs', async () => {
+    const metadata = { namespace: 'kube-system' };
+    const spec = {
+      selector: { matchLabels: { app: 'x' } },
+      template: { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'main', image: 'x' }] } },
+    };
+    const names = ['kube-proxy', 'kube-multus-ds', 'kube-flannel-ds', 'ovnkube-node', 'ovnkube-nodes-of-others'];
+    for (const name of names) await client.create(DAEMON_SETS, { metadata: { ...metadata, name }, spec });
+    const { lines } = await check(client, BEFORE);
+    for (const name of names) await client.delete(DAEMON_SETS, { ...metadata, name });
+    expect(lines).toContain('ok: kube-proxy');
+    expect(lines.filter((line) => line.startsWith('warning')).map((line) => line.split(': ')[1])).toEqual([
+      'kube-flannel-ds',
+      'kube-multus-ds',
+      'ovnkube-node',
+    ]);
+  });
+});
+
+describe('after an installation', () => {
+  beforeAll(async () => {
+    await kubectl.run('apply', '-k', 'daemonset');
+    await kubectl.run('wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s');
+    await client.create(LEASES, {
+      metadata: { namespace: 'ovn-udn', name: 'udn-cluster-manager' },
+      spec: { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime: '2029-12-31T23:59:50.000000Z' },
+    });
+    for (const name of ['node-1', 'node-2']) {
+      const annotations = { 'k8s.ovn.org/node-chassis-id': name, 'k8s.ovn.org/node-subnets': '{}' };
+      await client.create(NODES, { metadata: { name, annotations } });
+    }
+    await rolledOut();
+  });
+
+  it('says that all is well', async () => {
+    const { exitStatus, lines } = await check(client, AFTER);
+    expect(lines.filter((line) => line.startsWith('failed'))).toEqual([]);
+    expect(lines).toContain('ok: leader, one');
+    expect(lines).toContain('ok: udn-agent, on 2 nodes');
+    expect(exitStatus).toBe(0);
+  });
+
+  it.each([
+    ['not ready', { numberReady: 1 }, '1 of 2 pods are not ready: /readyz of each says why'],
+    ['of an older version', { updatedNumberScheduled: 0 }, '2 of 2 pods are of an older version'],
+    ['not seen yet', { observedGeneration: 0 }, 'it has not been rolled out yet'],
+  ])('agents that are %s', async (_, status, message) => {
+    await setStatus(DAEMON_SETS, 'udn-agent', { ...AGENTS, ...status });
+    const found = await faults(AFTER);
+    await rolledOut();
+    expect(found).toEqual([`failed: udn-agent, on 2 nodes: ${message}`]);
+  });
+
+  it.each([
+    ['do not run', { availableReplicas: 0, readyReplicas: 0 }, '2 do not run'],
+    ['are of an older version', { updatedReplicas: 1 }, '1 are of an older version'],
+  ])('cluster managers that %s', async (_, status, message) => {
+    await setStatus(DEPLOYMENTS, 'udn-cluster-manager', { ...MANAGERS, ...status });
+    const found = await faults(AFTER);
+    await rolledOut();
+    expect(found).toEqual([`failed: udn-cluster-manager, 2 of them: ${message}`]);
+  });
+
+  it('a leader that is silent', async () => {
+    expect(await faults({ ...AFTER, now: NOW + 60_000 })).toEqual([
+      'failed: leader, one: it renewed its Lease last at 2029-12-31T23:59:50.000000Z',
+    ]);
+  });
+
+  it('nodes that nobody serves', async () => {
+    for (let n = 10; n < 17; n += 1) await client.create(NODES, { metadata: { name: `node-${n}` } });
+    const found = await faults(AFTER);
+    for (let n = 10; n < 17; n += 1) await client.delete(NODES, { name: `node-${n}` });
+    const named = 'node-10, node-11, node-12, node-13, node-14 and 2 more';
+    expect(found).toEqual([
+      `failed: nodes, 9 of them: no agent has told its chassis: ${named}; it has no subnets: ${named}`,
+    ]);
+  });
+
+  it('rights that were taken away', async () => {
+    await kubectl.run('delete', 'clusterrolebinding', 'ovn-udn-agent');
+    const found = await eventually(async () => {
+      const lines = await faults(AFTER);
+      expect(lines).toHaveLength(1);
+      return lines;
+    });
+    expect(found[0]).toMatch(/^failed: rights of udn-agent: it may not create events; .*it may not patch pods/);
+    await restored();
+  });
+
+  it('a definition of another version', async () => {
+    const crd = 'clusteruserdefinednetworks.k8s.ovn.org';
+    const patch = '[{"op":"remove","path":"/spec/names/shortNames"}]';
+    await kubectl.run('patch', 'crd', crd, '--type=json', '-p', patch);
+    expect(await faults(AFTER)).toEqual([
+      `failed: ${crd}: it is that of another version, in spec.names.shortNames: apply daemonset/crds again`,
+    ]);
+    await restored();
+  });
+
+  it('policies that do nothing', async () => {
+    const kind = 'validatingadmissionpolicybinding';
+    await kubectl.run('delete', kind, 'ovn-udn-finalizers');
+    await kubectl.run('patch', kind, 'default-network-annotation', '-p', '{"spec":{"validationActions":["Audit"]}}');
+    expect(await faults(AFTER)).toEqual([
+      'failed: admission policies: the binding of default-network-annotation does not deny; ovn-udn-finalizers has no binding',
+    ]);
+    await restored();
+  });
+
+  /** An overlay that changes the namespace and nothing else: expressions are no references. */
+  it('policies that name the accounts of another namespace', async () => {
+    const found = await faults({ ...AFTER, namespace: 'elsewhere' });
+    const policies = found.find((line) => line.startsWith('failed: admission policies')) ?? '';
+    expect(policies).toContain(
+      'ovn-udn-nodes does not name the account system:serviceaccount:elsewhere:udn-agent, so that it does not keep it',
+    );
+    expect(policies.split('; ')).toHaveLength(5);
+  });
+
+  it('what this user may not see is no fault', async () => {
+    const agent = await agentClient();
+    const { exitStatus, lines } = await check(agent, AFTER);
+    agent.close();
+    expect(exitStatus).toBe(2);
+    expect(lines.filter((line) => line.startsWith('failed'))).toEqual([]);
+    expect(lines.find((line) => line.startsWith('unknown: leader'))).toContain('cannot get resource "leases"');
+  });
+
+  const restored = async (): Promise<void> => {
+    await kubectl.run('apply', '-k', 'daemonset');
+    await eventually(async () => expect(await faults(AFTER)).toEqual([]));
+  };
+});
+
+/** Somebody with few rights. */
+const agentClient = async (): Promise<KubeClient> => {
+  const as = { as: 'system:serviceaccount:ovn-udn:udn-agent', 'as-groups': ['system:authenticated'] };
+  return await connectAs(await readFile(server.kubeconfig, 'utf8'), (user) => ({ ...user, ...as }));
+};
