@@ -10,7 +10,7 @@ import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 import { immutableField, onUpdate, type Rule, withRules } from './rules.ts';
 import { evpnSchema, noOverlaySchema } from './transport-config.ts';
-import { layer2Field, networkStatusSchema, topologyBlockRule, topologyImmutable } from './user-defined-network.ts';
+import { layer2Field, topologyBlockRule, topologyImmutable } from './user-defined-network.ts';
 
 /** @throws ApiError */
 export const parseClusterUserDefinedNetwork = (value: unknown): ClusterUserDefinedNetwork =>
@@ -176,7 +176,6 @@ export const cudnSpecSchema = withRules(
 const cudnSchema = z.object({
   metadata: metadataSchema,
   spec: cudnSpecSchema,
-  status: networkStatusSchema.optional(),
 });
 
 export type ClusterUserDefinedNetwork = z.output<typeof cudnSchema>;

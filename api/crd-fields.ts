@@ -1,9 +1,9 @@
 /** Fields that the configurations of several topologies share. */
 import { z } from 'zod';
-import { type Cidr, cidrFamily } from '../net/cidr.ts';
-import { type Ip, ipFamily } from '../net/ip.ts';
-import { type Rule, withRules } from './rules.ts';
-import { cidrSchema, ipSchema } from './scalars.ts';
+import { type Cidr, cidrFamily, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../net/cidr.ts';
+import { NetError } from '../net/errors.ts';
+import { type Ip, ipFamily, parseIp } from '../net/ip.ts';
+import { type Rule, VALIDATIONS, withRules } from './rules.ts';
 
 /** A list is one value: nobody merges into it. */
 export const ATOMIC = { 'x-kubernetes-list-type': 'atomic' } as const;
@@ -12,17 +12,53 @@ export const ATOMIC = { 'x-kubernetes-list-type': 'atomic' } as const;
 const MAX_IP_LENGTH = 39;
 const MAX_CIDR_LENGTH = 43;
 
-export const cidrField = cidrSchema.meta({
-  maxLength: MAX_CIDR_LENGTH,
-  'x-kubernetes-validations': [{ rule: 'isCIDR(self)', message: 'CIDR is invalid' }],
-});
+const CIDR_MESSAGE = 'CIDR is invalid';
+const IP_MESSAGE = 'IP is invalid';
 
-const ipField = ipSchema.meta({
-  maxLength: MAX_IP_LENGTH,
-  'x-kubernetes-validations': [{ rule: 'isIP(self)', message: 'IP is invalid' }],
-});
+/** What an API server says, and behind it what exactly is wrong: a rule in CEL has only the one sentence. */
+const readAs =
+  <Out>(read: (text: string) => Out, messageOf: (error: unknown) => string) =>
+  (text: string, context: z.RefinementCtx): Out => {
+    try {
+      return read(text);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      context.addIssue({ code: 'custom', message: `${messageOf(error)}: ${detail}` });
+      return z.NEVER;
+    }
+  };
 
-const dualCidrRule: Rule<readonly Cidr[]> = {
+/** @param field as its author calls it, for the sentence about host bits */
+const cidrOf = (field: string): z.ZodType<Cidr, string> => {
+  const maskMessage = `${field} must be a masked network address (no host bits set)`;
+  const messageOf = (error: unknown): string =>
+    error instanceof NetError && error.code === 'ERR_NET_HOST_BITS' ? maskMessage : CIDR_MESSAGE;
+  return z
+    .string()
+    .transform(readAs(parseCidr, messageOf))
+    .meta({
+      maxLength: MAX_CIDR_LENGTH,
+      [VALIDATIONS]: [
+        { rule: 'isCIDR(self)', message: CIDR_MESSAGE },
+        { rule: '!isCIDR(self) || cidr(self) == cidr(self).masked()', message: maskMessage },
+      ],
+    });
+};
+
+export const cidrField = cidrOf('CIDR');
+
+/** An address with the prefix length of its network: the objects of others call it a CIDR. */
+export const addressField: z.ZodType<InterfaceAddress, string> = z
+  .string()
+  .transform(readAs(parseInterfaceAddress, () => CIDR_MESSAGE))
+  .meta({ maxLength: MAX_CIDR_LENGTH, [VALIDATIONS]: [{ rule: 'isCIDR(self)', message: CIDR_MESSAGE }] });
+
+const ipField: z.ZodType<Ip, string> = z
+  .string()
+  .transform(readAs(parseIp, () => IP_MESSAGE))
+  .meta({ maxLength: MAX_IP_LENGTH, [VALIDATIONS]: [{ rule: 'isIP(self)', message: IP_MESSAGE }] });
+
+const dualCidrRule: Rule<readonly (Cidr | InterfaceAddress)[]> = {
   cel: 'size(self) != 2 || !isCIDR(self[0]) || !isCIDR(self[1]) || cidr(self[0]).ip().family() != cidr(self[1]).ip().family()',
   message: 'When 2 CIDRs are set, they must be from different IP families',
   holds: (cidrs) => new Set(cidrs.map(cidrFamily)).size === cidrs.length,
@@ -35,16 +71,21 @@ const dualIpRule: Rule<readonly Ip[]> = {
 };
 
 /** One or two networks, of different families. */
-export const dualCidrs = (description: string, rules: readonly Rule<readonly Cidr[]>[] = []) =>
-  withRules(z.array(cidrField).min(1).max(2), [dualCidrRule, ...rules], { description, ...ATOMIC });
+export const dualCidrs = (description: string) =>
+  withRules(z.array(cidrField).min(1).max(2), [dualCidrRule], { description, ...ATOMIC });
+
+/** One or two addresses with their prefix lengths, of different families. */
+export const dualAddresses = (description: string, rules: readonly Rule<unknown>[] = []) =>
+  withRules(z.array(addressField).max(2), [dualCidrRule, ...rules], { description, ...ATOMIC });
 
 /** One or two addresses, of different families. */
 export const dualIps = (description: string) =>
   withRules(z.array(ipField).min(1).max(2), [dualIpRule], { description, ...ATOMIC });
 
-export const cidrList = (maxItems: number, description: string) =>
+/** @param field its name, for messages */
+export const cidrList = (field: string, maxItems: number, description: string) =>
   z
-    .array(cidrField)
+    .array(cidrOf(field))
     .min(1)
     .max(maxItems)
     .meta({ description, ...ATOMIC });
@@ -62,16 +103,18 @@ export const joinSubnetsField = dualCidrs(
 );
 
 export const ipamField = withRules(
-  z.object({
-    mode: z
-      .enum(['Enabled', 'Disabled'])
-      .optional()
-      .meta({ description: 'Enabled (default): pods get addresses of the subnets. Disabled: pods get a MAC only.' }),
-    lifecycle: z
-      .enum(['Persistent'])
-      .optional()
-      .meta({ description: 'Persistent: addresses outlive the pods that have them, by way of an IPAMClaim.' }),
-  }),
+  z
+    .object({
+      mode: z
+        .enum(['Enabled', 'Disabled'])
+        .optional()
+        .meta({ description: 'Enabled (default): pods get addresses of the subnets. Disabled: pods get a MAC only.' }),
+      lifecycle: z
+        .enum(['Persistent'])
+        .optional()
+        .meta({ description: 'Persistent: addresses outlive the pods that have them, by way of an IPAMClaim.' }),
+    })
+    .refine(({ mode, lifecycle }) => mode !== undefined || lifecycle !== undefined, 'must have mode or lifecycle'),
   [
     {
       cel: "!has(self.lifecycle) || self.lifecycle != 'Persistent' || !has(self.mode) || self.mode == 'Enabled'",

@@ -119,10 +119,6 @@ const partRules = (field: 'reservedSubnets' | 'infrastructureSubnets'): readonly
       (config[field] ?? []).every((part) => (config.subnets ?? [part]).some((cidr) => cidrContains(cidr, part))),
     at: [field],
   },
-  {
-    cel: `!has(self.${field}) || self.${field}.all(p, !isCIDR(p) || cidr(p) == cidr(p).masked())`,
-    message: `${field} must be a masked network address (no host bits set)`,
-  },
 ];
 
 const disjointParts: Rule<Config> = {
@@ -141,10 +137,12 @@ export const layer2Schema = withRules(
     mtu: mtuField.optional(),
     subnets: dualCidrs('Where the pods get addresses from: one subnet, or one of each family.').optional(),
     reservedSubnets: cidrList(
+      'reservedSubnets',
       25,
       'Parts of the subnets that pods get an address of only when they ask for it.',
     ).optional(),
     infrastructureSubnets: cidrList(
+      'infrastructureSubnets',
       4,
       'Parts of the subnets for gateways and management ports; pods get none of it.',
     ).optional(),

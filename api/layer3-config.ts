@@ -1,6 +1,7 @@
 /** `layer3` of UserDefinedNetwork and ClusterUserDefinedNetwork: every node has a subnet of its own. */
 import { z } from 'zod';
 import { type Cidr, cidrFamily, cidrsOverlap, prefixLength } from '../net/cidr.ts';
+import { DEFAULT_HOST_PREFIX } from './cluster-config.ts';
 import {
   ATOMIC,
   celHasIpv6,
@@ -31,13 +32,26 @@ const subnetRules: readonly Rule<Subnet>[] = [
     holds: ({ cidr, hostSubnet }) => hostSubnet === undefined || cidrFamily(cidr) !== 4 || hostSubnet < 32,
     at: ['hostSubnet'],
   },
+  {
+    cel: '!has(self.hostSubnet) || !isCIDR(self.cidr) || cidr(self.cidr).ip().family() != 6 || self.hostSubnet == 64',
+    message: 'HostSubnet must be 64 for ipv6 CIDR',
+    holds: ({ cidr, hostSubnet }) => hostSubnet === undefined || cidrFamily(cidr) !== 6 || hostSubnet === 64,
+    at: ['hostSubnet'],
+  },
+  {
+    cel: `has(self.hostSubnet) || !isCIDR(self.cidr) || cidr(self.cidr).prefixLength() < (cidr(self.cidr).ip().family() == 4 ? ${DEFAULT_HOST_PREFIX[4]} : ${DEFAULT_HOST_PREFIX[6]})`,
+    message: `CIDR must be larger than the subnet of a node, which is /${DEFAULT_HOST_PREFIX[4]} for ipv4 and /${DEFAULT_HOST_PREFIX[6]} for ipv6 when hostSubnet is unset`,
+    holds: ({ cidr, hostSubnet }) =>
+      hostSubnet !== undefined || prefixLength(cidr) < DEFAULT_HOST_PREFIX[cidrFamily(cidr)],
+    at: ['cidr'],
+  },
 ];
 
 const subnetField = withRules(
   z.object({
     cidr: cidrField.meta({ ...cidrField.meta(), description: 'The network that the nodes share.' }),
     hostSubnet: z.int().min(1).max(127).optional().meta({
-      description: 'Prefix length of the part of each node. Absent: 24 for IPv4, 64 for IPv6.',
+      description: 'Prefix length of the part of each node. Absent: 24 for IPv4. IPv6 has no other than 64.',
       format: 'int32',
     }),
   }),
@@ -110,16 +124,20 @@ const rules: readonly Rule<Config>[] = [
       !somePair(subnets, (a, b) => cidrFamily(a.cidr) === cidrFamily(b.cidr) && a.hostSubnet !== b.hostSubnet),
     at: ['subnets'],
   },
-  onUpdate("self.role == 'Primary' || self.subnets == oldSelf.subnets", 'Subnets is immutable for Secondary role'),
+  onUpdate("self.role == 'Primary' || self.subnets == oldSelf.subnets", 'Subnets is immutable for Secondary role', [
+    'subnets',
+  ]),
   onUpdate(
     "self.role != 'Primary' || oldSelf.subnets.all(o, self.subnets.exists(n, n.cidr == o.cidr))",
     'Removing existing subnets is not allowed',
+    ['subnets'],
   ),
   onUpdate(
     'oldSelf.subnets.all(o, self.subnets.all(n, n.cidr != o.cidr || (has(n.hostSubnet) == has(o.hostSubnet) && (!has(n.hostSubnet) || n.hostSubnet == o.hostSubnet))))',
     'hostSubnet is immutable',
+    ['subnets'],
   ),
-  onUpdate('self.role == oldSelf.role', 'role is immutable'),
+  onUpdate('self.role == oldSelf.role', 'role is immutable', ['role']),
   immutableField('mtu'),
   immutableField('joinSubnets'),
 ];

@@ -37,13 +37,18 @@ export const withRules = <Schema extends z.ZodType>(
     .meta({ ...meta, [VALIDATIONS]: [...validationsOf(schema), ...rules.map(toValidation)] });
 
 /** A rule that only the API server can check, since it is about what may change. */
-export const onUpdate = (cel: string, message: string): Rule<unknown> => ({ cel, message });
+export const onUpdate = (cel: string, message: string, at: readonly string[] = []): Rule<unknown> => ({
+  cel,
+  message,
+  at,
+});
 
 /** A field of an object that may neither change nor come and go. */
 export const immutableField = (field: string, message = `${field} is immutable`): Rule<unknown> =>
   onUpdate(
     `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
     message,
+    [field],
   );
 
 const validationsOf = (schema: z.ZodType): readonly unknown[] => {
@@ -51,4 +56,9 @@ const validationsOf = (schema: z.ZodType): readonly unknown[] => {
   return Array.isArray(validations) ? validations : [];
 };
 
-const toValidation = ({ cel, message }: Rule<never>): Readonly<Record<string, string>> => ({ rule: cel, message });
+/** The field that is to blame for us is so for the server, too; it knows no items of lists there. */
+const toValidation = ({ cel, message, at = [] }: Rule<never>): Readonly<Record<string, string>> => ({
+  rule: cel,
+  message,
+  ...(at.length > 0 && at.every((key) => typeof key === 'string') ? { fieldPath: `.${at.join('.')}` } : {}),
+});

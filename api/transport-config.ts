@@ -1,5 +1,6 @@
 /** How a ClusterUserDefinedNetwork crosses from node to node if not by Geneve. Accepted, not implemented yet. */
 import { z } from 'zod';
+import { isIp } from '../net/ip.ts';
 import { type Rule, withRules } from './rules.ts';
 
 export const noOverlaySchema = z
@@ -73,7 +74,7 @@ function withParts(target: string, holds: (left: string, right: string) => boole
 }
 
 const isNumber = (text: string): boolean => /^[0-9]{1,10}$/.test(text);
-const isIpv4 = (text: string): boolean => /^(?:[0-9]{1,3}\.){3}[0-9]{1,3}$/.test(text);
+const isIpv4 = (text: string): boolean => !text.includes(':') && isIp(text);
 /** What is no number is another rule's to tell. */
 const atMost = (text: string, max: number): boolean => !isNumber(text) || Number(text) <= max;
 

@@ -37,7 +37,8 @@ describe('UserDefinedNetwork', () => {
         code: 'ERR_API_FIELD',
         object: 'UserDefinedNetwork ns/blue',
         field: 'spec.layer3.subnets[1].cidr',
-        message: 'spec.layer3.subnets[1].cidr: "10.0.0.5/24" has host bits set, the network is 10.0.0.0/24',
+        message:
+          'spec.layer3.subnets[1].cidr: CIDR must be a masked network address (no host bits set): "10.0.0.5/24" has host bits set, the network is 10.0.0.0/24',
       }),
     );
   });

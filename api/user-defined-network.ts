@@ -1,7 +1,6 @@
 /** UserDefinedNetwork, `k8s.ovn.org/v1`: a network of one namespace. */
 import { z } from 'zod';
 import { canonicalJson } from './canonical-json.ts';
-import { conditionSchema } from './condition.ts';
 import { layer2Schema } from './layer2-config.ts';
 import { layer3Schema } from './layer3-config.ts';
 import { UDN_API_VERSION } from './names.ts';
@@ -36,7 +35,9 @@ export const topologyBlockRule = (
 
 export const layer2Field = withRules(layer2Schema, [onUpdate('self == oldSelf', 'Layer2 is immutable')]);
 
-export const topologyImmutable: Rule<unknown> = onUpdate('self.topology == oldSelf.topology', 'Topology is immutable');
+export const topologyImmutable: Rule<unknown> = onUpdate('self.topology == oldSelf.topology', 'Topology is immutable', [
+  'topology',
+]);
 
 export const udnSpecSchema = withRules(
   z.object({
@@ -50,23 +51,9 @@ export const udnSpecSchema = withRules(
   { description: 'The network that is wanted.' },
 );
 
-export const networkStatusSchema = z
-  .object({
-    conditions: z
-      .array(conditionSchema)
-      .optional()
-      .meta({
-        description: 'How far the network is.',
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['type'],
-      }),
-  })
-  .meta({ description: 'What has become of the network.' });
-
 const udnSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
   spec: udnSpecSchema,
-  status: networkStatusSchema.optional(),
 });
 
 export type UserDefinedNetwork = z.output<typeof udnSchema>;

@@ -6,6 +6,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crdFiles } from '../api/crd/crds.ts';
 import { generateOvsdbModels } from '../ovsdb/gen/generate.ts';
+import { apiDocs } from './api-docs.ts';
+import { metricsDocs } from './metrics-docs.ts';
 import { registryDocs } from './registries.ts';
 
 /** Path from the repository's root → content. */
@@ -15,6 +17,8 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   crdFiles,
   generateOvsdbModels,
   registryDocs,
+  apiDocs,
+  metricsDocs,
 ];
 
 const main = async (check: boolean): Promise<void> => {

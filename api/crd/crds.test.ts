@@ -35,8 +35,14 @@ describe('CRDs', () => {
       'userdefinednetworks.k8s.ovn.org',
       'clusteruserdefinednetworks.k8s.ovn.org',
       'network-attachment-definitions.k8s.cni.cncf.io',
+      'ipamclaims.k8s.cni.cncf.io',
     ]);
-    expect(definitions.map((crd) => crd.spec.names.shortNames[0])).toEqual(['udn', 'cudn', 'net-attach-def']);
+    expect(definitions.map((crd) => crd.spec.names.shortNames)).toEqual([
+      ['udn'],
+      ['cudn'],
+      ['net-attach-def'],
+      undefined,
+    ]);
   });
 
   it.each(schemas)('%s is structural', (_kind, schema) => {
@@ -45,6 +51,25 @@ describe('CRDs', () => {
       for (const word of ['oneOf', 'anyOf', 'allOf', 'not', '$ref', 'nullable']) expect(node).not.toHaveProperty(word);
       if (node.properties !== undefined) expect(node).not.toHaveProperty('additionalProperties');
       if (node.type === 'array') expect(node).toHaveProperty('x-kubernetes-list-type');
+    }
+  });
+
+  it.each(schemas)('%s describes every field', (_kind, schema) => {
+    const undescribed = (node: Node, path: string): string[] =>
+      Object.entries(node.properties ?? {}).flatMap(([name, inner]) => [
+        ...(inner['description'] === undefined ? [`${path}.${name}`] : []),
+        ...undescribed(inner, `${path}.${name}`),
+        ...(inner.items === undefined ? [] : undescribed(inner.items, `${path}.${name}[]`)),
+      ]);
+    // An API server adds those of all objects.
+    expect(undescribed(schema, '').filter((path) => !/^\.(apiVersion|kind|metadata)$/.test(path))).toEqual([]);
+  });
+
+  /** An API server takes such a schema, and then refuses every object that has the field. */
+  it.each(schemas)('%s has bounds within the formats of its numbers', (_kind, schema) => {
+    for (const node of nodes(schema).filter(({ format }) => format === 'int32')) {
+      expect(node['minimum']).toBeGreaterThanOrEqual(-(2 ** 31));
+      expect(node['maximum']).toBeLessThan(2 ** 31);
     }
   });
 

@@ -1,34 +1,35 @@
 /** The CRDs of this project, by the name of their file in `daemonset/crds/`. */
 import { z } from 'zod';
 import { cudnSpecSchema } from '../cluster-user-defined-network.ts';
-import { networkStatusSchema, udnSpecSchema } from '../user-defined-network.ts';
+import { ipamClaimSpecSchema, ipamClaimStatusSchema } from '../ipam-claim.ts';
+import { networkStatusSchema } from '../network-status.ts';
+import { udnSpecSchema } from '../user-defined-network.ts';
 import { type CrdDescription, crdYaml, type PrinterColumn } from './definition.ts';
 import { toStructural } from './structural.ts';
-
-const READY: PrinterColumn = {
-  name: 'Created',
-  type: 'string',
-  jsonPath: '.status.conditions[?(@.type=="NetworkCreated")].status',
-  description: 'Whether the network is there for pods.',
-};
-
-const MESSAGE: PrinterColumn = {
-  name: 'Message',
-  type: 'string',
-  jsonPath: '.status.conditions[?(@.type=="NetworkCreated")].message',
-  description: 'What the cluster manager says about it.',
-  priority: 1,
-};
 
 const AGE: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 const networkColumns = (spec: string): readonly PrinterColumn[] => [
   { name: 'Topology', type: 'string', jsonPath: `${spec}.topology` },
   { name: 'Role', type: 'string', jsonPath: `${spec}..role` },
-  { name: 'Subnets', type: 'string', jsonPath: `${spec}..subnets`, description: 'Where pods get addresses from.' },
-  READY,
+  { name: 'Subnets', type: 'string', jsonPath: '.status.subnets', description: 'Where pods get addresses from.' },
+  { name: 'ID', type: 'integer', jsonPath: '.status.networkID', description: 'Its number in the cluster.' },
+  {
+    name: 'State',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+    description: 'NetworkReady, or why it is not.',
+  },
   AGE,
-  MESSAGE,
+  { name: 'Pods', type: 'integer', jsonPath: '.status.pods', description: 'Pods that are attached.', priority: 1 },
+  { name: 'VRF', type: 'string', jsonPath: '.status.vrf.name', description: "Of the hosts' routes.", priority: 1 },
+  {
+    name: 'Message',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+    description: 'What the cluster manager says about it.',
+    priority: 1,
+  },
 ];
 
 const userDefinedNetworks: CrdDescription = {
@@ -93,9 +94,37 @@ const networkAttachmentDefinitions: CrdDescription = {
   specRequired: false,
 };
 
+/** Of the same group: clusters with virtual machines may have it already. Nothing reads claims yet. */
+const ipamClaims: CrdDescription = {
+  group: 'k8s.cni.cncf.io',
+  version: 'v1alpha1',
+  kind: 'IPAMClaim',
+  plural: 'ipamclaims',
+  singular: 'ipamclaim',
+  shortNames: [],
+  categories: [],
+  scope: 'Namespaced',
+  description: 'Addresses of a network that outlive the pods that have them.',
+  columns: [
+    { name: 'Network', type: 'string', jsonPath: '.spec.network' },
+    { name: 'Interface', type: 'string', jsonPath: '.spec.interface' },
+    { name: 'IPs', type: 'string', jsonPath: '.status.ips', description: 'The addresses that it owns.' },
+    { name: 'Pod', type: 'string', jsonPath: '.status.ownerPod.name', description: 'Who has them now.' },
+    AGE,
+  ],
+  spec: toStructural(ipamClaimSpecSchema),
+  status: toStructural(ipamClaimStatusSchema),
+  specRequired: false,
+};
+
+/** As they are installed. */
+export const CRDS: readonly CrdDescription[] = [
+  userDefinedNetworks,
+  clusterUserDefinedNetworks,
+  networkAttachmentDefinitions,
+  ipamClaims,
+];
+
 /** Path from the repository's root → content. */
-export const crdFiles = (): Readonly<Record<string, string>> => ({
-  'daemonset/crds/k8s.ovn.org_userdefinednetworks.yaml': crdYaml(userDefinedNetworks),
-  'daemonset/crds/k8s.ovn.org_clusteruserdefinednetworks.yaml': crdYaml(clusterUserDefinedNetworks),
-  'daemonset/crds/k8s.cni.cncf.io_network-attachment-definitions.yaml': crdYaml(networkAttachmentDefinitions),
-});
+export const crdFiles = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(CRDS.map((crd) => [`daemonset/crds/${crd.group}_${crd.plural}.yaml`, crdYaml(crd)]));

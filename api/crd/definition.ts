@@ -39,8 +39,8 @@ export const toCrd = (crd: CrdDescription): Readonly<Record<string, unknown>> =>
       listKind: `${crd.kind}List`,
       plural: crd.plural,
       singular: crd.singular,
-      shortNames: crd.shortNames,
       // An empty list is not kept by the server: kubectl would send it again and again.
+      ...(crd.shortNames.length > 0 && { shortNames: crd.shortNames }),
       ...(crd.categories.length > 0 && { categories: crd.categories }),
     },
     scope: crd.scope,

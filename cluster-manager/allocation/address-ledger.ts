@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { gatewayIp, managementIp, type Network, networkFamilies } from '../../api/network.ts';
-import { addressOf, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
+import { freeAddresses } from '../../net/allocator/addresses.ts';
+import { addressOf, type Cidr, cidrContainsIp, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import { type Mac, macFromBytes, macFromIp } from '../../net/mac.ts';
@@ -41,6 +42,13 @@ export interface HeldAddresses {
   readonly tunnelId?: PortKey | undefined;
 }
 
+/** How much of a subnet is given out and how much can be: addresses, or subnets of nodes. */
+export interface SubnetUsage {
+  readonly subnet: Cidr;
+  readonly used: number;
+  readonly free: bigint;
+}
+
 /** Keys 1–9 are the platform's: ports of routers on the network's switch. */
 export const FIRST_POD_KEY = 10;
 
@@ -67,6 +75,14 @@ export class AddressLedger {
     this.#pools = addressPools(network);
     this.#subnetCount = network.subnets.length;
     this.#macFamily = networkFamilies(network)[0];
+  }
+
+  /** How full each subnet is. */
+  usage(): readonly SubnetUsage[] {
+    return this.#pools.pools.map((pool) => {
+      const used = [...this.#ipHolders.keys()].filter((ip) => cidrContainsIp(pool.cidr, ip));
+      return { subnet: pool.cidr, used: used.length, free: freeAddresses(pool, used) };
+    });
   }
 
   get size(): number {

@@ -11,6 +11,7 @@ import { nodeTransitAddresses } from '../../api/network-keys.ts';
 import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
 import { heldByNode, type NodeFacts } from '../facts/node-facts.ts';
+import type { SubnetUsage } from './address-ledger.ts';
 import { createIdLedger } from './id-ledger.ts';
 import { createSubnetLedger, type SubnetLedger } from './subnet-ledger.ts';
 
@@ -120,6 +121,15 @@ export class NodeAllocations {
   /** What the nodes' subnets of a network are cut from. */
   rangesOf(network: string): readonly Cidr[] {
     return this.#networks.get(network)?.network.subnets.map(({ cidr }) => cidr) ?? [];
+  }
+
+  /** How many nodes have their part of a network. */
+  countOf(network: string): number {
+    return this.#networks.get(network)?.ledger.owners().length ?? 0;
+  }
+
+  usageOf(network: string): readonly SubnetUsage[] {
+    return this.#networks.get(network)?.ledger.usage() ?? [];
   }
 
   /** Nodes without a subnet of the network, and why. */

@@ -1,6 +1,12 @@
 /** What the pods hold of the layer-2 networks, by network and by pod. No I/O and no clock. */
 import type { Network } from '../../api/network.ts';
-import { AddressLedger, type AddressRequest, type HeldAddresses, type PodAllocation } from './address-ledger.ts';
+import {
+  AddressLedger,
+  type AddressRequest,
+  type HeldAddresses,
+  type PodAllocation,
+  type SubnetUsage,
+} from './address-ledger.ts';
 
 export class PodAllocations {
   readonly #ledgers = new Map<string, AddressLedger>();
@@ -62,6 +68,10 @@ export class PodAllocations {
     return held
       .filter(([nadKey, network]) => this.#ledgers.get(network)?.release(ownerOf(pod, nadKey)) === true)
       .map(([, network]) => network);
+  }
+
+  usageOf(network: string): readonly SubnetUsage[] {
+    return this.#ledgers.get(network)?.usage() ?? [];
   }
 
   /** How many addresses of the network are held. */

@@ -7,8 +7,9 @@ import {
   type SubnetRange,
   subnetPool,
 } from '../../net/allocator/subnets.ts';
-import { type Cidr, cidrFamily } from '../../net/cidr.ts';
+import { type Cidr, cidrContains, cidrFamily, prefixLength } from '../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
+import type { SubnetUsage } from './address-ledger.ts';
 import { isConflict } from './conflict.ts';
 
 export interface SubnetLedger {
@@ -27,6 +28,8 @@ export interface SubnetLedger {
   /** IPv4 first. */
   get(owner: string): readonly Cidr[] | undefined;
   owners(): readonly string[];
+  /** How much of each range the owners hold. */
+  usage(): readonly SubnetUsage[];
 }
 
 export const createSubnetLedger = (ranges: readonly SubnetRange[]): SubnetLedger => {
@@ -76,6 +79,12 @@ export const createSubnetLedger = (ranges: readonly SubnetRange[]): SubnetLedger
     },
     get: (owner) => (byOwner.has(owner) ? inOrder(byOwner.get(owner)) : undefined),
     owners: () => [...byOwner.keys()],
+    usage: () =>
+      ranges.map(({ cidr, hostPrefix }) => {
+        const used = [...holderOf.keys()].filter((subnet) => cidrContains(cidr, subnet)).length;
+        const size = 1n << BigInt(Math.max(0, hostPrefix - prefixLength(cidr)));
+        return { subnet: cidr, used, free: size - BigInt(used) };
+      }),
   };
 };
 

@@ -93,7 +93,7 @@ describe('a ClusterUserDefinedNetwork', () => {
     });
     await cluster.settled();
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
-      'failed to generate NetworkAttachmentDefinition: spec.network.layer2.subnets[0]: "nonsense" is not a CIDR',
+      'failed to generate NetworkAttachmentDefinition: spec.network.layer2.subnets[0]: CIDR is invalid: "nonsense" is not a CIDR',
     );
     expect(await cluster.get('NetworkAttachmentDefinition', 'a/blue')).toBeDefined();
   });

@@ -15,6 +15,7 @@ import { createAddressWaiters } from './address-waiters.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { nadReconciler } from './nad-controller.ts';
 import { networkReconciler } from './network-controller.ts';
+import { usageDelayMs, usageReconciler } from './network-usage.ts';
 import { createNetworkViews } from './network-views.ts';
 import { nodeReconciler } from './node-controller.ts';
 import { podReconciler } from './pod-controller.ts';
@@ -33,7 +34,7 @@ export interface ManagerOptions {
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
-export type ControllerName = 'network' | 'nad' | 'node' | 'pod';
+export type ControllerName = 'network' | 'usage' | 'nad' | 'node' | 'pod';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -74,10 +75,11 @@ export const createManager = (options: ManagerOptions): Manager => {
     reportConflicts(problems, recovered.problems);
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state },
+      random ?? Math.random,
       (controller, reconcile) =>
         createWorkQueue({
           handle: reconcile,
-          concurrency: 16,
+          concurrency: controller === 'usage' ? 1 : 16,
           clock,
           random,
           observe: (about) => observe({ source: 'queue', controller, about }),
@@ -130,10 +132,13 @@ const recoverState = (
 
 const startControllers = (
   base: Omit<ControllerContext, 'enqueue'>,
+  random: () => number,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
 ): Readonly<Record<ControllerName, WorkQueue>> => {
+  const { udns, cudns } = base.caches;
   const enqueue: Enqueue = {
     network: (key) => queues.network.add(key),
+    usage: (key) => queues.usage.addAfter(key, usageDelayMs(udns.size + cudns.size, random)),
     nad: (key) => queues.nad.add(key),
     node: (name) => queues.node.add(name),
     pod: (key) => queues.pod.add(key),
@@ -144,6 +149,7 @@ const startControllers = (
   const views = createNetworkViews(context, users);
   const queues = {
     network: createQueue('network', networkReconciler(context, views, users)),
+    usage: createQueue('usage', usageReconciler(context)),
     nad: createQueue('nad', nadReconciler(context, users)),
     node: createQueue('node', nodeReconciler(context)),
     pod: createQueue('pod', podReconciler(context, waiters)),

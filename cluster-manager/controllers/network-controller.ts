@@ -4,6 +4,7 @@
  */
 import type { ConditionInput } from '../../api/condition.ts';
 import { UDN_FINALIZER } from '../../api/names.ts';
+import { MAX_NAMED, type NetworkStatusFields } from '../../api/network-status.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { refOf as refOfKey } from '../../kube/object-key.ts';
@@ -11,17 +12,24 @@ import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NadManifest } from '../render/network-attachment-definition.ts';
 import { planRelease, planWanted, type ReleasePlan, type WantedPlan } from '../render/plan-network.ts';
 import { removeFinalizer } from './finalizer.ts';
+import { networkAllocation } from './network-allocation.ts';
+import {
+  createdCondition,
+  deletingCondition,
+  errorReason,
+  readyCondition,
+  transportCondition,
+  unusedCondition,
+} from './network-conditions.ts';
 import { factsOf, networkKey } from './network-key.ts';
 import {
   ALLOCATION_MANAGER,
-  allocationCondition,
   applyToNetwork,
-  createdCondition,
   NETWORK_MANAGER,
   refOf,
   regarding,
   resourceOf,
-  writeCondition,
+  writeStatus,
 } from './network-status.ts';
 import type { NetworkViews } from './network-views.ts';
 import type { PodUsers } from './pod-users.ts';
@@ -69,8 +77,11 @@ const ensure = async (controller: Controller, facts: NetworkFacts, signal: Abort
   const namespaces = plans.filter(({ plan }) => isThere(plan)).map(({ namespace }) => namespace);
   // A namespace that is about to go takes its networks along: nothing is left to be said about them.
   const isLeaving = facts.kind === 'UserDefinedNetwork' && plans.every(({ plan }) => plan.kind === 'skip');
-  if (!isLeaving) await report(controller, facts, conditionOf(facts, namespaces, messages), signal);
-  await reportAllocation(controller, facts, signal);
+  if (!isLeaving) {
+    const created = createdCondition(facts, namespaces, messages);
+    await report(controller, facts, created, releases, signal);
+    await reportAllocation(controller, facts, created, namespaces, signal);
+  }
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
 };
 
@@ -92,8 +103,13 @@ const leave = async (controller: Controller, facts: NetworkFacts, signal: AbortS
     );
     return;
   }
-  const condition = messages.length > 0 ? failed(facts, messages) : deleting(facts, namespaces);
-  await report(controller, facts, condition, signal);
+  const condition = deletingCondition(facts, namespaces, messages);
+  const releases = namespaces.map((namespace, i) => ({ namespace, plan: plans[i] }));
+  await report(controller, facts, condition, releases, signal);
+  // A deletion that waits for nobody ends in a moment.
+  if (plans.some(({ kind }) => kind === 'blocked')) {
+    await reportAllocation(controller, facts, condition, namespaces, signal);
+  }
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
 };
 
@@ -171,70 +187,59 @@ const deleteNad = async ({ client }: Controller, plan: ReleasePlan, signal: Abor
   }
 };
 
-const conditionOf = (
-  facts: NetworkFacts,
-  namespaces: readonly string[],
-  messages: readonly string[],
-): ConditionInput => {
-  if (messages.length > 0) return failed(facts, messages);
-  const reason = 'NetworkAttachmentDefinitionCreated';
-  if (facts.kind === 'UserDefinedNetwork') {
-    return createdCondition('True', reason, 'NetworkAttachmentDefinition has been created');
-  }
-  const list = `[${namespaces.join(', ')}]`;
-  return createdCondition(
-    'True',
-    reason,
-    `NetworkAttachmentDefinition has been created in following namespaces: ${list}`,
-  );
-};
-
-const failed = (facts: NetworkFacts, messages: readonly string[]): ConditionInput =>
-  createdCondition('False', errorReason(facts), [...new Set(messages)].join('; '));
-
-const errorReason = ({ kind }: NetworkFacts): string =>
-  kind === 'UserDefinedNetwork' ? 'SyncError' : 'NetworkAttachmentDefinitionSyncError';
-
-const deleting = (facts: NetworkFacts, namespaces: readonly string[]): ConditionInput => {
-  const nads = namespaces.map((namespace) => `${namespace}/${facts.metadata.name}`).join(', ');
-  const message =
-    facts.kind === 'UserDefinedNetwork'
-      ? 'NetworkAttachmentDefinition is being deleted'
-      : `NetworkAttachmentDefinition are being deleted: [${nads}]`;
-  return createdCondition('False', 'NetworkAttachmentDefinitionDeleted', message);
-};
-
 const report = async (
   controller: Controller,
   facts: NetworkFacts,
-  condition: ConditionInput,
+  created: ConditionInput,
+  releases: readonly Release[],
   signal: AbortSignal,
 ): Promise<void> => {
-  const isError = condition.reason === errorReason(facts);
-  controller.problems.report(regarding(facts), errorReason(facts), isError ? [condition.message] : []);
-  await writeCondition(controller, facts, NETWORK_MANAGER, condition, signal);
+  const reason = errorReason(facts.kind);
+  controller.problems.report(regarding(facts), reason, created.reason === reason ? [created.message] : []);
+  const transport = transportCondition(facts);
+  const conditions = [created, ...(transport === undefined ? [] : [transport])];
+  const fields = blockedBy(controller, facts, releases);
+  await writeStatus(controller, facts, NETWORK_MANAGER, { conditions, fields }, signal);
 };
 
-/** Once the network has an id; as long as it can't get one, that is what failed. */
-const reportAllocation = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
-  const { state } = controller;
+interface Release {
+  readonly namespace: string;
+  readonly plan: ReleasePlan | undefined;
+}
+
+const blockedBy = (
+  { users }: Controller,
+  { metadata: { name } }: NetworkFacts,
+  releases: readonly Release[],
+): NetworkStatusFields => {
+  const pods = releases
+    .filter(({ plan }) => plan?.kind === 'blocked')
+    .flatMap(({ namespace }) => users.using(`${namespace}/${name}`));
+  return pods.length === 0 ? {} : { blockedBy: { pods: pods.length, names: pods.slice(0, MAX_NAMED) } };
+};
+
+/** What the network got, once something was tried, and what everything comes to. @param namespaces with its NAD */
+const reportAllocation = async (
+  controller: Controller,
+  facts: NetworkFacts,
+  created: ConditionInput,
+  namespaces: readonly string[],
+  signal: AbortSignal,
+): Promise<void> => {
   const nads = ownedNamespaces(controller, facts).map((namespace) => `${namespace}/${facts.metadata.name}`);
-  if (nads.length === 0) return;
-  const refusals = nads.flatMap((key) => state.nadProblems.get(key) ?? []);
-  if (state.registry.get(facts.networkName) === undefined) {
-    const [message] = refusals;
-    if (message === undefined) return;
-    const input = { type: 'NetworkAllocationSucceeded', status: 'False', reason: 'InternalError', message } as const;
-    await writeCondition(controller, facts, ALLOCATION_MANAGER, input, signal);
+  const allocation = networkAllocation(facts, nads, controller.state);
+  if (allocation === undefined) {
+    // Its NADs are on their way: with them it is told.
+    if (created.status === 'True' && namespaces.length > 0) return;
+    const ready = created.status === 'True' ? unusedCondition : readyCondition([created]);
+    await writeStatus(controller, facts, ALLOCATION_MANAGER, { conditions: [ready] }, signal);
     return;
   }
-  const failures = state.nodes.failures(facts.networkName);
-  controller.problems.report(
-    regarding(facts),
-    'NetworkAllocationFailed',
-    [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`),
-  );
-  await writeCondition(controller, facts, ALLOCATION_MANAGER, allocationCondition(failures), signal);
+  const { condition, fields, failures } = allocation;
+  const texts = [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`);
+  controller.problems.report(regarding(facts), 'NetworkAllocationFailed', texts);
+  const conditions = [condition, readyCondition([created, condition])];
+  await writeStatus(controller, facts, ALLOCATION_MANAGER, { conditions, fields }, signal);
 };
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

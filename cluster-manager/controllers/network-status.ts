@@ -1,6 +1,11 @@
-/** Conditions and events of networks. */
+/**
+ * Writes the status of networks by server-side apply. Each field manager owns some conditions and some fields, so that
+ * writing one part never takes another away; nothing is sent when the object says it already.
+ */
+import { canonicalJson } from '../../api/canonical-json.ts';
 import { type ConditionInput, hasCondition, nextCondition } from '../../api/condition.ts';
 import { UDN_API_VERSION } from '../../api/names.ts';
+import type { NetworkStatusFields } from '../../api/network-status.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { InvolvedObject } from '../../kube/events/types.ts';
@@ -9,9 +14,30 @@ import type { Writer } from '../../kube/writer/types.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { ControllerContext } from './types.ts';
 
-/** Field managers: each owns one condition, so that writing one never takes the other away. */
 export const NETWORK_MANAGER = 'user-defined-network-controller';
 export const ALLOCATION_MANAGER = 'NetworkClusterController';
+/** Of what changes with every pod and node: written seldom, see `network-usage.ts`. */
+export const USAGE_MANAGER = 'udn-network-usage';
+
+interface Owned {
+  readonly conditions: readonly string[];
+  readonly fields: readonly (keyof NetworkStatusFields)[];
+}
+
+const OWNED = {
+  [NETWORK_MANAGER]: { conditions: ['NetworkCreated', 'TransportAccepted'], fields: ['blockedBy'] },
+  [ALLOCATION_MANAGER]: {
+    conditions: ['NetworkAllocationSucceeded', 'Ready'],
+    fields: ['networkName', 'networkID', 'vrf', 'subnets'],
+  },
+  [USAGE_MANAGER]: { conditions: [], fields: ['nodes', 'pods', 'usage'] },
+} as const satisfies Readonly<Record<string, Owned>>;
+
+/** All that a field manager says of a network: what it leaves out goes. */
+export interface StatusPart {
+  readonly conditions?: readonly ConditionInput[];
+  readonly fields?: NetworkStatusFields;
+}
 
 export const resourceOf = ({ kind }: Pick<NetworkFacts, 'kind'>): ResourceType =>
   kind === 'UserDefinedNetwork' ? USER_DEFINED_NETWORKS : CLUSTER_USER_DEFINED_NETWORKS;
@@ -56,39 +82,40 @@ export const regarding = ({ kind, metadata: { namespace, name, uid } }: NetworkF
   uid,
 });
 
-/** Writes the condition unless the object has it already; an object that is gone needs none. */
-export const writeCondition = async (
+/** Writes the part unless the object has it already; an object that is gone needs none. */
+export const writeStatus = async (
   { writer, clock }: Pick<ControllerContext, 'writer' | 'clock'>,
   facts: NetworkFacts,
-  fieldManager: string,
-  input: ConditionInput,
+  fieldManager: keyof typeof OWNED,
+  { conditions = [], fields = {} }: StatusPart,
   signal: AbortSignal,
 ): Promise<void> => {
-  const condition = { ...input, message: shortened(input.message) };
-  if (hasCondition(facts.conditions, condition)) return;
+  const wanted = conditions.map((input) => ({
+    ...input,
+    message: shortened(input.message),
+    observedGeneration: facts.metadata.generation,
+  }));
+  if (isSaid(facts, OWNED[fieldManager], wanted, fields)) return;
   const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
-  const status = { conditions: [nextCondition(condition, facts.conditions, now)] };
+  const list = wanted.map((input) => nextCondition(input, facts.conditions, now));
+  const status = { ...(list.length > 0 && { conditions: list }), ...fields };
   await applyToNetwork(writer, facts, fieldManager, { status }, signal);
 };
 
-/** `NetworkCreated` */
-export const createdCondition = (status: 'True' | 'False', reason: string, message: string): ConditionInput => ({
-  type: 'NetworkCreated',
-  status,
-  reason,
-  message,
-});
-
-/** `NetworkAllocationSucceeded` @param failures node → why */
-export const allocationCondition = (failures: ReadonlyMap<string, string>): ConditionInput => {
-  const type = 'NetworkAllocationSucceeded';
-  const [node] = [...failures.keys()].sort();
-  if (node === undefined) {
-    const message = 'Network allocation succeeded for all synced nodes.';
-    return { type, status: 'True', reason: 'NetworkAllocationSucceeded', message };
-  }
-  const message = `Network allocation failed for at least one node: ${node}, check UDN events for more info.`;
-  return { type, status: 'False', reason: 'InternalError', message };
+const isSaid = (
+  { conditions, status }: NetworkFacts,
+  owned: Owned,
+  wanted: readonly ConditionInput[],
+  fields: NetworkStatusFields,
+): boolean => {
+  const surplus = conditions.some(
+    ({ type }) => owned.conditions.includes(type) && !wanted.some((one) => one.type === type),
+  );
+  return (
+    !surplus &&
+    wanted.every((one) => hasCondition(conditions, one)) &&
+    owned.fields.every((field) => canonicalJson(fields[field]) === canonicalJson(status[field]))
+  );
 };
 
 /** The API server takes 32,768 characters. */

@@ -12,6 +12,7 @@ import type { PodFacts } from '../facts/pod-facts.ts';
 import type { Touched } from '../state/cluster-state.ts';
 import type { AddressWaiters } from './address-waiters.ts';
 import { networkKey } from './network-key.ts';
+import { changedNads } from './network-usage.ts';
 import type { NetworkViews } from './network-views.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext } from './types.ts';
@@ -53,13 +54,17 @@ const subscribeToChanges = <Value>(
 
 const onNetwork = ({ enqueue }: TriggerContext, { before, after }: Change<NetworkFacts>): void => {
   const facts = after ?? before;
-  if (facts !== undefined) enqueue.network(networkKey(facts));
+  if (facts === undefined) return;
+  enqueue.network(networkKey(facts));
+  // Of the time when nobody looked.
+  if (before === undefined) enqueue.usage(networkKey(facts));
 };
 
 const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFacts>): void => {
   const { state } = context;
   if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeNode(key));
   if (after !== undefined) touch(context, state.upsertNode(after));
+  if (before?.uid !== after?.uid) enqueueLayer3Usage(context);
 };
 
 const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>): void => {
@@ -108,6 +113,7 @@ const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   const { caches, state, enqueue, users, waiters } = context;
   const { key, before, after } = change;
   users.follow(change);
+  enqueueUsage(context, changedNads(before, after));
   const isGone = after === undefined || !after.isActive || (before !== undefined && before.uid !== after.uid);
   if (isGone && before !== undefined) {
     waiters.set(key, []);
@@ -123,19 +129,38 @@ const touch = (context: TriggerContext, touched: Touched): void => {
   const { enqueue, waiters } = context;
   for (const node of touched.nodes) enqueue.node(node);
   for (const nad of touched.nads) enqueue.nad(nad);
-  for (const network of touched.networks) for (const key of sourcesOf(context, network)) enqueue.network(key);
+  for (const network of touched.networks) {
+    for (const key of sourcesOf(context, network)) {
+      enqueue.network(key);
+      enqueue.usage(key);
+    }
+  }
   for (const network of touched.freed) for (const pod of waiters.take(network)) enqueue.pod(pod);
 };
 
-/** The objects that a network's NADs were rendered from. */
-const sourcesOf = ({ state, caches }: TriggerContext, network: string): Set<string> => {
-  const keys = new Set<string>();
-  for (const { metadata } of state.registry.nadsOf(network)) {
-    for (const { kind, name } of metadata.ownerReferences) {
-      const isUdn = kind === 'UserDefinedNetwork';
-      const key = isUdn ? `${metadata.namespace}/${name}` : name;
-      if ((isUdn ? caches.udns : caches.cudns).has(key)) keys.add(`${kind}/${key}`);
-    }
-  }
-  return keys;
+/** With every pod: it looks at the NADs of the pod, and not at all of their networks. */
+const enqueueUsage = ({ caches, enqueue }: TriggerContext, nads: readonly string[]): void => {
+  for (const nad of nads) for (const key of ownersOf(caches, caches.nads.get(nad))) enqueue.usage(key);
 };
+
+/** Each node has a part of every layer-3 network. */
+const enqueueLayer3Usage = (context: TriggerContext): void => {
+  for (const { name, network } of context.state.registry.networks()) {
+    if (network.topology !== 'layer3') continue;
+    for (const key of sourcesOf(context, name)) context.enqueue.usage(key);
+  }
+};
+
+/** The objects that a network's NADs were rendered from. */
+const sourcesOf = ({ state, caches }: TriggerContext, network: string): Set<string> =>
+  new Set(state.registry.nadsOf(network).flatMap((nad) => ownersOf(caches, nad)));
+
+const ownersOf = (
+  { udns, cudns }: TriggerContext['caches'],
+  nad: Pick<NadFacts, 'metadata'> | undefined,
+): readonly string[] =>
+  (nad?.metadata.ownerReferences ?? []).flatMap(({ kind, name }) => {
+    const isUdn = kind === 'UserDefinedNetwork';
+    const key = isUdn ? `${nad?.metadata.namespace}/${name}` : name;
+    return (isUdn ? udns : cudns).has(key) ? [`${kind}/${key}`] : [];
+  });

@@ -24,6 +24,8 @@ export interface ControllerContext {
 export interface Enqueue {
   /** `UserDefinedNetwork/ns/name` or `ClusterUserDefinedNetwork/name` */
   network(key: string): void;
+  /** How full a network is has changed: it is written after a while. The key is that of `network`. */
+  usage(key: string): void;
   nad(key: string): void;
   node(name: string): void;
   pod(key: string): void;

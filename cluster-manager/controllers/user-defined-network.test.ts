@@ -119,7 +119,7 @@ describe('a UserDefinedNetwork', () => {
     const messages = await Promise.all(['a', 'b', 'c', 'd'].map((ns) => condition('UserDefinedNetwork', `${ns}/net`)));
     expect(messages.map((one) => `${one?.status} ${one?.reason}: ${one?.message}`)).toEqual([
       'False SyncError: failed to generate NetworkAttachmentDefinition: user defined subnet "10.128.0.0/16" overlaps cluster subnet "10.128.0.0/14"',
-      'False SyncError: failed to generate NetworkAttachmentDefinition: spec.layer3.subnets[0].cidr: "10.20.0.5/16" has host bits set, the network is 10.20.0.0/16',
+      'False SyncError: failed to generate NetworkAttachmentDefinition: spec.layer3.subnets[0].cidr: CIDR must be a masked network address (no host bits set): "10.20.0.5/16" has host bits set, the network is 10.20.0.0/16',
       'False SyncError: failed to generate NetworkAttachmentDefinition: spec.layer2.subnets: Subnets must be unset when ipam.mode is Disabled; spec.layer2.ipam.mode: Disabled ipam.mode is only supported for Secondary network',
       'True NetworkAttachmentDefinitionCreated: NetworkAttachmentDefinition has been created',
     ]);

@@ -31,6 +31,8 @@ export interface NetworkFacts {
   readonly selector: LabelSelector | undefined;
   readonly error: ApiError | undefined;
   readonly conditions: readonly Condition[];
+  /** All else that the status says; whoever wrote it may have written anything. */
+  readonly status: Readonly<Record<string, unknown>>;
 }
 
 export const udnFacts = (object: unknown): NetworkFacts => {
@@ -65,15 +67,16 @@ export const cudnFacts = (object: unknown): NetworkFacts => {
 };
 
 /** What has to be known even of an object that is wrong, to be able to say so and to delete it. */
-const baseFacts = (object: unknown): Pick<NetworkFacts, 'metadata' | 'conditions'> => {
+const baseFacts = (object: unknown): Pick<NetworkFacts, 'metadata' | 'conditions' | 'status'> => {
   const { metadata, status } = parseWith(baseSchema, object, 'network');
-  return { metadata, conditions: status?.conditions ?? [] };
+  const { conditions, ...rest } = status ?? {};
+  return { metadata, conditions: conditions ?? [], status: rest };
 };
 
 const baseSchema = z.object({
   metadata: metadataSchema,
   status: z
-    .object({ conditions: z.array(conditionSchema).nullish().catch([]) })
+    .looseObject({ conditions: z.array(conditionSchema).nullish().catch([]) })
     .nullish()
     .catch(undefined),
 });

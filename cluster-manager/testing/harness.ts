@@ -47,6 +47,8 @@ export interface TestCluster {
 
 export interface TestClusterOptions {
   readonly config?: ClusterConfig;
+  /** Of the manager. Default: what is tried again after a while is tried again at once. */
+  readonly clock?: Clock;
   /** Asked before each write of the manager: whether it fails, and whether the server has done it all the same. */
   readonly fault?: () => Fault | undefined;
 }
@@ -57,7 +59,7 @@ export interface Fault {
 }
 
 export const createTestCluster = async (options: TestClusterOptions = {}): Promise<TestCluster> => {
-  const { config = parseClusterConfig(), fault = () => undefined } = options;
+  const { config = parseClusterConfig(), clock = impatientClock, fault = () => undefined } = options;
   const server = createEmbeddedCluster();
   const client = server.client('test');
   for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
@@ -71,7 +73,7 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
     const stop = new AbortController();
     const manager = createManager({
       client: withFaults(server.client('udn-cluster-manager'), fault),
-      clock: impatientClock,
+      clock,
       events: { record: (event) => events.push(event), flush: () => Promise.resolve() },
       cluster: config,
       observe: (observation) => observations.push(observation),

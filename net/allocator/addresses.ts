@@ -59,6 +59,21 @@ export const isAddressUsed = (pool: AddressPool, ip: Ip): boolean => {
   return offset !== undefined && hasBit(pool.used, offset);
 };
 
+/** How many addresses are left to be given out by themselves. @param used all that are in use, of this network or not */
+export const freeAddresses = (pool: AddressPool, used: Iterable<Ip>): bigint => {
+  let free = 0n;
+  let from = 0n;
+  for (const { first, last } of [...pool.excluded, { first: cidrSize(pool.cidr), last: cidrSize(pool.cidr) }]) {
+    if (from < first) free += first - from;
+    if (last >= from) from = last + 1n;
+  }
+  for (const ip of used) {
+    const offset = offsetIn(pool.cidr, ip);
+    if (offset !== undefined && !pool.excluded.some(({ first, last }) => first <= offset && offset <= last)) free -= 1n;
+  }
+  return free;
+};
+
 const firstFree = (pool: AddressPool): bigint | undefined => {
   let from = 0n;
   for (const range of [...pool.excluded, { first: cidrSize(pool.cidr), last: cidrSize(pool.cidr) }]) {

@@ -1,0 +1,104 @@
+/**
+ * `status` of UserDefinedNetwork and ClusterUserDefinedNetwork. All of it is bounded: what there is one of per pod or per
+ * node is counted, and of what is wrong the first few are named.
+ */
+import { z } from 'zod';
+import { MAX_NETWORKS } from '../net/ids.ts';
+import { conditionSchema } from './condition.ts';
+
+/** How many of a kind are named; the others are counted. */
+export const MAX_NAMED = 10;
+
+const count = (description: string) => z.int().min(0).meta({ description, format: 'int64' });
+
+const vrfSchema = z
+  .object({
+    name: z
+      .string()
+      .meta({ description: 'Name of the link; a node that has a link of that name uses mp<id>-udn-vrf.' }),
+    table: z.int().min(0).meta({ description: 'Its routing table.', format: 'int64' }),
+  })
+  .meta({ description: "Where the hosts' routes of a primary network are, the same on every node." });
+
+const failureSchema = z.object({
+  node: z.string().meta({ description: 'Name of the node.' }),
+  message: z.string().max(1024).meta({ description: 'Why it has no subnet.' }),
+});
+
+const nodesSchema = z
+  .object({
+    total: count('Nodes of the cluster.'),
+    allocated: count('Nodes that have a subnet of every family of the network.'),
+    failed: count('Nodes for which there was none.'),
+    failures: z
+      .array(failureSchema)
+      .max(MAX_NAMED)
+      .optional()
+      .meta({
+        description: `The first ${MAX_NAMED} of those that failed, by name.`,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['node'],
+      }),
+  })
+  .meta({ description: 'How the nodes stand; on layer 3 only, where each has a part of the network.' });
+
+const usageSchema = z.object({
+  subnet: z.string().meta({ description: 'One of the subnets.' }),
+  unit: z.enum(['Addresses', 'NodeSubnets']).meta({ description: 'What is given out of it by the cluster.' }),
+  used: count('How many are in use.'),
+  free: count('How many are left. Absent: more than 2^53.').optional(),
+});
+
+const blockedBySchema = z
+  .object({
+    pods: count('How many pods.'),
+    names: z
+      .array(z.string())
+      .max(MAX_NAMED)
+      .meta({
+        description: `The first ${MAX_NAMED} of them, as namespace/name.`,
+        'x-kubernetes-list-type': 'atomic',
+      }),
+  })
+  .meta({ description: 'The pods that a deletion waits for: of the network, or of a namespace that left it.' });
+
+export const networkStatusSchema = z
+  .object({
+    conditions: z
+      .array(conditionSchema)
+      .optional()
+      .meta({
+        description: 'How far the network is.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['type'],
+      }),
+    networkName: z.string().optional().meta({ description: 'Its name in annotations, in OVN and in metrics.' }),
+    networkID: z
+      .int()
+      .min(1)
+      .max(MAX_NETWORKS - 1)
+      .optional()
+      .meta({ description: 'Its number in the cluster.', format: 'int32' }),
+    vrf: vrfSchema.optional(),
+    subnets: z.array(z.string()).optional().meta({
+      description: 'Its subnets; on layer 3 with the prefix length of the part of a node: 10.0.0.0/16/24.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    nodes: nodesSchema.optional(),
+    pods: count('Pods that are attached and have not completed. Not exact to the second.').optional(),
+    usage: z
+      .array(usageSchema)
+      .optional()
+      .meta({
+        description:
+          'How full its subnets are. Not exact to the second. The addresses of layer 3 are given out by nodes.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['subnet'],
+      }),
+    blockedBy: blockedBySchema.optional(),
+  })
+  .meta({ description: 'What has become of the network.' });
+
+export type NetworkStatus = z.output<typeof networkStatusSchema>;
+/** All but the conditions. */
+export type NetworkStatusFields = Omit<NetworkStatus, 'conditions'>;

@@ -1,0 +1,40 @@
+/** What a network got: its number, its VRF, its subnets, and whether all nodes have their part. */
+import type { ConditionInput } from '../../api/condition.ts';
+import type { NetworkStatusFields } from '../../api/network-status.ts';
+import { vrfName, vrfTable } from '../../api/vrf.ts';
+import type { NetworkRecord } from '../allocation/network-registry.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
+import { allocationCondition, refusedCondition } from './network-conditions.ts';
+
+export interface NetworkAllocation {
+  readonly condition: ConditionInput;
+  readonly fields: NetworkStatusFields;
+  /** Node → why it has no subnet. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+/** Undefined as long as nothing has been tried: its NADs are not there, or not seen yet. @param nads its keys */
+export const networkAllocation = (
+  { networkName }: NetworkFacts,
+  nads: readonly string[],
+  state: ClusterState,
+): NetworkAllocation | undefined => {
+  if (nads.length === 0) return undefined;
+  const record = state.registry.get(networkName);
+  if (record !== undefined) {
+    const failures = state.nodes.failures(networkName);
+    return { condition: allocationCondition(failures), fields: fieldsOf(record), failures };
+  }
+  const [refusal] = nads.flatMap((key) => state.nadProblems.get(key) ?? []);
+  return refusal === undefined ? undefined : { condition: refusedCondition(refusal), fields: {}, failures: new Map() };
+};
+
+const fieldsOf = ({ name, network, keys }: NetworkRecord): NetworkStatusFields => ({
+  networkName: name,
+  networkID: keys.id,
+  ...(network.role === 'primary' && { vrf: { name: vrfName(name, keys.id), table: vrfTable(keys.id) } }),
+  ...(network.subnets.length > 0 && {
+    subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
+  }),
+});

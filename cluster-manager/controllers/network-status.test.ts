@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { NetworkStatus } from '../../api/network-status.ts';
+import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
+import { cudn, layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
+import { usageDelayMs } from './network-usage.ts';
+
+let cluster: TestCluster;
+afterEach(() => cluster.close());
+
+const startCluster = async (options: TestClusterOptions = {}): Promise<void> => {
+  cluster = await createTestCluster(options);
+  cluster.start();
+};
+
+const statusOf = async (kind: string, key: string): Promise<NetworkStatus> =>
+  (await cluster.get(kind, key))?.['status'] as NetworkStatus;
+
+/** `type status reason observedGeneration`, by type. */
+const conditionsOf = ({ conditions = [] }: NetworkStatus): string[] =>
+  conditions
+    .map(({ type, status, reason, observedGeneration }) => `${type} ${status} ${reason} ${observedGeneration}`)
+    .sort();
+
+const messageOf = ({ conditions = [] }: NetworkStatus, wanted: string): string | undefined =>
+  conditions.find(({ type }) => type === wanted)?.message;
+
+const SHARED = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.30.0.0/16'] } };
+
+describe('the status of a network', () => {
+  it('on layer 2 says what it got and how full it is', async () => {
+    await startCluster();
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/29', 'fd00::/64'], { mtu: 1400 }));
+    await cluster.create(pod('ns/a'), pod('ns/b'));
+    await cluster.settled();
+    const status = await statusOf('UserDefinedNetwork', 'ns/net');
+    expect(status).toMatchObject({
+      networkName: 'ns_net',
+      networkID: 1,
+      vrf: { name: 'mp1-udn-vrf', table: 100_001 },
+      subnets: ['10.20.0.0/29', 'fd00::/64'],
+      pods: 2,
+      usage: [
+        // Of 8: network, broadcast, gateway and management port are nobody's.
+        { subnet: '10.20.0.0/29', unit: 'Addresses', used: 2, free: 2 },
+        { subnet: 'fd00::/64', unit: 'Addresses', used: 2 },
+      ],
+    });
+    expect(status.usage?.[1]).not.toHaveProperty('free');
+    expect(status).not.toHaveProperty('nodes');
+    expect(conditionsOf(status)).toEqual([
+      'NetworkAllocationSucceeded True NetworkAllocationSucceeded 1',
+      'NetworkCreated True NetworkAttachmentDefinitionCreated 1',
+      'Ready True NetworkReady 1',
+    ]);
+    await cluster.delete('Pod', 'ns/a');
+    await cluster.settled();
+    expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({
+      pods: 1,
+      usage: [{ used: 1, free: 3 }, {}],
+    });
+  });
+
+  it('on layer 3 counts nodes and their subnets, and names those without', async () => {
+    await startCluster();
+    const subnets = [{ cidr: '10.20.0.0/23', hostSubnet: 24 }];
+    await cluster.create(tenant('ns'), ...['n1', 'n2', 'n3'].map((name) => node(name)));
+    await cluster.create(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
+    await cluster.settled();
+    const status = await statusOf('UserDefinedNetwork', 'ns/net');
+    expect(status).toMatchObject({
+      subnets: ['10.20.0.0/23/24'],
+      nodes: { total: 3, allocated: 2, failed: 1, failures: [{ message: expect.stringContaining('no subnet left') }] },
+      usage: [{ subnet: '10.20.0.0/23', unit: 'NodeSubnets', used: 2, free: 0 }],
+    });
+    const left = status.nodes?.failures?.[0]?.node;
+    expect(conditionsOf(status)).toContain('Ready False InternalError 1');
+    expect(messageOf(status, 'Ready')).toContain(`at least one node: ${left}`);
+    const more = [...subnets, { cidr: '10.22.0.0/16', hostSubnet: 24 }];
+    await cluster.patch('UserDefinedNetwork', 'ns/net', { spec: { layer3: { subnets: more } } });
+    await cluster.settled();
+    const after = await statusOf('UserDefinedNetwork', 'ns/net');
+    expect(after.nodes).toEqual({ total: 3, allocated: 3, failed: 0 });
+    expect(after.usage).toEqual([
+      { subnet: '10.20.0.0/23', unit: 'NodeSubnets', used: 2, free: 0 },
+      { subnet: '10.22.0.0/16', unit: 'NodeSubnets', used: 1, free: 255 },
+    ]);
+    expect(conditionsOf(after)).toContain('Ready True NetworkReady 2');
+  });
+
+  it('names no more than ten nodes that failed', async () => {
+    await startCluster();
+    const nodes = Array.from({ length: 14 }, (_, i) => node(`n${i}`));
+    const subnets = [{ cidr: '10.20.0.0/23', hostSubnet: 24 }];
+    await cluster.create(tenant('ns'), ...nodes);
+    await cluster.create(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
+    await cluster.settled();
+    const { nodes: told } = await statusOf('UserDefinedNetwork', 'ns/net');
+    expect(told).toMatchObject({ total: 14, allocated: 2, failed: 12 });
+    expect(told?.failures).toHaveLength(10);
+  });
+
+  it.each([
+    ['NoOverlay', { noOverlay: { outboundSNAT: 'Enabled', routing: 'Managed' } }],
+    ['EVPN', { evpn: { vtep: 'v', ipVRF: { vni: 7 } } }],
+  ])('refuses transport %s, which is not there yet', async (transport, config) => {
+    await startCluster();
+    const layer3 = { role: 'Primary', subnets: [{ cidr: '10.30.0.0/16' }] };
+    await cluster.create(tenant('a'), cudn('red', {}, { topology: 'Layer3', layer3, transport, ...config }));
+    await cluster.settled();
+    const status = await statusOf('ClusterUserDefinedNetwork', 'red');
+    expect(conditionsOf(status)).toEqual([
+      'NetworkCreated False NetworkAttachmentDefinitionSyncError 1',
+      'Ready False NetworkAttachmentDefinitionSyncError 1',
+      'TransportAccepted False TransportNotSupported 1',
+    ]);
+    expect(messageOf(status, 'TransportAccepted')).toBe(`transport '${transport}' is not supported yet`);
+    expect(messageOf(status, 'Ready')).toContain(`transport ${transport} is not supported yet`);
+    expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
+  });
+
+  it('of a wrong network says why it is not ready', async () => {
+    await startCluster();
+    await cluster.create(tenant('ns'), layer3Udn('ns/net', ['10.128.0.0/16']));
+    await cluster.settled();
+    const status = await statusOf('UserDefinedNetwork', 'ns/net');
+    expect(conditionsOf(status)).toEqual(['NetworkCreated False SyncError 1', 'Ready False SyncError 1']);
+    expect(messageOf(status, 'Ready')).toContain('overlaps cluster subnet');
+    expect(status).not.toHaveProperty('networkID');
+  });
+
+  it('names what a deletion waits for: ten pods, and how many there are', async () => {
+    await startCluster();
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    const names = Array.from({ length: 12 }, (_, i) => `ns/p${i}`).sort();
+    await cluster.create(...names.map((key) => pod(key)));
+    await cluster.settled();
+    await cluster.delete('UserDefinedNetwork', 'ns/net');
+    await cluster.settled();
+    const status = await statusOf('UserDefinedNetwork', 'ns/net');
+    expect(status.blockedBy).toEqual({ pods: 12, names: names.slice(0, 10) });
+    expect(conditionsOf(status).filter((text) => !text.startsWith('NetworkAllocation'))).toEqual([
+      expect.stringMatching(/^NetworkCreated False SyncError/),
+      expect.stringMatching(/^Ready False SyncError/),
+    ]);
+    expect(messageOf(status, 'Ready')).toContain('network in use by the following pods: [ns/p0 ns/p1 ns/p10');
+    for (const key of names) await cluster.delete('Pod', key);
+    await cluster.settled();
+    expect(await cluster.get('UserDefinedNetwork', 'ns/net')).toBeUndefined();
+  });
+
+  it('follows the selector, and what a namespace that left still uses', async () => {
+    await startCluster();
+    await cluster.create(tenant('a', { team: 'a' }), node('n1'), cudn('red', { matchLabels: { team: 'b' } }, SHARED));
+    await cluster.settled();
+    expect(conditionsOf(await statusOf('ClusterUserDefinedNetwork', 'red'))).toContain(
+      'Ready False NoNamespaceSelected 1',
+    );
+    const select = (team: string) =>
+      cluster.patch('ClusterUserDefinedNetwork', 'red', { spec: { namespaceSelector: { matchLabels: { team } } } });
+    await select('a');
+    await cluster.create(pod('a/p'));
+    await cluster.settled();
+    const status = await statusOf('ClusterUserDefinedNetwork', 'red');
+    expect(status).toMatchObject({ networkID: 1, vrf: { name: 'red' }, pods: 1 });
+    expect(conditionsOf(status)).toContain('Ready True NetworkReady 2');
+    await select('b');
+    await cluster.settled();
+    expect((await statusOf('ClusterUserDefinedNetwork', 'red')).blockedBy).toEqual({ pods: 1, names: ['a/p'] });
+    await cluster.delete('Pod', 'a/p');
+    await cluster.settled();
+    const free = await statusOf('ClusterUserDefinedNetwork', 'red');
+    expect(conditionsOf(free)).toEqual([
+      'NetworkCreated True NetworkAttachmentDefinitionCreated 3',
+      'Ready False NoNamespaceSelected 3',
+    ]);
+    for (const field of ['networkID', 'vrf', 'subnets', 'blockedBy', 'pods']) expect(free).not.toHaveProperty(field);
+  });
+
+  it('that somebody has filled with nonsense is written anew', async () => {
+    await startCluster();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    await cluster.patch('UserDefinedNetwork', 'ns/net', { status: { networkID: 77, subnets: ['x'] } }, 'status');
+    await cluster.settled();
+    expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({ networkID: 1, subnets: ['10.20.0.0/16'] });
+  });
+});
+
+describe('how full a network is', () => {
+  const statusWrites = () =>
+    cluster.observations.filter(
+      (one) =>
+        one.source === 'writer' && one.about.kind === 'written' && one.about.resource.plural === 'userdefinednetworks',
+    ).length;
+
+  it('is written once for many pods, after a while', async () => {
+    const clock = createFakeClock();
+    await startCluster({ clock });
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    const before = statusWrites();
+    await cluster.create(...Array.from({ length: 200 }, (_, i) => pod(`ns/p${i}`)));
+    await cluster.settled();
+    expect(statusWrites() - before).toBe(0);
+    await clock.advance(30_000);
+    await cluster.settled();
+    expect(statusWrites() - before).toBe(1);
+    expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({ pods: 200, usage: [{ used: 200 }] });
+    await clock.advance(300_000);
+    await cluster.settled();
+    expect(statusWrites() - before).toBe(1);
+  });
+
+  it('is written at most 20 times a second, however many networks there are', async () => {
+    await startCluster();
+    expect([usageDelayMs(1, () => 0), usageDelayMs(300, () => 1)]).toEqual([15_000, 30_000]);
+    for (const networks of [300, 1000, 4095]) expect(networks / (usageDelayMs(networks, () => 0) / 1000)).toBe(20);
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * How full a network is, in its status: pods, nodes, addresses. It changes with every pod, and an object that is written
+ * with every pod is read by every agent with every pod. So it is written at most once in 15 to 30 s per network, whatever
+ * happens meanwhile; with more than 300 networks the time grows with them, so that all together are written at most 20
+ * times a second.
+ */
+import { MAX_NAMED, type NetworkStatusFields } from '../../api/network-status.ts';
+import type { SubnetUsage } from '../allocation/address-ledger.ts';
+import type { NetworkRecord } from '../allocation/network-registry.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
+import { usedNads } from '../facts/pod-facts.ts';
+import { factsOf } from './network-key.ts';
+import { USAGE_MANAGER, writeStatus } from './network-status.ts';
+import type { ControllerContext, Reconcile } from './types.ts';
+
+const INTERVAL_MS = 30_000;
+const INTERVAL_PER_NETWORK_MS = 100;
+
+/** How long after a change it is written. @param random so that not all networks are at the same time */
+export const usageDelayMs = (networks: number, random: () => number): number =>
+  Math.max(INTERVAL_MS, networks * INTERVAL_PER_NETWORK_MS) * (0.5 + random() / 2);
+
+export const usageReconciler =
+  (context: ControllerContext): Reconcile =>
+  async (key, signal) => {
+    const facts = factsOf(context.caches, key);
+    if (facts === undefined || facts.metadata.deletionTimestamp != null) return;
+    const record = context.state.registry.get(facts.networkName);
+    const fields = record === undefined ? {} : usageOf(context, record);
+    await writeStatus(context, facts, USAGE_MANAGER, { fields }, signal);
+  };
+
+/** The NADs that a pod uses after a change and did not before, or the other way round. */
+export const changedNads = (before: PodFacts | undefined, after: PodFacts | undefined): readonly string[] => {
+  const nadsOf = (pod: PodFacts | undefined) => new Set(pod === undefined ? [] : usedNads(pod));
+  return [...nadsOf(before).symmetricDifference(nadsOf(after))];
+};
+
+const usageOf = (
+  { caches, state }: Pick<ControllerContext, 'caches' | 'state'>,
+  { name, network }: NetworkRecord,
+): NetworkStatusFields => {
+  const pods = state.registry
+    .nadsOf(name)
+    .reduce((sum, { key }) => sum + caches.pods.keysByIndex('usedNad', key).length, 0);
+  const isLayer3 = network.topology === 'layer3';
+  const usage = isLayer3 ? state.nodes.usageOf(name) : state.pods.usageOf(name);
+  const unit = isLayer3 ? 'NodeSubnets' : 'Addresses';
+  return {
+    pods,
+    ...(usage.length > 0 && { usage: usage.map((one) => ({ unit, ...toNumbers(one) })) }),
+    ...(isLayer3 && { nodes: nodesOf(name, state, caches.nodes.size) }),
+  };
+};
+
+const toNumbers = ({ subnet, used, free }: SubnetUsage) => ({
+  subnet,
+  used,
+  ...(free <= BigInt(Number.MAX_SAFE_INTEGER) && { free: Number(free) }),
+});
+
+const nodesOf = (
+  name: string,
+  { nodes }: ControllerContext['state'],
+  total: number,
+): NonNullable<NetworkStatusFields['nodes']> => {
+  const failures = [...nodes.failures(name)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    total,
+    allocated: nodes.countOf(name),
+    failed: failures.length,
+    ...(failures.length > 0 && {
+      failures: failures.slice(0, MAX_NAMED).map(([node, message]) => ({ node, message: message.slice(0, 1024) })),
+    }),
+  };
+};
