@@ -41,7 +41,7 @@ describe('command line', () => {
   });
 
   it.each([
-    [['--unknown'], "Unknown option '--unknown'"],
+    [['--unknown'], 'there is no flag --unknown'],
     [['extra'], '"extra" is not a flag'],
     [['--mtu', '1'], 'mtu: "1" is not an MTU (576–65536)'],
     [['--lease', 'one'], '--lease "one" is not namespace/name'],

@@ -1,4 +1,5 @@
 /** What is only true of the real ovs-ofctl and ovs-vswitchd: their texts. */
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCommandRunner } from '../exec/execa-runner.ts';
 import { Ofctl } from './ofctl.ts';
@@ -152,5 +153,13 @@ describe('ovs-ofctl', () => {
     const after = new Map((await world.client.statistics(BRIDGE, signal)).map((one) => [one.identity, one.packets]));
     for (const { identity, packets } of before) expect(after.get(identity)).toBe(packets);
     expect(before.some(({ packets }) => packets > 0n)).toBe(true);
+  });
+
+  it('may wait longer for the first words of a connection than it does', async () => {
+    const reading = world.client.ports(BRIDGE, signal);
+    await immediate();
+    // Busy, as an agent is that starts, once the connection is there: ovs-vswitchd closes it after a second.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+    expect((await reading).map(({ name }) => name)).toContain('eth0');
   });
 });

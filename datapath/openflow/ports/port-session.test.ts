@@ -81,6 +81,51 @@ describe('a session with a bridge', () => {
     expect(changed).toEqual([1]);
   });
 
+  it.each<readonly [string, (socket: Socket) => void]>([
+    ['ends', (socket) => void socket.end()],
+    ['resets', (socket) => void socket.destroy()],
+  ])('begins anew when the bridge %s connections before it answers', async (_, close) => {
+    const closed = new Set<Socket>();
+    await using there = await bridge(({ type, xid }, socket) => {
+      if (type !== MESSAGE.statsRequest) return undefined;
+      if (closed.size === 2) return portsReply(xid, false, 1);
+      closed.add(socket);
+      close(socket);
+      return undefined;
+    });
+    expect((await readPorts(there.socket, SIGNAL)).map(({ number }) => number)).toEqual([1]);
+    expect(closed.size).toBe(2);
+  });
+
+  it('says that the bridge closes every connection', async () => {
+    const connections = new Set<Socket>();
+    await using there = await bridge((_, socket) => {
+      connections.add(socket);
+      socket.destroy();
+      return undefined;
+    });
+    await expect(readPorts(there.socket, SIGNAL)).rejects.toMatchObject({
+      code: 'ERR_OPENFLOW_UNREACHABLE',
+      message: 'bridge br-ex does not answer: it closes connections before it answers',
+    });
+    expect(connections.size).toBe(5);
+  });
+
+  it('does not repeat a change of which part is done', async () => {
+    let changes = 0;
+    await using there = await bridge(({ type, xid }, socket) => {
+      if (type === MESSAGE.statsRequest) return portsReply(xid, false, 1);
+      if (type !== MESSAGE.portMod) return undefined;
+      changes++;
+      socket.destroy();
+      return undefined;
+    });
+    await expect(changeNoFlood(there.socket, new Map([[1, true]]), SIGNAL)).rejects.toMatchObject({
+      code: 'ERR_OPENFLOW_UNREACHABLE',
+    });
+    expect(changes).toBe(1);
+  });
+
   it.each<readonly [string, (message: Message, socket: Socket) => Buffer | undefined]>([
     ['ends', (_, socket) => void socket.destroy()],
     ['speaks another version', () => Buffer.from([4, MESSAGE.statsReply, 0, 8, 0, 0, 0, 1])],

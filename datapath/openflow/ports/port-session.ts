@@ -3,6 +3,7 @@
  * its runs, and hundreds of networks come and go at once.
  */
 import { connect, type Socket } from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { OpenflowError } from '../errors.ts';
 import type { NoFloodResult } from '../switch-client.ts';
 import {
@@ -55,29 +56,59 @@ export const changeNoFlood = (
 /** A switch that says nothing for so long counts as one that does not answer. */
 const ANSWER_MS = 10_000;
 
+/**
+ * ovs-vswitchd closes a connection that has not greeted it within a second (`timeout_CONNECTING` in lib/rconn.c), and this
+ * process may be busy for longer than that between the connection and its first words. Nothing was done then: another is opened.
+ */
+const ATTEMPTS = 5;
+
 const withSession = async <T>(
-  { bridge, path }: BridgeSocket,
+  socket: BridgeSocket,
   signal: AbortSignal,
   use: (session: PortSession) => Promise<T>,
 ): Promise<T> => {
-  signal.throwIfAborted();
+  for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
+    // What the caller still does now must not come between the connection and its greeting.
+    await immediate();
+    signal.throwIfAborted();
+    try {
+      return await inSession(socket.path, signal, use);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof OpenflowError) throw cause;
+      if (cause instanceof ClosedUnanswered && attempt < ATTEMPTS) continue;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      const message = `bridge ${socket.bridge} does not answer: ${why}`;
+      throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', message, { cause });
+    }
+  }
+};
+
+const inSession = async <T>(
+  path: string,
+  signal: AbortSignal,
+  use: (session: PortSession) => Promise<T>,
+): Promise<T> => {
   const session = new PortSession(path);
   const timeout = setTimeout(() => session.end(new Error('no answer')), ANSWER_MS);
   const onAbort = (): void => session.end(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await use(session);
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (cause instanceof OpenflowError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer: ${why}`, { cause });
   } finally {
     clearTimeout(timeout);
     signal.removeEventListener('abort', onAbort);
     session.end(undefined);
   }
 };
+
+/** Before it had answered anything. */
+class ClosedUnanswered extends Error {
+  constructor(cause?: Error) {
+    super('it closes connections before it answers', { cause });
+  }
+}
 
 const PORTS_XID = 1;
 const BARRIER_XID = 2;
@@ -90,20 +121,26 @@ class PortSession {
   readonly #portsTold = Promise.withResolvers<PortConfig[]>();
   readonly #changed = Promise.withResolvers<void>();
   readonly #errors = new Map<number, ErrorMessage>();
+  #isConnected = false;
+  #isAnswered = false;
 
   constructor(path: string) {
     // Waited for one after the other: the one that is not yet waited for must not count as unhandled.
     this.#portsTold.promise.catch(() => undefined);
     this.#changed.promise.catch(() => undefined);
     this.#socket = connect(path);
-    this.#socket.on('error', (error) => this.end(error));
-    this.#socket.on('close', () => this.end(new Error('connection closed')));
+    this.#socket.on('connect', () => {
+      this.#isConnected = true;
+    });
+    this.#socket.on('error', (error) => this.#onClosed(error));
+    this.#socket.on('close', () => this.#onClosed());
     this.#socket.on('data', (piece: Buffer) => this.#onData(piece));
-    this.#socket.write(encode(MESSAGE.hello, 0));
   }
 
+  /** The first of all questions. */
   ports(): Promise<PortConfig[]> {
-    this.#socket.write(encodePortsRequest(PORTS_XID));
+    // In one write: were the second to fail, why the first was refused would not be read.
+    this.#socket.write(Buffer.concat([encode(MESSAGE.hello, 0), encodePortsRequest(PORTS_XID)]));
     return this.#portsTold.promise;
   }
 
@@ -129,6 +166,11 @@ class PortSession {
     this.#socket.destroy();
   }
 
+  #onClosed(error?: Error): void {
+    if (this.#isConnected && !this.#isAnswered) this.end(new ClosedUnanswered(error));
+    else this.end(error ?? new Error('connection closed'));
+  }
+
   #onData(piece: Buffer): void {
     try {
       for (const message of this.#reader.push(piece)) this.#onMessage(message);
@@ -140,6 +182,7 @@ class PortSession {
   #onMessage({ version, type, xid, body }: Message): void {
     // Its greeting names the newest version that it speaks; from then on it speaks ours.
     if (type === MESSAGE.hello) return;
+    this.#isAnswered = true;
     if (version !== VERSION) throw new Error(`it answers in version ${version} of OpenFlow`);
     if (type === MESSAGE.echoRequest) this.#socket.write(encode(MESSAGE.echoReply, xid, body));
     else if (type === MESSAGE.error) this.#onError(xid, decodeError(body));
