@@ -145,12 +145,12 @@ describe('the exit status is 1, and nothing is left,', () => {
   });
 
   it('when an object does not get ready: it says which one and why', async () => {
-    const wide = layer3('green', 'net', ['10.79.0.0/16/24', 'fd00:79::/64/72']);
-    const manifests = [...SMALL, namespace('green'), wide, pod('green', 'green-a', 'node-1')];
+    const overlapping = layer3('green', 'net', ['10.128.0.0/16/24']);
+    const manifests = [...SMALL, namespace('green'), overlapping, pod('green', 'green-a', 'node-1')];
     const demo = await start(manifests, { args: ['--timeout', '3'] });
     expect(await demo.ended, demo.output()).toBe(1);
     expect(demo.output()).toMatch(/failed: 2 objects are not ready/);
-    expect(demo.output()).toMatch(/UserDefinedNetwork green\/net .*NetworkCreated=False .*IPv6 only supports \/64/);
+    expect(demo.output()).toMatch(/UserDefinedNetwork green\/net .*NetworkCreated=False .*overlaps cluster subnet/);
     expect(demo.output()).toMatch(/Pod green\/green-a after 3 s: Pending/);
     expect(demo.output()).toMatch(/logs of all programs: .*\/out\/log/);
   });
