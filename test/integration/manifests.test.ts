@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedServer } from '../../kube/embedded/server.ts';
 import { createKubectl, type Kubectl } from '../conformance/kube/kubectl.ts';
 import { startRealServer } from '../conformance/kube/real-server.ts';
+import { removeDefinitions } from './install/definitions.ts';
 
 interface Subject {
   readonly kubeconfig: string;
@@ -36,7 +37,7 @@ describe.each([
   beforeAll(async () => {
     subject = await start();
     kubectl = await createKubectl(subject.kubeconfig);
-    if (subject.hasDefinitions) await kubectl.run('delete', '-f', 'daemonset/crds', '--ignore-not-found');
+    if (subject.hasDefinitions) await removeDefinitions(kubectl);
   }, 180_000);
 
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { eventually } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
 import { type RealServer, startRealServer } from '../../conformance/kube/real-server.ts';
 import { connectAs } from '../connect-as.ts';
+import { removeDefinitions } from './definitions.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const AFTER: CheckOptions = { namespace: 'ovn-udn', before: false, now: NOW };
@@ -21,7 +22,7 @@ beforeAll(async () => {
   kubectl = await createKubectl(await readFile(server.kubeconfig, 'utf8'));
   client = await server.connect();
   // The sandbox has our definitions already.
-  await kubectl.run('delete', '-f', 'daemonset/crds', '--ignore-not-found');
+  await removeDefinitions(kubectl);
 }, 120_000);
 afterAll(async () => {
   await kubectl?.close();

@@ -7,6 +7,7 @@ import type { KubeClient } from '../../../kube/types.ts';
 import { eventually, refusal } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
 import { type RealServer, startRealServer } from '../../conformance/kube/real-server.ts';
+import { removeDefinitions } from './definitions.ts';
 import { CHART, createHelm, type Helm } from './helm.ts';
 
 let server: RealServer;
@@ -19,7 +20,7 @@ beforeAll(async () => {
   kubectl = await createKubectl(kubeconfig);
   client = await server.connect();
   // The sandbox has our definitions already.
-  await kubectl.run('delete', '-f', 'daemonset/crds', '--ignore-not-found');
+  await removeDefinitions(kubectl);
   helm = await createHelm(kubeconfig);
 }, 600_000);
 afterAll(async () => {
