@@ -162,4 +162,13 @@ describe('ovs-ofctl', () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
     expect((await reading).map(({ name }) => name)).toContain('eth0');
   });
+
+  it('tells that OpenFlow 1.0 is not among the protocols of a bridge', async () => {
+    await world.vsctl('set', 'bridge', BRIDGE, 'protocols=OpenFlow15');
+    try {
+      await expect(world.client.ports(BRIDGE, signal)).rejects.toThrow('does not answer: it answers with error 0.0');
+    } finally {
+      await world.vsctl('clear', 'bridge', BRIDGE, 'protocols');
+    }
+  });
 });

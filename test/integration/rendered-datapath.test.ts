@@ -23,6 +23,7 @@ describe('flows', () => {
 
   beforeAll(async () => {
     world = await VswitchWorld.create();
+    await world.addBridge('br-int');
     await world.addBridge('br-ex');
     for (const [port, number] of Object.entries(PORTS)) await world.addPort('br-ex', port, number);
   });
