@@ -34,6 +34,7 @@ struct source {
 };
 
 #define BUFFER 8192
+#define ECHO_BUFFER 16384
 
 struct serve_options {
   int http, udp, tcp, sctp;
@@ -49,6 +50,7 @@ static void add(int fd, enum kind kind, const char *peer) {
   *source = (struct source){.fd = fd, .kind = kind};
   snprintf(source->peer, sizeof source->peer, "%s", peer);
   if (kind == HTTP) source->buffer = must_alloc(BUFFER);
+  if (kind == ECHO) source->buffer = must_alloc(ECHO_BUFFER);
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
   if (epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) < 0) die_errno("epoll");
 }
@@ -171,11 +173,22 @@ static int serve_http(struct source *source) {
   return 1;
 }
 
+/* Nothing more is read until all is written: a caller that writes faster than it reads has to wait, as with any echo server. */
 static int serve_echo(struct source *source) {
-  char bytes[16384];
-  ssize_t n = recv(source->fd, bytes, sizeof bytes, 0);
-  if (n < 0) return errno == EAGAIN || errno == EINTR;
-  return n > 0 && write_now(source->fd, bytes, (size_t)n);
+  if (source->length == 0) {
+    ssize_t n = recv(source->fd, source->buffer, ECHO_BUFFER, 0);
+    if (n < 0) return errno == EAGAIN || errno == EINTR;
+    if (n == 0) return 0;
+    source->length = (size_t)n;
+  }
+  ssize_t sent = send(source->fd, source->buffer, source->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) return 0;
+  if (sent > 0) {
+    source->length -= (size_t)sent;
+    memmove(source->buffer, source->buffer + sent, source->length);
+  }
+  struct epoll_event event = {.events = source->length > 0 ? EPOLLOUT : EPOLLIN, .data.ptr = source};
+  return epoll_ctl(poller, EPOLL_CTL_MOD, source->fd, &event) == 0;
 }
 
 static int serve_udp(struct source *source) {

@@ -142,6 +142,23 @@ describe('serve', () => {
     expect(await shell('echo something | timeout 1 ncat fd00::1 8082')).toBe('something\n');
   });
 
+  it('TCP echoes more than buffers hold to who does not read at once', async () => {
+    const caller = `
+import socket
+sock = socket.create_connection(('fd00::1', 8082), 10)
+sock.setblocking(False)
+sent = 0
+try:
+    while True: sent += sock.send(bytes(1 << 16))
+except BlockingIOError:
+    sock.setblocking(True)
+sock.shutdown(socket.SHUT_WR)
+received = 0
+while piece := sock.recv(1 << 16): received += len(piece)
+print(sent > 1 << 18, sent - received)`;
+    expect(await shell(`python3 -c "${caller}"`)).toBe('True 0\n');
+  });
+
   it('records the nonce of every probe that arrives, and no other', async () => {
     const lines = ['icmp', 'tcp', 'udp'].flatMap((protocol) => [
       `${protocol}4 4 ${protocol} 10.0.0.1`,
