@@ -12,7 +12,7 @@ const COUNTERS: readonly string[] = [
 export interface Programmed {
   /** Rows with their `_uuid`: one that was deleted and made again is another one. Sorted. */
   readonly rows: readonly string[];
-  /** Of br-int, without counters. Sorted. */
+  /** Of br-int, without counters and without the neighbours that OVN learns meanwhile. Sorted. */
   readonly flows: readonly string[];
 }
 
@@ -23,9 +23,15 @@ export const readProgrammed = async (sandbox: Pick<Sandbox, 'node'>, node: strin
   ]);
   return {
     rows: [...describeTables(northbound), ...describeTables(openvswitch)].sort(),
-    flows: sortedLines(flows.stdout),
+    flows: sortedLines(flows.stdout).filter((flow) => !isLearned(flow)),
   };
 };
+
+/**
+ * Of a row of MAC_Binding: OFTABLE_MAC_BINDING, OFTABLE_MAC_LOOKUP and OFTABLE_MAC_CACHE_USE of ovn-controller. Static ones have
+ * another priority.
+ */
+const isLearned = (flow: string): boolean => /\btable=(?:66|67|79),/.test(flow) && /\bpriority=100\b/.test(flow);
 
 /** Rows and OVS ports that name something. */
 export const rowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string, text: string): Promise<string[]> =>
