@@ -61,7 +61,7 @@ describe('a network that cannot be', () => {
     [
       'with an address that is none',
       layer3('bad', 'a', ['999.1.0.0/16/24']),
-      /subnets\[0\]\.cidr: "999\.1\.0\.0\/16" is not a CIDR/,
+      /subnets\[0\]\.cidr: CIDR is invalid: .*"999\.1\.0\.0\/16"/,
     ],
     ['with a subnet that is no subnet', layer3('bad', 'b', ['10.1.2.3/16/24']), /subnets\[0\]/],
     ['with nodes larger than the network', layer3('bad', 'c', ['10.1.0.0/24/16']), /hostSubnet|hostPrefix/],
