@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../errors.ts';
 import { parseOfprotoTrace } from './ofproto-trace.ts';
+import { mutatedText } from './testing/mutated-text.ts';
 
 const NAMES = ['local', 'remote', 'drop', 'acl', 'patch-out', 'patch-drop', 'in-est', 'leaves', 'next-hop'] as const;
 const read = (name: string): string => readFileSync(join(import.meta.dirname, 'testdata', `${name}.txt`), 'utf8');
@@ -69,19 +70,7 @@ describe('what is no trace is refused', () => {
 });
 
 it('is read whatever somebody makes of it, or refused with a sentence', () => {
-  const mutated = fc
-    .tuple(fc.constantFrom(...NAMES), fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string())))
-    .map(([name, edits]) => {
-      const lines = read(name).split('\n');
-      for (const [position, what, text] of edits) {
-        const at = position % lines.length;
-        if (what === 0) lines.splice(at, 1);
-        else if (what === 1) lines.splice(at, 0, text);
-        else if (what === 2) lines[at] = `${lines[at]}${text}`;
-        else lines.splice(at, lines.length);
-      }
-      return lines.join('\n');
-    });
+  const mutated = mutatedText(NAMES, read);
   fc.assert(
     fc.property(fc.oneof(mutated, fc.string()), (text) => {
       try {

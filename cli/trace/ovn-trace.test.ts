@@ -6,6 +6,7 @@ import { CliError } from '../errors.ts';
 import { allLogicalStages, logicalSteps } from './logical-steps.ts';
 import { agrees, logicalVerdictOf } from './logical-verdict.ts';
 import { parseOvnTrace } from './ovn-trace.ts';
+import { mutatedText } from './testing/mutated-text.ts';
 
 /** What ovn-trace 25.03 has printed of a small network, and of a tenant of the demo. */
 const NAMES = ['local', 'acl', 'out', 'policy', 'next-hop', 'portsec', 'remote', 'in', 'tenant-out'] as const;
@@ -133,19 +134,7 @@ describe('what is no trace is refused', () => {
 });
 
 it('is read whatever somebody makes of it, or refused with a sentence', () => {
-  const mutated = fc
-    .tuple(fc.constantFrom(...NAMES), fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string())))
-    .map(([name, edits]) => {
-      const lines = read(name).split('\n');
-      for (const [position, what, text] of edits) {
-        const at = position % lines.length;
-        if (what === 0) lines.splice(at, 1);
-        else if (what === 1) lines.splice(at, 0, text);
-        else if (what === 2) lines[at] = `${lines[at]}${text}`;
-        else lines.splice(at, lines.length);
-      }
-      return lines.join('\n');
-    });
+  const mutated = mutatedText(NAMES, read);
   fc.assert(
     fc.property(fc.oneof(mutated, fc.string()), (text) => {
       try {

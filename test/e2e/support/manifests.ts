@@ -50,6 +50,19 @@ export const pod = (
   spec: { nodeName, terminationGracePeriodSeconds: 1, containers: [{ name: 'main', image: 'toolbox' }] },
 });
 
+/** `host`, with the node's own network, which runs no server: its ports are the node's. */
+export const hostNetworkPod = (inNamespace: string, nodeName: string): ManifestObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'host', namespace: inNamespace },
+  spec: {
+    nodeName,
+    hostNetwork: true,
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: 'main', image: 'toolbox', command: ['sleep', 'infinity'] }],
+  },
+});
+
 const network = (inNamespace: string, name: string, spec: object): ManifestObject => ({
   apiVersion: UDN_API_VERSION,
   kind: 'UserDefinedNetwork',

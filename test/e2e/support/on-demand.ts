@@ -7,7 +7,7 @@ import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod } from './cluster.ts';
 import { note } from './faults/survive.ts';
-import { layer2, layer3, namespace, pod } from './manifests.ts';
+import { hostNetworkPod, layer2, layer3, namespace, pod } from './manifests.ts';
 import { dumpDifference, dumpNode, type NodeDump, settledDump, untilAsBefore } from './node-dump.ts';
 import { nodeAddress, seenOverHttp } from './north-south.ts';
 import { addressOfFamily } from './packets.ts';
@@ -39,17 +39,6 @@ const STAYS = [
   pod('red', 'a', NODE),
   pod('red', 'b', OTHER),
 ];
-
-const hostPod = (inNamespace: string): ManifestObject =>
-  ({
-    ...pod(inNamespace, 'host', NODE),
-    spec: {
-      nodeName: NODE,
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: 'main', image: 'toolbox', command: ['sleep', 'infinity'] }],
-    },
-  }) as ManifestObject;
 
 /** Call it where tests are declared. @param graceSeconds of the cluster: an agent can be started again within it */
 export const onDemand = (cluster: () => Sandbox, graceSeconds: number): void => {
@@ -134,7 +123,7 @@ export const onDemand = (cluster: () => Sandbox, graceSeconds: number): void => 
     });
 
     it('comes with a host-network pod of its namespace', async () => {
-      await applyAndWait(cluster(), [hostPod(name)]);
+      await applyAndWait(cluster(), [hostNetworkPod(name, NODE)]);
       await eventually(async () => {
         expect(await switchesOf(cluster(), name)).not.toEqual([]);
         expect(await unused(cluster())).not.toContain(`${name}_net`);

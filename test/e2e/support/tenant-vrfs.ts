@@ -10,7 +10,7 @@ import { PROTOCOLS, type ReachabilityPod } from '../../../sandbox/reachability/t
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import { actualStack, renderedStack } from './host-stack.ts';
-import { pod } from './manifests.ts';
+import { hostNetworkPod, pod } from './manifests.ts';
 import { dumpNode } from './node-dump.ts';
 import { nodeAddress, pings } from './north-south.ts';
 import { networkOf, podKey, TENANTS, TENANTS_AND_PLAIN, type Tenant, vrfOf } from './north-south-tenants.ts';
@@ -19,17 +19,6 @@ import { addressesOf, addressOfFamily, describePacket, send } from './packets.ts
 const NODE = 'node-1';
 /** Who tries: a network of each kind, and those of the cluster, whose VRFs have other names. */
 const ACTORS = ['red', 'shop', 'green', 'mart'] as const;
-
-const hostPod = (inNamespace: string): ManifestObject =>
-  ({
-    ...pod(inNamespace, 'host', NODE),
-    spec: {
-      nodeName: NODE,
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: 'main', image: 'toolbox', command: ['sleep', 'infinity'] }],
-    },
-  }) as ManifestObject;
 
 const probed = (inNamespace: string): ManifestObject => {
   const every = { periodSeconds: 1, failureThreshold: 60 };
@@ -73,7 +62,10 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
   };
 
   beforeAll(async () => {
-    await applyAndWait(cluster(), [...[...ACTORS, 'plain'].map(hostPod), ...['red', 'plain'].map(probed)]);
+    await applyAndWait(cluster(), [
+      ...[...ACTORS, 'plain'].map((one) => hostNetworkPod(one, NODE)),
+      ...['red', 'plain'].map(probed),
+    ]);
     for (const tenant of TENANTS_AND_PLAIN) pods.set(tenant, await readPod(cluster(), podKey(tenant, NODE)));
     const networks = await readNetworks(cluster());
     for (const tenant of TENANTS) tenancies.set(tenant, await readTenancy(cluster(), tenant, networks));
