@@ -224,8 +224,9 @@ const outageCases: readonly Case[] = [
       await test.subject.reconcile();
       await test.world.stop();
       const away = await test.subject.reconcile();
-      expect({ written: away.written, failed: away.failed.size }).toEqual({ written: 0, failed: 0 });
-      expect(away.waiting.size).toBe(test.subject.wanted.size);
+      expect(away.written).toBe(0);
+      // What is not written fails, to be tried again, while the end of the flow monitor is not known yet; from then on it waits.
+      expect(new Set([...away.failed.keys(), ...away.waiting.keys()])).toEqual(new Set(test.subject.wanted.keys()));
       await test.world.start();
       expect((await test.subject.told('input')).keys).toBe('all');
       expect((await test.subject.reconcile()).written).toBeGreaterThanOrEqual(test.subject.wanted.size);

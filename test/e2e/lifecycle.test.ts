@@ -9,7 +9,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressesOf, addressOfFamily } from './support/packets.ts';
-import { rowsNaming } from './support/rows.ts';
+import { ownRowsNaming } from './support/rows.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const cluster = useCluster({ name: 'test-lifecycle' });
@@ -59,11 +59,11 @@ describe.each(KINDS)('a pod of a $topology network', ({ name }) => {
     const gone = `${name}-gone`;
     const links = await linkCounts(cluster());
     await applyAndWait(cluster(), [pod(name, gone, 'node-1')]);
-    expect(await rowsNaming(cluster(), 'node-1', gone)).not.toEqual([]);
+    expect(await ownRowsNaming(cluster(), 'node-1', gone)).not.toEqual([]);
     expect(await linkCounts(cluster())).toEqual([(links[0] ?? 0) + 2, links[1]]);
     await deletePods(cluster(), `${name}/${gone}`);
     for (const node of NODES) {
-      await eventually(async () => expect(await rowsNaming(cluster(), node, gone)).toEqual([]));
+      await eventually(async () => expect(await ownRowsNaming(cluster(), node, gone)).toEqual([]));
     }
     await eventually(async () => expect(await linkCounts(cluster())).toEqual(links));
     await expectReachability(cluster(), stay);
@@ -124,9 +124,9 @@ describe.each(KINDS)('a $topology network that is deleted', ({ topology, name })
       await (await cluster().objects()).delete([network], { timeoutSeconds: 30 });
       for (const node of NODES) {
         await eventually(async () =>
-          expect(await rowsNaming(cluster(), node, inNamespace.replace('-', '.'))).toEqual([]),
+          expect(await ownRowsNaming(cluster(), node, inNamespace.replace('-', '.'))).toEqual([]),
         );
-        await eventually(async () => expect(await rowsNaming(cluster(), node, inNamespace)).toEqual([]));
+        await eventually(async () => expect(await ownRowsNaming(cluster(), node, inNamespace)).toEqual([]));
       }
     }
   });
