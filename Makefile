@@ -28,8 +28,8 @@ test-integration: build ## tests against real daemons and a real kernel
 test-e2e: build ## scenarios with packets in the sandbox
 	@$(NPM) run --silent test:e2e
 
-demo: build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up)
-	@node_modules/node/bin/node demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep) $(DEMO_ARGS)
+demo: build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up, API=kube takes a real API server)
+	@node_modules/node/bin/node demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep) $(if $(API),--api $(API)) $(DEMO_ARGS)
 
 bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some)
 	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY))

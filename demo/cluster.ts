@@ -8,11 +8,11 @@ import type { DemoOptions } from './options.ts';
  * @throws SandboxError; nothing is left then
  */
 export const startDemoCluster = async (
-  { name, nodes, keep }: Pick<DemoOptions, 'name' | 'nodes' | 'keep'>,
+  { name, nodes, api, keep }: Pick<DemoOptions, 'name' | 'nodes' | 'api' | 'keep'>,
   progress: (message: string) => void,
   signal: AbortSignal,
 ): Promise<Sandbox> => {
-  const options = { name, nodes, ipFamily: 'dual' } as const;
+  const options = { name, nodes, api, ipFamily: 'dual' } as const;
   if (!keep) return await startSandbox(options, { progress, stop: aborted(signal) });
   await startDetached(options, progress);
   return openSandbox(name);

@@ -6,6 +6,7 @@ describe('readOptions', () => {
     expect(readOptions([], '/repository')).toEqual({
       name: 'demo',
       nodes: 2,
+      api: 'embedded',
       keep: false,
       manifests: '/repository/examples/demo',
       output: '/repository/.demo',
@@ -14,10 +15,25 @@ describe('readOptions', () => {
   });
 
   it('reads all of them', () => {
-    const argv = ['--keep', '--name', 'mine', '--nodes', '3', '--timeout', '5', '--manifests', '/m', '--output', '/o'];
+    const argv = [
+      '--keep',
+      '--name',
+      'mine',
+      '--nodes',
+      '3',
+      '--api',
+      'kube',
+      '--timeout',
+      '5',
+      '--manifests',
+      '/m',
+      '--output',
+      '/o',
+    ];
     expect(readOptions(argv, '/repository')).toEqual({
       name: 'mine',
       nodes: 3,
+      api: 'kube',
       keep: true,
       manifests: '/m',
       output: '/o',
@@ -25,9 +41,12 @@ describe('readOptions', () => {
     });
   });
 
-  it.each([[['--nodes', '0']], [['--timeout', 'soon']], [['--unknown']], [['file']]])('refuses %j', (argv) => {
-    expect(() => readOptions(argv, '/repository')).toThrow(expect.objectContaining({ code: 'ERR_DEMO_USAGE' }));
-  });
+  it.each([[['--nodes', '0']], [['--api', 'another']], [['--timeout', 'soon']], [['--unknown']], [['file']]])(
+    'refuses %j',
+    (argv) => {
+      expect(() => readOptions(argv, '/repository')).toThrow(expect.objectContaining({ code: 'ERR_DEMO_USAGE' }));
+    },
+  );
 });
 
 describe('shownPath', () => {

@@ -1,11 +1,14 @@
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { API_KINDS, type ApiKind } from '../sandbox/index.ts';
 import { DemoError } from './errors.ts';
 
 export interface DemoOptions {
   /** The sandbox's. */
   readonly name: string;
   readonly nodes: number;
+  /** Which API server the cluster has: ours, or kube-apiserver with etcd. */
+  readonly api: ApiKind;
   /** Leave the cluster up. */
   readonly keep: boolean;
   /** A file or a folder. */
@@ -15,7 +18,7 @@ export interface DemoOptions {
   readonly timeoutSeconds: number;
 }
 
-export const USAGE = `usage: demo/main.ts [--keep] [--manifests PATH] [--nodes N] [--name NAME] [--output FOLDER] [--timeout SECONDS]`;
+export const USAGE = `usage: demo/main.ts [--keep] [--manifests PATH] [--nodes N] [--api KIND] [--name NAME] [--output FOLDER] [--timeout SECONDS]`;
 
 /** @throws DemoError ERR_DEMO_USAGE */
 export const readOptions = (argv: readonly string[], root: string): DemoOptions => {
@@ -23,6 +26,7 @@ export const readOptions = (argv: readonly string[], root: string): DemoOptions 
   return {
     name: values.name,
     nodes: positive('nodes', values.nodes),
+    api: oneOf('api', API_KINDS, values.api),
     keep: values.keep,
     manifests: resolve(values.manifests ?? join(root, 'examples', 'demo')),
     output: resolve(values.output ?? join(root, '.demo')),
@@ -43,6 +47,7 @@ const parse = (argv: readonly string[]) => {
       options: {
         name: { type: 'string', default: 'demo' },
         nodes: { type: 'string', default: '2' },
+        api: { type: 'string', default: 'embedded' },
         keep: { type: 'boolean', default: false },
         manifests: { type: 'string' },
         output: { type: 'string' },
@@ -58,4 +63,10 @@ const positive = (option: string, text: string): number => {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
   throw new DemoError('ERR_DEMO_USAGE', `--${option} must be a positive number, not "${text}"`, [USAGE]);
+};
+
+const oneOf = <T extends string>(option: string, known: readonly T[], text: string): T => {
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw new DemoError('ERR_DEMO_USAGE', `--${option} must be ${known.join(' or ')}, not "${text}"`, [USAGE]);
 };

@@ -14,6 +14,7 @@ export const NEEDS = ['vrf', 'sctp', 'kernel-datapath'] as const;
 /** What runs beside OVS and OVN. */
 export const PROGRAMS = ['api', 'kubelet', 'cluster-manager', 'agent'] as const;
 
+export type ApiKind = (typeof API_KINDS)[number];
 export type IpFamilies = (typeof IP_FAMILIES)[number];
 export type Need = (typeof NEEDS)[number];
 export type ProgramName = (typeof PROGRAMS)[number];

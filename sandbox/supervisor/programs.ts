@@ -58,7 +58,7 @@ export const startControlPlane = async (
   if (!options.programs.has('api')) return undefined;
   const start = options.api === 'kube' ? startKubeApi : startEmbeddedApi;
   const api = await start(context, state, signal);
-  progress('the API server answers');
+  progress(options.api === 'kube' ? 'etcd and kube-apiserver answer' : 'the API server answers');
   const client = await kubeClient(context);
   void runScheduler({ client, onError }, lifetime);
   void runEndpointSliceController({ client, onError }, lifetime);

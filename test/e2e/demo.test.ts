@@ -88,6 +88,15 @@ describe('make demo', () => {
     expect(demo.output()).not.toContain('\u001b');
   });
 
+  it('with API=kube does the same on a real API server', async () => {
+    const demo = await start(SMALL, { throughMake: true, variables: ['API=kube'] });
+    expect(await demo.ended, demo.output()).toBe(0);
+    expect(demo.output()).toContain('etcd and kube-apiserver answer');
+    const results = await readResults();
+    expect(new Set(results.map(({ network }) => network.from))).toEqual(new Set(['red_net', 'blue_net', 'default']));
+    expect(results.filter(({ expected, observed }) => expected !== observed)).toEqual([]);
+  });
+
   it('with KEEP=1 leaves the cluster up, says how to go on, and a second one is refused', async () => {
     const demo = await start(SMALL, { throughMake: true, variables: ['KEEP=1'] });
     expect(await demo.ended, demo.output()).toBe(0);

@@ -1,6 +1,13 @@
 /** A cluster for all tests of a file: up before them, down after them, and then nothing of it may be left. */
 import { afterAll, beforeAll } from 'vitest';
-import { type ManifestObject, type Sandbox, type SandboxOptionsInput, startSandbox } from '../../../sandbox/index.ts';
+import {
+  API_KINDS,
+  type ApiKind,
+  type ManifestObject,
+  type Sandbox,
+  type SandboxOptionsInput,
+  startSandbox,
+} from '../../../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../../../sandbox/leaks.ts';
 import { readPods } from '../../../sandbox/reachability/measure.ts';
 import type { ReachabilityPod } from '../../../sandbox/reachability/types.ts';
@@ -22,9 +29,22 @@ export const networkRendering = (): string | undefined => {
   throw new Error(`UDN_E2E_RENDERING must be one of ${Object.keys(RENDERINGS).join(', ')}, not "${rendering}"`);
 };
 
+/** Which API server clusters have where the test does not say so itself. */
+const apiKind = (): ApiKind | undefined => {
+  const { UDN_E2E_API: api } = process.env;
+  if (api === undefined || api === '') return undefined;
+  const known = API_KINDS.find((kind) => kind === api);
+  if (known !== undefined) return known;
+  throw new Error(`UDN_E2E_API must be one of ${API_KINDS.join(', ')}, not "${api}"`);
+};
+
 /** @throws SandboxError */
 export const startCluster = (options: SandboxOptionsInput): Promise<Sandbox> =>
-  startSandbox({ ...options, settings: { ...RENDERINGS[networkRendering() ?? ''], ...options.settings } });
+  startSandbox({
+    api: apiKind(),
+    ...options,
+    settings: { ...RENDERINGS[networkRendering() ?? ''], ...options.settings },
+  });
 
 /** Call it where tests are declared. @returns what gives the sandbox, once tests run */
 export const useCluster = (options: SandboxOptionsInput & { readonly name: string }): (() => Sandbox) => {
