@@ -15,7 +15,7 @@ import type { PlanInput } from './input.ts';
 import type { Lookup } from './lookup.ts';
 import type { Held } from './outcome.ts';
 import { isStrongReferrer, strongParents } from './removal.ts';
-import { targetToken } from './tokens.ts';
+import { ownerToken, targetToken } from './tokens.ts';
 import { invalidity } from './validity.ts';
 
 /** A row that is wanted, and perhaps there. */
@@ -143,7 +143,7 @@ export class Feasibility {
   #blocked({ key }: AnyDesiredRow): Held | undefined {
     const owner = this.#lookup.desired.rowOwners(key)[0];
     if (owner === undefined || !this.#isBlocked(owner)) return undefined;
-    return held(`"${key}" could not be written for ${owner}`, [targetToken(key)]);
+    return held(`"${key}" could not be written for ${owner}`, [targetToken(key), ownerToken(owner)]);
   }
 
   #unresolved({ key, table, columns }: AnyDesiredRow): Held | undefined {

@@ -9,6 +9,9 @@ import type { ActualRows } from './actual-rows.ts';
 /** A target by its id: a row of ours with a key, or a row with certain values. */
 export const targetToken = (target: TargetId): string => `target ${target}`;
 
+/** An owner whose transactions are not refused any more. */
+export const ownerToken = (owner: string): string => `owner ${owner}`;
+
 /** A row that occupies a place in a unique index. */
 export const indexToken = (table: string, index: readonly string[], row: AnyRow): string =>
   targetToken(indexTarget(table, index, row));

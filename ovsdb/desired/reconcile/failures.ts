@@ -57,10 +57,12 @@ export class Failures {
     this.#options.onRetry(owner);
   }
 
-  /** The owner has succeeded. */
+  /** The owner has succeeded, or wants something else. */
   forget(owner: string): void {
-    this.#failures.get(owner)?.cancel();
+    const failure = this.#failures.get(owner);
+    failure?.cancel();
     this.#failures.delete(owner);
+    if (failure?.isBlocked) this.#options.onRetry(owner);
   }
 
   /** Nobody waits for another try any more; what failed before is forgotten. */

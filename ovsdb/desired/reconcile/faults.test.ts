@@ -46,6 +46,29 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     expect(names(database, 'Port_Group')).toEqual(['1', '2', '3']);
   });
 
+  it('writes what two owners share when the one whose turn it is can be tried again', async () => {
+    let isRefused = true;
+    const picky = (session: ReconcilerSession): ReconcilerSession => ({
+      reconnect: (reason) => session.reconnect(reason),
+      transact: async (operations) => {
+        const index = operations.findIndex((operation) => operation.op === 'insert' && operation.row['name'] === 'own');
+        if (!isRefused || index < 0) return session.transact(operations);
+        const failure = { error: 'constraint violation', details: undefined, index, operation: undefined };
+        throw new ConstraintViolationError({ ...failure, suspects: [index] }, 'ERR_OVSDB_CONSTRAINT_VIOLATION');
+      },
+    });
+    const { database, desired, reconciler, clock } = await startWorld(ovnNorthbound, { wrap: picky });
+    const set = (name: string) => ({ table: 'Address_Set' as const, key: name, columns: { name } });
+    desired.set('a', { rows: [set('own'), set('shared')] });
+    desired.set('b', { rows: [set('shared')] });
+    await reconciler.whenIdle();
+    expect(reconciler.status('b')).toMatchObject({ kind: 'pending', message: '"shared" could not be written for a' });
+    isRefused = false;
+    clock.advance(1_000);
+    await reconciler.whenDone('b');
+    expect(names(database, 'Address_Set')).toEqual(['own', 'shared']);
+  });
+
   it('finds the one to blame when the server does not say which operation failed', async () => {
     const sizes: number[] = [];
     const picky = (session: ReconcilerSession): ReconcilerSession => ({

@@ -16,7 +16,7 @@ import { driftUnits, strayUnits } from '../drift.ts';
 import { type ClaimedRows, garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
 import { isProblem } from '../plan/outcome.ts';
-import { targetToken, tokensOf } from '../plan/tokens.ts';
+import { ownerToken, targetToken, tokensOf } from '../plan/tokens.ts';
 import { type RowUnit, type Unit, unitId } from '../unit.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import { Failures } from './failures.ts';
@@ -85,7 +85,8 @@ export class OvsdbReconciler<DB> {
     this.#claimed = options.claimed ?? {};
     this.#actual = new ActualRows({ store: options.replica.store, ownerKey: options.ownerKey });
     this.#board = new StatusBoard((owner) => this.#condition(owner), now);
-    this.#failures = new Failures({ clock, random, backoff: retry, onRetry: () => this.#flusher.request() });
+    const onRetry = (owner: string): void => this.#wake(ownerToken(owner));
+    this.#failures = new Failures({ clock, random, backoff: retry, onRetry });
     this.#flusher = new Flusher({
       desired: this.#desired,
       actual: this.#actual,
