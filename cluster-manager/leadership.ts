@@ -5,12 +5,12 @@ import type { Logger } from 'pino';
 import { runLeaderElection } from '../kube/lease/leader-election.ts';
 import type { LeaderElectionObservation } from '../kube/lease/types.ts';
 import type { KubeClient } from '../kube/types.ts';
-import type { LeaseName } from './options.ts';
+import type { LeaseOptions } from './options.ts';
 
 export interface LeadershipOptions {
   readonly client: KubeClient;
   /** Undefined: nobody else is there. */
-  readonly lease: LeaseName | undefined;
+  readonly lease: LeaseOptions | undefined;
   readonly log: Logger;
 }
 
@@ -20,18 +20,25 @@ export interface LeadershipOptions {
  */
 export const whenLeading = async (
   { client, lease, log }: LeadershipOptions,
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
-  if (lease === undefined) return work(signal);
+  if (lease === undefined) return work(signal, () => true);
   const identity = `${hostname()}_${randomUUID()}`;
   const observe = (observation: LeaderElectionObservation): void => logLeadership(log, observation);
-  const lead = async (leading: AbortSignal): Promise<void> => {
-    await work(leading);
+  const lead = async (leading: AbortSignal, isHeld: () => boolean): Promise<void> => {
+    await work(leading, isHeld);
     if (!signal.aborted) throw new Error('leadership is lost');
   };
-  await runLeaderElection({ client, ...lease, identity, lead, observe }, signal);
+  await runLeaderElection({ client, ...lease, ...timesOf(lease), identity, lead, observe }, signal);
 };
+
+/** Kubernetes' own components have 15, 10 and 2 s. */
+const timesOf = ({ seconds }: LeaseOptions) => ({
+  leaseMs: seconds * 1000,
+  renewDeadlineMs: (seconds * 1000 * 10) / 15,
+  retryMs: (seconds * 1000 * 2) / 15,
+});
 
 const logLeadership = (log: Logger, observation: LeaderElectionObservation): void => {
   const child = log.child({ module: 'lease' });

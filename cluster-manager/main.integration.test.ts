@@ -123,6 +123,58 @@ it('of two with a Lease one works, and the other takes over', async () => {
   expect(await second.ended).toEqual([0, null]);
 });
 
+/** Everything that is given out once in the cluster, by who has it. */
+const givenOut = async (): Promise<string[]> => {
+  const { items: nodes } = await client.list(NODES);
+  const { items: pods } = await client.list(PODS);
+  const addresses = pods.flatMap(({ metadata }) => [
+    // Named twice: ip_address, ip_addresses.
+    ...new Set(metadata.annotations?.['k8s.ovn.org/pod-networks']?.match(/10\.20\.\d+\.\d+\/16/g)),
+  ]);
+  return [...nodes.map(({ metadata }) => `node-id ${metadata.annotations?.['k8s.ovn.org/node-id']}`), ...addresses];
+};
+
+it.each([
+  ['paused past its Lease and continued', 'SIGSTOP'],
+  ['killed', 'SIGKILL'],
+] as const)(
+  'a leader %s gives out nothing twice, and does not write any more',
+  { timeout: 60_000 },
+  async (_, signal) => {
+    const flags = ['--lease', 'kube-system/udn-cluster-manager', '--lease-duration', '3'];
+    const first = await start(flags);
+    await start(flags, 'leader seen');
+    await client.create(NAMESPACES, tenant('l2'));
+    await client.create(USER_DEFINED_NETWORKS, layer2Udn('l2/net', ['10.20.0.0/16']));
+    const done = { timeout: 20_000, interval: 20 };
+    const makeBatch = async (name: string): Promise<void> => {
+      await client.create(NODES, node(`n-${name}`));
+      for (let index = 0; index < 10; index++) await client.create(PODS, pod(`l2/${name}-${index}`));
+    };
+    const expectGiven = (count: number) =>
+      vi.waitFor(async () => {
+        const given = (await givenOut()).filter((text) => !text.includes('undefined'));
+        expect([given.length, new Set(given).size]).toEqual([count, count]);
+      }, done);
+    await makeBatch('before');
+    await expectGiven(11);
+
+    // What it has not been told yet waits in its sockets, and is the first that it sees when it goes on.
+    const stopped = makeBatch('meanwhile');
+    first.child.kill(signal);
+    await stopped;
+    await expectGiven(22);
+    const before = await givenOut();
+    if (signal === 'SIGSTOP') {
+      first.child.kill('SIGCONT');
+      expect(await first.ended).toEqual([1, null]);
+    }
+    expect(await givenOut()).toEqual(before);
+    await makeBatch('after');
+    await expectGiven(33);
+  },
+);
+
 it('ends when somebody else has taken its Lease', async () => {
   const { ended } = await start(['--lease', 'kube-system/udn-cluster-manager']);
   const ref = { namespace: 'kube-system', name: 'udn-cluster-manager' };

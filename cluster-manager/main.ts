@@ -3,6 +3,7 @@ import { destination, pino } from 'pino';
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
+import { fencedClient } from '../kube/lease/fence.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startHttpServer } from '../program/http-server.ts';
 import { runProgram } from '../program/run.ts';
@@ -26,7 +27,9 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
   const { kubeconfig, context, cluster, lease, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
-  const client = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
+  const unfenced = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
+  let isHeld = (): boolean => false;
+  const client = fencedClient(unfenced, () => isHeld());
   const events = createEventRecorder({ client, component: NAME });
   const metrics = createMetrics();
   const manager = createManager({
@@ -41,8 +44,9 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   metrics.follow(manager);
   // Ready to take over, where it does not lead.
   let isStandby = lease !== undefined;
-  const lead = (leading: AbortSignal): Promise<void> => {
+  const lead = (leading: AbortSignal, held: () => boolean): Promise<void> => {
     isStandby = false;
+    isHeld = held;
     return manager.run(leading);
   };
   const http =
@@ -58,7 +62,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
         });
   log.info({ server: connection.server, metricsPort: http?.port }, 'started');
   try {
-    await whenLeading({ client, lease, log }, lead, signal);
+    await whenLeading({ client: unfenced, lease, log }, lead, signal);
   } finally {
     await http?.close();
     client.close();

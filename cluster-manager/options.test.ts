@@ -28,7 +28,7 @@ describe('command line', () => {
 
   it('takes a Lease by namespace and name', () => {
     expect(parseCommand(['--lease', 'ovn-udn/one'], {})).toMatchObject({
-      options: { lease: { namespace: 'ovn-udn', name: 'one' } },
+      options: { lease: { namespace: 'ovn-udn', name: 'one', seconds: 15 } },
     });
   });
 

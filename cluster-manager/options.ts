@@ -19,16 +19,18 @@ export interface Options {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   /** Undefined: nobody else does this work. */
-  readonly lease: LeaseName | undefined;
+  readonly lease: LeaseOptions | undefined;
   /** Undefined: nothing is served. */
   readonly metricsAddress: ListenAddress | undefined;
   readonly logLevel: LogLevel;
   readonly cluster: ClusterConfig;
 }
 
-export interface LeaseName {
+export interface LeaseOptions {
   readonly namespace: string;
   readonly name: string;
+  /** How long the others wait for a leader that says nothing. */
+  readonly seconds: number;
 }
 
 export type Command =
@@ -48,7 +50,7 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
     options: {
       kubeconfig: flags.text('kubeconfig'),
       context: flags.text('context'),
-      lease: readLease(flags.text('lease')),
+      lease: readLease(flags.text('lease'), flags.text('lease-duration')),
       metricsAddress: readListenAddress(flags, 'metrics-address'),
       logLevel: readLogLevel(flags),
       cluster: readClusterConfig(flags),
@@ -56,11 +58,15 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
   };
 };
 
-const readLease = (text: string | undefined): LeaseName | undefined => {
+const readLease = (text: string | undefined, duration = '15'): LeaseOptions | undefined => {
+  const seconds = Number(duration);
+  if (!Number.isInteger(seconds) || seconds < 1) {
+    throw new UsageError(`--lease-duration must be a number of seconds, not "${duration}"`);
+  }
   if (text === undefined) return undefined;
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (namespace === undefined || name === undefined) throw new UsageError(`--lease "${text}" is not namespace/name`);
-  return { namespace, name };
+  return { namespace, name, seconds };
 };
 
 export const helpText = (): string =>
@@ -77,6 +83,7 @@ const FLAGS: readonly Flag[] = [
   { flag: 'kubeconfig', help: 'file with the API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
   { flag: 'lease', help: 'Lease, namespace/name, that one of several holds to work', defaultText: 'off' },
+  { flag: 'lease-duration', help: 'seconds after which another takes the Lease of who is silent', defaultText: '15' },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
   LOG_LEVEL_FLAG,
   ...CLUSTER_FLAGS,

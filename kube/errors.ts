@@ -14,6 +14,8 @@ export type KubeErrorCode =
   | 'ERR_KUBE_ANNOTATION'
   /** A write was meant for one object (`metadata.uid`), and another one has its name now. */
   | 'ERR_KUBE_REPLACED'
+  /** A write of a program that may lead no longer. It was not sent. */
+  | 'ERR_KUBE_NOT_LEADING'
   /** What an embedded server kept of an earlier life can't be read. */
   | 'ERR_KUBE_DATA';
 

@@ -5,6 +5,7 @@ import { createFakeClock } from '../fake-clock.ts';
 import { LEASES } from '../resources.ts';
 import type { KubeClient } from '../types.ts';
 import { runLeaderElection } from './leader-election.ts';
+import type { LeaderElectionOptions } from './types.ts';
 
 const ref = { namespace: 'kube-system', name: 'udn-cluster-manager' };
 const stops: (() => Promise<void>)[] = [];
@@ -19,7 +20,7 @@ const bench = () => {
   const log: string[] = [];
   const leading = new Set<string>();
   let most = 0;
-  const candidate = (identity: string, options: { lead?: (signal: AbortSignal) => Promise<void> } = {}) => {
+  const candidate = (identity: string, options: { lead?: LeaderElectionOptions['lead'] } = {}) => {
     const stop = new AbortController();
     const cut = { off: false };
     const guarded =
@@ -137,6 +138,45 @@ it('a leader whose lease was taken stops', async () => {
   // The thief does not renew.
   await clock.advance(20_000);
   expect([...leading]).toEqual(['a']);
+});
+
+it('a leader whose lease another had meanwhile stops, even if it was given back', async () => {
+  const { candidate, clock, client, leading, log } = bench();
+  candidate('a');
+  await clock.advance(100);
+  await client.patch(LEASES, ref, { type: 'merge', body: { spec: { holderIdentity: '' } } });
+  await clock.advance(3000);
+  expect(log.slice(2)).toEqual(['a lost', 'a leader a', 'a leading']);
+  expect([...leading]).toEqual(['a']);
+});
+
+it('a leader whose lease was deleted stops', async () => {
+  const { candidate, clock, client, log } = bench();
+  candidate('a');
+  await clock.advance(100);
+  await client.delete(LEASES, ref);
+  await clock.advance(3000);
+  expect(log).toContain('a lost');
+});
+
+it('says that it is held until the deadline of its renewal, whether or not a timer has run', async () => {
+  const { candidate, clock, holder } = bench();
+  const held: (() => boolean)[] = [];
+  const lead = (signal: AbortSignal, isHeld: () => boolean): Promise<void> => {
+    held.push(isHeld);
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  };
+  const { cut, end } = candidate('a', { lead });
+  await clock.advance(5000);
+  const [isHeld = () => false] = held;
+  expect(isHeld()).toBe(true);
+  cut.off = true;
+  await clock.advance(6000);
+  expect(isHeld()).toBe(true);
+  await clock.advance(5000);
+  expect(isHeld()).toBe(false);
+  expect(await holder()).toMatchObject({ holderIdentity: 'a' });
+  await end();
 });
 
 it('a lease of another clock is judged by ours', async () => {

@@ -37,7 +37,7 @@ const leadUntilLost = async (
     leading.abort(new Error(`leadership is lost: ${reason}`));
   });
   try {
-    await lead(leading.signal);
+    await lead(leading.signal, () => !leading.signal.aborted && candidate.isHeld());
   } finally {
     leading.abort();
     await renewing;
@@ -51,6 +51,8 @@ interface Candidate {
   acquire(signal: AbortSignal): Promise<boolean>;
   /** Resolves with the reason why leadership is lost; undefined when the signal aborted. */
   renewUntilLost(signal: AbortSignal): Promise<string | undefined>;
+  /** Nobody else can lead yet: it was renewed within the deadline. */
+  isHeld(): boolean;
   /** Best effort, when the lease is ours. */
   release(): Promise<void>;
 }
@@ -70,25 +72,29 @@ const createCandidate = (options: LeaderElectionOptions): Candidate => {
   const pause = (signal: AbortSignal): Promise<void> =>
     // Candidates that started together must not stay in step.
     delay(clock, retryMs * (1 + 0.2 * random()), signal).catch(() => {});
-  const attempt = (signal: AbortSignal): Promise<boolean> => tryToHold(options, clock, memory, signal);
+  const isHeld = (): boolean => clock.monotonic() - memory.renewedAt < renewDeadlineMs;
   return {
     acquire: async (signal) => {
       while (!signal.aborted) {
-        if (await attempt(signal)) return true;
+        if (await tryToHold(options, clock, memory, isFree(options, clock, memory), signal)) return true;
         await pause(signal);
       }
       return false;
     },
     renewUntilLost: async (signal) => {
+      const isOurs = (lease: KubeObject | undefined): boolean =>
+        lease !== undefined && readLease(lease).holder === options.identity;
+      const attempt = (late: AbortSignal): Promise<boolean> => tryToHold(options, clock, memory, isOurs, late);
       while (!signal.aborted) {
         await pause(signal);
         if (signal.aborted || (await renewInTime(attempt, clock, memory.renewedAt + renewDeadlineMs, signal))) continue;
         if (signal.aborted) return undefined;
         if (memory.leader !== options.identity) return `${memory.leader || 'nobody'} leads now`;
-        if (clock.monotonic() - memory.renewedAt >= renewDeadlineMs) return `not renewed for ${renewDeadlineMs} ms`;
+        if (!isHeld()) return `not renewed for ${renewDeadlineMs} ms`;
       }
       return undefined;
     },
+    isHeld,
     release: () => release(options, clock, memory),
   };
 };
@@ -117,12 +123,13 @@ const tryToHold = async (
   options: LeaderElectionOptions,
   clock: Clock,
   memory: Memory,
+  mayTake: (current: KubeObject | undefined) => boolean,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { client, namespace, name, identity, leaseMs = 15_000, observe = () => {} } = options;
   try {
     const current = await readCurrent(options, clock, memory, signal);
-    if (current !== undefined && isHeldByAnother(options, clock, memory, current)) return false;
+    if (!mayTake(current)) return false;
     const startedAt = clock.monotonic();
     const claim = claimedLease({ namespace, name, identity, leaseMs, now: clock.wall() }, current);
     const written = await (current === undefined
@@ -149,8 +156,10 @@ const readCurrent = async (
     remember({ client, namespace, name, ...options }, clock, memory, lease);
     return lease;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
+    if (!isNotFound(error)) throw error;
+    memory.lease = undefined;
+    memory.leader = '';
+    return undefined;
   }
 };
 
@@ -168,16 +177,15 @@ const remember = (
   if (now.holder !== '') observe({ kind: 'leader', identity: now.holder });
 };
 
-const isHeldByAnother = (
-  { identity, leaseMs = 15_000 }: LeaderElectionOptions,
-  clock: Clock,
-  memory: Memory,
-  lease: KubeObject,
-): boolean => {
-  const { holder, durationMs } = readLease(lease);
-  if (holder === '' || holder === identity) return false;
-  return clock.monotonic() - memory.changedAt < Math.max(durationMs, leaseMs);
-};
+/** To get the lease; to renew it, it has to be ours still: who had it in between may have given it back. */
+const isFree =
+  ({ identity, leaseMs = 15_000 }: LeaderElectionOptions, clock: Clock, memory: Memory) =>
+  (lease: KubeObject | undefined): boolean => {
+    if (lease === undefined) return true;
+    const { holder, durationMs } = readLease(lease);
+    if (holder === '' || holder === identity) return true;
+    return clock.monotonic() - memory.changedAt >= Math.max(durationMs, leaseMs);
+  };
 
 /** How long a shutdown waits for this courtesy. */
 const RELEASE_TIMEOUT_MS = 3000;

@@ -7,8 +7,11 @@ export interface LeaderElectionOptions {
   readonly name: string;
   /** Unique among the candidates, for example the pod's name and a random part. */
   readonly identity: string;
-  /** Runs while we lead. `signal` aborts when leadership is lost or we are told to stop; leadership is released after it. */
-  readonly lead: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Runs while we lead. `signal` aborts when leadership is lost or we are told to stop; leadership is released after it. A
+   * process that stood still goes on before any timer tells it so: `isHeld` is to be asked before each write (`fencedClient`).
+   */
+  readonly lead: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
   /** How long the others wait for a leader that says nothing. 15 s. */
   readonly leaseMs?: number | undefined;
   /** A leader that could not renew for this long stops leading. Less than `leaseMs`. 10 s. */

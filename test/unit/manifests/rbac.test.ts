@@ -14,6 +14,7 @@ import { crdFiles } from '../../../api/crd/crds.ts';
 import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL } from '../../../api/names.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
   USER_DEFINED_NETWORKS,
 } from '../../../api/resources.ts';
@@ -49,9 +50,9 @@ const startServer = async (): Promise<KubeClient> => {
   return client;
 };
 
-const createPod = (client: KubeClient, namespace: string) =>
+const createPod = (client: KubeClient, namespace: string, annotations: Readonly<Record<string, string>> = {}) =>
   client.create(PODS, {
-    metadata: { name: 'web', namespace },
+    metadata: { name: 'web', namespace, annotations },
     spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'toolbox' }] },
   });
 
@@ -65,7 +66,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   const stop = new AbortController();
   const manager = createManager({ client, events, cluster: CLUSTER });
   await server.create(NAMESPACES, { metadata: { name: 'ovn-udn' } });
-  const lease = { namespace: 'ovn-udn', name: 'udn-cluster-manager' };
+  const lease = { namespace: 'ovn-udn', name: 'udn-cluster-manager', seconds: 15 };
   const lead = (leading: AbortSignal): Promise<void> => manager.run(leading);
   const running = whenLeading({ client, lease, log: pino({ level: 'silent' }) }, lead, stop.signal);
   ends.push(
@@ -75,7 +76,10 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
 
   await server.create(USER_DEFINED_NETWORKS, {
     metadata: { name: 'net', namespace: 'red' },
-    spec: { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.1.0.0/16'] } },
+    spec: {
+      topology: 'Layer2',
+      layer2: { role: 'Primary', subnets: ['10.1.0.0/16'], ipam: { lifecycle: 'Persistent' } },
+    },
   });
   await server.create(CLUSTER_USER_DEFINED_NETWORKS, {
     metadata: { name: 'net' },
@@ -84,7 +88,12 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
       network: { topology: 'Layer3', layer3: { role: 'Primary', subnets: [{ cidr: '10.2.0.0/16', hostSubnet: 24 }] } },
     },
   });
-  await createPod(server, 'red');
+  await server.create(IPAM_CLAIMS, {
+    metadata: { name: 'web', namespace: 'red' },
+    spec: { network: 'red_net', interface: 'ovn-udn1' },
+  });
+  const asked = [{ namespace: 'ovn-kubernetes', name: 'default', 'ipam-claim-reference': 'web' }];
+  await createPod(server, 'red', { [POD_ANNOTATIONS.defaultNetwork]: JSON.stringify(asked) });
   await vi.waitFor(
     async () => {
       const { metadata } = await server.get(PODS, { namespace: 'red', name: 'web' });
@@ -115,6 +124,8 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   for (let round = 0; round < 2; round += 1)
     events.record({ regarding, type: 'Warning', reason: 'Twice', message: 'm' });
   await server.delete(PODS, { namespace: 'red', name: 'web' }, { gracePeriodSeconds: 0 });
+  await server.delete(IPAM_CLAIMS, { namespace: 'red', name: 'web' });
+  await isGone(server, IPAM_CLAIMS);
   await server.delete(USER_DEFINED_NETWORKS, { namespace: 'red', name: 'net' });
   await server.delete(CLUSTER_USER_DEFINED_NETWORKS, { name: 'net' });
   await isGone(server, USER_DEFINED_NETWORKS);
