@@ -13,6 +13,7 @@ describe('datapath actions', () => {
     ['ct(zone=17),recirc(0xc)', []],
     ['check_pkt_len(size=1414,gt(sample(sample=100.0%,actions(9))),le(set(ipv4(ttl=63)),7))', [7]],
     ['clone(tnl_push(tnl_port(4),header(geneve(options({class=0x102,type=0x80}))),out_port(2)),1)', []],
+    ['3,tnl_push(tnl_port(4),header(geneve(options({class=0x102,type=0x80}))),out_port(2)),1', [3]],
     ['clone(ct(zone=3),5),6', [5, 6]],
   ])('%s', (actions, ports) => expect(outputsOf(actions)).toEqual(ports));
 });

@@ -10,11 +10,10 @@ export const outputsOf = (actions: string): readonly number[] =>
 export const goesToController = (actions: string): boolean =>
   plainActions(actions).some((action) => /^userspace\(.*\bcontroller\(/.test(action));
 
-/** Those that are done to a small packet, whatever they are inside of; a tunnel's are not. */
+/** Those that are done to a small packet, whatever they are inside of; what follows a tunnel's header is not. */
 const plainActions = (actions: string): readonly string[] =>
-  splitTopLevel(actions).flatMap((action) => {
+  untilWrapped(splitTopLevel(actions)).flatMap((action) => {
     const [, name = '', inner = ''] = /^([a-z_]+)\((.*)\)$/s.exec(action) ?? [];
-    if (inner.startsWith('tnl_push(')) return [];
     if (name === 'sample' || name === 'check_pkt_len') {
       return splitTopLevel(inner).flatMap((part) => {
         const [, branch = '', content = ''] = /^(actions|le)\((.*)\)$/s.exec(part) ?? [];
@@ -23,6 +22,12 @@ const plainActions = (actions: string): readonly string[] =>
     }
     return name === 'clone' ? plainActions(inner) : [action];
   });
+
+/** Open vSwitch leaves `clone` out where nothing else is done to the packet afterwards. */
+const untilWrapped = (actions: readonly string[]): readonly string[] => {
+  const index = actions.findIndex((action) => action.startsWith('tnl_push('));
+  return index < 0 ? actions : actions.slice(0, index);
+};
 
 /** Splits at commas that are in no parentheses. */
 const splitTopLevel = (text: string): string[] => {
