@@ -5,7 +5,13 @@
 import { z } from 'zod';
 import { conditionSchema } from './condition.ts';
 import { ATOMIC, addressField, dualAddresses } from './crd-fields.ts';
+import { describeRef, metadataSchema, refOf } from './object.ts';
+import { parseWith } from './parse.ts';
 import { onUpdate, withRules } from './rules.ts';
+
+/** @throws ApiError */
+export const parseIpamClaim = (value: unknown): IpamClaim =>
+  parseWith(ipamClaimSchema, value, describeRef(refOf('IPAMClaim', value)));
 
 export const ipamClaimSpecSchema = z
   .object({
@@ -41,3 +47,11 @@ export const ipamClaimStatusSchema = z
       }),
   })
   .meta({ description: 'What was given to the claim.' });
+
+const ipamClaimSchema = z.object({
+  metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
+  spec: ipamClaimSpecSchema,
+  status: ipamClaimStatusSchema.nullish(),
+});
+
+export type IpamClaim = z.output<typeof ipamClaimSchema>;

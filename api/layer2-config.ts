@@ -144,9 +144,11 @@ export const layer2Schema = withRules(
     infrastructureSubnets: cidrList(
       'infrastructureSubnets',
       4,
-      'Parts of the subnets for gateways and management ports; pods get none of it.',
+      'Parts of the subnets that the gateways and management ports are in; pods get none of it.',
     ).optional(),
-    defaultGatewayIPs: dualIps('The gateway of each family. Absent: the first address of each subnet.').optional(),
+    defaultGatewayIPs: dualIps(
+      'The gateway of each family. Absent: the first address of infrastructureSubnets, or of the subnet.',
+    ).optional(),
     joinSubnets: joinSubnetsField.optional(),
     ipam: ipamField.optional(),
   }),

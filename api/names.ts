@@ -2,6 +2,7 @@
 
 export const UDN_API_VERSION = 'k8s.ovn.org/v1';
 export const NAD_API_VERSION = 'k8s.cni.cncf.io/v1';
+export const IPAM_CLAIM_API_VERSION = 'k8s.cni.cncf.io/v1alpha1';
 
 /** `type` of the CNI plugin: NADs with another one are not ours. */
 export const CNI_PLUGIN_TYPE = 'ovn-k8s-cni-overlay';
@@ -17,6 +18,8 @@ export const PRIMARY_NETWORK_LABEL = 'k8s.ovn.org/primary-user-defined-network';
 /** On a NAD that was rendered from a UserDefinedNetwork or ClusterUserDefinedNetwork. */
 export const UDN_LABEL = 'k8s.ovn.org/user-defined-network';
 export const UDN_FINALIZER = 'k8s.ovn.org/user-defined-network-protection';
+/** On an IPAMClaim that has addresses: it stays as long as a pod has them. */
+export const IPAM_CLAIM_FINALIZER = 'k8s.ovn.org/ipam-claim-protection';
 
 /** Interface of a pod's primary user-defined network; eth0 stays on the default network. */
 export const PRIMARY_INTERFACE = 'ovn-udn1';
@@ -27,8 +30,18 @@ export const POD_ANNOTATIONS = {
   openDefaultPorts: 'k8s.ovn.org/open-default-ports',
   selection: 'k8s.v1.cni.cncf.io/networks',
   defaultNetwork: 'v1.multus-cni.io/default-network',
+  /** The older way to name the claim of the primary network. */
+  primaryClaim: 'k8s.ovn.org/primary-udn-ipamclaim',
   ingressBandwidth: 'kubernetes.io/ingress-bandwidth',
   egressBandwidth: 'kubernetes.io/egress-bandwidth',
+} as const;
+
+/** What KubeVirt says of the pods that its virtual machines run in (https://kubevirt.io/user-guide/). */
+export const KUBEVIRT = {
+  /** Label: the machine's name. */
+  machine: 'vm.kubevirt.io/name',
+  /** Annotation: the machine has the pod's own address, and takes it along to another pod. */
+  migratesWithAddress: 'kubevirt.io/allow-pod-bridge-network-live-migration',
 } as const;
 
 export const NAD_ANNOTATIONS = {

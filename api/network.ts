@@ -4,8 +4,11 @@
  */
 import {
   addressAt,
+  addressOf,
   type Cidr,
+  cidrContains,
   cidrFamily,
+  cidrSize,
   type InterfaceAddress,
   interfaceAddress,
   prefixLength,
@@ -37,9 +40,11 @@ export interface Network {
   /** Of the transit router of a primary layer-2 network (families of `subnets`), or of the transit switch otherwise. */
   readonly transitSubnets: readonly Cidr[];
   readonly mtu: number;
-  /** Parts of the subnets that are never given to pods by themselves. */
+  /** Parts of the subnets that no pod gets an address of: they are somebody else's. */
+  readonly excludedSubnets: readonly Cidr[];
+  /** Parts of the subnets that pods get an address of only when they ask for it. */
   readonly reservedSubnets: readonly Cidr[];
-  /** Parts of the subnets that are for gateways and other infrastructure. */
+  /** Parts of the subnets that gateways and management ports have their addresses in, and no pod. */
   readonly infrastructureSubnets: readonly Cidr[];
   /** Instead of each subnet's first address; at most one per family. */
   readonly defaultGatewayIps: readonly Ip[];
@@ -53,6 +58,7 @@ export const defaultNetwork = (config: ClusterConfig): Network => ({
   joinSubnets: config.joinSubnets,
   transitSubnets: config.transitSubnets,
   mtu: config.mtu,
+  excludedSubnets: [],
   reservedSubnets: [],
   infrastructureSubnets: [],
   defaultGatewayIps: [],
@@ -66,7 +72,8 @@ export const networkOfNetConf = (conf: NetConf, config: ClusterConfig): Network 
   joinSubnets: conf.role === 'primary' ? onePerFamily(conf.joinSubnets, config.udnJoinSubnets) : [],
   transitSubnets: transitSubnetsOf(conf, config),
   mtu: conf.mtu ?? config.mtu,
-  reservedSubnets: [...conf.excludeSubnets, ...conf.reservedSubnets],
+  excludedSubnets: conf.excludeSubnets,
+  reservedSubnets: conf.reservedSubnets,
   infrastructureSubnets: conf.infrastructureSubnets,
   defaultGatewayIps: conf.defaultGatewayIps,
 });
@@ -75,34 +82,57 @@ export const networkOfNetConf = (conf: NetConf, config: ClusterConfig): Network 
 export const networkFamilies = ({ subnets }: Pick<Network, 'subnets'>): Family[] =>
   FAMILIES.filter((family) => subnets.some(({ cidr }) => cidrFamily(cidr) === family));
 
-/** The gateway of pods in `subnet`, which is a node's part on layer 3 and the network's on layer 2. */
-export const gatewayIp = (network: Pick<Network, 'defaultGatewayIps'>, subnet: Cidr): Ip =>
-  network.defaultGatewayIps.find((ip) => ipFamily(ip) === cidrFamily(subnet)) ?? addressAt(subnet, 1);
+/** What decides which addresses are the network's own. */
+export type OwnAddresses = Pick<Network, 'defaultGatewayIps' | 'infrastructureSubnets'>;
 
-/** The management port's address in `subnet`: the second, or the first where the gateway has the second. */
-export const managementIp = (network: Pick<Network, 'defaultGatewayIps'>, subnet: Cidr): Ip => {
+/**
+ * The gateway of pods in `subnet`, which is a node's part on layer 3 and the network's on layer 2: the one that was asked
+ * for, or the first address of the infrastructure subnets, or of the subnet.
+ */
+export const gatewayIp = (network: OwnAddresses, subnet: Cidr): Ip =>
+  network.defaultGatewayIps.find((ip) => ipFamily(ip) === cidrFamily(subnet)) ??
+  infrastructureIps(network, subnet)[0] ??
+  addressAt(subnet, 1);
+
+/**
+ * The management port's address in `subnet`: the next one of the infrastructure subnets, or the subnet's second, or its
+ * first where the gateway has the second.
+ */
+export const managementIp = (network: OwnAddresses, subnet: Cidr): Ip => {
+  const gateway = gatewayIp(network, subnet);
   const second = addressAt(subnet, 2);
-  return gatewayIp(network, subnet) === second ? addressAt(subnet, 1) : second;
+  const other = infrastructureIps(network, subnet).find((ip) => ip !== gateway);
+  return other ?? (gateway === second ? addressAt(subnet, 1) : second);
 };
 
 /** MAC of a management port with an address in each of `subnets`: it derives from the IPv4 one where there is one. */
-export const managementMac = (
-  network: Pick<Network, 'defaultGatewayIps'>,
-  subnets: readonly Cidr[],
-): Mac | undefined => {
+export const managementMac = (network: OwnAddresses, subnets: readonly Cidr[]): Mac | undefined => {
   const first = [...subnets].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];
   return first === undefined ? undefined : macFromIp(managementIp(network, first));
 };
 
 /** MAC of the router port that is the gateway of all `subnets`: it derives from the IPv4 gateway where there is one. */
-export const gatewayMac = (network: Pick<Network, 'defaultGatewayIps'>, subnets: readonly Cidr[]): Mac | undefined => {
+export const gatewayMac = (network: OwnAddresses, subnets: readonly Cidr[]): Mac | undefined => {
   const first = [...subnets].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];
   return first === undefined ? undefined : macFromIp(gatewayIp(network, first));
 };
 
 /** The addresses of `gatewayIp` with the subnet's prefix length, as router ports have them. */
-export const gatewayAddress = (network: Pick<Network, 'defaultGatewayIps'>, subnet: Cidr): InterfaceAddress =>
+export const gatewayAddress = (network: OwnAddresses, subnet: Cidr): InterfaceAddress =>
   interfaceAddress(gatewayIp(network, subnet), prefixLength(subnet));
+
+/** The first two addresses of every infrastructure subnet; one of two addresses or fewer has no network address. */
+const infrastructureIps = ({ infrastructureSubnets }: OwnAddresses, subnet: Cidr): Ip[] => {
+  const ends = [addressOf(subnet), ...(cidrFamily(subnet) === 4 ? [addressAt(subnet, cidrSize(subnet) - 1n)] : [])];
+  return infrastructureSubnets
+    .filter((part) => cidrContains(subnet, part))
+    .flatMap((part) => {
+      const size = cidrSize(part);
+      const offsets = size > 2n ? [1n, 2n] : [0n, 1n].slice(0, Number(size));
+      return offsets.map((offset) => addressAt(part, offset));
+    })
+    .filter((ip) => !ends.includes(ip));
+};
 
 const withHostPrefix = ({ cidr, hostPrefix }: NetworkSubnet): NetworkSubnet => ({
   cidr,

@@ -1,6 +1,11 @@
 /** Where the kinds of this project's CRDs are served, as `kube` wants to know it. */
-const described = <Kind extends string>(group: string, plural: string, kind: Kind, namespaced: boolean) =>
-  ({ group, version: 'v1', plural, kind, namespaced }) as const;
+const described = <Kind extends string>(
+  group: string,
+  plural: string,
+  kind: Kind,
+  namespaced: boolean,
+  version = 'v1',
+) => ({ group, version, plural, kind, namespaced }) as const;
 
 export const USER_DEFINED_NETWORKS = described('k8s.ovn.org', 'userdefinednetworks', 'UserDefinedNetwork', true);
 export const CLUSTER_USER_DEFINED_NETWORKS = described(
@@ -15,3 +20,4 @@ export const NETWORK_ATTACHMENT_DEFINITIONS = described(
   'NetworkAttachmentDefinition',
   true,
 );
+export const IPAM_CLAIMS = described('k8s.cni.cncf.io', 'ipamclaims', 'IPAMClaim', true, 'v1alpha1');

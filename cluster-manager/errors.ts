@@ -4,6 +4,8 @@ export type AllocationErrorCode =
   | 'ERR_CM_EXHAUSTED'
   /** Somebody else has what was asked for. */
   | 'ERR_CM_CONFLICT'
+  /** Somebody else has the MAC. */
+  | 'ERR_CM_MAC_CONFLICT'
   /** What was asked for can't be given by this network. */
   | 'ERR_CM_REQUEST';
 

@@ -65,7 +65,7 @@ interface Section {
 }
 
 const config = parseClusterConfig();
-const GATEWAYS = { defaultGatewayIps: [] };
+const GATEWAYS = { defaultGatewayIps: [], infrastructureSubnets: [] };
 const SUBNET = parseCidr('10.100.1.0/24');
 
 const code = (value: string | number): string => `\`${value}\``;
@@ -146,12 +146,12 @@ const addressTable = (): string =>
     [
       [
         'gateway of pods',
-        'first address of a subnet, or `defaultGatewayIPs`',
+        '`defaultGatewayIPs`, or the first address of `infrastructureSubnets` or of a subnet',
         `${code(SUBNET)}: ${code(gatewayIp(GATEWAYS, SUBNET))}`,
       ],
       [
         'management port',
-        'second address of a subnet, or the first where the gateway has the second',
+        'next address of `infrastructureSubnets`, or second one of a subnet, or the first where the gateway has the second',
         `${code(SUBNET)}: ${code(managementIp(GATEWAYS, SUBNET))}`,
       ],
       [

@@ -150,6 +150,7 @@ export class TestCluster {
       joinSubnets: this.settings.cluster.udnJoinSubnets,
       transitSubnets: this.settings.cluster.transitSubnets,
       mtu: 1400,
+      excludedSubnets: [],
       reservedSubnets: [],
       infrastructureSubnets: [],
       defaultGatewayIps: [],

@@ -94,7 +94,7 @@ const networkAttachmentDefinitions: CrdDescription = {
   specRequired: false,
 };
 
-/** Of the same group: clusters with virtual machines may have it already. Nothing reads claims yet. */
+/** Of the same group: clusters with virtual machines may have it already. */
 const ipamClaims: CrdDescription = {
   group: 'k8s.cni.cncf.io',
   version: 'v1alpha1',

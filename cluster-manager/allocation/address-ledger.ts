@@ -1,9 +1,11 @@
 /**
  * Addresses, MACs and tunnel ids of the pods of one layer-2 network, which are the cluster's to give: a pod's neighbours
- * are on every node. No I/O and no clock.
+ * are on every node. Addresses belong to an owner: most pods are their own; those of a claim or of a virtual machine are
+ * had by one pod after the other, or by two while a machine moves. Each port has a tunnel id of its own. No I/O and no
+ * clock.
  */
 import { createHash } from 'node:crypto';
-import { gatewayIp, managementIp, type Network, networkFamilies } from '../../api/network.ts';
+import { type Network, networkFamilies } from '../../api/network.ts';
 import { freeAddresses } from '../../net/allocator/addresses.ts';
 import { addressOf, type Cidr, cidrContainsIp, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
@@ -13,6 +15,7 @@ import { AllocationError } from '../errors.ts';
 import {
   type AddressPools,
   addressPools,
+  refusalOf,
   type TakenAddresses,
   takeNext,
   takeRequested,
@@ -20,6 +23,7 @@ import {
   withReserved,
 } from './address-pools.ts';
 import { createIdLedger, type IdLedger } from './id-ledger.ts';
+import { MacRegistry } from './mac-registry.ts';
 
 export interface PodAllocation {
   /** In the order of the network's subnets; empty without IPAM. */
@@ -33,6 +37,17 @@ export interface AddressRequest {
   /** One per subnet, or none. */
   readonly ips: readonly Ip[];
   readonly mac?: Mac | undefined;
+}
+
+/** One attachment of a pod. */
+export interface Port {
+  readonly id: string;
+  /** Whose the addresses are: the port's own `id`, or what several ports share. */
+  readonly owner: string;
+  /** What runs behind it: ports of one machine may have one MAC. */
+  readonly machine: string;
+  /** The owner keeps its addresses when it has no port (any more). */
+  readonly isKept?: boolean | undefined;
 }
 
 /** What a pod has according to its annotation. */
@@ -54,6 +69,13 @@ export const FIRST_POD_KEY = 10;
 
 interface Entry {
   readonly addresses: readonly InterfaceAddress[];
+  /** Nearly always one, or none. */
+  readonly ports: readonly string[];
+  readonly isKept: boolean;
+}
+
+interface PortEntry {
+  readonly port: Port;
   /** Undefined when somebody else has the MAC that was recovered. */
   readonly mac: Mac | undefined;
 }
@@ -64,14 +86,13 @@ export class AddressLedger {
   readonly #macFamily: Family | undefined;
   readonly #keys: IdLedger = createIdLedger({ min: 1, max: 32_767, firstGiven: FIRST_POD_KEY });
   readonly #entries = new Map<string, Entry>();
+  readonly #ports = new Map<string, PortEntry>();
   readonly #ipHolders = new Map<Ip, string>();
-  readonly #macHolders = new Map<Mac, string>();
-  /** Of the gateway and the management ports: a pod with one of them would hear what is for all others. */
-  readonly #routerMacs: ReadonlySet<Mac>;
+  readonly #macs: MacRegistry;
   #pools: AddressPools;
 
   constructor(network: Network) {
-    this.#routerMacs = routerMacs(network);
+    this.#macs = new MacRegistry(network);
     this.#pools = addressPools(network);
     this.#subnetCount = network.subnets.length;
     this.#macFamily = networkFamilies(network)[0];
@@ -85,93 +106,136 @@ export class AddressLedger {
     });
   }
 
+  /** How many owners there are. */
   get size(): number {
     return this.#entries.size;
   }
 
-  owners(): readonly string[] {
-    return [...this.#entries.keys()];
+  ports(): readonly Port[] {
+    return [...this.#ports.values()].map(({ port }) => port);
   }
 
-  /** What an owner holds, also when it is only a part. */
-  held(owner: string): HeldAddresses {
-    const key = this.#keys.get(owner);
+  ownerOf(id: string): string | undefined {
+    return this.#ports.get(id)?.port.owner;
+  }
+
+  /** The ports that have the addresses of an owner, in the order in which they got them. */
+  portsOf(owner: string): readonly Port[] {
+    return (this.#entries.get(owner)?.ports ?? []).flatMap((id) => this.#ports.get(id)?.port ?? []);
+  }
+
+  /** Owners that keep what they have without ports, too. */
+  kept(): readonly string[] {
+    return [...this.#entries].flatMap(([owner, { isKept }]) => (isKept ? [owner] : []));
+  }
+
+  addressesOf(owner: string): readonly InterfaceAddress[] | undefined {
+    return this.#entries.get(owner)?.addresses;
+  }
+
+  /** What a port holds, also when it is only a part. */
+  held(id: string): HeldAddresses {
+    const entry = this.#ports.get(id);
+    const key = this.#keys.get(id);
     return {
-      addresses: this.#entries.get(owner)?.addresses ?? [],
-      mac: this.#entries.get(owner)?.mac,
+      addresses: (entry === undefined ? undefined : this.addressesOf(entry.port.owner)) ?? [],
+      mac: entry?.mac,
       tunnelId: key === undefined ? undefined : parsePortKey(key),
     };
   }
 
-  get(owner: string): PodAllocation | undefined {
-    const entry = this.#entries.get(owner);
-    const key = this.#keys.get(owner);
-    if (entry?.mac === undefined || key === undefined || entry.addresses.length !== this.#subnetCount) return undefined;
-    return { addresses: entry.addresses, mac: entry.mac, tunnelId: parsePortKey(key) };
+  get(id: string): PodAllocation | undefined {
+    const { addresses, mac, tunnelId } = this.held(id);
+    if (mac === undefined || tunnelId === undefined || addresses.length !== this.#subnetCount) return undefined;
+    return { addresses, mac, tunnelId };
   }
 
   /**
-   * Takes note of what a pod has, as much of it as is free.
+   * Takes note of what a port has, as much of it as is free. Where its owner has other addresses, the port is its own.
    * @returns a sentence for each part that is not: somebody else has it, or it is not the network's
    */
-  recover(owner: string, held: HeldAddresses): readonly string[] {
-    this.release(owner);
-    const addresses = held.addresses.map((address) => ({ address, problem: this.#recoverAddress(owner, address) }));
-    const macHolder = held.mac === undefined ? undefined : this.#macHolders.get(held.mac);
-    const keyHolder = held.tunnelId === undefined ? undefined : this.#keys.recover(owner, held.tunnelId);
-    this.#note(
-      owner,
-      addresses.filter(({ problem }) => problem === undefined).map(({ address }) => address),
-      macHolder === undefined ? held.mac : undefined,
-    );
+  recover(port: Port, held: HeldAddresses): readonly string[] {
+    this.release(port.id);
+    const shared = this.addressesOf(port.owner);
+    if (shared !== undefined && !sameAddresses(shared, held.addresses)) {
+      return this.recover({ ...port, owner: port.id, isKept: false }, held);
+    }
+    const problems = shared === undefined ? this.#recoverAddresses(port.owner, held.addresses) : [];
+    const macHolder = held.mac === undefined ? undefined : this.#macs.holderOf(held.mac, port.machine);
+    const keyHolder = held.tunnelId === undefined ? undefined : this.#keys.recover(port.id, held.tunnelId);
+    this.#attach(port, macHolder === undefined ? held.mac : undefined);
     return [
-      ...addresses.flatMap(({ problem }) => problem ?? []),
+      ...problems,
       ...(macHolder === undefined ? [] : [`MAC ${held.mac} belongs to ${macHolder} already`]),
       ...(keyHolder === undefined ? [] : [`tunnel id ${held.tunnelId} belongs to ${keyHolder} already`]),
     ];
   }
 
+  /** Takes note of what an owner has without any port. @returns a sentence for each address that it can't have */
+  keep(owner: string, addresses: readonly InterfaceAddress[]): readonly string[] {
+    const held = this.#entries.get(owner);
+    if (held === undefined) {
+      // No pod runs with them, so what is not for pods goes to none.
+      const refusals = addresses.flatMap((address) => refusalOf(this.#pools, addressOf(address)) ?? []);
+      const allowed = addresses.filter((address) => refusalOf(this.#pools, addressOf(address)) === undefined);
+      const problems = this.#recoverAddresses(owner, allowed);
+      this.#change(owner, { isKept: true });
+      return [...refusals, ...problems];
+    }
+    this.#change(owner, { isKept: true });
+    if (sameAddresses(held.addresses, addresses)) return [];
+    return [`${owner} has ${held.addresses.join(', ')}, not ${addresses.join(', ')}`];
+  }
+
+  /** The owner goes: what no port has is free. @returns whether something is */
+  unkeep(owner: string): boolean {
+    if (!this.#entries.has(owner)) return false;
+    this.#change(owner, { isKept: false });
+    return this.#releaseUnused(owner);
+  }
+
   /**
-   * All or nothing; the same again for an owner that has something.
+   * All or nothing; the same again for a port that has something.
    * @throws AllocationError
    */
-  assign(owner: string, request: AddressRequest = { ips: [] }): PodAllocation {
-    const held = this.get(owner);
+  assign(port: Port, request: AddressRequest = { ips: [] }): PodAllocation {
+    const held = this.get(port.id);
     if (held !== undefined) return held;
-    if (this.#entries.has(owner)) return this.#completed(owner);
-    const { pools, addresses } = this.#take(request);
-    const mac = request.mac ?? this.#macOf(owner, addresses);
-    if (this.#routerMacs.has(mac)) {
-      throw new AllocationError('ERR_CM_REQUEST', `requested MAC ${mac} is that of the network's gateway`);
+    const before = this.#ports.get(port.id);
+    const shared = this.#entries.get(before?.port.owner ?? port.owner);
+    if (before !== undefined && (before.mac === undefined || shared?.addresses.length !== this.#subnetCount)) {
+      throw new AllocationError('ERR_CM_CONFLICT', 'what its annotation says belongs to another pod');
     }
-    const holder = this.#macHolders.get(mac);
-    if (holder !== undefined) throw conflict(`MAC ${mac} belongs to ${holder} already`);
-    const tunnelId = this.#assignKey(owner);
+    const { pools, addresses } =
+      shared === undefined
+        ? this.#take(request)
+        : this.#share(port.owner, shared, before === undefined ? request : { ips: [] });
+    const mac = before?.mac ?? this.#chooseMac(port, request, addresses);
+    const tunnelId = this.#assignKey(port.id);
     this.#pools = pools;
-    this.#note(owner, addresses, mac);
+    if (shared === undefined) this.#note(port.owner, addresses);
+    if (before === undefined) this.#attach(port, mac);
     return { addresses, mac, tunnelId };
   }
 
-  /** @returns whether there was something to release */
-  release(owner: string): boolean {
-    const entry = this.#entries.get(owner);
-    this.#keys.release(owner);
+  /** @returns whether there was something to release: others may have it now, or take the port's place */
+  release(id: string): boolean {
+    const entry = this.#ports.get(id);
+    this.#keys.release(id);
     if (entry === undefined) return false;
-    for (const address of entry.addresses) {
-      this.#pools = withReleased(this.#pools, address);
-      this.#ipHolders.delete(addressOf(address));
-    }
-    if (entry.mac !== undefined) this.#macHolders.delete(entry.mac);
-    return this.#entries.delete(owner);
+    this.#ports.delete(id);
+    if (entry.mac !== undefined) this.#macs.release(entry.mac, id);
+    const { owner } = entry.port;
+    this.#change(owner, { ports: (this.#entries.get(owner)?.ports ?? []).filter((other) => other !== id) });
+    this.#releaseUnused(owner);
+    return true;
   }
 
-  /** Recovered without a tunnel id: an annotation from before there were any. */
-  #completed(owner: string): PodAllocation {
-    const entry = this.#entries.get(owner);
-    if (entry?.mac === undefined || entry.addresses.length !== this.#subnetCount) {
-      throw conflict('what its annotation says belongs to another pod');
-    }
-    return { addresses: entry.addresses, mac: entry.mac, tunnelId: this.#assignKey(owner) };
+  #recoverAddresses(owner: string, addresses: readonly InterfaceAddress[]): string[] {
+    const tried = addresses.map((address) => ({ address, problem: this.#recoverAddress(owner, address) }));
+    const taken = tried.filter(({ problem }) => problem === undefined).map(({ address }) => address);
+    this.#note(owner, taken);
+    return tried.flatMap(({ problem }) => problem ?? []);
   }
 
   #recoverAddress(owner: string, address: InterfaceAddress): string | undefined {
@@ -192,45 +256,85 @@ export class AddressLedger {
     const needsMac = request.mac === undefined;
     return takeNext(
       this.#pools,
-      (ip) => !needsMac || ipFamily(ip) !== this.#macFamily || this.#isFreeMac(macFromIp(ip)),
+      (ip) => !needsMac || ipFamily(ip) !== this.#macFamily || this.#macs.isFree(macFromIp(ip)),
     );
   }
 
-  #isFreeMac(mac: Mac): boolean {
-    return !this.#macHolders.has(mac) && !this.#routerMacs.has(mac);
+  /** What the owner has already: a port may ask for that, and for nothing else. */
+  #share(owner: string, { addresses }: Entry, { ips }: AddressRequest): TakenAddresses {
+    if (addresses.length !== this.#subnetCount) {
+      throw new AllocationError('ERR_CM_CONFLICT', `${owner} has not all of its addresses: others have them`);
+    }
+    const own = addresses.map(addressOf);
+    if (ips.length > 0 && (ips.length !== own.length || !ips.every((ip) => own.includes(ip)))) {
+      throw new AllocationError(
+        'ERR_CM_REQUEST',
+        `requested are ${ips.join(', ')}, but ${owner} has ${own.join(', ')}`,
+      );
+    }
+    return { pools: this.#pools, addresses };
   }
 
-  /** Without addresses it is a hash of the owner, rehashed until nobody has it. */
-  #macOf(owner: string, addresses: readonly InterfaceAddress[]): Mac {
+  #chooseMac(port: Port, request: AddressRequest, addresses: readonly InterfaceAddress[]): Mac {
+    const shared = this.portsOf(port.owner).flatMap(({ id }) => this.#ports.get(id)?.mac ?? [])[0];
+    const mac = request.mac ?? shared ?? this.#macOf(port.id, addresses);
+    if (this.#macs.isOwn(mac)) {
+      throw new AllocationError('ERR_CM_REQUEST', `requested MAC ${mac} is that of the network's gateway`);
+    }
+    const holder = this.#macs.holderOf(mac, port.machine);
+    if (holder === undefined) return mac;
+    throw new AllocationError('ERR_CM_MAC_CONFLICT', `MAC ${mac} belongs to ${holder} already`);
+  }
+
+  /** Without addresses it is a hash of the port, rehashed until nobody has it. */
+  #macOf(port: string, addresses: readonly InterfaceAddress[]): Mac {
     const source = addresses.find((address) => cidrFamily(address) === this.#macFamily);
     if (source !== undefined) return macFromIp(addressOf(source));
     for (let round = 0; ; round += 1) {
-      const hash = createHash('sha256').update(`${owner}#${round}`).digest();
+      const hash = createHash('sha256').update(`${port}#${round}`).digest();
       const mac = macFromBytes(Uint8Array.of(0x0a, 0x58, ...hash.subarray(0, 4)));
-      if (this.#isFreeMac(mac)) return mac;
+      if (this.#macs.isFree(mac)) return mac;
     }
   }
 
-  #assignKey(owner: string): PortKey {
+  #assignKey(port: string): PortKey {
     try {
-      return parsePortKey(this.#keys.assign(owner));
+      return parsePortKey(this.#keys.assign(port));
     } catch (cause) {
       throw new AllocationError('ERR_CM_EXHAUSTED', 'the network has no tunnel id left', { cause });
     }
   }
 
-  #note(owner: string, addresses: readonly InterfaceAddress[], mac: Mac | undefined): void {
-    this.#entries.set(owner, { addresses, mac });
+  #note(owner: string, addresses: readonly InterfaceAddress[]): void {
+    this.#entries.set(owner, { addresses, ports: [], isKept: false });
     for (const address of addresses) this.#ipHolders.set(addressOf(address), owner);
-    if (mac !== undefined) this.#macHolders.set(mac, owner);
+  }
+
+  #attach(port: Port, mac: Mac | undefined): void {
+    this.#ports.set(port.id, { port, mac });
+    if (mac !== undefined) this.#macs.take(mac, port.id, port.machine);
+    const entry = this.#entries.get(port.owner);
+    this.#change(port.owner, {
+      ports: [...(entry?.ports ?? []), port.id],
+      isKept: entry?.isKept === true || port.isKept === true,
+    });
+  }
+
+  #change(owner: string, changes: Partial<Entry>): void {
+    const entry = this.#entries.get(owner);
+    if (entry !== undefined) this.#entries.set(owner, { ...entry, ...changes });
+  }
+
+  #releaseUnused(owner: string): boolean {
+    const entry = this.#entries.get(owner);
+    if (entry === undefined || entry.isKept || entry.ports.length > 0) return false;
+    for (const address of entry.addresses) {
+      this.#pools = withReleased(this.#pools, address);
+      this.#ipHolders.delete(addressOf(address));
+    }
+    return this.#entries.delete(owner);
   }
 }
 
-const routerMacs = (network: Network): Set<Mac> => {
-  if (network.role !== 'primary') return new Set();
-  return new Set(
-    network.subnets.flatMap(({ cidr }) => [gatewayIp(network, cidr), managementIp(network, cidr)]).map(macFromIp),
-  );
-};
-
-const conflict = (message: string): AllocationError => new AllocationError('ERR_CM_CONFLICT', message);
+const sameAddresses = (a: readonly InterfaceAddress[], b: readonly InterfaceAddress[]): boolean =>
+  a.length === b.length && a.every((address) => b.includes(address));

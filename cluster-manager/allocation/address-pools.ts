@@ -28,7 +28,13 @@ export interface AddressPools {
   /** In the order of the network's subnets. */
   readonly pools: readonly AddressPool[];
   /** Addresses that no pod may have, even when it asks for one. */
-  readonly forbidden: readonly Cidr[];
+  readonly forbidden: readonly Forbidden[];
+}
+
+interface Forbidden {
+  readonly part: Cidr;
+  /** For who asks: it is … */
+  readonly why: string;
 }
 
 export interface TakenAddresses {
@@ -39,8 +45,12 @@ export interface TakenAddresses {
 
 export const addressPools = (network: Network): AddressPools => {
   const subnets = network.subnets.map(({ cidr }) => cidr);
-  const forbidden = [...network.infrastructureSubnets, ...subnets.flatMap((cidr) => ownAddresses(network, cidr))];
-  const excluded = [...network.reservedSubnets, ...forbidden];
+  const forbidden = [
+    ...network.excludedSubnets.map((part) => ({ part, why: `in excluded subnet ${part}` })),
+    ...network.infrastructureSubnets.map((part) => ({ part, why: `in infrastructure subnet ${part}` })),
+    ...subnets.flatMap((cidr) => ownAddresses(network, cidr)),
+  ];
+  const excluded = [...network.reservedSubnets, ...forbidden.map(({ part }) => part)];
   return { pools: subnets.map((cidr) => addressPool(cidr, excluded)), forbidden };
 };
 
@@ -70,9 +80,8 @@ export const takeRequested = (
     if (ip === undefined) {
       throw new AllocationError('ERR_CM_REQUEST', `no requested address (${ips.join(', ')}) is in subnet ${pool.cidr}`);
     }
-    if (state.forbidden.some((part) => cidrContainsIp(part, ip))) {
-      throw new AllocationError('ERR_CM_REQUEST', `requested address ${ip} is not for pods`);
-    }
+    const refusal = refusalOf(state, ip);
+    if (refusal !== undefined) throw new AllocationError('ERR_CM_REQUEST', `requested ${refusal}`);
     if (isAddressUsed(pool, ip)) {
       const holder = holderOf(ip) ?? 'another pod';
       throw new AllocationError('ERR_CM_CONFLICT', `requested address ${ip} belongs to ${holder} already`);
@@ -83,6 +92,12 @@ export const takeRequested = (
     pools: { ...state, pools: taken.map(({ pool }) => pool) },
     addresses: taken.map(({ address }) => address),
   };
+};
+
+/** Why no pod may have an address. */
+export const refusalOf = ({ forbidden }: AddressPools, ip: Ip): string | undefined => {
+  const found = forbidden.find(({ part }) => cidrContainsIp(part, ip));
+  return found === undefined ? undefined : `address ${ip} is not for pods: it is ${found.why}`;
 };
 
 /** Notes that a free address is in use; undefined when it is in none of the subnets. */
@@ -101,10 +116,15 @@ export const withReleased = (state: AddressPools, address: InterfaceAddress): Ad
  * Gateway and management port are on primary networks only. The first and, for IPv4, the last address are refused by
  * pools only when they choose, so they are named here for pods that ask.
  */
-const ownAddresses = (network: Network, cidr: Cidr): Cidr[] => {
-  const ends = [addressOf(cidr), ...(cidrFamily(cidr) === 4 ? [addressAt(cidr, cidrSize(cidr) - 1n)] : [])];
-  const ports = network.role === 'primary' ? [gatewayIp(network, cidr), managementIp(network, cidr)] : [];
-  return [...(cidrSize(cidr) > 2n ? ends : []), ...ports].map(hostRoute);
+const ownAddresses = (network: Network, cidr: Cidr): Forbidden[] => {
+  const own = (ip: Ip, what: string): Forbidden => ({ part: hostRoute(ip), why: `the ${what} of subnet ${cidr}` });
+  const last = addressAt(cidr, cidrSize(cidr) - 1n);
+  const ends = [
+    own(addressOf(cidr), 'network address'),
+    ...(cidrFamily(cidr) === 4 ? [own(last, 'broadcast address')] : []),
+  ];
+  const ports = [own(gatewayIp(network, cidr), 'gateway'), own(managementIp(network, cidr), 'management port')];
+  return [...(cidrSize(cidr) > 2n ? ends : []), ...(network.role === 'primary' ? ports : [])];
 };
 
 const nextUsable = (start: AddressPool, isUsable: (ip: Ip) => boolean): { pool: AddressPool; ip: Ip } => {

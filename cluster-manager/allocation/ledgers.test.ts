@@ -8,7 +8,7 @@ import { parsePortKey } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
 import { macFromIp, parseMac } from '../../net/mac.ts';
 import { netConf } from '../testing/objects.ts';
-import { AddressLedger } from './address-ledger.ts';
+import { AddressLedger, type Port } from './address-ledger.ts';
 import { createIdLedger } from './id-ledger.ts';
 import { createSubnetLedger } from './subnet-ledger.ts';
 
@@ -79,29 +79,32 @@ describe('subnet ledger', () => {
   });
 });
 
+/** Of a pod that shares nothing. */
+const port = (id: string): Port => ({ id, owner: id, machine: id });
+
 describe('address ledger', () => {
   it('starts behind the gateway and the management port, and at tunnel id 10', () => {
     const ledger = new AddressLedger(layer2());
-    expect(ledger.assign('ns/a')).toEqual({
+    expect(ledger.assign(port('ns/a'))).toEqual({
       addresses: ['100.200.0.3/16'],
       mac: '0a:58:64:c8:00:03',
       tunnelId: 10,
     });
-    expect(ledger.assign('ns/b')).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
-    expect(ledger.assign('ns/a')).toMatchObject({ tunnelId: 10 });
+    expect(ledger.assign(port('ns/b'))).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
+    expect(ledger.assign(port('ns/a'))).toMatchObject({ tunnelId: 10 });
     expect([ledger.release('ns/a'), ledger.release('ns/a')]).toEqual([true, false]);
-    expect(ledger.assign('ns/c')).toMatchObject({ addresses: ['100.200.0.3/16'], tunnelId: 10 });
+    expect(ledger.assign(port('ns/c'))).toMatchObject({ addresses: ['100.200.0.3/16'], tunnelId: 10 });
   });
 
   it('starts at the first address of a secondary network, and leaves out what is excluded', () => {
     const ledger = new AddressLedger(layer2({ role: 'secondary', excludeSubnets: '100.200.0.0/29' }));
-    expect(ledger.assign('a').addresses).toEqual(['100.200.0.8/16']);
-    expect(new AddressLedger(layer2({ role: 'secondary' })).assign('a').addresses).toEqual(['100.200.0.1/16']);
+    expect(ledger.assign(port('a')).addresses).toEqual(['100.200.0.8/16']);
+    expect(new AddressLedger(layer2({ role: 'secondary' })).assign(port('a')).addresses).toEqual(['100.200.0.1/16']);
   });
 
   it('gives one address of each family; the MAC is that of the IPv4 one', () => {
     const ledger = new AddressLedger(layer2({ subnets: 'fd01::/64,100.200.0.0/16' }));
-    expect(ledger.assign('a')).toMatchObject({
+    expect(ledger.assign(port('a'))).toMatchObject({
       addresses: ['fd01::3/64', '100.200.0.3/16'],
       mac: '0a:58:64:c8:00:03',
     });
@@ -109,39 +112,57 @@ describe('address ledger', () => {
 
   it('gives a MAC without an address where the network has no subnets', () => {
     const ledger = new AddressLedger(layer2({ subnets: '', role: 'secondary' }));
-    const [a, b] = [ledger.assign('a'), ledger.assign('b')];
+    const [a, b] = [ledger.assign(port('a')), ledger.assign(port('b'))];
     expect(a.addresses).toEqual([]);
     expect(a.mac).toMatch(/^0a:58:/);
     expect(a.mac).not.toBe(b.mac);
-    expect(ledger.assign('a')).toEqual(a);
+    expect(ledger.assign(port('a'))).toEqual(a);
   });
 
   it('gives what is asked for, unless somebody has it or nobody may', () => {
     const ledger = new AddressLedger(
-      layer2({ reservedSubnets: '100.200.9.0/24', infrastructureSubnets: '100.200.8.0/24' }),
+      layer2({
+        reservedSubnets: '100.200.9.0/24',
+        infrastructureSubnets: '100.200.8.0/24',
+        excludeSubnets: '100.200.7.0/24',
+      }),
     );
-    const ask = (owner: string, ip: string) => ledger.assign(owner, { ips: [parseIp(ip)] });
+    const ask = (owner: string, ip: string) => ledger.assign(port(owner), { ips: [parseIp(ip)] });
     expect(ask('a', '100.200.9.7').addresses).toEqual(['100.200.9.7/16']);
     expect(() => ask('b', '100.200.9.7')).toThrow('requested address 100.200.9.7 belongs to a already');
-    for (const ip of ['100.200.0.1', '100.200.0.2', '100.200.0.0', '100.200.255.255', '100.200.8.9']) {
-      expect(() => ask('b', ip)).toThrow(`requested address ${ip} is not for pods`);
+    for (const [ip, why] of [
+      ['100.200.0.0', 'the network address of subnet 100.200.0.0/16'],
+      ['100.200.255.255', 'the broadcast address of subnet 100.200.0.0/16'],
+      ['100.200.8.9', 'in infrastructure subnet 100.200.8.0/24'],
+      ['100.200.7.9', 'in excluded subnet 100.200.7.0/24'],
+    ] as const) {
+      expect(() => ask('b', ip)).toThrow(`requested address ${ip} is not for pods: it is ${why}`);
+    }
+    const plain = new AddressLedger(layer2());
+    for (const [ip, what] of [
+      ['100.200.0.1', 'gateway'],
+      ['100.200.0.2', 'management port'],
+    ] as const) {
+      expect(() => plain.assign(port('b'), { ips: [parseIp(ip)] })).toThrow(
+        `requested address ${ip} is not for pods: it is the ${what} of subnet 100.200.0.0/16`,
+      );
     }
     expect(() => ask('b', '10.0.0.1')).toThrow('no requested address (10.0.0.1) is in subnet 100.200.0.0/16');
-    expect(() => ledger.assign('b', { ips: ['100.200.1.1', '100.200.1.2'].map(parseIp) })).toThrow(
+    expect(() => ledger.assign(port('b'), { ips: ['100.200.1.1', '100.200.1.2'].map(parseIp) })).toThrow(
       'requested are 2 addresses',
     );
     const mac = parseMac('02:00:00:00:00:01');
-    expect(ledger.assign('b', { ips: [], mac }).mac).toBe(mac);
-    expect(() => ledger.assign('c', { ips: [], mac })).toThrow('MAC 02:00:00:00:00:01 belongs to b already');
+    expect(ledger.assign(port('b'), { ips: [], mac }).mac).toBe(mac);
+    expect(() => ledger.assign(port('c'), { ips: [], mac })).toThrow('MAC 02:00:00:00:00:01 belongs to b already');
     expect(ledger.get('c')).toBeUndefined();
   });
 
   it('skips an address whose MAC somebody asked for', () => {
     const ledger = new AddressLedger(layer2());
-    ledger.assign('a', { ips: [parseIp('100.200.7.7')], mac: macFromIp(parseIp('100.200.0.3')) });
-    expect(ledger.assign('b').addresses).toEqual(['100.200.0.4/16']);
+    ledger.assign(port('a'), { ips: [parseIp('100.200.7.7')], mac: macFromIp(parseIp('100.200.0.3')) });
+    expect(ledger.assign(port('b')).addresses).toEqual(['100.200.0.4/16']);
     ledger.release('a');
-    expect(ledger.assign('c').addresses).toEqual(['100.200.0.3/16']);
+    expect(ledger.assign(port('c')).addresses).toEqual(['100.200.0.3/16']);
   });
 
   it('recovers all that is free, and says who has the rest', () => {
@@ -151,38 +172,38 @@ describe('address ledger', () => {
       mac: parseMac(mac),
       tunnelId: parsePortKey(tunnelId),
     });
-    expect(ledger.recover('a', held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([]);
-    expect(ledger.recover('b', held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([
+    expect(ledger.recover(port('a'), held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([]);
+    expect(ledger.recover(port('b'), held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([
       'address 100.200.0.3 belongs to a already',
       'MAC 0a:58:64:c8:00:03 belongs to a already',
       'tunnel id 3 belongs to a already',
     ]);
-    expect(ledger.recover('c', held('10.0.0.3/16', '0a:58:64:c8:00:09', 10))).toEqual([
+    expect(ledger.recover(port('c'), held('10.0.0.3/16', '0a:58:64:c8:00:09', 10))).toEqual([
       'address 10.0.0.3/16 is not in the subnets of the network',
     ]);
-    expect(() => ledger.assign('b')).toThrow('what its annotation says belongs to another pod');
-    expect(ledger.assign('d')).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
+    expect(() => ledger.assign(port('b'))).toThrow('what its annotation says belongs to another pod');
+    expect(ledger.assign(port('d'))).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
     ledger.release('b');
-    expect(ledger.assign('a').addresses).toEqual(['100.200.0.3/16']);
+    expect(ledger.assign(port('a')).addresses).toEqual(['100.200.0.3/16']);
   });
 
   it("refuses the MACs of the network's gateway and management ports, and gives none of them", () => {
     const ledger = new AddressLedger(layer2());
     for (const ip of ['100.200.0.1', '100.200.0.2']) {
       const mac = macFromIp(parseIp(ip));
-      expect(() => ledger.assign('a', { ips: [], mac })).toThrow(
+      expect(() => ledger.assign(port('a'), { ips: [], mac })).toThrow(
         `requested MAC ${mac} is that of the network's gateway`,
       );
     }
     expect(ledger.size).toBe(0);
     const secondary = new AddressLedger(layer2({ role: 'secondary' }));
-    expect(secondary.assign('a', { ips: [], mac: macFromIp(parseIp('100.200.0.9')) }).addresses).toHaveLength(1);
+    expect(secondary.assign(port('a'), { ips: [], mac: macFromIp(parseIp('100.200.0.9')) }).addresses).toHaveLength(1);
   });
 
   it('runs out of addresses with a sentence', () => {
     const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/29' }));
-    for (const owner of ['a', 'b', 'c', 'd']) ledger.assign(owner);
-    expect(() => ledger.assign('e')).toThrow('subnet 10.0.0.0/29 has no free address left');
+    for (const owner of ['a', 'b', 'c', 'd']) ledger.assign(port(owner));
+    expect(() => ledger.assign(port('e'))).toThrow('subnet 10.0.0.0/29 has no free address left');
     expect(ledger.size).toBe(4);
   });
 
@@ -200,12 +221,13 @@ describe('address ledger', () => {
         const ledger = new AddressLedger(layer2({ subnets: '100.200.0.0/24,fd00::/64' }));
         for (const one of steps) {
           try {
-            if (one.kind === 'assign') ledger.assign(one.owner);
+            if (one.kind === 'assign') ledger.assign(port(one.owner));
             else if (one.kind === 'release') ledger.release(one.owner);
-            else if (one.kind === 'ask') ledger.assign(one.owner, { ips: [parseIp(one.ip), parseIp('fd00::77')] });
+            else if (one.kind === 'ask')
+              ledger.assign(port(one.owner), { ips: [parseIp(one.ip), parseIp('fd00::77')] });
             else {
               const addresses = [parseInterfaceAddress(`${one.ip}/24`)];
-              ledger.recover(one.owner, {
+              ledger.recover(port(one.owner), {
                 addresses,
                 mac: macFromIp(parseIp(one.ip)),
                 tunnelId: parsePortKey(one.key),
@@ -214,7 +236,7 @@ describe('address ledger', () => {
           } catch (error) {
             expect(error).toMatchObject({ name: 'AllocationError' });
           }
-          const held = ledger.owners().map((name) => ledger.held(name));
+          const held = ledger.ports().map(({ id }) => ledger.held(id));
           const ips = held.flatMap(({ addresses }) => addresses.map(addressOf));
           const macs = held.flatMap(({ mac }) => mac ?? []);
           const keys = held.flatMap(({ tunnelId }) => tunnelId ?? []);

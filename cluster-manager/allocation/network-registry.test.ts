@@ -78,7 +78,6 @@ describe('network registry', () => {
     [{ topology: 'localnet', role: 'secondary', physicalNetworkName: 'p' }, 'topology localnet is not supported yet'],
     [{ transport: 'no-overlay' }, 'transport no-overlay is not supported yet'],
     [{ uplink: 'second' }, 'uplink is not supported yet'],
-    [{ allowPersistentIPs: true }, 'allowPersistentIPs is set but persistentIPs is Disabled'],
   ])('does not take a network for half of what it is: %j', (fields, reason) => {
     const networks = registry();
     expect(networks.upsert(facts('a/n', 'a_n', fields)).problems).toEqual([`no id for network a_n: ${reason}`]);

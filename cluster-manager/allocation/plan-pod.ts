@@ -12,7 +12,9 @@ import { parseJson } from '../../api/parse.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
 import { AllocationError } from '../errors.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
-import type { PodAllocations } from './pod-allocations.ts';
+import type { PodAllocation } from './address-ledger.ts';
+import type { ClaimBook } from './claim-book.ts';
+import type { PodAllocations, Sharing } from './pod-allocations.ts';
 import type { Layer2Attachment } from './pod-attachments.ts';
 
 export interface PodPlan {
@@ -22,6 +24,14 @@ export interface PodPlan {
   readonly problems: readonly string[];
   /** The networks that had nothing (left) for the pod: it has to try again when something of them is released. */
   readonly waitsFor: readonly string[];
+  /** IPAMClaims that the pod got something by, or nothing: what they have is in their status before the entries are. */
+  readonly claims: readonly string[];
+}
+
+/** Who has given out what. */
+export interface Allocations {
+  readonly pods: PodAllocations;
+  readonly claims: ClaimBook;
 }
 
 /** Entries that are there already stay as they are, whoever wrote them: the pod may run with them. */
@@ -29,7 +39,7 @@ export const planPod = (
   pod: PodFacts,
   attachments: readonly Layer2Attachment[],
   cluster: ClusterConfig,
-  allocations: PodAllocations,
+  allocations: Allocations,
 ): PodPlan => {
   const existing = existingEntries(pod);
   if (existing instanceof ApiError) return { ...NOTHING, problems: [`${existing.object}: ${existing.message}`] };
@@ -41,10 +51,11 @@ export const planPod = (
     entries: Object.assign({}, ...plans.map(({ entries }) => entries)),
     problems: plans.flatMap(({ problems }) => problems),
     waitsFor: plans.flatMap(({ waitsFor }) => waitsFor),
+    claims: plans.flatMap(({ claims }) => claims),
   };
 };
 
-const NOTHING: PodPlan = { entries: {}, problems: [], waitsFor: [] };
+export const NOTHING: PodPlan = { entries: {}, problems: [], waitsFor: [], claims: [] };
 
 const existingEntries = ({ key, annotations }: PodFacts): Readonly<Record<string, unknown>> | ApiError => {
   const text = annotations.networks;
@@ -62,15 +73,18 @@ const existingEntries = ({ key, annotations }: PodFacts): Readonly<Record<string
 
 const recover = (
   pod: PodFacts,
-  { nadKey, record }: Layer2Attachment,
+  attachment: Layer2Attachment,
   value: unknown,
-  allocations: PodAllocations,
+  { pods, claims }: Allocations,
 ): PodPlan => {
-  if (allocations.holds(pod.key, nadKey)) return NOTHING;
+  const { nadKey, record, claim } = attachment;
+  if (pods.holds(pod.key, nadKey)) return NOTHING;
   try {
     const { ipAddresses, mac, tunnelId } = parsePodNetworkEntry(value, pod.key);
     const held = { addresses: ipAddresses, mac, tunnelId };
-    const problems = allocations.recover(pod.key, nadKey, record.name, held);
+    const owner = claim === undefined ? undefined : claims.ownerFor(claim, record.name);
+    const sharing = sharingOf(pod, attachment, owner);
+    const problems = pods.recover(pod.key, nadKey, record.name, held, sharing);
     return { ...NOTHING, problems: problems.map((problem) => `network ${record.name}: ${problem}; delete the pod`) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -82,11 +96,15 @@ const assign = (
   pod: PodFacts,
   attachment: Layer2Attachment,
   cluster: ClusterConfig,
-  allocations: PodAllocations,
+  allocations: Allocations,
 ): PodPlan => {
-  const { nadKey, record, role, request, requestedGateways, defaultRouteElsewhere } = attachment;
+  const { nadKey, record, role, claim, requestedGateways, defaultRouteElsewhere } = attachment;
+  const claims = claim === undefined ? [] : [claim];
   try {
-    const { addresses, mac, tunnelId } = allocations.assign(pod.key, nadKey, record.name, request);
+    const { addresses, mac, tunnelId } =
+      claim === undefined
+        ? allocations.pods.assign(pod.key, nadKey, record.name, attachment.request, sharingOf(pod, attachment))
+        : assignByClaim(pod, attachment, claim, allocations);
     const entry: PodNetworkEntry = podNetworkEntry({
       network: record.network,
       cluster,
@@ -97,9 +115,49 @@ const assign = (
       requestedGateways,
       defaultRouteElsewhere,
     });
-    return { ...NOTHING, entries: { [nadKey]: podNetworkEntryJson(entry) } };
+    return { ...NOTHING, entries: { [nadKey]: podNetworkEntryJson(entry) }, claims };
   } catch (error) {
     if (!(error instanceof AllocationError)) throw error;
-    return { ...NOTHING, problems: [`network ${record.name}: ${error.message}`], waitsFor: [record.name] };
+    return { ...NOTHING, problems: [`network ${record.name}: ${error.message}`], waitsFor: [record.name], claims };
   }
+};
+
+const assignByClaim = (
+  pod: PodFacts,
+  attachment: Layer2Attachment,
+  claim: string,
+  { pods, claims }: Allocations,
+): PodAllocation => {
+  const { nadKey, record } = attachment;
+  const { machine = pod.key } = sharingOf(pod, attachment);
+  const { owner, request } = claims.use(claim, {
+    pod: pod.key,
+    machine,
+    network: record.name,
+    request: attachment.request,
+  });
+  try {
+    const sharing = sharingOf(pod, attachment, owner);
+    const allocation = pods.assign(pod.key, nadKey, record.name, request, sharing);
+    claims.note(claim, undefined);
+    return allocation;
+  } catch (error) {
+    if (error instanceof AllocationError) claims.note(claim, error);
+    throw error;
+  }
+};
+
+/** A virtual machine keeps its MAC in all of its pods; its addresses, too, where a claim or an annotation says so. */
+const sharingOf = (
+  { namespace, machine, sharesWithMachine }: PodFacts,
+  { nadKey }: Layer2Attachment,
+  claimOwner?: string,
+): Sharing => {
+  const name = machine === undefined ? undefined : `VirtualMachine ${namespace}/${machine} (${nadKey})`;
+  const owner = claimOwner ?? (sharesWithMachine ? name : undefined);
+  return {
+    ...(name !== undefined && { machine: name }),
+    ...(owner !== undefined && { owner }),
+    ...(claimOwner !== undefined && { isKept: true }),
+  };
 };

@@ -1,12 +1,17 @@
 /** What the pods hold of the layer-2 networks, by network and by pod. No I/O and no clock. */
 import type { Network } from '../../api/network.ts';
+import type { InterfaceAddress } from '../../net/cidr.ts';
 import {
   AddressLedger,
   type AddressRequest,
   type HeldAddresses,
   type PodAllocation,
+  type Port,
   type SubnetUsage,
 } from './address-ledger.ts';
+
+/** What a pod has together with others. Nothing: all is its own. */
+export type Sharing = Partial<Pick<Port, 'owner' | 'machine' | 'isKept'>>;
 
 export class PodAllocations {
   readonly #ledgers = new Map<string, AddressLedger>();
@@ -19,7 +24,8 @@ export class PodAllocations {
     const ledger = new AddressLedger(network);
     this.#ledgers.set(network.name, ledger);
     if (before === undefined) return;
-    for (const owner of before.owners()) ledger.recover(owner, before.held(owner));
+    for (const owner of before.kept()) ledger.keep(owner, before.addressesOf(owner) ?? []);
+    for (const port of before.ports()) ledger.recover(port, before.held(port.id));
   }
 
   removeNetwork(name: string): void {
@@ -35,20 +41,46 @@ export class PodAllocations {
    * Takes note of what a pod has according to its annotation.
    * @returns sentences for the pod's events
    */
-  recover(pod: string, nadKey: string, network: string, held: HeldAddresses): readonly string[] {
+  recover(pod: string, nadKey: string, network: string, held: HeldAddresses, sharing: Sharing = {}): readonly string[] {
     const ledger = this.#ledgers.get(network);
     if (ledger === undefined) return [];
     this.#note(pod, nadKey, network);
-    return ledger.recover(ownerOf(pod, nadKey), held);
+    return ledger.recover(portOf(pod, nadKey, sharing), held);
   }
 
   /** @throws AllocationError */
-  assign(pod: string, nadKey: string, network: string, request: AddressRequest): PodAllocation {
+  assign(pod: string, nadKey: string, network: string, request: AddressRequest, sharing: Sharing = {}): PodAllocation {
     const ledger = this.#ledgers.get(network);
     if (ledger === undefined) throw new TypeError(`${network} is no layer-2 network`);
-    const allocation = ledger.assign(ownerOf(pod, nadKey), request);
+    const allocation = ledger.assign(portOf(pod, nadKey, sharing), request);
     this.#note(pod, nadKey, network);
     return allocation;
+  }
+
+  /** Takes note of what an owner has without any pod. @returns a sentence for each address that it can't have */
+  keep(network: string, owner: string, addresses: readonly InterfaceAddress[]): readonly string[] {
+    return this.#ledgers.get(network)?.keep(owner, addresses) ?? [];
+  }
+
+  /** The owner goes; its pods, if there are any, keep what they have. @returns whether something is free now */
+  unkeep(network: string, owner: string): boolean {
+    return this.#ledgers.get(network)?.unkeep(owner) ?? false;
+  }
+
+  addressesOf(network: string, owner: string): readonly InterfaceAddress[] | undefined {
+    return this.#ledgers.get(network)?.addressesOf(owner);
+  }
+
+  /** The pods that have the addresses of an owner, in the order in which they got them. */
+  podsOf(network: string, owner: string): readonly { readonly pod: string; readonly machine: string }[] {
+    const ports = this.#ledgers.get(network)?.portsOf(owner) ?? [];
+    return ports.map(({ id, machine }) => ({ pod: podOf(id), machine }));
+  }
+
+  /** Whose the addresses are that a pod has. */
+  ownersOf(pod: string): readonly string[] {
+    const held = [...(this.#byPod.get(pod) ?? [])];
+    return held.flatMap(([nadKey, network]) => this.#ledgers.get(network)?.ownerOf(portId(pod, nadKey)) ?? []);
   }
 
   /** Whether the pod holds something, even a part, of the network by this NAD. */
@@ -58,7 +90,7 @@ export class PodAllocations {
 
   get(pod: string, nadKey: string): PodAllocation | undefined {
     const network = this.#byPod.get(pod)?.get(nadKey);
-    return network === undefined ? undefined : this.#ledgers.get(network)?.get(ownerOf(pod, nadKey));
+    return network === undefined ? undefined : this.#ledgers.get(network)?.get(portId(pod, nadKey));
   }
 
   /** @returns the networks that got something back: what waits for an address of them may try again */
@@ -66,7 +98,7 @@ export class PodAllocations {
     const held = [...(this.#byPod.get(pod) ?? [])];
     this.#byPod.delete(pod);
     return held
-      .filter(([nadKey, network]) => this.#ledgers.get(network)?.release(ownerOf(pod, nadKey)) === true)
+      .filter(([nadKey, network]) => this.#ledgers.get(network)?.release(portId(pod, nadKey)) === true)
       .map(([, network]) => network);
   }
 
@@ -74,7 +106,7 @@ export class PodAllocations {
     return this.#ledgers.get(network)?.usage() ?? [];
   }
 
-  /** How many addresses of the network are held. */
+  /** How many owners of addresses the network has. */
   sizeOf(network: string): number {
     return this.#ledgers.get(network)?.size ?? 0;
   }
@@ -85,4 +117,11 @@ export class PodAllocations {
   }
 }
 
-const ownerOf = (pod: string, nadKey: string): string => `${pod} (${nadKey})`;
+const portOf = (pod: string, nadKey: string, sharing: Sharing): Port => {
+  const id = portId(pod, nadKey);
+  return { id, owner: id, machine: id, ...sharing };
+};
+
+const portId = (pod: string, nadKey: string): string => `${pod} (${nadKey})`;
+
+const podOf = (id: string): string => id.slice(0, id.indexOf(' '));

@@ -12,7 +12,7 @@ import type { Labels } from '../../api/label-selector.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { AddressRequest } from './address-ledger.ts';
-import type { NetworkRecord, NetworkRegistry } from './network-registry.ts';
+import type { NadRecord, NetworkRecord, NetworkRegistry } from './network-registry.ts';
 
 /** An attachment whose addresses are ours to give. */
 export interface Layer2Attachment {
@@ -20,6 +20,8 @@ export interface Layer2Attachment {
   readonly record: NetworkRecord;
   readonly role: PodNetworkRole;
   readonly request: AddressRequest;
+  /** Key of the IPAMClaim whose addresses it wants. */
+  readonly claim: string | undefined;
   readonly requestedGateways: readonly Ip[];
   readonly defaultRouteElsewhere: readonly Family[];
 }
@@ -40,7 +42,7 @@ export const podAttachments = (
   const selections = read(() => parseNetworkSelections(pod.annotations.selection ?? '', pod.key), []);
   const attachments = attachmentsOf(selections.value);
   const primary = primaryAttachment(pod, labels, registry, attachments);
-  const secondary = attachments.map((attachment) => secondaryAttachment(attachment, registry));
+  const secondary = attachments.map((attachment) => secondaryAttachment(pod, attachment, registry));
   return {
     layer2: [...primary.layer2, ...secondary.flatMap(({ layer2 }) => layer2)],
     problems: [...selections.problems, ...primary.problems, ...secondary.flatMap(({ problems }) => problems)],
@@ -60,11 +62,23 @@ const primaryAttachment = (
   if (primary.kind !== 'network' || record === undefined || !isLayer2(record)) return NONE;
   const wanted = read(() => defaultSelection(pod), undefined);
   const request = { ips: wanted.value?.ips ?? [], mac: wanted.value?.mac };
-  if (wanted.problems.length > 0) return { layer2: [], problems: wanted.problems };
+  const claim = wanted.value?.ipamClaim ?? pod.annotations.primaryClaim;
+  const problems = [...wanted.problems, ...refuseClaim(claim, primary.nad, record)];
+  if (problems.length > 0) return { layer2: [], problems };
   const defaultRouteElsewhere = attachments.flatMap(({ defaultRoute }) => defaultRoute.map(ipFamily));
   const nadKey = primary.nad.key;
   return {
-    layer2: [{ nadKey, record, role: 'primary', request, requestedGateways: [], defaultRouteElsewhere }],
+    layer2: [
+      {
+        nadKey,
+        record,
+        role: 'primary',
+        request,
+        claim: claimKey(pod, claim),
+        requestedGateways: [],
+        defaultRouteElsewhere,
+      },
+    ],
     problems: [],
   };
 };
@@ -74,7 +88,7 @@ const defaultSelection = (pod: PodFacts): NetworkSelection | undefined =>
     ? undefined
     : parseDefaultNetworkSelection(pod.annotations.defaultNetwork, pod.key);
 
-const secondaryAttachment = (attachment: Attachment, registry: NetworkRegistry): PodAttachments => {
+const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: NetworkRegistry): PodAttachments => {
   const nad = registry.nad(`${attachment.namespace}/${attachment.name}`);
   const record = nad === undefined ? undefined : registry.networkOfNad(nad.key);
   if (nad === undefined || record === undefined) return NONE;
@@ -83,7 +97,13 @@ const secondaryAttachment = (attachment: Attachment, registry: NetworkRegistry):
     return { layer2: [], problems: [message] };
   }
   if (!isLayer2(record)) return NONE;
-  const { nadKey, ips, mac, defaultRoute } = attachment;
+  const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
+  const problems = refuseClaim(ipamClaim, nad, record);
+  // Multi-net-spec v1.3, section 4.1.2.1.11.
+  if (ipamClaim !== undefined && ips.length > 0) {
+    problems.push(`network ${record.name}: "ips" and "ipam-claim-reference" exclude each other`);
+  }
+  if (problems.length > 0) return { layer2: [], problems };
   return {
     layer2: [
       {
@@ -91,6 +111,7 @@ const secondaryAttachment = (attachment: Attachment, registry: NetworkRegistry):
         record,
         role: 'secondary',
         request: { ips, mac },
+        claim: claimKey(pod, ipamClaim),
         requestedGateways: defaultRoute,
         defaultRouteElsewhere: [],
       },
@@ -98,6 +119,15 @@ const secondaryAttachment = (attachment: Attachment, registry: NetworkRegistry):
     problems: [],
   };
 };
+
+const claimKey = ({ namespace }: PodFacts, claim: string | undefined): string | undefined =>
+  claim === undefined ? undefined : `${namespace}/${claim}`;
+
+/** Who asks for addresses that stay and would get others each time had better hear so. */
+const refuseClaim = (claim: string | undefined, { conf }: NadRecord, { name, network }: NetworkRecord): string[] =>
+  claim === undefined || (conf.allowPersistentIps && network.subnets.length > 0)
+    ? []
+    : [`network ${name} does not allow persistent IPs, which IPAMClaim ${claim} is for`];
 
 /** Addresses of layer-3 networks are their nodes' to give. */
 const isLayer2 = ({ network }: NetworkRecord): boolean => network.topology === 'layer2';

@@ -3,6 +3,7 @@ import { parseNetworkSelections } from '../../api/annotations/network-selection.
 import { ApiError } from '../../api/errors.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
@@ -10,6 +11,8 @@ import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { ObjectCache, Reflector, ReflectorObservation, ReflectorOptions } from '../../kube/reflector/types.ts';
 import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
+import { namedClaims } from '../allocation/pod-claims.ts';
+import { type ClaimFacts, claimFacts } from '../facts/claim-facts.ts';
 import { controllerUid, type NadFacts, nadFacts } from '../facts/nad-facts.ts';
 import { type NamespaceFacts, namespaceFacts } from '../facts/namespace-facts.ts';
 import { cudnFacts, type NetworkFacts, udnFacts } from '../facts/network-facts.ts';
@@ -22,8 +25,9 @@ export interface Caches {
   readonly nads: ObjectCache<NadFacts, 'namespace' | 'owner'>;
   readonly namespaces: ObjectCache<NamespaceFacts, 'label'>;
   readonly nodes: ObjectCache<NodeFacts>;
-  /** `usedNad` is what the pod's annotation says, `selectedNad` what it asks for. */
-  readonly pods: ObjectCache<PodFacts, 'namespace' | 'usedNad' | 'selectedNad'>;
+  /** `usedNad` is what the pod's annotation says, `selectedNad` and `claim` what it asks for. */
+  readonly pods: ObjectCache<PodFacts, 'namespace' | 'usedNad' | 'selectedNad' | 'claim'>;
+  readonly claims: ObjectCache<ClaimFacts>;
 }
 
 export interface Mirrors {
@@ -71,8 +75,14 @@ export const createMirrors = (client: KubeClient, observe: (observation: MirrorO
     pods: mirror(PODS, {
       project: podFacts,
       equal: samePod,
-      indexes: { namespace: ({ namespace }: PodFacts) => [namespace], usedNad: usedNads, selectedNad: selectedNads },
+      indexes: {
+        namespace: ({ namespace }: PodFacts) => [namespace],
+        usedNad: usedNads,
+        selectedNad: selectedNads,
+        claim: namedClaims,
+      },
     }),
+    claims: mirror<ClaimFacts>(IPAM_CLAIMS, { project: claimFacts }),
   };
   return {
     caches,

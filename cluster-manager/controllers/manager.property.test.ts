@@ -5,7 +5,7 @@ import { parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { layer2Udn, layer3Udn, node, pod, tenant } from '../testing/objects.ts';
+import { askPrimary, ipamClaim, layer2Udn, layer3Udn, node, pod, tenant } from '../testing/objects.ts';
 
 const NAMESPACES = ['a', 'b'];
 
@@ -22,6 +22,9 @@ const simpleStep = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('pod' as const), ns, n: index }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('complete-pod' as const), ns, n: index }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete-pod' as const), ns, n: index }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('claim' as const), ns, n: small }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete-claim' as const), ns, n: small }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('claim-pod' as const), ns, n: index, claim: small }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'settle' as const }) },
 );
 const step = fc.oneof(
@@ -45,11 +48,13 @@ const tolerant = async (request: Promise<void>): Promise<void> => {
   }
 };
 
+const persistent = (key: string) => layer2Udn(key, ['10.20.0.0/28'], { ipam: { lifecycle: 'Persistent' } });
+
 const tryToRun = async (cluster: TestCluster, one: Step): Promise<void> => {
   switch (one.kind) {
     case 'udn': {
-      const make = one.layer3 ? layer3Udn : layer2Udn;
-      return cluster.create(make(`${one.ns}/net-${one.n}`, [one.layer3 ? '10.20.0.0/22' : '10.20.0.0/28']));
+      const key = `${one.ns}/net-${one.n}`;
+      return cluster.create(one.layer3 ? layer3Udn(key, ['10.20.0.0/22']) : persistent(key));
     }
     case 'delete-udn':
       return cluster.delete('UserDefinedNetwork', `${one.ns}/net-${one.n}`);
@@ -63,6 +68,12 @@ const tryToRun = async (cluster: TestCluster, one: Step): Promise<void> => {
       return cluster.patch('Pod', `${one.ns}/p${one.n}`, { status: { phase: 'Succeeded' } }, 'status');
     case 'delete-pod':
       return cluster.delete('Pod', `${one.ns}/p${one.n}`);
+    case 'claim':
+      return cluster.create(ipamClaim(`${one.ns}/c${one.n}`, `${one.ns}_net-0`));
+    case 'delete-claim':
+      return cluster.delete('IPAMClaim', `${one.ns}/c${one.n}`);
+    case 'claim-pod':
+      return cluster.create(pod(`${one.ns}/p${one.n}`, askPrimary({ 'ipam-claim-reference': `c${one.claim}` })));
     case 'settle':
       return cluster.settled();
     case 'restart':
@@ -122,6 +133,26 @@ const checkPods = async (cluster: TestCluster, networkOfNad: ReadonlyMap<string,
   expectUnique(held);
 };
 
+const ipsOf = (claim: KubeObject): readonly string[] => (claim['status'] as { ips?: string[] } | undefined)?.ips ?? [];
+
+/** A claim has its addresses alone; a pod that names one has what the claim has. */
+const checkClaims = async (cluster: TestCluster): Promise<void> => {
+  const claims = await cluster.list('IPAMClaim');
+  const networkOf = (claim: KubeObject) => (claim['spec'] as { network: string }).network;
+  expectUnique(claims.flatMap((claim) => ipsOf(claim).map((ip) => `${networkOf(claim)} ${ip}`)));
+  const holders = new Map(claims.flatMap((claim) => ipsOf(claim).map((ip) => [`${networkOf(claim)} ${ip}`, claim])));
+  for (const one of await cluster.list('Pod')) {
+    const { namespace, name, annotations = {} } = one.metadata;
+    if ((one['status'] as { phase?: string })?.phase === 'Succeeded') continue;
+    const networks = parsePodNetworks(annotations['k8s.ovn.org/pod-networks'] ?? '{}', name);
+    for (const ip of networks.get(`${namespace}/net-0`)?.ipAddresses ?? []) {
+      const holder = holders.get(`${namespace}_net-0 ${ip}`)?.metadata.name;
+      const asked = annotations['v1.multus-cni.io/default-network'] ?? '';
+      if (holder !== undefined) expect(asked).toContain(`"ipam-claim-reference":"${holder}"`);
+    }
+  }
+};
+
 /** What an object got stays as it is for as long as the object is there. */
 const checkStable = async (cluster: TestCluster, history: Map<string, unknown>): Promise<void> => {
   const stays = (key: string, value: unknown): void => {
@@ -138,6 +169,9 @@ const checkStable = async (cluster: TestCluster, history: Map<string, unknown>):
     stays(`${one.metadata.uid} id`, annotationOf(one, 'network-id'));
     stays(`${one.metadata.uid} keys`, annotationOf(one, 'tunnel-keys'));
   }
+  for (const one of await cluster.list('IPAMClaim')) {
+    stays(`${one.metadata.uid} ips`, ipsOf(one).length === 0 ? undefined : ipsOf(one));
+  }
   for (const one of await cluster.list('Pod')) {
     const entries = parsePodNetworks(annotationOf(one, 'pod-networks') ?? '{}', one.metadata.name);
     for (const [nad, entry] of entries) stays(`${one.metadata.uid} ${nad}`, entry);
@@ -149,11 +183,12 @@ const check = async (cluster: TestCluster, history: Map<string, unknown>): Promi
   const networkOfNad = await checkNetworks(cluster);
   await checkNodes(cluster);
   await checkPods(cluster, networkOfNad);
+  await checkClaims(cluster);
   await checkStable(cluster, history);
 };
 
 const clear = async (cluster: TestCluster): Promise<void> => {
-  for (const kind of ['Pod', 'UserDefinedNetwork', 'Node']) {
+  for (const kind of ['Pod', 'IPAMClaim', 'UserDefinedNetwork', 'Node']) {
     for (const { metadata } of await cluster.list(kind)) {
       const { namespace, name } = metadata;
       await tolerant(cluster.delete(kind, namespace === undefined ? name : `${namespace}/${name}`));
@@ -168,7 +203,7 @@ const live = async (steps: readonly Step[], cluster: TestCluster): Promise<void>
   try {
     await cluster.create(...NAMESPACES.map((name) => tenant(name)));
     cluster.start();
-    await cluster.create(layer2Udn('a/net-0', ['10.20.0.0/28']));
+    await cluster.create(persistent('a/net-0'), ipamClaim('a/c0', 'a_net-0'));
     const history = new Map<string, unknown>();
     for (const one of steps) {
       await run(cluster, one);
@@ -176,6 +211,7 @@ const live = async (steps: readonly Step[], cluster: TestCluster): Promise<void>
     }
     await check(cluster, history);
     await clear(cluster);
+    expect(await cluster.list('IPAMClaim')).toEqual([]);
     expect(await cluster.list('UserDefinedNetwork')).toEqual([]);
     expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
     expect([...(cluster.manager.state?.registry.networks() ?? [])]).toEqual([]);

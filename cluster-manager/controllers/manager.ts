@@ -1,6 +1,6 @@
 /** The cluster manager: mirrors, state, one queue per kind of work. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { NAD_API_VERSION } from '../../api/names.ts';
+import { IPAM_CLAIM_API_VERSION, NAD_API_VERSION } from '../../api/names.ts';
 import { describeRef } from '../../api/object.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { systemClock } from '../../kube/clock.ts';
@@ -13,6 +13,7 @@ import { createWriter } from '../../kube/writer/writer.ts';
 import { ClusterState, type Problem } from '../state/cluster-state.ts';
 import { createAddressWaiters } from './address-waiters.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
+import { claimReconciler } from './claim-controller.ts';
 import { nadReconciler } from './nad-controller.ts';
 import { networkReconciler } from './network-controller.ts';
 import { usageDelayMs, usageReconciler } from './network-usage.ts';
@@ -34,7 +35,7 @@ export interface ManagerOptions {
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
-export type ControllerName = 'network' | 'usage' | 'nad' | 'node' | 'pod';
+export type ControllerName = 'network' | 'usage' | 'nad' | 'node' | 'pod' | 'claim';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -125,6 +126,7 @@ const recoverState = (
     nads: [...caches.nads.values()],
     nodes: [...caches.nodes.values()],
     pods: [...caches.pods.values()],
+    claims: [...caches.claims.values()],
     labelsOf: (namespace) => caches.namespaces.get(namespace)?.labels,
   });
   return { state, problems };
@@ -142,6 +144,7 @@ const startControllers = (
     nad: (key) => queues.nad.add(key),
     node: (name) => queues.node.add(name),
     pod: (key) => queues.pod.add(key),
+    claim: (key) => queues.claim.add(key),
   };
   const context: ControllerContext = { ...base, enqueue };
   const users = createPodUsers(context.caches.pods);
@@ -153,18 +156,23 @@ const startControllers = (
     nad: createQueue('nad', nadReconciler(context, users)),
     node: createQueue('node', nodeReconciler(context)),
     pod: createQueue('pod', podReconciler(context, waiters)),
+    claim: createQueue('claim', claimReconciler(context)),
   };
   followCaches({ ...context, views, users, waiters });
   return queues;
+};
+
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  NetworkAttachmentDefinition: NAD_API_VERSION,
+  IPAMClaim: IPAM_CLAIM_API_VERSION,
 };
 
 const reportConflicts = (reporter: ProblemReporter, problems: readonly Problem[]): void => {
   for (const [, same] of Map.groupBy(problems, ({ object }) => describeRef(object))) {
     const { object } = same[0] ?? {};
     if (object === undefined) continue;
-    const apiVersion = object.kind === 'NetworkAttachmentDefinition' ? NAD_API_VERSION : 'v1';
     reporter.report(
-      { apiVersion, ...object },
+      { apiVersion: API_VERSIONS[object.kind] ?? 'v1', ...object },
       'AllocationConflict',
       same.map(({ message }) => message),
     );

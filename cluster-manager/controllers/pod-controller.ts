@@ -3,21 +3,34 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { Writer } from '../../kube/writer/types.ts';
+import type { PodPlan } from '../allocation/plan-pod.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { AddressWaiters } from './address-waiters.ts';
+import { settleClaim } from './claim-status.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
 
 export const podReconciler =
-  ({ caches, writer, state, problems }: ControllerContext, waiters: AddressWaiters): Reconcile =>
+  (context: ControllerContext, waiters: AddressWaiters): Reconcile =>
   async (key, signal) => {
+    const { caches, writer, state, problems } = context;
     const pod = caches.pods.get(key);
     if (pod === undefined) return;
     const plan = state.planPod(pod, caches.namespaces.get(pod.namespace)?.labels);
     const regarding = { apiVersion: 'v1', kind: 'Pod', name: pod.name, namespace: pod.namespace, uid: pod.uid };
     problems.report(regarding, 'ErrorAllocatingPod', plan.problems);
     waiters.set(key, plan.waitsFor);
+    if (!(await areSettled(context, plan, signal))) return;
     if (Object.keys(plan.entries).length > 0) await writeEntries(writer, pod, plan.entries, signal);
   };
+
+/**
+ * What claims have is in their status before a pod has it: a manager that starts anew would give it to another one
+ * otherwise. A claim that is gone meanwhile is an event, which asks for the pod again.
+ */
+const areSettled = async (context: ControllerContext, plan: PodPlan, signal: AbortSignal): Promise<boolean> => {
+  const isSettled = await Promise.all(plan.claims.map((claim) => settleClaim(context, claim, signal)));
+  return Object.keys(plan.entries).length === 0 || isSettled.every(Boolean);
+};
 
 /**
  * Only to the very pod that the entries are for: another one of its name may have taken its place (a StatefulSet's pod

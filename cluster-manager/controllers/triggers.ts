@@ -4,6 +4,7 @@
  */
 import { matchesSelector } from '../../api/label-selector.ts';
 import type { Change } from '../../kube/reflector/types.ts';
+import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NamespaceFacts } from '../facts/namespace-facts.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
@@ -31,6 +32,8 @@ export const followCaches = (context: TriggerContext): (() => void) => {
     caches.nads.subscribe((change) => onNad(context, change)),
     caches.udns.subscribe((change) => onNetwork(context, change)),
     caches.cudns.subscribe((change) => onNetwork(context, change)),
+    // Before pods: what a claim has is noted before anything is given out.
+    caches.claims.subscribe((change) => onClaim(context, change)),
     caches.pods.subscribe((change) => onPod(context, change)),
     // Last: by now every network and every pod is queued, and the replay of namespaces has nothing to add.
     subscribeToChanges(caches.namespaces, (change) => onNamespace(context, change)),
@@ -125,10 +128,20 @@ const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   if (layer2.length > 0 || problems.length > 0) enqueue.pod(key);
 };
 
+const onClaim = (context: TriggerContext, { key, before, after }: Change<ClaimFacts>): void => {
+  const { caches, state, enqueue } = context;
+  if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeClaim(key));
+  if (after !== undefined) state.upsertClaim(after);
+  enqueue.claim(key);
+  // Pods wait for it to be there, and to be right.
+  for (const pod of caches.pods.keysByIndex('claim', key)) enqueue.pod(pod);
+};
+
 const touch = (context: TriggerContext, touched: Touched): void => {
   const { enqueue, waiters } = context;
   for (const node of touched.nodes) enqueue.node(node);
   for (const nad of touched.nads) enqueue.nad(nad);
+  for (const claim of touched.claims) enqueue.claim(claim);
   for (const network of touched.networks) {
     for (const key of sourcesOf(context, network)) {
       enqueue.network(key);

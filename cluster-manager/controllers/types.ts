@@ -29,6 +29,7 @@ export interface Enqueue {
   nad(key: string): void;
   node(name: string): void;
   pod(key: string): void;
+  claim(key: string): void;
 }
 
 /** Brings one object to where it should be. Throws to be called again after a while. */

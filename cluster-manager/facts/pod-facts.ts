@@ -1,6 +1,6 @@
 /** What the cluster manager keeps of a Pod. */
 import { z } from 'zod';
-import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { metadataSchema } from '../../api/object.ts';
 import { parseWith, readJson } from '../../api/parse.ts';
 
@@ -12,18 +12,24 @@ export interface PodFacts {
   readonly creationTimestamp: string;
   /** On a node, on the pod network, and not completed: it needs its addresses. */
   readonly isActive: boolean;
+  /** The virtual machine that runs in it. */
+  readonly machine: string | undefined;
+  /** Its machine takes the pod's addresses along when it moves to another pod. */
+  readonly sharesWithMachine: boolean;
   /** Of the version with the latest change that matters; later ones may exist. */
   readonly resourceVersion: string;
   readonly annotations: {
     readonly networks: string | undefined;
     readonly selection: string | undefined;
     readonly defaultNetwork: string | undefined;
+    readonly primaryClaim: string | undefined;
   };
 }
 
 export const podFacts = (object: unknown): PodFacts => {
   const { metadata, spec, status } = parseWith(podSchema, object, 'Pod');
-  const { annotations } = metadata;
+  const { annotations, labels } = metadata;
+  const machine = labels[KUBEVIRT.machine];
   const isCompleted = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return {
     key: `${metadata.namespace}/${metadata.name}`,
@@ -32,11 +38,14 @@ export const podFacts = (object: unknown): PodFacts => {
     uid: metadata.uid ?? '',
     creationTimestamp: metadata.creationTimestamp ?? '',
     isActive: (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted,
+    machine,
+    sharesWithMachine: machine !== undefined && annotations[KUBEVIRT.migratesWithAddress] !== undefined,
     resourceVersion: metadata.resourceVersion ?? '',
     annotations: {
       networks: annotations[POD_ANNOTATIONS.networks],
       selection: annotations[POD_ANNOTATIONS.selection],
       defaultNetwork: annotations[POD_ANNOTATIONS.defaultNetwork],
+      primaryClaim: annotations[POD_ANNOTATIONS.primaryClaim],
     },
   };
 };
@@ -47,7 +56,10 @@ export const samePod = (a: PodFacts, b: PodFacts): boolean =>
   a.isActive === b.isActive &&
   a.annotations.networks === b.annotations.networks &&
   a.annotations.selection === b.annotations.selection &&
-  a.annotations.defaultNetwork === b.annotations.defaultNetwork;
+  a.annotations.defaultNetwork === b.annotations.defaultNetwork &&
+  a.annotations.primaryClaim === b.annotations.primaryClaim &&
+  a.machine === b.machine &&
+  a.sharesWithMachine === b.sharesWithMachine;
 
 /** The keys of the pod's annotation, each of an attachment; undefined when it can't be read. */
 export const annotatedKeys = ({ annotations: { networks } }: PodFacts): readonly string[] | undefined => {

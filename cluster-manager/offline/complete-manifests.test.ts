@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { cudn, layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
+import {
+  askPrimary,
+  cudn,
+  ipamClaim,
+  layer2Udn,
+  layer3Udn,
+  nad,
+  namespace,
+  netConf,
+  node,
+  pod,
+  tenant,
+} from '../testing/objects.ts';
 import { type Completion, completeManifests } from './complete-manifests.ts';
 
 const cluster = parseClusterConfig();
@@ -186,6 +198,24 @@ describe('completing manifests', () => {
     );
     expect(annotation(completion, 'Pod', 'b', 'pod-networks')).toBe(JSON.stringify(entry));
     expect(annotation(completion, 'Pod', 'a', 'pod-networks')).toContain('10.20.0.4/16');
+  });
+
+  it('gives what a claim has to the pod that names it, and to no other', () => {
+    const completion = complete(
+      tenant('ns'),
+      layer2Udn('ns/l2', ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } }),
+      ipamClaim('ns/c', 'ns_l2', {}, {}, { ips: ['10.20.0.3/16'] }),
+      pod('ns/a'),
+      pod('ns/b', askPrimary({ 'ipam-claim-reference': 'c' })),
+      pod('ns/d', askPrimary({ 'ipam-claim-reference': 'none' })),
+    );
+    expect(annotation(completion, 'Pod', 'a', 'pod-networks')).toContain('10.20.0.4/16');
+    expect(annotation(completion, 'Pod', 'b', 'pod-networks')).toContain('10.20.0.3/16');
+    expect(completion.diagnostics).toContainEqual({
+      object: 'Pod/ns/d',
+      severity: 'error',
+      message: 'network ns_l2: IPAMClaim ns/none does not exist',
+    });
   });
 
   it('takes the last of several objects of one name, and says so', () => {

@@ -12,6 +12,7 @@ import { ApiError } from '../../api/errors.ts';
 import { NAD_ANNOTATIONS, NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
 import { readJson } from '../../api/parse.ts';
 import { type Cidr, cidrContains } from '../../net/cidr.ts';
+import { type ClaimFacts, claimFacts } from '../facts/claim-facts.ts';
 import { nadFacts } from '../facts/nad-facts.ts';
 import { type NodeFacts, nodeFacts } from '../facts/node-facts.ts';
 import { type PodFacts, podFacts } from '../facts/pod-facts.ts';
@@ -45,6 +46,7 @@ export const completeManifests = (objects: readonly unknown[], cluster: ClusterC
     nads: [...read.nads.values()],
     nodes: [...read.nodes.values()],
     pods: [...read.pods.values()],
+    claims: [...read.claims.values()],
     labelsOf: networks.labelsOf,
   });
   const podEntries = allocatePods(state, read.pods, networks.labelsOf);
@@ -69,6 +71,7 @@ interface Read {
   readonly nads: ReadonlyMap<string, ReturnType<typeof nadFacts>>;
   readonly nodes: ReadonlyMap<string, NodeFacts>;
   readonly pods: ReadonlyMap<string, PodFacts>;
+  readonly claims: ReadonlyMap<string, ClaimFacts>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -76,8 +79,9 @@ const readAll = (manifests: readonly Manifest[]): Read => {
   const nads = readKind(manifests, 'NetworkAttachmentDefinition', nadFacts);
   const nodes = readKind(manifests, 'Node', nodeFacts);
   const pods = readKind(manifests, 'Pod', podFacts);
-  const diagnostics = [...nads.diagnostics, ...nodes.diagnostics, ...pods.diagnostics];
-  return { nads: nads.facts, nodes: nodes.facts, pods: pods.facts, diagnostics };
+  const claims = readKind(manifests, 'IPAMClaim', claimFacts);
+  const diagnostics = [nads, nodes, pods, claims].flatMap((kind) => kind.diagnostics);
+  return { nads: nads.facts, nodes: nodes.facts, pods: pods.facts, claims: claims.facts, diagnostics };
 };
 
 const readKind = <Facts>(

@@ -23,16 +23,13 @@ export const renderNetConf = (facts: NetworkFacts, cluster: ClusterConfig): ((na
   return (namespace) => ({ ...conf, netAttachDefName: `${namespace}/${name}` });
 };
 
-const refuseUnsupported = ({ topology, transport, uplinks = [], layer2 }: NetworkSpec): void => {
+const refuseUnsupported = ({ topology, transport, uplinks = [] }: NetworkSpec): void => {
   const refuse = (what: string): never => {
     throw new ApiError('ERR_API_UNSUPPORTED', `${what} is not supported yet`);
   };
   if (topology === 'Localnet') refuse('topology Localnet');
   if (transport !== undefined) refuse(`transport ${transport}`);
   if (uplinks.length > 0) refuse('spec.uplinks');
-  if (layer2?.ipam?.lifecycle === 'Persistent') {
-    throw new ApiError('ERR_API_UNSUPPORTED', 'allowPersistentIPs is set but persistentIPs is Disabled');
-  }
 };
 
 const toNetConf = (
@@ -67,6 +64,6 @@ const toNetConf = (
     joinSubnets,
     transitSubnets:
       layer3 === undefined && isPrimary ? transitSubnetsFor(cluster.transitSubnets, cidrs, joinSubnets) : [],
-    allowPersistentIps: false,
+    allowPersistentIps: layer2?.ipam?.lifecycle === 'Persistent',
   };
 };

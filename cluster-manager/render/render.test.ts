@@ -96,6 +96,12 @@ describe('rendered NAD', () => {
     });
   });
 
+  it('of a network whose addresses may outlive pods', () => {
+    const conf = config(udnFacts(layer2Udn('ns/n', ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } })));
+    expect(conf).toMatchObject({ allowPersistentIPs: true });
+    expect(config(udnFacts(layer2Udn('ns/n', ['10.20.0.0/16'])))).not.toHaveProperty('allowPersistentIPs');
+  });
+
   it('of a cluster-wide network differs between namespaces in its own name only', () => {
     const facts = cudnFacts(cudn('blue', {}, layer3Udn('x/y', ['10.30.0.0/16'])['spec']));
     expect(config(facts, 'a')).toEqual({ ...config(facts, 'b'), netAttachDefName: 'a/blue' });
@@ -122,10 +128,6 @@ describe('rendered NAD', () => {
         },
       ),
       'transport NoOverlay is not supported yet',
-    ],
-    [
-      layer2Udn('a/b', ['10.1.0.0/16'], { ipam: { lifecycle: 'Persistent' } }),
-      'allowPersistentIPs is set but persistentIPs is Disabled',
     ],
     [
       layer3Udn('a/b', ['10.128.0.0/16']),

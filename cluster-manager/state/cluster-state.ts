@@ -6,11 +6,13 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import type { ObjectRef } from '../../api/object.ts';
+import { ClaimBook } from '../allocation/claim-book.ts';
 import { type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
 import { NodeAllocations } from '../allocation/node-allocations.ts';
-import { type PodPlan, planPod } from '../allocation/plan-pod.ts';
+import { NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.ts';
 import { PodAllocations } from '../allocation/pod-allocations.ts';
 import { type PodAttachments, podAttachments } from '../allocation/pod-attachments.ts';
+import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
 import { annotatedKeys, type PodFacts } from '../facts/pod-facts.ts';
@@ -25,9 +27,11 @@ export interface Touched {
   readonly nads: readonly string[];
   /** Layer-2 networks that got addresses back. */
   readonly freed: readonly string[];
+  /** IPAMClaims whose pods changed. */
+  readonly claims: readonly string[];
 }
 
-export const NOTHING_TOUCHED: Touched = { nodes: [], networks: [], nads: [], freed: [] };
+export const NOTHING_TOUCHED: Touched = { nodes: [], networks: [], nads: [], freed: [], claims: [] };
 
 /** A sentence for the owner of an object. */
 export interface Problem {
@@ -40,6 +44,8 @@ export interface Inventory {
   readonly nads: readonly NadFacts[];
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
+  /** Absent: they were not read. */
+  readonly claims?: readonly ClaimFacts[];
   readonly labelsOf: (namespace: string) => Labels | undefined;
 }
 
@@ -48,6 +54,7 @@ export class ClusterState {
   readonly registry: NetworkRegistry;
   readonly nodes: NodeAllocations;
   readonly pods = new PodAllocations();
+  readonly claims = new ClaimBook(this.pods);
   /** Sentences about the configuration or the ids of a NAD, for as long as they are true. */
   readonly nadProblems = new Map<string, readonly string[]>();
 
@@ -61,14 +68,17 @@ export class ClusterState {
    * To be called once, with everything that exists: what is held already is noted, oldest first, before anything is given
    * out. What two hold stays with the older one.
    */
-  recover({ nads, nodes, pods, labelsOf }: Inventory): readonly Problem[] {
+  recover({ nads, nodes, pods, claims = [], labelsOf }: Inventory): readonly Problem[] {
     const byAge = [...nads].sort(oldestNadFirst);
     const problems: Problem[] = [];
     const report = (object: ObjectRef, messages: readonly string[]): void => {
       problems.push(...messages.map((message) => ({ object, message })));
     };
+    // Claims before pods: what a claim has is its own, whether a pod has it now or not.
+    for (const claim of claims) this.claims.upsert(claim);
     for (const nad of byAge) report(nadRef(nad), this.registry.recover(nad));
     for (const nad of byAge) this.#noteNad(nad, { assign: false });
+    for (const { claim, message } of this.claims.conflicts()) report(claimRef(claim), [message]);
     const nodesByAge = [...nodes].sort(oldestFirst);
     for (const node of nodesByAge) report({ kind: 'Node', name: node.name }, this.nodes.recover(node));
     for (const node of nodesByAge) this.nodes.addNode(node.name);
@@ -76,7 +86,7 @@ export class ClusterState {
       const { layer2 } = podAttachments(pod, labelsOf(pod.namespace), this.registry);
       const keys = new Set(annotatedKeys(pod));
       const held = layer2.filter(({ nadKey }) => keys.has(nadKey));
-      if (held.length > 0) report(podRef(pod), planPod(pod, held, this.cluster, this.pods).problems);
+      if (held.length > 0) report(podRef(pod), planPod(pod, held, this.cluster, this).problems);
     }
     return problems;
   }
@@ -105,14 +115,23 @@ export class ClusterState {
   /** Gives the pod what it needs and says what its annotation lacks. */
   planPod(pod: PodFacts, labels: Labels | undefined): PodPlan {
     const { layer2, problems } = this.attachmentsOf(pod, labels);
-    if (layer2.length === 0) return { entries: {}, problems, waitsFor: [] };
-    const plan = planPod(pod, layer2, this.cluster, this.pods);
+    if (layer2.length === 0) return { ...NOTHING, problems };
+    const plan = planPod(pod, layer2, this.cluster, this);
     return { ...plan, problems: [...problems, ...plan.problems] };
   }
 
   /** The pod is gone, or has completed and will not send another packet. */
   releasePod(key: string): Touched {
-    return { ...NOTHING_TOUCHED, freed: this.pods.release(key) };
+    const claims = this.claims.usedBy(key);
+    return { ...NOTHING_TOUCHED, freed: this.pods.release(key), claims };
+  }
+
+  upsertClaim(claim: ClaimFacts): void {
+    this.claims.upsert(claim);
+  }
+
+  removeClaim(key: string): Touched {
+    return { ...NOTHING_TOUCHED, freed: this.claims.remove(key) };
   }
 
   #noteNad(nad: NadFacts, { assign }: { assign: boolean }): Touched {
@@ -137,7 +156,10 @@ export class ClusterState {
         if (assign) this.nodes.assignNetwork(network.name);
         touchesNodes = true;
       }
-      if (network?.topology === 'layer2') this.pods.setNetwork(network);
+      if (network?.topology === 'layer2') {
+        this.pods.setNetwork(network);
+        this.claims.recoverNetwork(network.name);
+      }
       if (after !== undefined) nads.push(...this.registry.nadsOf(after.name).map(({ key }) => key));
     }
     return {
@@ -171,5 +193,7 @@ const nadRef = ({ metadata }: NadFacts): ObjectRef => ({
   namespace: metadata.namespace,
   name: metadata.name,
 });
+
+const claimRef = ({ namespace, name }: ClaimFacts): ObjectRef => ({ kind: 'IPAMClaim', namespace, name });
 
 const podRef = ({ namespace, name }: PodFacts): ObjectRef => ({ kind: 'Pod', namespace, name });

@@ -6,6 +6,7 @@ import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { crdFiles } from '../../api/crd/crds.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
@@ -24,6 +25,7 @@ const RESOURCES: Readonly<Record<string, ResourceType>> = {
   UserDefinedNetwork: USER_DEFINED_NETWORKS,
   ClusterUserDefinedNetwork: CLUSTER_USER_DEFINED_NETWORKS,
   NetworkAttachmentDefinition: NETWORK_ATTACHMENT_DEFINITIONS,
+  IPAMClaim: IPAM_CLAIMS,
 };
 
 export interface TestCluster {
@@ -50,7 +52,7 @@ export interface TestClusterOptions {
   /** Of the manager. Default: what is tried again after a while is tried again at once. */
   readonly clock?: Clock;
   /** Asked before each write of the manager: whether it fails, and whether the server has done it all the same. */
-  readonly fault?: () => Fault | undefined;
+  readonly fault?: (resource: ResourceType) => Fault | undefined;
 }
 
 export interface Fault {
@@ -136,17 +138,17 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
   };
 };
 
-const withFaults = (client: KubeClient, fault: () => Fault | undefined): KubeClient => {
-  const disturbed = async <Value>(write: () => Promise<Value>): Promise<Value> => {
-    const happens = fault();
+const withFaults = (client: KubeClient, fault: (resource: ResourceType) => Fault | undefined): KubeClient => {
+  const disturbed = async <Value>(resource: ResourceType, write: () => Promise<Value>): Promise<Value> => {
+    const happens = fault(resource);
     if (happens === undefined) return write();
     if (happens.isDone) await write();
     throw new KubeError('ERR_KUBE_STATUS', 'a fault of the test', { status: happens.status });
   };
   return {
     ...client,
-    patch: (...request) => disturbed(() => client.patch(...request)),
-    delete: (...request) => disturbed(() => client.delete(...request)),
+    patch: (...request) => disturbed(request[0], () => client.patch(...request)),
+    delete: (...request) => disturbed(request[0], () => client.delete(...request)),
   };
 };
 

@@ -1,5 +1,5 @@
 /** Objects as an API server would send them, for tests. */
-import { NAD_API_VERSION, PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../api/names.ts';
+import { IPAM_CLAIM_API_VERSION, NAD_API_VERSION, PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../api/names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -75,6 +75,30 @@ export const nad = (key: string, config: unknown, metadata: Fields = {}): TestOb
     spec: { config: typeof config === 'string' ? config : JSON.stringify(config) },
   };
 };
+
+export const ipamClaim = (
+  key: string,
+  network: string,
+  fields: Fields = {},
+  metadata: Fields = {},
+  status?: Fields,
+): TestObject => {
+  const [ns = '', name = ''] = key.split('/');
+  return {
+    apiVersion: IPAM_CLAIM_API_VERSION,
+    kind: 'IPAMClaim',
+    metadata: { namespace: ns, name, ...metadata },
+    spec: { network, interface: 'net1', ...fields },
+    ...(status !== undefined && { status }),
+  };
+};
+
+/** What a pod asks of its primary network. */
+export const askPrimary = (fields: Fields): Fields => ({
+  annotations: {
+    'v1.multus-cni.io/default-network': JSON.stringify([{ namespace: 'ovn-kubernetes', name: 'default', ...fields }]),
+  },
+});
 
 /** The configuration of a network of ours. */
 export const netConf = (key: string, network: string, fields: Fields = {}): Fields => ({

@@ -25,5 +25,14 @@ export const observe = (cluster: () => TestCluster) => {
     cluster()
       .events.filter(({ regarding }) => regarding.name === name)
       .map(({ reason, message }) => `${reason}: ${message}`);
-  return { annotation, condition, entryOf, addressOf, eventsAbout };
+  const statusOf = async (claim: string) =>
+    (await cluster().get('IPAMClaim', claim))?.['status'] as
+      | { readonly ips: readonly string[]; readonly ownerPod?: { readonly name: string } }
+      | undefined;
+  /** What its condition says: `True SuccessfulAllocation: …`. */
+  const saidOf = async (claim: string): Promise<string | undefined> => {
+    const found = await condition('IPAMClaim', claim, 'IPsAllocated');
+    return found === undefined ? undefined : `${found.status} ${found.reason}: ${found.message}`;
+  };
+  return { annotation, condition, entryOf, addressOf, eventsAbout, statusOf, saidOf };
 };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { crdFiles } from '../../api/crd/crds.ts';
 import type { ApiError } from '../../api/errors.ts';
-import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
+import { CLUSTER_USER_DEFINED_NETWORKS, IPAM_CLAIMS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { isAlreadyExists, KubeError } from '../../kube/errors.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '../../kube/resources.ts';
 import type { KubeClient, ObjectInput, ResourceType } from '../../kube/types.ts';
@@ -118,15 +118,6 @@ describe('a real API server', () => {
     expect(error.message).toContain('unknown field "spec.layer2.vlan"');
   });
 });
-
-/** Its status is others' to write: no program of ours reads it yet. */
-const IPAM_CLAIMS = {
-  group: 'k8s.cni.cncf.io',
-  version: 'v1alpha1',
-  plural: 'ipamclaims',
-  kind: 'IPAMClaim',
-  namespaced: true,
-} as const;
 
 describe('a claim of addresses', () => {
   const claim = (name: string, spec: Readonly<Record<string, unknown>> = {}): ObjectInput => ({

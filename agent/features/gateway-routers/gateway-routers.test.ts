@@ -1,5 +1,6 @@
 /** What the golden texts do not say: what changes what, what is missing when, and what must not be mixed up. */
 import { describe, expect, it } from 'vitest';
+import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import type { DocumentRow } from '../../render/document.ts';
 import { TestCluster } from '../../testing/cluster.ts';
@@ -317,10 +318,12 @@ describe('details of the gateway', () => {
     const management = () => row(it, 'Logical_Switch_Port', 'k8s-isolatednet_test-node')?.['addresses'];
     expect(management()).toEqual(['0a:58:64:c8:00:02 100.200.0.2']);
     it.facts.set('network', 'isolatednet', { ...network, defaultGatewayIps: [parseIp('100.200.0.2')] });
-    expect(row(it, 'Logical_Router_Port', 'trtos-isolatednet_ovn_layer2_switch')?.['networks']).toEqual([
-      '100.200.0.2/16',
-    ]);
+    const gateway = () => row(it, 'Logical_Router_Port', 'trtos-isolatednet_ovn_layer2_switch')?.['networks'];
+    expect(gateway()).toEqual(['100.200.0.2/16']);
     expect(management()).toEqual(['0a:58:64:c8:00:01 100.200.0.1']);
+    it.facts.set('network', 'isolatednet', { ...network, infrastructureSubnets: [parseCidr('100.200.9.0/28')] });
+    expect(gateway()).toEqual(['100.200.9.1/16']);
+    expect(management()).toEqual(['0a:58:64:c8:09:02 100.200.9.2']);
   });
 });
 

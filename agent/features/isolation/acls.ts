@@ -32,7 +32,7 @@ export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): Desi
   ];
 };
 
-const DEFAULT_GATEWAYS = { defaultGatewayIps: [] };
+const DEFAULT_GATEWAYS = { defaultGatewayIps: [], infrastructureSubnets: [] };
 
 const anyOf = (hosts: readonly Ip[], match: (ip: Ip) => string): string =>
   hosts.map((ip) => `( ${match(ip)} )`).join(' || ');

@@ -38,6 +38,8 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     events: ['create', 'patch'],
     namespaces: ['list', 'watch'],
     'network-attachment-definitions.k8s.cni.cncf.io': ['create', 'delete', 'list', 'patch', 'watch'],
+    'ipamclaims.k8s.cni.cncf.io': ['list', 'patch', 'watch'],
+    'ipamclaims/status.k8s.cni.cncf.io': ['patch'],
     nodes: ['list', 'patch', 'watch'],
     pods: ['get', 'list', 'patch', 'watch'],
     'userdefinednetworks.k8s.ovn.org': ['list', 'patch', 'watch'],

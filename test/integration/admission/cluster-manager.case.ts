@@ -1,7 +1,7 @@
 /** The cluster manager writes what it gives out, on nodes, pods and NADs, and nothing else of them. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NAD_ANNOTATIONS, NODE_ANNOTATIONS, UDN_FINALIZER } from '../../../api/names.ts';
-import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
+import { IPAM_CLAIM_FINALIZER, NAD_ANNOTATIONS, NODE_ANNOTATIONS, UDN_FINALIZER } from '../../../api/names.ts';
+import { IPAM_CLAIMS, NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
 import { CONFIG_MAPS, LEASES, PODS, SECRETS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
 import { refusal } from '../../conformance/kube/harness.ts';
@@ -34,7 +34,13 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
   beforeAll(async () => {
     manager = await cluster().account(PROJECT, 'udn-cluster-manager');
     await cluster().admin.create(USER_DEFINED_NETWORKS, networkOf('red', 'managed'));
+    await cluster().admin.create(IPAM_CLAIMS, {
+      metadata: { namespace: 'red', name: 'managed' },
+      spec: { network: 'red_managed', interface: 'net1' },
+    });
   });
+  const claim = (body: unknown, subresource?: string) =>
+    manager.patch(IPAM_CLAIMS, { namespace: 'red', name: 'managed' }, { type: 'merge', body }, { subresource });
   const finalizers = (list: readonly string[]) => ({ metadata: { finalizers: list } });
 
   describe('the cluster manager may', () => {
@@ -67,6 +73,9 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
         attempt: () => udn('red', 'managed')(manager, { status: { conditions: [] } }, 'status'),
       },
       { name: 'let it go', attempt: () => udn('red', 'managed')(manager, finalizers([])) },
+      { name: 'hold a claim', attempt: () => claim(finalizers([IPAM_CLAIM_FINALIZER])) },
+      { name: 'say what a claim has', attempt: () => claim({ status: { ips: ['10.1.0.3/16'] } }, 'status') },
+      { name: 'let a claim go', attempt: () => claim(finalizers([])) },
     ];
     it.each(may)('$name', async ({ attempt }) => {
       await expect(attempt()).resolves.toBeDefined();
@@ -113,6 +122,11 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
       name: 'hold the Lease of another',
       attempt: () => manager.get(LEASES, { namespace: PROJECT, name: 'another' }),
       message: 'cannot get resource "leases"',
+    },
+    {
+      name: 'make a claim',
+      attempt: () => manager.create(IPAM_CLAIMS, { metadata: { namespace: 'red', name: 'made' }, spec: {} }),
+      message: 'cannot create resource "ipamclaims"',
     },
     {
       name: 'make a network',

@@ -1,0 +1,190 @@
+/**
+ * The IPAMClaims of the cluster. A claim has what its status says, whether a pod uses it or not, until it is deleted; the
+ * pods that name it have that, one after the other, or two of one virtual machine at once. No I/O and no clock.
+ */
+import type { ConditionInput } from '../../api/condition.ts';
+import { addressOf, type InterfaceAddress } from '../../net/cidr.ts';
+import { AllocationError, type AllocationErrorCode } from '../errors.ts';
+import type { Claim, ClaimFacts } from '../facts/claim-facts.ts';
+import type { AddressRequest } from './address-ledger.ts';
+import type { PodAllocations } from './pod-allocations.ts';
+
+/** What the status of a claim should say. */
+export interface ClaimStatus {
+  readonly addresses: readonly InterfaceAddress[];
+  readonly ownerPod: string | undefined;
+  readonly condition: ConditionInput;
+}
+
+/** A pod that names a claim. */
+export interface Claimant {
+  readonly pod: string;
+  readonly machine: string;
+  /** Of the network that it names the claim for. */
+  readonly network: string;
+  readonly request: AddressRequest;
+}
+
+interface Failure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export class ClaimBook {
+  readonly #pods: PodAllocations;
+  readonly #claims = new Map<string, ClaimFacts>();
+  readonly #byNetwork = new Map<string, Set<string>>();
+  /** Claims whose status says what others have. */
+  readonly #conflicts = new Map<string, Failure>();
+  /** Claims that the last pod got nothing of. */
+  readonly #failures = new Map<string, Failure>();
+
+  constructor(pods: PodAllocations) {
+    this.#pods = pods;
+  }
+
+  get(key: string): ClaimFacts | undefined {
+    return this.#claims.get(key);
+  }
+
+  /** A claim that is new or has changed: what its status says is its own from here on. */
+  upsert(facts: ClaimFacts): void {
+    const before = this.#claims.get(facts.key);
+    // One that became unreadable keeps what it has.
+    const claim = facts.claim ?? before?.claim;
+    this.#claims.set(facts.key, { ...facts, claim });
+    if (claim === undefined) return;
+    this.#byNetwork.set(claim.network, (this.#byNetwork.get(claim.network) ?? new Set()).add(facts.key));
+    this.#recover(facts.key, claim);
+  }
+
+  /** @returns the networks that got something back */
+  remove(key: string): readonly string[] {
+    const network = this.#claims.get(key)?.claim?.network;
+    this.#claims.delete(key);
+    this.#failures.delete(key);
+    this.#conflicts.delete(key);
+    if (network === undefined) return [];
+    this.#byNetwork.get(network)?.delete(key);
+    if (this.#byNetwork.get(network)?.size === 0) this.#byNetwork.delete(network);
+    return this.#pods.unkeep(network, ownerOf(key)) ? [network] : [];
+  }
+
+  /** A network is there: to be called before any pod gets something of it. What two claims have is the older one's. */
+  recoverNetwork(network: string): void {
+    const keys = [...(this.#byNetwork.get(network) ?? [])];
+    const claims = keys.flatMap((key) => this.#claims.get(key) ?? []).sort(oldestFirst);
+    for (const { key, claim } of claims) if (claim !== undefined) this.#recover(key, claim);
+  }
+
+  /** Whose the addresses of a pod that has some are: the claim's, unless that is of another network, or is not there. */
+  ownerFor(key: string, network: string): string | undefined {
+    return this.#claims.get(key)?.claim?.network === network ? ownerOf(key) : undefined;
+  }
+
+  /**
+   * Whose addresses a pod that has none gets by a claim, and what it has to ask for.
+   * @throws AllocationError
+   */
+  use(key: string, { pod, machine, network, request }: Claimant): { owner: string; request: AddressRequest } {
+    const { claim, error, isLeaving } = this.#claims.get(key) ?? refuse(`IPAMClaim ${key} does not exist`);
+    if (claim === undefined) return refuse(`IPAMClaim ${key} is wrong: ${error?.message}`);
+    if (claim.network !== network) return refuse(`IPAMClaim ${key} belongs to network ${claim.network}`);
+    if (isLeaving) return refuse(`IPAMClaim ${key} is being deleted`);
+    const owner = ownerOf(key);
+    const other = this.#pods.podsOf(network, owner).find((one) => one.pod !== pod && one.machine !== machine);
+    if (other !== undefined) throw conflict(`IPAMClaim ${key} is in use by pod ${other.pod}`);
+    if (this.#conflicts.has(key)) this.#recover(key, claim);
+    const found = this.#conflicts.get(key);
+    if (found !== undefined) throw conflict(`IPAMClaim ${key}: ${found.message}`);
+    const isGiven = this.#pods.addressesOf(network, owner) !== undefined;
+    const ips = request.ips.length > 0 || isGiven ? request.ips : claim.requests.map(addressOf);
+    return { owner, request: { ...request, ips } };
+  }
+
+  /** What came of `use`. */
+  note(key: string, error: AllocationError | undefined): void {
+    if (error === undefined) this.#failures.delete(key);
+    else this.#failures.set(key, { reason: REASONS[error.code], message: error.message });
+  }
+
+  /** Undefined: nobody has used the claim, and there is nothing to say. */
+  status(key: string): ClaimStatus | undefined {
+    const claim = this.#claims.get(key)?.claim;
+    if (claim === undefined) return undefined;
+    const failure = this.#conflicts.get(key) ?? this.#failures.get(key);
+    const held = this.#pods.addressesOf(claim.network, ownerOf(key));
+    if (held === undefined && failure === undefined) return undefined;
+    return {
+      // What two have stays written at both: who reads the claim sees what the message is about.
+      addresses: this.#conflicts.has(key) ? claim.addresses : (held ?? claim.addresses),
+      ownerPod: this.users(key).at(-1)?.split('/')[1],
+      condition: failure === undefined ? ALLOCATED : { type: 'IPsAllocated', status: 'False', ...failure },
+    };
+  }
+
+  /** The pods that have the claim's addresses. */
+  users(key: string): readonly string[] {
+    const claim = this.#claims.get(key)?.claim;
+    return claim === undefined ? [] : this.#pods.podsOf(claim.network, ownerOf(key)).map(({ pod }) => pod);
+  }
+
+  /** The claims that a pod has addresses of, whatever its annotations say by now. */
+  usedBy(pod: string): readonly string[] {
+    const owners = this.#pods.ownersOf(pod).filter((owner) => owner.startsWith(OWNER_PREFIX));
+    return owners.map((owner) => owner.slice(OWNER_PREFIX.length));
+  }
+
+  /** Claims that have not what their status says, and why. */
+  conflicts(): readonly { readonly claim: ClaimFacts; readonly message: string }[] {
+    return [...this.#conflicts].flatMap(([key, { message }]) => {
+      const claim = this.#claims.get(key);
+      return claim === undefined ? [] : [{ claim, message }];
+    });
+  }
+
+  #recover(key: string, { network, addresses }: Claim): void {
+    const owner = ownerOf(key);
+    const held = this.#pods.addressesOf(network, owner);
+    // Others may have let go of what was theirs.
+    if (this.#conflicts.delete(key)) this.#pods.unkeep(network, owner);
+    else if (held !== undefined) {
+      // What is held is the truth: a status that differs is written again. Pods may have it of a claim before this one.
+      this.#pods.keep(network, owner, held);
+      return;
+    }
+    if (addresses.length === 0) return;
+    const problems = this.#pods.keep(network, owner, addresses);
+    if (problems.length === 0) return;
+    this.#conflicts.set(key, { reason: REASONS.ERR_CM_CONFLICT, message: problems.join('; ') });
+  }
+}
+
+const ALLOCATED: ConditionInput = {
+  type: 'IPsAllocated',
+  status: 'True',
+  reason: 'SuccessfulAllocation',
+  message: 'the addresses are those of the claim until it is deleted',
+};
+
+/** Of the condition, as the users of IPAMClaims know them. */
+const REASONS: Readonly<Record<AllocationErrorCode, string>> = {
+  ERR_CM_EXHAUSTED: 'SubnetExhausted',
+  ERR_CM_CONFLICT: 'IPAddressConflict',
+  ERR_CM_MAC_CONFLICT: 'MACAddressConflict',
+  ERR_CM_REQUEST: 'InternalError',
+};
+
+const OWNER_PREFIX = 'IPAMClaim ';
+
+const ownerOf = (key: string): string => `${OWNER_PREFIX}${key}`;
+
+const refuse = (message: string): never => {
+  throw new AllocationError('ERR_CM_REQUEST', message);
+};
+
+const conflict = (message: string): AllocationError => new AllocationError('ERR_CM_CONFLICT', message);
+
+const oldestFirst = (a: ClaimFacts, b: ClaimFacts): number => (ageKey(a) < ageKey(b) ? -1 : 1);
+
+const ageKey = ({ creationTimestamp, key }: ClaimFacts): string => `${creationTimestamp}\u0000${key}`;

@@ -1,0 +1,51 @@
+/** Who has which MAC of one layer-2 network. No I/O and no clock. */
+import { gatewayIp, managementIp, type Network } from '../../api/network.ts';
+import { type Mac, macFromIp } from '../../net/mac.ts';
+
+interface Holder {
+  readonly port: string;
+  /** What runs behind it. */
+  readonly machine: string;
+}
+
+export class MacRegistry {
+  /** Of the gateway and the management ports: a pod with one of them would hear what is for all others. */
+  readonly #own: ReadonlySet<Mac>;
+  /** Nearly always one. */
+  readonly #holders = new Map<Mac, readonly Holder[]>();
+
+  constructor(network: Network) {
+    this.#own = ownMacs(network);
+  }
+
+  isOwn(mac: Mac): boolean {
+    return this.#own.has(mac);
+  }
+
+  isFree(mac: Mac): boolean {
+    return !this.#holders.has(mac) && !this.#own.has(mac);
+  }
+
+  /** The port of another machine that has it. Pods of one virtual machine share its MAC while it moves between them. */
+  holderOf(mac: Mac, machine: string): string | undefined {
+    return this.#holders.get(mac)?.find((holder) => holder.machine !== machine)?.port;
+  }
+
+  take(mac: Mac, port: string, machine: string): void {
+    this.#holders.set(mac, [...(this.#holders.get(mac) ?? []), { port, machine }]);
+  }
+
+  /** Absent is success. */
+  release(mac: Mac, port: string): void {
+    const others = (this.#holders.get(mac) ?? []).filter((holder) => holder.port !== port);
+    if (others.length === 0) this.#holders.delete(mac);
+    else this.#holders.set(mac, others);
+  }
+}
+
+const ownMacs = (network: Network): Set<Mac> => {
+  if (network.role !== 'primary') return new Set();
+  return new Set(
+    network.subnets.flatMap(({ cidr }) => [gatewayIp(network, cidr), managementIp(network, cidr)]).map(macFromIp),
+  );
+};

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { askPrimary, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+});
+afterEach(() => cluster.close());
+
+const { addressOf, entryOf, eventsAbout, statusOf } = observe(() => cluster);
+
+const network = (key: string) => layer2Udn(key, ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } });
+const naming = (claim: string) => askPrimary({ 'ipam-claim-reference': claim });
+const VM = { labels: { 'vm.kubevirt.io/name': 'vm' } };
+
+describe('a virtual machine', () => {
+  const running = (key: string, claim: string) => pod(key, { ...naming(claim), ...VM });
+
+  it('has the addresses of its claim in both of its pods while it moves', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), running('ns/from', 'c'));
+    await cluster.settled();
+    const from = await entryOf('ns/from', 'ns/net');
+    await cluster.create(running('ns/to', 'c'));
+    await cluster.settled();
+    const to = await entryOf('ns/to', 'ns/net');
+    expect([to.ip_addresses, to.mac_address]).toEqual([from.ip_addresses, from.mac_address]);
+    expect(to.tunnel_id).not.toBe(from.tunnel_id);
+    expect(await statusOf('ns/c')).toMatchObject({ ownerPod: { name: 'to' } });
+    await cluster.patch('Pod', 'ns/from', { status: { phase: 'Succeeded' } }, 'status');
+    await cluster.settled();
+    await cluster.delete('Pod', 'ns/from');
+    await cluster.create(pod('ns/other'));
+    await cluster.settled();
+    expect(await addressOf('ns/other', 'ns/net')).toBe('10.20.0.4/16');
+    expect(await addressOf('ns/to', 'ns/net')).toBe('10.20.0.3/16');
+  });
+
+  it('moves with its addresses without a claim where its annotation says so, also over a restart', async () => {
+    const machine = (key: string) =>
+      pod(key, { ...VM, annotations: { 'kubevirt.io/allow-pod-bridge-network-live-migration': '' } });
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), machine('ns/from'));
+    await cluster.settled();
+    await cluster.create(machine('ns/to'));
+    await cluster.settled();
+    expect(await addressOf('ns/to', 'ns/net')).toBe('10.20.0.3/16');
+    await cluster.stop();
+    cluster.start();
+    await cluster.settled();
+    expect(eventsAbout('to')).toEqual([]);
+    await cluster.delete('Pod', 'ns/from');
+    await cluster.create(pod('ns/a'));
+    await cluster.settled();
+    expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.4/16');
+    await cluster.delete('Pod', 'ns/to');
+    await cluster.create(pod('ns/b'));
+    await cluster.settled();
+    expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
+  });
+
+  it('may ask for one MAC in both of its pods, which no other may have', async () => {
+    const asking = { ...askPrimary({ mac: '02:00:00:00:00:01' }) };
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/from', { ...asking, ...VM }));
+    await cluster.settled();
+    await cluster.create(pod('ns/to', { ...asking, ...VM }), pod('ns/other', asking));
+    await cluster.settled();
+    expect(await entryOf('ns/to', 'ns/net')).toMatchObject({
+      ip_addresses: ['10.20.0.4/16'],
+      mac_address: '02:00:00:00:00:01',
+    });
+    expect(eventsAbout('other')).toEqual([
+      'ErrorAllocatingPod: network ns_net: MAC 02:00:00:00:00:01 belongs to ns/from (ns/net) already',
+    ]);
+  });
+});

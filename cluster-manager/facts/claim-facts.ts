@@ -1,0 +1,66 @@
+/** What the cluster manager keeps of an IPAMClaim. */
+import { z } from 'zod';
+import type { Condition } from '../../api/condition.ts';
+import { ApiError } from '../../api/errors.ts';
+import { type IpamClaim, parseIpamClaim } from '../../api/ipam-claim.ts';
+import { metadataSchema } from '../../api/object.ts';
+import { parseWith } from '../../api/parse.ts';
+import type { InterfaceAddress } from '../../net/cidr.ts';
+
+export interface ClaimFacts {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly creationTimestamp: string;
+  readonly generation: number | undefined;
+  readonly isLeaving: boolean;
+  readonly finalizers: readonly string[];
+  /** Undefined when the object is wrong. */
+  readonly claim: Claim | undefined;
+  readonly error: ApiError | undefined;
+}
+
+export interface Claim {
+  readonly network: string;
+  /** What it asks for. */
+  readonly requests: readonly InterfaceAddress[];
+  /** What its status says that it has. */
+  readonly addresses: readonly InterfaceAddress[];
+  readonly ownerPod: string | undefined;
+  readonly conditions: readonly Condition[];
+}
+
+export const claimFacts = (object: unknown): ClaimFacts => {
+  const { metadata } = parseWith(baseSchema, object, 'IPAMClaim');
+  return {
+    key: `${metadata.namespace}/${metadata.name}`,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    creationTimestamp: metadata.creationTimestamp ?? '',
+    generation: metadata.generation,
+    isLeaving: metadata.deletionTimestamp != null,
+    finalizers: metadata.finalizers,
+    ...attempt(() => toClaim(parseIpamClaim(object))),
+  };
+};
+
+const baseSchema = z.object({ metadata: metadataSchema.extend({ namespace: z.string() }) });
+
+const toClaim = ({ spec, status }: IpamClaim): Claim => ({
+  network: spec.network,
+  requests: spec.ipRequests ?? [],
+  addresses: status?.ips ?? [],
+  ownerPod: status?.ownerPod?.name,
+  conditions: status?.conditions ?? [],
+});
+
+const attempt = (read: () => Claim): Pick<ClaimFacts, 'claim' | 'error'> => {
+  try {
+    return { claim: read(), error: undefined };
+  } catch (error) {
+    if (error instanceof ApiError) return { claim: undefined, error };
+    throw error;
+  }
+};
