@@ -5,12 +5,12 @@ import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
+import { type ServerOptions, withServer } from './cluster/cluster-command.ts';
+import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
 import { doctor } from './commands/doctor.ts';
 import { EXPLAINED, type Explained, explain } from './commands/explain.ts';
 import { listFlows } from './commands/flows.ts';
-import { listNetworks } from './commands/networks.ts';
-import { listPods } from './commands/pods.ts';
 import { listProblems } from './commands/problems.ts';
 import { trace } from './commands/trace.ts';
 import { CliError } from './errors.ts';
@@ -31,8 +31,6 @@ import { formatOutput, formatTextOutput, type Output, type OutputFormat, type Te
 import { PROTOCOLS, type Protocol } from './trace/packet.ts';
 
 export const nodeCommands = (): Command[] => [
-  networksCommand(),
-  podsCommand(),
   problemsCommand(),
   explainCommand(),
   traceCommand(),
@@ -42,19 +40,6 @@ export const nodeCommands = (): Command[] => [
 ];
 
 const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
-
-const networksCommand = (): Command =>
-  nodeCommand('networks', 'the networks that this node knows').action(async (options: NodeOptions) =>
-    print(await listNetworks(connectAgent(options.agentSocket)), options.output),
-  );
-
-const podsCommand = (): Command =>
-  nodeCommand('pods', 'the pods of this node and their addresses on every network')
-    .option('-n, --namespace <name>', 'only of this namespace')
-    .option('--network <network>', 'only of this network, by its name or the key of a NAD')
-    .action(async (options: NodeOptions & { namespace?: string; network?: string }) =>
-      print(await listPods(connectAgent(options.agentSocket), options), options.output),
-    );
 
 const problemsCommand = (): Command =>
   nodeCommand('problems', 'what cannot be programmed or read, and why').action(async (options: NodeOptions) =>
@@ -158,10 +143,12 @@ const diffCommand = (): Command =>
     });
 
 const doctorCommand = (): Command =>
-  withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone'))
+  withServer(withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone')))
     .option('--fix', 'remove it', false)
-    .addHelpText('after', '\nExit status: 0 nothing is left, 1 something is, 2 it cannot be told.')
-    .action(async (options: TextOptions & RemoteOptions & { fix: boolean }) => {
+    .option('--cluster', 'instead: whether all that the cluster has given out is consistent; asks the API server')
+    .addHelpText('after', '\nExit status: 0 nothing is left or wrong, 1 something is, 2 it cannot be told.')
+    .action(async (options: TextOptions & RemoteOptions & ServerOptions & { fix: boolean; cluster?: boolean }) => {
+      if (options.cluster === true) return finish(await clusterDoctor(options), options);
       await using databases = databasesOf(options);
       using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
       const runner = createCommandRunner();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { KubeError } from '../errors.ts';
 import { inClusterConnection, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
-import { connectionOf, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
+import { connectionOf, type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 import type { ClusterConnection } from './types.ts';
 
 export interface LoadOptions {
@@ -25,12 +25,12 @@ export interface LoadOptions {
  */
 export const loadConnection = async (options: LoadOptions): Promise<ClusterConnection> => {
   const { env, context, clock = systemClock, serviceAccountFolder = SERVICE_ACCOUNT_FOLDER } = options;
-  const files = options.kubeconfig === undefined ? filesOf(env) : [options.kubeconfig];
+  const files = filesOf(options);
   if (files.length > 0) return await fromFiles(files, context, clock);
   if (env['KUBERNETES_SERVICE_HOST'] !== undefined && existsSync(join(serviceAccountFolder, 'token'))) {
     return await inClusterConnection({ env, folder: serviceAccountFolder, clock });
   }
-  const home = join(env['HOME'] ?? '/', '.kube', 'config');
+  const home = homeFile(env);
   if (existsSync(home)) return await fromFiles([home], context, clock);
   throw new KubeError(
     'ERR_KUBE_CONFIG',
@@ -38,18 +38,28 @@ export const loadConnection = async (options: LoadOptions): Promise<ClusterConne
   );
 };
 
-const filesOf = (env: NodeJS.ProcessEnv): string[] =>
-  (env['KUBECONFIG'] ?? '').split(':').filter((file) => file !== '');
+/** The names of the contexts that can be asked for, sorted. @throws KubeError ERR_KUBE_CONFIG */
+export const loadContexts = async (options: Pick<LoadOptions, 'kubeconfig' | 'env'>): Promise<string[]> => {
+  const files = filesOf(options);
+  const { contexts } = await merged(files.length > 0 ? files : [homeFile(options.env)]);
+  return [...contexts.keys()].sort();
+};
 
-/** Of several files those that don't exist are left out, as kubectl does. */
+const filesOf = ({ kubeconfig, env }: Pick<LoadOptions, 'kubeconfig' | 'env'>): string[] =>
+  kubeconfig === undefined ? (env['KUBECONFIG'] ?? '').split(':').filter((file) => file !== '') : [kubeconfig];
+
+const homeFile = (env: NodeJS.ProcessEnv): string => join(env['HOME'] ?? '/', '.kube', 'config');
+
 const fromFiles = async (
   files: readonly string[],
   context: string | undefined,
   clock: Clock,
-): Promise<ClusterConnection> => {
+): Promise<ClusterConnection> => connectionOf(await merged(files), { context, clock });
+
+/** Of several files those that don't exist are left out, as kubectl does. */
+const merged = async (files: readonly string[]): Promise<Kubeconfig> => {
   const present = files.length === 1 ? files : files.filter((file) => existsSync(file));
-  const parsed = await Promise.all(present.map(async (file) => parseKubeconfig(await read(file), file)));
-  return connectionOf(mergeKubeconfigs(parsed), { context, clock });
+  return mergeKubeconfigs(await Promise.all(present.map(async (file) => parseKubeconfig(await read(file), file))));
 };
 
 const read = async (file: string): Promise<string> => {

@@ -1,0 +1,57 @@
+/** Who is asked: the node's agent or the API server. */
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { crdFiles } from '../api/crd/crds.ts';
+import { startEmbeddedServer } from '../kube/embedded/server.ts';
+import type { EmbeddedServer } from '../kube/embedded/types.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/resources.ts';
+
+let server: EmbeddedServer;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'udnctl-asks-'));
+  server = await startEmbeddedServer({ listen: [{ host: '127.0.0.1', port: 0 }] });
+  const client = server.cluster.client();
+  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  await server.cluster.settled();
+  await writeFile(join(folder, 'config'), server.kubeconfig());
+});
+afterAll(async () => {
+  await server?.close();
+  await rm(folder, { recursive: true });
+});
+
+const run = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> => {
+  const env = { PATH: process.env['PATH'], KUBECONFIG: join(folder, 'config'), ...more };
+  const main = join(import.meta.dirname, 'main.ts');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { env }, (_, stdout, stderr) => resolve(stdout + stderr));
+  });
+};
+
+it.concurrent.each([
+  ['without an agent, the API server', ['pods'], {}, 'no pods in namespace default; -A shows all\n'],
+  [
+    'the API server, when that is said',
+    ['networks', '--cluster'],
+    {},
+    'no networks in namespace default; -A shows all\n',
+  ],
+  ['the API server, for all namespaces', ['networks', '-A', '--agent-socket', '/nonexistent/a'], {}, 'no networks\n'],
+  ['the agent that is named', ['networks', '--agent-socket', '/nonexistent/a'], {}, /^udnctl: .*\/nonexistent\/a/],
+  ['the agent of the environment', ['pods'], { UDN_STATUS_SOCKET: '/nonexistent/a' }, /^udnctl: .*\/nonexistent\/a/],
+  ['of all nodes, in the pod of an agent', ['pods', '-A'], { UDN_NODE: 'n1' }, 'no pods\n'],
+] as const)('%s', async (_, args, env, says) => {
+  expect(await run(args, env)).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
+});
+
+it('the doctor of the cluster', async () => {
+  expect(await run(['doctor', '--cluster'])).toBe(
+    'nothing is wrong: 0 networks, 0 NADs, 0 nodes and 0 pods were looked at\n',
+  );
+});

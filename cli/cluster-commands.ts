@@ -1,0 +1,123 @@
+/** The commands that ask the API server: from anywhere, with the kubeconfig and the rights of who runs them. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Command, Option } from 'commander';
+import { ProgramCommand } from '../program/program-command.ts';
+import { type NamespaceOptions, type ServerOptions, withNamespace, withServer } from './cluster/cluster-command.ts';
+import { clusterDoctor } from './commands/cluster-doctor.ts';
+import { type ListOptions, type ListOutput, listClusterNetworks, listClusterPods } from './commands/cluster-lists.ts';
+import { listNetworks } from './commands/networks.ts';
+import { listPods } from './commands/pods.ts';
+import { whyOf } from './commands/why.ts';
+import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
+import { formatOutput, formatTextOutput, type Output, TEXT_FORMATS, type TextFormat } from './output/format.ts';
+
+export interface ClusterCommandOptions {
+  /** There is a node around: lists can be had from its agent. */
+  readonly withNode: boolean;
+}
+
+export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] => [
+  networksCommand(withNode),
+  podsCommand(withNode),
+  whyCommand(),
+  // On a node it is a part of the node's.
+  ...(withNode ? [] : [doctorCommand()]),
+];
+
+const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
+
+interface Options extends NamespaceOptions {
+  readonly agentSocket?: string;
+  readonly cluster?: boolean;
+  readonly selector?: string;
+  readonly network?: string;
+  readonly node?: string;
+  readonly output: (typeof LIST_FORMATS)[number];
+}
+
+const listCommand = (name: string, description: string, withNode: boolean): Command => {
+  const command = withNamespace(new ProgramCommand(name).description(description))
+    .option('-l, --selector <selector>', 'only with these labels: app=web,tier!=db')
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(LIST_FORMATS).default('table'));
+  if (!withNode) return command;
+  return command
+    .option('--cluster', 'ask the API server, also where an agent is')
+    .addOption(
+      new Option('--agent-socket <file>', "the agent's status socket")
+        .env('UDN_STATUS_SOCKET')
+        .default(DEFAULT_AGENT_SOCKET),
+    )
+    .addHelpText('after', WHO_IS_ASKED);
+};
+
+const WHO_IS_ASKED = `
+On a node, where the folder of the agent's status socket is, the agent is asked: what this node knows, and has of it.
+Everywhere else, and with --cluster, -A, -l, --kubeconfig or --context, the API server is: what the cluster has.`;
+
+const networksCommand = (withNode: boolean): Command =>
+  listCommand('networks', 'the user-defined networks, and what has become of them', withNode).action(
+    async (options: Options, command: Command) => {
+      if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
+      else printList(await listClusterNetworks(listOptions(options)), options);
+    },
+  );
+
+const podsCommand = (withNode: boolean): Command =>
+  listCommand('pods', 'pods and their addresses on every network', withNode)
+    .option('--network <network>', 'only of this network, by its name or the key of a NAD')
+    // UDN_NODE is the agent's own, and its pod has udnctl, too.
+    .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
+    .action(async (options: Options, command: Command) => {
+      if (asksAgent(options, command)) print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
+      else printList(await listClusterPods(listOptions(options)), options);
+    });
+
+const listOptions = ({ output, ...options }: Options): ListOptions => ({ ...options, isWide: output === 'wide' });
+
+/** What says where the API server is, or asks what only it knows, is meant for it. */
+const asksAgent = (options: Options, command: Command): boolean => {
+  const { agentSocket } = options;
+  if (agentSocket === undefined) return false;
+  if (OF_CLUSTER.some((name) => command.getOptionValueSource(name) === 'cli')) return false;
+  // Its folder, and not the socket: where an agent should be and is not, that has to be said.
+  return command.getOptionValueSource('agentSocket') !== 'default' || existsSync(dirname(agentSocket));
+};
+
+const OF_CLUSTER = ['cluster', 'kubeconfig', 'context', 'allNamespaces', 'selector', 'node'] as const;
+
+const print = (output: Output, { output: format }: Pick<Options, 'output'>): void => {
+  process.stdout.write(formatOutput(output, format === 'wide' ? 'table' : format));
+};
+
+const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'output'>): void => {
+  print(output, options);
+  process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
+};
+
+const doctorCommand = (): Command =>
+  withServer(new ProgramCommand('doctor').description('whether all that the cluster has given out is consistent'))
+    .option('--cluster', 'nothing else can be asked for here')
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
+    .addHelpText('after', '\nExit status: 0 nothing is wrong, 1 something is, 2 not everything could be read.')
+    .action(async (options: ServerOptions & { output: TextFormat }) => {
+      const output = await clusterDoctor(options);
+      process.stdout.write(formatTextOutput(output, options.output));
+      process.exitCode = output.exitStatus;
+    });
+
+interface WhyOptions extends NamespaceOptions {
+  readonly output: TextFormat;
+}
+
+const whyCommand = (): Command =>
+  withNamespace(new ProgramCommand('why').description('why a pod or a network is not ready, or not deleted'))
+    .argument('<subject>', 'a pod, or what kind of thing is asked about: pod, network, udn, cudn')
+    .argument('[name]', 'of it: NAMESPACE/NAME, or NAME in the namespace; of a network also its own name')
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
+    .addHelpText('after', '\nExit status: 0 it is ready, 1 it is not and this is why, 2 the command line is wrong.')
+    .action(async (subject: string, name: string | undefined, options: WhyOptions) => {
+      const output = await whyOf(name === undefined ? [subject] : [subject, name], options);
+      process.stdout.write(formatTextOutput(output, options.output));
+      process.exitCode = output.exitStatus;
+    });

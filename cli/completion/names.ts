@@ -1,0 +1,112 @@
+/** Names that a shell may complete, from the API server with the rights of who types, or from the node's agent. */
+import { existsSync } from 'node:fs';
+import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
+import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
+import { loadContexts } from '../../kube/config/load.ts';
+import { KubeError } from '../../kube/errors.ts';
+import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import type { KubeClient, ObjectMeta, ResourceType } from '../../kube/types.ts';
+import { withClient } from '../cluster/cluster-command.ts';
+import { CliError } from '../errors.ts';
+import { connectAgent, DEFAULT_AGENT_SOCKET } from '../node/agent-client.ts';
+import { SUBJECTS } from '../why/subject.ts';
+import type { Line, NameKind, Plan, Suggestion } from './plan.ts';
+
+/** Somebody waits at the prompt. */
+const PATIENCE_MS = 3_000;
+/** Nobody reads more. */
+const MAX_NAMES = 500;
+
+/** What cannot be had is not suggested: an error would be in the middle of what somebody types. */
+export const completeNames = async (
+  { of, typed, line }: Extract<Plan, { kind: 'names' }>,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Suggestion[]> => {
+  try {
+    const found = await namesOf(of, typed, line, env);
+    return found
+      .filter(({ value }) => value.startsWith(typed))
+      .slice(0, MAX_NAMES)
+      .map((one) => ({ ...one, value: line.prefix + one.value }));
+  } catch (error) {
+    if (error instanceof KubeError || error instanceof CliError || isTimeout(error)) return [];
+    throw error;
+  }
+};
+
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
+
+const namesOf = async (
+  of: NameKind,
+  typed: string,
+  line: Line,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Suggestion[]> => {
+  const kubeconfig = line.values.get('kubeconfig');
+  if (of === 'context') return (await loadContexts({ kubeconfig, env })).map((value) => ({ value }));
+  const socket = line.values.get('agent-socket') ?? DEFAULT_AGENT_SOCKET;
+  if (of === 'network' && asksAgent(line) && existsSync(socket)) {
+    return (await connectAgent(socket).networks()).map(({ name, topology, role }) => ({
+      value: name,
+      description: `${topology}, ${role}`,
+    }));
+  }
+  const context = line.values.get('context');
+  const options = {
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  };
+  return await withClient(options, async ({ client, namespace }) => {
+    const lists = listsOf(client, line.values.get('namespace') ?? namespace, typed);
+    return of === 'subject'
+      ? await lists.subject()
+      : of === 'name'
+        ? await lists.name(line.positional)
+        : await lists[of]();
+  });
+};
+
+/** It has the agent's option, and nothing says that it is about the cluster. */
+const asksAgent = ({ command, values }: Line): boolean =>
+  command.options.some(({ long }) => long === '--agent-socket') &&
+  !['cluster', 'all-namespaces', 'kubeconfig', 'context', 'selector', 'node'].some((name) => values.has(name));
+
+const listsOf = (client: KubeClient, namespace: string, typed: string) => {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const list = async (resource: ResourceType, of?: string): Promise<readonly ObjectMeta[]> =>
+    (await client.list(resource, { namespace: of, limit: MAX_NAMES }, signal)).items.map(({ metadata }) => metadata);
+  const names = async (resource: ResourceType): Promise<Suggestion[]> =>
+    (await list(resource)).map(({ name }) => ({ value: name }));
+  /** Names in the namespace, or NAMESPACE/NAME once a slash has been typed. */
+  const inNamespace = async (resource: ResourceType): Promise<Suggestion[]> => {
+    const slash = typed.indexOf('/');
+    const found = await list(resource, slash < 0 ? namespace : typed.slice(0, slash));
+    return found.map(({ name, namespace: own = '' }) => ({ value: slash < 0 ? name : `${own}/${name}` }));
+  };
+  const network = async (): Promise<Suggestion[]> => {
+    const [udns, cudns] = await Promise.all([
+      // Who may not see all namespaces sees one.
+      list(USER_DEFINED_NETWORKS).catch(() => list(USER_DEFINED_NETWORKS, namespace)),
+      list(CLUSTER_USER_DEFINED_NETWORKS).catch(() => []),
+    ]);
+    return [
+      ...udns.map(({ name, namespace: own = '' }) => ({
+        value: udnNetworkName(own, name),
+        description: `udn ${own}/${name}`,
+      })),
+      ...cudns.map(({ name }) => ({ value: cudnNetworkName(name), description: `cudn ${name}` })),
+    ];
+  };
+  const kinds = SUBJECTS.map((value) => ({ value }));
+  return {
+    namespace: () => names(NAMESPACES),
+    node: () => names(NODES),
+    network,
+    subject: async () => [...kinds, ...(await inNamespace(PODS).catch(() => []))],
+    name: async ([kind]: readonly string[]) => {
+      if (kind === 'udn') return await inNamespace(USER_DEFINED_NETWORKS);
+      if (kind === 'cudn') return await names(CLUSTER_USER_DEFINED_NETWORKS);
+      return kind === 'network' ? await network() : kind === 'pod' ? await inNamespace(PODS) : [];
+    },
+  };
+};

@@ -1,0 +1,155 @@
+/** Which networks a pod should be on, and where that is not so plain, why. Pure. */
+import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
+import { ApiError, describeApiError } from '../../api/errors.ts';
+import { DEFAULT_INTERFACE, DEFAULT_NETWORK_NAME, PRIMARY_INTERFACE, PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
+import type { NetConf } from '../../api/net-conf.ts';
+import { primaryNetworkOf } from '../../api/primary-network.ts';
+import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
+import type { PodState } from '../cluster/pod-state.ts';
+import type { Scene } from './allocations.ts';
+import { blocked, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
+import { waitsForManager } from './manager.ts';
+import { confText, goingFinding, idFinding, primaryRefusal, takenFinding } from './nad-findings.ts';
+import { missingIn } from './network.ts';
+import { nameOf, primariesWantedIn, unreadableIn } from './wanted.ts';
+
+/** A network that a pod should have an address of. */
+export interface WantedAttachment {
+  /** Key in the pod's annotation. */
+  readonly nadKey: string;
+  readonly network: string;
+  readonly interface: string;
+  readonly role: 'default' | 'primary' | 'secondary';
+  readonly topology: NetConf['topology'];
+}
+
+export interface WantedAttachments {
+  readonly attachments: readonly WantedAttachment[];
+  readonly findings: readonly Finding[];
+}
+
+const DEFAULT: WantedAttachment = {
+  nadKey: DEFAULT_NETWORK_NAME,
+  network: DEFAULT_NETWORK_NAME,
+  interface: DEFAULT_INTERFACE,
+  role: 'default',
+  topology: 'layer3',
+};
+
+export const wantedAttachments = (pod: PodState, scene: Scene): WantedAttachments => {
+  const parts = [primary(pod, scene), ...secondaries(pod, scene)];
+  return {
+    attachments: [...parts.flatMap(({ attachments }) => attachments), DEFAULT],
+    findings: parts.flatMap(({ findings }) => findings),
+  };
+};
+
+const only = (...findings: readonly Finding[]): WantedAttachments => ({ attachments: [], findings });
+
+const primary = ({ namespace: name }: PodState, scene: Scene): WantedAttachments => {
+  const what = `namespace ${name}`;
+  const namespace = scene.namespaces.get(name);
+  const hidden = unreadOf(scene, 'network-attachment-definitions') ?? unreadOf(scene, 'namespaces');
+  if (namespace === undefined || hidden !== undefined) {
+    return only(unknown(what, hidden === undefined ? `namespace ${name} is not there` : unreadText(hidden)));
+  }
+  const nads = scene.nadsIn(name).flatMap((nad) => (nad.conf === undefined ? [] : [{ ...nad, conf: nad.conf }]));
+  const found = primaryNetworkOf(name, namespace.labels, nads);
+  if (found.kind === 'network') {
+    const label = ok(what, `has the label ${PRIMARY_NETWORK_LABEL}; its network is ${found.nad.conf.name}`);
+    const { nad } = found;
+    const attachment = attachmentOf(nad.conf, nad.key, PRIMARY_INTERFACE, 'primary');
+    const state = nad.metadata.deletionTimestamp == null ? idFinding(nad, scene) : goingFinding(nad, scene);
+    return { attachments: [attachment], findings: [label, state] };
+  }
+  if (namespace.isTerminating && found.kind === 'missing') {
+    const told = `namespace ${name} is being deleted, and gets no network any more`;
+    return only(blocked(what, 'namespace-terminating', told, 'make the pod in another namespace'));
+  }
+  if (found.kind === 'missing') return only(missingPrimary(name, scene));
+  const [unserved] = [...primariesWantedIn(name, scene).map(nameOf), ...primaryNads(nads)];
+  if (unserved === undefined) return only(ok(what, 'its pods are on the default network'));
+  const refusal = primaryRefusal(namespace, '', undefined, scene);
+  return only(
+    refusal === undefined ? ok(what, 'is there') : { ...refusal, found: `${refusal.found}: ${unserved} has no effect` },
+  );
+};
+
+const primaryNads = (nads: readonly { readonly key: string; readonly conf: NetConf }[]): string[] =>
+  nads.filter(({ conf }) => conf.role === 'primary').map(({ key }) => `NetworkAttachmentDefinition ${key}`);
+
+/** The namespace asked for a primary network: whoever should be it says why it is not. */
+const missingPrimary = (namespace: string, scene: Scene): Finding => {
+  const what = `network of ${namespace}`;
+  const waits = `namespace ${namespace} asks for a primary network and has none`;
+  const candidates = [...primariesWantedIn(namespace, scene), ...unreadableIn(namespace, scene)];
+  const [reason] = candidates.flatMap((facts) => missingIn(facts, namespace, scene) ?? []);
+  if (reason !== undefined) return { ...reason, what, found: `${waits}; ${reason.found}` };
+  const [next] = candidates.map(nameOf);
+  if (next !== undefined) return waitsForManager(scene, what, 'no-network', `${waits}; ${next} is about to be`);
+  const hidden = unreadOf(scene, 'userdefinednetworks') ?? unreadOf(scene, 'clusteruserdefinednetworks');
+  const also = hidden === undefined ? '' : ` (${unreadText(hidden)})`;
+  const found = `${waits}: no UserDefinedNetwork is in it, and no ClusterUserDefinedNetwork selects it${also}`;
+  return blocked(what, 'no-network', found, 'create one: its pods wait for it');
+};
+
+const secondaries = (pod: PodState, scene: Scene): readonly WantedAttachments[] => {
+  try {
+    const selections = parseNetworkSelections(pod.annotations.selection ?? '', pod.key);
+    return attachmentsOf(selections).map(({ namespace, name, nadKey, interfaceName }) =>
+      secondary(`${namespace}/${name}`, nadKey, interfaceName, scene),
+    );
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const next = 'make the pod anew with an annotation that can be read';
+    return [only(blocked('networks asked for', 'annotation-unreadable', describeApiError(error), next))];
+  }
+};
+
+const secondary = (key: string, nadKey: string, interfaceName: string, scene: Scene): WantedAttachments => {
+  const what = `NAD ${key}`;
+  const nad = scene.nads.get(key);
+  const namespace = key.split('/')[0] ?? '';
+  const hidden = unreadOf(scene, 'network-attachment-definitions');
+  if (nad === undefined) {
+    if (hidden !== undefined) return only(unknown(what, unreadText(hidden)));
+    if (scene.namespace !== undefined && scene.namespace !== namespace) {
+      return only(unknown(what, `namespace ${namespace} was not looked at`));
+    }
+    const next = 'create it, or make the pod anew without it';
+    return only(
+      blocked(what, 'nad-missing', `the pod asks for NetworkAttachmentDefinition ${key}, which is not there`, next),
+    );
+  }
+  const { conf } = nad;
+  if (conf === undefined) {
+    // Somebody else's plugin is somebody else's business.
+    if (nad.confError === undefined) return only(ok(what, 'is of another plugin'));
+    const found = `NetworkAttachmentDefinition ${key} is wrong: ${confText(nad)}`;
+    return only(blocked(what, 'nad-invalid', found, 'repair it'));
+  }
+  if (conf.role === 'primary') {
+    const found = `the pod asks for NetworkAttachmentDefinition ${key}, which is a primary network: nobody is asked for it`;
+    return only(
+      blocked(what, 'primary-selected', found, 'make the pod anew without it in k8s.v1.cni.cncf.io/networks'),
+    );
+  }
+  return { attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')], findings: [idFinding(nad, scene)] };
+};
+
+const attachmentOf = (
+  { name, topology }: NetConf,
+  nadKey: string,
+  interfaceName: string,
+  role: 'primary' | 'secondary',
+): WantedAttachment => ({ nadKey, network: name, interface: interfaceName, role, topology });
+
+/** A primary NAD that an older one keeps from being the namespace's network. */
+export const laterPrimary = (nad: NadFacts, scene: Scene): Finding | undefined => {
+  const { namespace } = nad.metadata;
+  const labels = scene.namespaces.get(namespace)?.labels ?? {};
+  const nads = scene.nadsIn(namespace).flatMap((one) => (one.conf === undefined ? [] : [{ ...one, conf: one.conf }]));
+  const found = primaryNetworkOf(namespace, labels, nads);
+  if (found.kind !== 'network' || !found.ignored.some(({ key }) => key === nad.key)) return undefined;
+  return takenFinding(`namespace ${namespace}`, namespace, found.nad);
+};

@@ -1,0 +1,76 @@
+/** Every cause: the objects of a state, and what is said about it. */
+import { describe, expect, it } from 'vitest';
+import { pod } from '../../cluster-manager/testing/objects.ts';
+import { CAUSES, type Cause } from './finding.ts';
+import { why } from './subject.ts';
+import { NETWORK_CASES } from './testing/network-cases.ts';
+import { DEFAULT_ENTRY, entry, NOW, nadOf, scene, settledPod } from './testing/objects.ts';
+import { POD_CASES } from './testing/pod-cases.ts';
+import { l3, l3Nad, l3Node, n1, net, POD, red, UDN, web, well } from './testing/settled.ts';
+
+const ALL = [...NETWORK_CASES, ...POD_CASES];
+
+describe('says of', () => {
+  it.each(ALL)('$state: $cause', ({ objects, ask, cause, says }) => {
+    const verdict = why(ask, scene(objects));
+    expect(verdict).toMatchObject({ isReady: false, cause });
+    expect(verdict.summary).toContain(says);
+    expect(verdict.next).toMatch(/./);
+  });
+});
+
+it('of what the cluster manager would do in a moment, that there is none', () => {
+  for (const leader of [
+    'absent',
+    { holder: '', renewedAt: NOW, durationMs: 1 },
+    { holder: 'cm-1', renewedAt: NOW - 120_000, durationMs: 15_000 },
+  ] as const) {
+    expect(why(UDN, scene([red, net], { leader }))).toMatchObject({
+      cause: 'manager-away',
+      next: expect.stringContaining('udnctl check'),
+    });
+  }
+  expect(why(UDN, scene([red, net], { leader: undefined })).cause).toBe('nad-missing');
+});
+
+it('every cause has a case', () => {
+  const shown = new Set<Cause>([...ALL.map(({ cause }) => cause), 'manager-away']);
+  expect(CAUSES.filter((cause) => !shown.has(cause))).toEqual([]);
+  expect([...CAUSES]).toEqual([...CAUSES].sort());
+});
+
+it('what is well is ready', () => {
+  for (const ask of [UDN, POD, { kind: 'network', name: 'red_net' }] as const) {
+    expect(why(ask, scene(well))).toMatchObject({ isReady: true, summary: expect.stringMatching(/ is ready$/) });
+  }
+  const layer3 = [
+    red,
+    l3,
+    l3Nad,
+    l3Node,
+    settledPod('red/web', { ...DEFAULT_ENTRY, ...entry('red/net', '10.100.0.4/24') }),
+  ];
+  expect(why(UDN, scene(layer3)).isReady).toBe(true);
+  expect(why(POD, scene(layer3)).isReady).toBe(true);
+});
+
+it('pods that need no network of theirs are ready', () => {
+  const onHost = pod('red/web', {}, { hostNetwork: true }, { conditions: [{ type: 'Ready', status: 'True' }] });
+  expect(why(POD, scene([red, n1, onHost])).isReady).toBe(true);
+  expect(why(POD, scene([red, n1, { ...web, status: { phase: 'Succeeded' } }])).isReady).toBe(true);
+});
+
+it('what may not be read is said, and the rest is judged all the same', () => {
+  const unread = [{ resource: 'nodes', what: 'nodes', why: 'you may not list them' }];
+  const { summary, findings } = why(POD, scene([red, net, nadOf(net, 'red'), web], { unread, namespace: 'red' }));
+  expect(summary).toBe('pod red/web is ready, as far as it can be told');
+  expect(findings).toContainEqual({ what: 'node n1', state: 'unknown', found: 'nodes: you may not list them' });
+  const hidden = [
+    {
+      resource: 'clusteruserdefinednetworks',
+      what: 'clusteruserdefinednetworks.k8s.ovn.org',
+      why: 'you may not list them',
+    },
+  ];
+  expect(why({ kind: 'cudn', name: 'one' }, scene([], { unread: hidden })).summary).toContain('you may not list them');
+});

@@ -1,0 +1,101 @@
+/** What was found on the way to an answer, and the answer. */
+import type { Snapshot, Unread } from '../cluster/snapshot.ts';
+
+/** Why something is not ready, or not gone; for programs. docs/udnctl.md has a line about each. */
+export const CAUSES = [
+  'address-missing',
+  'addresses-exhausted',
+  'annotation-unreadable',
+  'being-deleted',
+  'condition',
+  'containers',
+  'finalizer',
+  'id-missing',
+  'label-missing',
+  'manager-away',
+  'nad-being-deleted',
+  'nad-foreign',
+  'nad-invalid',
+  'nad-missing',
+  'namespace-missing',
+  'namespace-terminating',
+  'no-namespace-selected',
+  'no-network',
+  'node-missing',
+  'node-not-ready',
+  'node-subnet-missing',
+  'node-without-agent',
+  'not-found',
+  'not-seen-yet',
+  'older-than-network',
+  'pods-use-it',
+  'primary-selected',
+  'primary-taken',
+  'request-refused',
+  'spec-invalid',
+  'subnets-exhausted',
+  'unscheduled',
+  'unsupported',
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+export interface Finding {
+  readonly what: string;
+  readonly state: 'ok' | 'blocked' | 'unknown';
+  /** What was found, or what is wrong: a sentence without an end that names the object. */
+  readonly found: string;
+  readonly cause?: Cause;
+  /** What to do next, a sentence without an end. */
+  readonly next?: string;
+}
+
+export interface Verdict {
+  /** `pod red/web` */
+  readonly subject: string;
+  readonly isReady: boolean;
+  /** The answer, in one sentence. */
+  readonly summary: string;
+  /** Of the first thing that blocks. */
+  readonly cause?: Cause;
+  readonly next?: string;
+  /** The whole way. */
+  readonly findings: readonly Finding[];
+}
+
+export const ok = (what: string, found: string): Finding => ({ what, state: 'ok', found });
+
+export const unknown = (what: string, found: string): Finding => ({ what, state: 'unknown', found });
+
+export const blocked = (what: string, cause: Cause, found: string, next: string): Finding => ({
+  what,
+  state: 'blocked',
+  cause,
+  found,
+  next,
+});
+
+/** The first thing that blocks is the answer: what comes later mostly follows from it. */
+export const verdictOf = (subject: string, findings: readonly Finding[], ready: string, problem: string): Verdict => {
+  const first = findings.find(({ state }) => state === 'blocked');
+  if (first?.cause !== undefined) {
+    const { cause, found, next } = first;
+    const told = next === undefined ? {} : { next };
+    return { subject, isReady: false, summary: `${subject} ${problem}: ${found}`, cause, ...told, findings };
+  }
+  const doubt = findings.some(({ state }) => state === 'unknown') ? ', as far as it can be told' : '';
+  return { subject, isReady: true, summary: `${subject} ${ready}${doubt}`, findings };
+};
+
+/** Why a kind could not be read; undefined: it was. */
+export const unreadOf = ({ unread }: Snapshot, resource: string): Unread | undefined =>
+  unread.find((one) => one.resource === resource);
+
+export const unreadText = ({ what, why }: Unread): string => `${what}: ${why}`;
+
+const MAX_NAMED = 10;
+
+/** `a, b and 3 more` */
+export const named = (names: readonly string[]): string => {
+  const more = names.length - MAX_NAMED;
+  return more > 0 ? `${names.slice(0, MAX_NAMED).join(', ')} and ${more} more` : names.join(', ');
+};

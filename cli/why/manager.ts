@@ -1,0 +1,34 @@
+/** Who has to act next where nothing is wrong with the objects: the cluster manager, if there is one. */
+import type { Leader, Snapshot } from '../cluster/snapshot.ts';
+import { blocked, type Cause, type Finding } from './finding.ts';
+
+/** What it would do in a moment has not been done. @param found without what is said about the manager */
+export const waitsForManager = (snapshot: Snapshot, what: string, cause: Cause, found: string): Finding => {
+  const away = awayText(snapshot);
+  if (away === undefined) {
+    const next =
+      'wait a moment; if it stays, the log of the cluster manager says why: kubectl -n ovn-udn logs deployment/udn-cluster-manager';
+    return blocked(what, cause, found, next);
+  }
+  return blocked(
+    what,
+    'manager-away',
+    `${found}, and ${away}`,
+    'udnctl check says what is wrong with the cluster manager',
+  );
+};
+
+const awayText = ({ leader, now }: Pick<Snapshot, 'leader' | 'now'>): string | undefined => {
+  if (leader === undefined) return undefined;
+  if (leader === 'absent') return 'no cluster manager has ever led';
+  if (leader.holder === '') return 'no cluster manager leads';
+  return isStale(leader, now)
+    ? `the cluster manager ${leader.holder} was last heard of at ${new Date(leader.renewedAt).toISOString()}`
+    : undefined;
+};
+
+/** Between this machine's clock and theirs. */
+const CLOCK_SKEW_MS = 30_000;
+
+const isStale = ({ renewedAt, durationMs }: Exclude<Leader, 'absent'>, now: number): boolean =>
+  now - renewedAt > durationMs + CLOCK_SKEW_MS;

@@ -1,0 +1,74 @@
+/** Whether the nodes have their parts of a layer-3 network. */
+import { z } from 'zod';
+import { describeApiError } from '../../api/errors.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { networkStatusSchema } from '../../api/network-status.ts';
+import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
+import type { NodeState } from '../cluster/node-state.ts';
+import type { Scene } from './allocations.ts';
+import { blocked, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
+import { waitsForManager } from './manager.ts';
+
+/** One line for all that are well, one for each of the first that are not. @param facts absent: nobody's status says more */
+export const nodesFindings = (network: string, facts: NetworkFacts | undefined, scene: Scene): readonly Finding[] => {
+  const hidden = unreadOf(scene, 'nodes');
+  if (hidden !== undefined) return [statusFinding(facts) ?? unknown('nodes', unreadText(hidden))];
+  const findings = [...scene.nodes.values()].flatMap((node) => nodeFinding(node, network, scene) ?? []);
+  if (findings.length === 0) return [ok('nodes', `all ${scene.nodes.size} have their part`)];
+  const more = findings.length - SHOWN;
+  const rest = more > 0 ? [unknown('nodes', `${more} more nodes are not as they should be`)] : [];
+  return [...findings.slice(0, SHOWN), ...rest];
+};
+
+const SHOWN = 5;
+
+const statusFinding = (facts: NetworkFacts | undefined): Finding | undefined => {
+  const { nodes } = statusSchema.catch({}).parse(facts?.status ?? {});
+  if (nodes === undefined) return undefined;
+  if (nodes.failed === 0)
+    return ok('nodes', `its status says that ${nodes.allocated} of ${nodes.total} have their part`);
+  const [first] = nodes.failures ?? [];
+  const found = `${nodes.failed} nodes have no subnet of it; ${first?.node}: ${first?.message}`;
+  return blocked('nodes', 'subnets-exhausted', found, NEXT_SUBNETS);
+};
+
+const statusSchema = z.object({ nodes: networkStatusSchema.shape.nodes });
+
+const NEXT_SUBNETS = 'append a subnet to the network, or remove nodes that are gone';
+
+/** Undefined: it has its part, and all that pods of the network need. */
+export const nodeFinding = (node: NodeState, network: string, scene: Scene): Finding | undefined => {
+  const what = `node ${node.name}`;
+  const { subnets, errors } = node.held;
+  const [unreadable] = errors;
+  if (unreadable !== undefined) {
+    return waitsForManager(scene, what, 'annotation-unreadable', describeApiError(unreadable));
+  }
+  if (subnets.has(network)) return undefined;
+  const name = network === DEFAULT_NETWORK_NAME ? 'the default network' : `network ${network}`;
+  const failure =
+    network === DEFAULT_NETWORK_NAME ? undefined : scene.allocations().nodeFailures(network).get(node.name);
+  const found = `node ${node.name} has no subnet of ${name}`;
+  return failure === undefined
+    ? waitsForManager(scene, what, 'node-subnet-missing', found)
+    : blocked(what, 'subnets-exhausted', `${found}: ${failure}`, NEXT_SUBNETS);
+};
+
+/** Whether pods of a node can be served at all. */
+export const servedFinding = (name: string, scene: Scene): Finding => {
+  const what = `node ${name}`;
+  const hidden = unreadOf(scene, 'nodes');
+  if (hidden !== undefined) return unknown(what, unreadText(hidden));
+  const node = scene.nodes.get(name);
+  if (node === undefined) {
+    return blocked(what, 'node-missing', `node ${name} is gone`, 'delete the pod: kubectl delete pod --force');
+  }
+  if (!node.hasAgent) {
+    const next = `kubectl -n ovn-udn get pods -l app.kubernetes.io/name=udn-agent --field-selector spec.nodeName=${name}`;
+    return blocked(what, 'node-without-agent', `no agent has told of node ${name} yet`, next);
+  }
+  if (node.isReady === false) {
+    return blocked(what, 'node-not-ready', `node ${name} is not ready`, `kubectl describe node ${name}`);
+  }
+  return ok(what, 'is served by an agent');
+};

@@ -1,0 +1,103 @@
+/** Whether a pod has its address of each of its networks, and if not, who owes it. Pure. */
+import { ApiError, describeApiError } from '../../api/errors.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { PodState } from '../cluster/pod-state.ts';
+import type { Scene } from './allocations.ts';
+import type { WantedAttachment } from './attachments.ts';
+import { blocked, type Finding, ok } from './finding.ts';
+import { waitsForManager } from './manager.ts';
+import { eventsAbout } from './nad-findings.ts';
+import { nodeFinding } from './node-findings.ts';
+import { type PodEntries, podEntries } from './pod-entries.ts';
+
+/** @param node of the pod */
+export const entryFindings = (
+  pod: PodState,
+  node: string,
+  attachments: readonly WantedAttachment[],
+  scene: Scene,
+): readonly Finding[] => {
+  const entries = podEntries(pod);
+  if (entries instanceof ApiError) {
+    return [blocked('annotation', 'annotation-unreadable', describeApiError(entries), deleteIt(pod))];
+  }
+  return attachments.map(
+    (attachment) => entryFinding(pod, attachment, entries) ?? missingFinding(pod, node, attachment, scene),
+  );
+};
+
+const deleteIt = ({ namespace, name }: PodState): string =>
+  `kubectl -n ${namespace} delete pod ${name}: what makes it makes it anew`;
+
+/** Undefined: it has none, and may still get one. */
+const entryFinding = (
+  pod: PodState,
+  { nadKey, network, role, interface: name }: WantedAttachment,
+  entries: PodEntries,
+): Finding | undefined => {
+  const what = `network ${network}`;
+  const entry = entries.get(nadKey);
+  if (entry instanceof ApiError) {
+    const found = `${entry.object}: ${nadKey}: ${entry.message}`;
+    return blocked(what, 'annotation-unreadable', found, deleteIt(pod));
+  }
+  if (role !== 'primary' || !isOlder(entries)) {
+    return entry === undefined ? undefined : ok(what, [name, ...entry.ipAddresses, entry.mac].join(' '));
+  }
+  const found = `pod ${pod.key} was made before network ${network} was its namespace's, and is on the default network`;
+  return blocked(what, 'older-than-network', found, deleteIt(pod));
+};
+
+/**
+ * The agent has given it the default network as its primary one. A label or a network that came later changes no pod that
+ * runs, although the cluster manager may have given it an address since.
+ */
+const isOlder = (entries: PodEntries): boolean => {
+  const entry = entries.get(DEFAULT_NETWORK_NAME);
+  return entry !== undefined && !(entry instanceof ApiError) && entry.role === 'primary';
+};
+
+/** The cluster manager gives out the addresses of layer 2, the node's agent all others. */
+const missingFinding = (pod: PodState, node: string, attachment: WantedAttachment, scene: Scene): Finding => {
+  const { network, topology } = attachment;
+  const found = `pod ${pod.key} has no address of network ${network}`;
+  const event = eventsAbout(`Pod/${pod.key}`, scene, pod.uid).find((text) => isAbout(text, network));
+  if (topology === 'layer2') return unassignedFinding(pod, attachment, { found, event }, scene);
+  const what = `network ${network}`;
+  const state = scene.nodes.get(node);
+  const unprepared = state === undefined ? undefined : nodeFinding(state, network, scene);
+  if (unprepared !== undefined) return { ...unprepared, found: `${found}: ${unprepared.found}` };
+  const told = event === undefined ? `${found} from the agent of node ${node}` : `${found}: ${event}`;
+  return blocked(what, 'address-missing', told, `on node ${node}: udnctl explain pod ${pod.key}`);
+};
+
+/** `network red_red: …` is about that one only. */
+const isAbout = (text: string, network: string): boolean => {
+  const [, named] = /^network (\S+): /.exec(text) ?? [];
+  return named === undefined || named === network;
+};
+
+interface Told {
+  readonly found: string;
+  readonly event: string | undefined;
+}
+
+const unassignedFinding = (pod: PodState, attachment: WantedAttachment, told: Told, scene: Scene): Finding => {
+  const { network } = attachment;
+  const what = `network ${network}`;
+  const { messages, isExhausted } = scene.allocations().podProblems(pod);
+  const message = messages.find((text) => isAbout(text, network)) ?? told.event;
+  if (message === undefined) return waitsForManager(scene, what, 'address-missing', told.found);
+  const found = `${told.found}: ${message}`;
+  // Who sees one namespace of a network of the cluster does not see who has its addresses, but the event says it.
+  if (!isExhausted && !/ has no free address left$| has no tunnel id left$/.test(message)) {
+    return blocked(
+      what,
+      'request-refused',
+      found,
+      'free what it asks for, or make the pod anew, asking for something else',
+    );
+  }
+  const next = 'delete pods of the network, or make it anew with a larger subnet';
+  return blocked(what, 'addresses-exhausted', found, next);
+};

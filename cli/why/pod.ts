@@ -1,0 +1,81 @@
+/** Why a pod is not ready, or not gone. Pure. */
+import type { PodState } from '../cluster/pod-state.ts';
+import type { Scene } from './allocations.ts';
+import { wantedAttachments } from './attachments.ts';
+import { finalizerFindings } from './deletion.ts';
+import { blocked, type Finding, ok, unknown, type Verdict, verdictOf } from './finding.ts';
+import { eventsAbout } from './nad-findings.ts';
+import { servedFinding } from './node-findings.ts';
+import { entryFindings } from './pod-addresses.ts';
+
+export const whyPod = (pod: PodState, scene: Scene): Verdict => {
+  const subject = `pod ${pod.key}`;
+  if (pod.deletionTimestamp !== undefined) {
+    return verdictOf(subject, leavingFindings(pod, scene), 'is about to be gone', 'is not deleted yet');
+  }
+  if (pod.isCompleted)
+    return verdictOf(subject, [ok('pod', 'has completed')], 'has completed and needs no network', '');
+  const findings = podFindings(pod, scene);
+  const isAttached = findings.every(({ state }) => state !== 'blocked');
+  const all = isAttached ? [...findings, containersFinding(pod, scene)] : findings;
+  // The kubelet may be content with a pod that is on another network than it should be.
+  return verdictOf(subject, all, 'is ready', pod.isReady ? 'is not on its networks' : 'is not ready');
+};
+
+/** Only of its networks: whether it has all its addresses. */
+export const podFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
+  if (pod.isHostNetwork) return [ok('network', 'is on the network of its node')];
+  if (pod.node === undefined) {
+    const found = `no node has been found for pod ${pod.key}${pod.waits.length === 0 ? '' : `: ${pod.waits.join('; ')}`}`;
+    return [blocked('node', 'unscheduled', found, `kubectl -n ${pod.namespace} describe pod ${pod.name}`)];
+  }
+  const wanted = wantedAttachments(pod, scene);
+  return [
+    servedFinding(pod.node, scene),
+    ...wanted.findings,
+    ...entryFindings(pod, pod.node, wanted.attachments, scene),
+  ];
+};
+
+/** All that a network can do for it is done. */
+const containersFinding = (pod: PodState, scene: Scene): Finding => {
+  if (pod.isReady) return ok('containers', 'are ready');
+  const next = `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
+  const [event] = eventsAbout(`Pod/${pod.key}`, scene, pod.uid);
+  const reasons = [...pod.waits, ...(event === undefined ? [] : [event])];
+  const found = `it has all its addresses; the kubelet of node ${pod.node} does not say that it is ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
+  return blocked('containers', 'containers', found, next);
+};
+
+const leavingFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
+  const asked = ok('deletion', `asked for at ${pod.deletionTimestamp}`);
+  const held = finalizerFindings(`Pod ${pod.key}`, pod.finalizers);
+  if (pod.node === undefined) return [asked, ...held];
+  const node = servedFinding(pod.node, scene);
+  const [event] = eventsAbout(`Pod/${pod.key}`, scene, pod.uid);
+  if (held.length > 0 || node.state === 'blocked') return [asked, node, ...held];
+  const found = `the kubelet of node ${pod.node} is ending it${event === undefined ? '' : `: ${event}`}`;
+  return [
+    asked,
+    node,
+    blocked('kubelet', 'being-deleted', found, `kubectl -n ${pod.namespace} describe pod ${pod.name}`),
+  ];
+};
+
+export const absentPod = (key: string, scene: Scene): Verdict => {
+  const [namespace = ''] = key.split('/');
+  const subject = `pod ${key}`;
+  const hidden = scene.unread.find(({ resource }) => resource === 'pods');
+  if (hidden !== undefined)
+    return { ...absent(subject, `${hidden.what}: ${hidden.why}`), findings: [unknown('pods', hidden.why)] };
+  const isThere = scene.namespaces.has(namespace) || scene.unread.some(({ resource }) => resource === 'namespaces');
+  return absent(subject, isThere ? 'there is no such pod' : `namespace ${namespace} does not exist`);
+};
+
+const absent = (subject: string, why: string): Verdict =>
+  verdictOf(
+    subject,
+    [blocked('object', 'not-found', why, 'look for its name: udnctl pods -A')],
+    '',
+    'cannot be looked at',
+  );

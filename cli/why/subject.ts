@@ -1,0 +1,88 @@
+/** Finds what somebody asks about, and asks the one who knows. Pure. */
+import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
+import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
+import { networkId } from '../cluster/snapshot.ts';
+import type { Scene } from './allocations.ts';
+import { laterPrimary } from './attachments.ts';
+import { nadFindings } from './deletion.ts';
+import { blocked, type Finding, ok, unreadText, type Verdict, verdictOf } from './finding.ts';
+import { confText, idFinding, primaryRefusal } from './nad-findings.ts';
+import { whyNetwork } from './network.ts';
+import { nodesFindings } from './node-findings.ts';
+import { absentPod, whyPod } from './pod.ts';
+import { makerOf } from './wanted.ts';
+
+export const SUBJECTS = ['pod', 'network', 'udn', 'cudn'] as const;
+
+export interface Question {
+  readonly kind: (typeof SUBJECTS)[number];
+  /** `namespace/name`, of a network its name or that of its object. */
+  readonly name: string;
+}
+
+export const why = ({ kind, name }: Question, scene: Scene): Verdict => {
+  if (kind === 'pod') {
+    const pod = scene.pods.get(name);
+    return pod === undefined ? absentPod(name, scene) : whyPod(pod, scene);
+  }
+  const facts = findNetwork({ kind, name }, scene);
+  if (facts !== undefined) return whyNetwork(facts, scene);
+  const nad = kind === 'network' ? findNad(name, scene) : undefined;
+  return nad === undefined ? absent({ kind, name }, scene) : whyNad(nad, scene);
+};
+
+const findNetwork = ({ kind, name }: Question, { networks }: Scene): NetworkFacts | undefined => {
+  const udn = networks.get(networkId('UserDefinedNetwork', name));
+  const cudn = networks.get(networkId('ClusterUserDefinedNetwork', name));
+  if (kind === 'udn') return udn;
+  if (kind === 'cudn') return cudn;
+  return [...networks.values()].find(({ networkName }) => networkName === name) ?? udn ?? cudn;
+};
+
+const findNad = (name: string, { nads }: Scene): NadFacts | undefined =>
+  nads.get(name) ?? [...nads.values()].find(({ conf }) => conf?.name === name);
+
+/** Of a NAD without an object behind it that could be read: written by hand, or of a network that the user may not read. */
+export const whyNad = (nad: NadFacts, scene: Scene): Verdict => {
+  const subject = `NetworkAttachmentDefinition ${nad.key}`;
+  const made = ok('NAD', makerOf(nad));
+  if (nad.metadata.deletionTimestamp != null) {
+    return verdictOf(subject, [made, ...nadFindings(nad, scene)], 'is about to be gone', 'is not deleted yet');
+  }
+  return verdictOf(subject, [made, ...definitionFindings(nad, scene)], 'is ready', 'is not ready');
+};
+
+const definitionFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => {
+  const { conf, metadata } = nad;
+  if (conf === undefined) {
+    const found = nad.confError === undefined ? 'its CNI plugin is another one' : `it is wrong: ${confText(nad)}`;
+    return [blocked('configuration', 'nad-invalid', found, 'repair spec.config')];
+  }
+  const namespace = scene.namespaces.get(metadata.namespace);
+  const refusal =
+    conf.role !== 'primary' || namespace === undefined
+      ? undefined
+      : (primaryRefusal(namespace, nad.key, nad, scene) ?? laterPrimary(nad, scene));
+  const subnets = conf.topology === 'layer3' ? nodesFindings(conf.name, undefined, scene) : [];
+  return [
+    ok('configuration', [conf.topology, conf.role, ...conf.subnets.map(({ cidr }) => cidr)].join(', ')),
+    ...(refusal === undefined ? [] : [refusal]),
+    idFinding(nad, scene),
+    ...subnets,
+  ];
+};
+
+const RESOURCES = {
+  pod: ['pods'],
+  udn: ['userdefinednetworks'],
+  cudn: ['clusteruserdefinednetworks'],
+  network: ['userdefinednetworks', 'clusteruserdefinednetworks', 'network-attachment-definitions'],
+} as const;
+
+const absent = ({ kind, name }: Question, scene: Scene): Verdict => {
+  const resources: readonly string[] = RESOURCES[kind];
+  const hidden = scene.unread.filter(({ resource }) => resources.includes(resource)).map(unreadText);
+  const found = [`there is none of that name`, ...hidden].join('; ');
+  const finding = blocked('object', 'not-found', found, 'look for its name: udnctl networks --cluster -A');
+  return verdictOf(`${kind} ${name}`, [finding], '', 'cannot be looked at');
+};
