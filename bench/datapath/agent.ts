@@ -87,8 +87,10 @@ const openPlaces = async () => {
   const databases = createDatabases(remotes, () => undefined);
   databases.connect();
   const { northbound, southbound, openvswitch } = databases;
-  // As the agent does: its node is in this one, and the others are still being read while it renders.
-  await openvswitch.replica.whenSynced();
+  // As the agent does: its node is in this one, and the others are still being read while it renders. They have been asked
+  // by then, as the agent waits for the API's objects and for the neighbours in the southbound database, too.
+  const asked = [northbound, southbound].map(({ session }) => session.whenConnected());
+  await Promise.all([openvswitch.replica.whenSynced(), ...asked]);
   const { replica } = openvswitch;
   const { masqueradeSubnets } = parseClusterConfig();
   let written = 0;

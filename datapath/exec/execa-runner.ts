@@ -134,10 +134,7 @@ const common = (command: Command, environment: Environment, signal: AbortSignal 
     ...(signal === undefined ? {} : { cancelSignal: signal }),
   }) satisfies Options;
 
-const inputOf = ({ input }: Command) => {
-  if (input === undefined) return { stdin: 'ignore' } as const;
-  return typeof input === 'string' || input instanceof Uint8Array ? { input } : { stdin: input };
-};
+const inputOf = ({ input }: Command) => (input === undefined ? ({ stdin: 'ignore' } as const) : { input });
 
 const toCommandError = (error: unknown, command: Command, stderr?: string): unknown => {
   if (!(error instanceof ExecaError)) return error;

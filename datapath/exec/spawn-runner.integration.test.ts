@@ -32,24 +32,6 @@ describe('posix_spawn', () => {
     expect((await runner.run({ file: 'cat', args: [], input })).stdout).toBe(input);
   });
 
-  it('gives a program what comes in pieces, and ends it when no more can come', async () => {
-    const input = async function* (count: number, last: () => void) {
-      for (let i = 0; i < count; i++) yield `${i}`.padStart(1000);
-      last();
-    };
-    const nothing = (): void => {};
-    expect((await runner.run({ file: 'wc', args: ['-c'], input: input(1000, nothing) })).stdout).toBe('1000000\n');
-    expect(await runner.run({ file: 'true', args: [], input: input(1000, nothing) })).toMatchObject({ stdout: '' });
-    const fail = (): void => {
-      throw new Error('no more');
-    };
-    const failing = runner.run({ file: 'sh', args: ['-c', 'cat; echo whole'], input: input(1, fail) });
-    await expect(failing).rejects.toMatchObject({
-      code: 'ERR_EXEC_ABORTED',
-      stdout: expect.not.stringContaining('whole'),
-    });
-  });
-
   it('does not mind a program that reads nothing of its input', async () => {
     const input = 'x'.repeat(1_000_000);
     expect(await runner.run({ file: 'true', args: [], input })).toEqual({ stdout: '', stderr: '' });

@@ -80,7 +80,7 @@ class Run {
     const abort = (): void => this.#end('ERR_EXEC_ABORTED');
     this.#signal?.addEventListener('abort', abort, { once: true });
     const timeout = setTimeout(() => this.#end('ERR_EXEC_TIMEOUT'), timeoutMs);
-    if (input >= 0) void this.#feed(input, this.#command.input ?? '');
+    if (input >= 0) this.#feed(input, this.#command.input ?? '');
     const ended = Promise.withResolvers<number>();
     // Until then the number is that of no other process.
     readable(end).once('close', () => {
@@ -108,26 +108,11 @@ class Run {
     }
   }
 
-  async #feed(fd: number, input: NonNullable<Command['input']>): Promise<void> {
+  #feed(fd: number, input: NonNullable<Command['input']>): void {
     const socket = new Socket({ fd, readable: false, writable: true });
     // It may end before it has read everything: what it says then counts.
     socket.on('error', () => {});
-    if (typeof input === 'string' || input instanceof Uint8Array) {
-      socket.end(input);
-      return;
-    }
-    try {
-      for await (const piece of input) {
-        if (socket.destroyed) break;
-        if (!socket.write(piece)) await drained(socket);
-      }
-      socket.end();
-    } catch {
-      // Before it sees an end: what is incomplete must not be taken for the whole.
-      this.#verdict ??= 'ERR_EXEC_ABORTED';
-      this.#kill('SIGKILL');
-      socket.destroy();
-    }
+    socket.end(input);
   }
 
   async #read(fd: number): Promise<string> {
@@ -172,12 +157,6 @@ class Run {
     return new CommandError({ code, command: this.#command, ...fields });
   }
 }
-
-const drained = (socket: Socket): Promise<void> =>
-  new Promise((resolve) => {
-    socket.once('drain', resolve);
-    socket.once('close', resolve);
-  });
 
 const readable = (fd: number): Socket => {
   const socket = new Socket({ fd, readable: true, writable: false });

@@ -4,7 +4,7 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   /** Written to the program's stdin, which is a pipe and then closed. Without it stdin is empty. */
-  readonly input?: string | Uint8Array | AsyncIterable<string>;
+  readonly input?: string | Uint8Array;
   /** Added to the runner's own environment, which is only `LC_ALL=C` and `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Working directory; the process' own when absent. */

@@ -55,7 +55,8 @@ const planItems = (
   /** As the index names what things depend on. */
   const disturbed = new Set(removals.map(({ key }) => key));
   for (const [key, item] of items) {
-    if (situation.index.dependenciesOf(item).some((dependency) => disturbed.has(dependency))) {
+    // Mostly nothing is, and then what it depends on need not be found out.
+    if (disturbed.size > 0 && situation.index.dependenciesOf(item).some((dependency) => disturbed.has(dependency))) {
       later.add(key);
       // Of a link the key is also what others depend on.
       disturbed.add(key);

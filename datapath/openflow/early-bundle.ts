@@ -1,4 +1,4 @@
-/** Tells ovs-ofctl the first steps of a bundle while the others are still being found out: both take as long. */
+/** Tells a bridge the first steps of a bundle while the others are still being found out: both take as long. */
 import { isSameFlow } from './plan.ts';
 import type { BundleDraft, BundleOp } from './switch-client.ts';
 

@@ -86,17 +86,17 @@ const expectTrust = async (): Promise<void> => {
   const further = flowItem({ priority: 77 });
   subject.wanted.set(bridgeItemKey(further), further);
   const writing = () => subject.reconcile(new Set([bridgeItemKey(further)]));
-  expect(await programsOf(writing)).toEqual(['bundle']);
+  expect(await programsOf(writing)).toEqual([]);
 };
 
-it('networks come with one program', async () => {
-  expect(await programsOf(create)).toEqual(['bundle']);
+it('networks come without a program', async () => {
+  expect(await programsOf(create)).toEqual([]);
   expect(await test.noFlood()).toEqual(NUMBERS);
   expect(await subject.differences()).toEqual([]);
   await expectTrust();
 });
 
-it.each(['before', 'after'])('networks go with one program, their ports %s them', async (when) => {
+it.each(['before', 'after'])('networks go without a program, their ports %s them', async (when) => {
   await create();
   subject.want(UPLINK_ITEM);
   if (when === 'before') {
@@ -106,7 +106,7 @@ it.each(['before', 'after'])('networks go with one program, their ports %s them'
   const going = async (): Promise<void> => {
     expect(await subject.reconcile(KEYS)).toEqual({ written: NETWORKS, ...DONE });
   };
-  expect(await programsOf(going)).toEqual(['bundle']);
+  expect(await programsOf(going)).toEqual([]);
   if (when === 'after') {
     expect(await test.noFlood()).toEqual(NUMBERS);
     await removePorts();

@@ -5,7 +5,8 @@ import { createCommandRunner } from '../exec/execa-runner.ts';
 import { Ofctl } from './ofctl.ts';
 import { NORMAL_FORMS } from './testing/normal-forms.ts';
 import { VswitchWorld } from './testing/vswitch-world.ts';
-import { canonicalFlow } from './text/flow.ts';
+import { WIRE_FORMS } from './testing/wire-forms.ts';
+import { canonicalFlow, type FlowState } from './text/flow.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 
 const BRIDGE = 'br-ex';
@@ -36,6 +37,8 @@ const inTable = async () => {
   const flows = await world.client.flows(BRIDGE, signal);
   return new Map([...flows].filter(([identity]) => identity.startsWith('table=20,')));
 };
+
+const flowState = ({ cookie, actions }: FlowState): FlowState => ({ cookie, actions });
 
 const clear = () => world.ofctl('del-flows', world.socket(BRIDGE), 'table=20');
 
@@ -80,6 +83,29 @@ describe('ovs-ofctl', () => {
     const deleted = await collect(world.client.watch(BRIDGE, signal), deletes.length, removing);
     expect(deleted).toEqual(flows.map((flow) => ({ kind: 'deleted', flow })));
     expect(await inTable()).toEqual(new Map());
+  });
+
+  it('is not started for what features write', async () => {
+    const steps = WIRE_FORMS.map(({ op }) => op);
+    const run = (): Promise<never> => Promise.reject(new Error('a program is started'));
+    const client = world.newClient({ runner: { ...createCommandRunner(), run } });
+    const before = await world.client.flows(BRIDGE, signal);
+    await client.bundle(BRIDGE, steps, signal);
+    const expected = new Map<string, FlowState>(before);
+    for (const step of steps) {
+      if (step.op === 'addFlow') expected.set(step.flow.identity, flowState(step.flow));
+      if (step.op === 'deleteFlow') expected.delete(step.identity);
+    }
+    // With the group that the bundle deletes in the end.
+    for (const [identity, { actions }] of expected) if (actions.includes('group:5')) expected.delete(identity);
+    expect(await world.client.flows(BRIDGE, signal)).toEqual(expected);
+    const added = [...expected.keys()].filter((identity) => !before.has(identity));
+    await client.bundle(
+      BRIDGE,
+      added.map((identity) => ({ op: 'deleteFlow', identity })),
+      signal,
+    );
+    expect(await world.client.flows(BRIDGE, signal)).toEqual(before);
   });
 
   it('tells a large bundle completely', async () => {

@@ -1,6 +1,6 @@
 /**
- * The real `SwitchClient`: ovs-ofctl(8), one short run for each question, and one long run for each bridge's changes. Only ports
- * are asked for and changed without it.
+ * The real `SwitchClient`: ovs-ofctl(8), one short run for each question, and one long run for each bridge's changes. Bundles and
+ * ports go over the bridge's socket without it; what of a bundle is not known here, or is refused, is left to it.
  */
 import { CommandError } from '../exec/errors.ts';
 import type { BatchRunner, Command } from '../exec/types.ts';
@@ -12,6 +12,7 @@ import type { FlowState } from './text/flow.ts';
 import { type FlowStatistics, parseFlows } from './text/flow-dump.ts';
 import { FlowMonitorReader, type MonitorEvent } from './text/flow-monitor.ts';
 import { type GroupState, parseGroups } from './text/group-dump.ts';
+import { SocketDraft } from './wire/draft.ts';
 
 export interface OfctlOptions {
   readonly runner: BatchRunner;
@@ -77,24 +78,16 @@ export class Ofctl implements SwitchClient {
   }
 
   async bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void> {
-    if (ops.length > 0) await this.#run([...VERSION, 'bundle'], bridge, ['-'], signal, formatBundle(ops));
+    const draft = this.draft(bridge, signal);
+    draft.push(ops);
+    await draft.commit();
   }
 
   draft(bridge: string, signal: AbortSignal): BundleDraft {
-    const drop = new AbortController();
-    const { lines, push, end } = openInput();
-    const running = this.#run([...VERSION, 'bundle'], bridge, ['-'], AbortSignal.any([signal, drop.signal]), lines);
-    // Told by `commit`, if it comes to that.
-    running.catch(() => undefined);
-    return {
-      push: (ops) => push(formatBundle(ops)),
-      commit: async () => {
-        end();
-        await running;
-      },
-      // ovs-ofctl tells the bridge nothing before it has read everything: ended before that, it has done nothing.
-      drop: () => drop.abort(),
+    const byProgram = async (ops: readonly BundleOp[]): Promise<void> => {
+      await this.#run([...VERSION, 'bundle'], bridge, ['-'], signal, formatBundle(ops));
     };
+    return new SocketDraft({ bridge, path: this.#socketOf(bridge), signal, byProgram });
   }
 
   async setNoFlood(bridge: string, changes: ReadonlyMap<number, boolean>, signal: AbortSignal): Promise<NoFloodResult> {
@@ -130,7 +123,7 @@ export class Ofctl implements SwitchClient {
     bridge: string,
     rest: readonly string[],
     signal: AbortSignal,
-    input?: string | AsyncIterable<string>,
+    input?: string,
   ): Promise<string> {
     const command = { ...this.#command(options, bridge, rest), ...(input === undefined ? {} : { input }) };
     try {
@@ -155,21 +148,6 @@ export class Ofctl implements SwitchClient {
     return `${this.#runDirectory}/${checkedName(bridge)}.mgmt`;
   }
 }
-
-/** What a program reads while it is being found out. */
-const openInput = () => {
-  const { readable, writable } = new TransformStream<string, string>(undefined, UNLIMITED, UNLIMITED);
-  const writer = writable.getWriter();
-  // Fails when the program has ended before it has read everything, and that is told by its end.
-  const ignore = (): undefined => undefined;
-  return {
-    lines: readable.values(),
-    push: (text: string): void => void writer.write(text).catch(ignore),
-    end: (): void => void writer.close().catch(ignore),
-  };
-};
-
-const UNLIMITED = { highWaterMark: Number.POSITIVE_INFINITY };
 
 const checkedName = (bridge: string): string => {
   if (/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(bridge)) return bridge;

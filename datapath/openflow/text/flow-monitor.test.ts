@@ -5,6 +5,8 @@ const LOG = [
   '2026-01-01T00:00:00Z|00004|vconn|DBG|unix:/run/br-ex.mgmt: sent (Success): OFPST_FLOW_MONITOR request (OF1.5) (xid=0x2):',
   ' id=0 flags=add,delete,modify,actions,own',
   '2026-01-01T00:00:00Z|00005|vconn|DBG|unix:/run/br-ex.mgmt: received: OFPST_FLOW_MONITOR reply (OF1.5) (xid=0x2):',
+  '2026-01-01T00:00:00Z|00006|vconn|DBG|unix:/run/br-ex.mgmt: sent (Success): OFPT_BARRIER_REQUEST (OF1.5) (xid=0x4):',
+  '2026-01-01T00:00:00Z|00007|vconn|DBG|unix:/run/br-ex.mgmt: received: OFPT_BARRIER_REPLY (OF1.5) (xid=0x4):',
 ];
 const EVENT = [
   '2026-01-01T00:00:00Z|00009|vconn|DBG|unix:/run/br-ex.mgmt: received: OFPST_FLOW_MONITOR reply (OF1.5) (xid=0x0):',
@@ -31,6 +33,12 @@ describe('the output of a flow monitor', () => {
       { kind: 'present', flow: { identity: 'table=11,priority=5,ip', cookie: '0x5', actions: 'drop' } },
       { kind: 'present', flow: { identity: 'table=11,priority=5,ip', cookie: '0x5', actions: 'drop' } },
     ]);
+  });
+
+  it('does not listen before a barrier behind the request is answered: ovs-ofctl throws away what is told before', () => {
+    const [request = '', flags = '', reply = '', , barrier = ''] = LOG;
+    expect(read([request, flags, reply])).toEqual([]);
+    expect(read([request, flags, barrier])).toEqual([]);
   });
 
   it('says that a flow went', () => {

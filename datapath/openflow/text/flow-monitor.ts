@@ -2,7 +2,8 @@
  * What `ovs-ofctl -O OpenFlow15 -mmm -vvconn:console:dbg monitor BRIDGE watch:!initial` writes to stderr, line by line.
  *
  * The text of an event has table, cookie, match and actions but not the priority; the dump of the message's bytes that
- * `-mmm` adds after it has. The log says when the switch has answered the request: from then on no change is missed. (The
+ * `-mmm` adds after it has. The log says when the switch has answered the request, and then a barrier: what is told between the
+ * two ovs-ofctl throws away (`vconn_transact_noreply()` in `set_packet_in_format()`), from then on no change is missed. (The
  * answer itself goes to stdout, where it would wait in a buffer.)
  */
 import { syntaxError } from '../errors.ts';
@@ -24,6 +25,7 @@ export type MonitorEvent =
 export class FlowMonitorReader {
   #lines: string[] = [];
   #dump: HexDump | undefined;
+  #isAccepted = false;
 
   /** @returns what the line completed. @throws OpenflowError ERR_OPENFLOW_SYNTAX when nothing after it can be trusted */
   push(line: string): readonly MonitorEvent[] {
@@ -41,14 +43,16 @@ export class FlowMonitorReader {
     // In the log, too, there is a line for every flow.
     if (line.startsWith(EVENT)) return NOTHING;
     if (EVENTS.test(line)) this.#dump = new HexDump();
-    return READY.test(line) ? [{ kind: 'ready' }] : NOTHING;
+    if (ACCEPTED.test(line)) this.#isAccepted = true;
+    return this.#isAccepted && BARRIER.test(line) ? [{ kind: 'ready' }] : NOTHING;
   }
 }
 
 const NOTHING: readonly MonitorEvent[] = [];
 const EVENT = ' event=';
 const EVENTS = /^OFPST_FLOW_MONITOR reply \(OF1\.[56]\) \(xid=0x0\):(?: flags=\[more\])?$/;
-const READY = /\|vconn\|DBG\|.*: received: OFPST_FLOW_MONITOR reply \(OF1\.[56]\) \(xid=0x[1-9a-f][0-9a-f]*\):$/;
+const ACCEPTED = /\|vconn\|DBG\|.*: received: OFPST_FLOW_MONITOR reply \(OF1\.[56]\) \(xid=0x[1-9a-f][0-9a-f]*\):$/;
+const BARRIER = /\|vconn\|DBG\|.*: received: OFPT_BARRIER_REPLY \(OF1\.[56]\) \(xid=0x[0-9a-f]+\):$/;
 
 interface Entry {
   readonly event: number;

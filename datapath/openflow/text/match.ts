@@ -67,6 +67,12 @@ const KEYWORDS: Readonly<Record<string, readonly [number, number?]>> = {
   mplsm: [0x8848],
 };
 
+/** EtherType and IP protocol; undefined if it is none. */
+export const keywordProtocols = (keyword: string): readonly [number, number?] | undefined => PROTOCOLS.get(keyword);
+
+/** Asked for each flow: of an object the prototype's names would have to be ruled out every time. */
+const PROTOCOLS = new Map(Object.entries(KEYWORDS));
+
 /** By IP protocol, then by EtherType. */
 const KEYWORD_OF = new Map<number | undefined, Map<number, string>>();
 for (const [keyword, [ethType, ipProto]] of Object.entries(KEYWORDS)) {
@@ -78,8 +84,9 @@ for (const [keyword, [ethType, ipProto]] of Object.entries(KEYWORDS)) {
 const TRANSPORTS: Readonly<Record<number, 'tcp' | 'udp' | 'sctp'>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
 
 const addKeyword = (draft: Draft, keyword: string): void => {
-  const [ethType, ipProto] = (Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined) ?? [];
-  if (ethType === undefined) throw invalid(`${JSON.stringify(keyword)} is not a protocol`);
+  const protocols = keywordProtocols(keyword);
+  if (protocols === undefined) throw invalid(`${JSON.stringify(keyword)} is not a protocol`);
+  const [ethType, ipProto] = protocols;
   draft.ethType = sameOr('dl_type', draft.ethType, ethType);
   if (ipProto !== undefined) draft.ipProto = sameOr('nw_proto', draft.ipProto, ipProto);
 };

@@ -85,7 +85,8 @@ const maskedIp = (family: 4 | 6, text: string): string | undefined => {
   return `${printed}/${length ?? ipFromBigInt(family, mask)}`;
 };
 
-const maskOf = (family: 4 | 6, suffix: string): bigint => {
+/** @param suffix of an address: a length, or a mask. @throws OpenflowError ERR_OPENFLOW_INVALID */
+export const maskOf = (family: 4 | 6, suffix: string): bigint => {
   const bits = family === 4 ? 32 : 128;
   if (!/^[0-9]{1,3}$/.test(suffix)) return ipToBigInt(ipOf(family, suffix));
   const length = Number(suffix);
@@ -99,7 +100,8 @@ const prefixLengthOf = (mask: bigint, bits: number): number | undefined => {
   return bits - (inverted === 0n ? 0 : inverted.toString(2).length);
 };
 
-const ipOf = (family: 4 | 6, text: string): Ip => {
+/** @throws OpenflowError ERR_OPENFLOW_INVALID */
+export const ipOf = (family: 4 | 6, text: string): Ip => {
   if (isIP(text) !== family || (family === 6 && !isIp(text)))
     throw invalid(`${JSON.stringify(text)} is not an IPv${family} address`);
   return parseIp(text);

@@ -2,7 +2,7 @@
 import { sameValue } from '../../codec/equal.ts';
 import type { Value } from '../../codec/value.ts';
 import type { AnyRow } from '../../replica/row.ts';
-import { columnModel, tableModel } from '../../schema/model.ts';
+import { type DatabaseModel, tableModel } from '../../schema/model.ts';
 import type { Uuid } from '../../uuid.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import { isForeignRef, isRowRef, parseTarget, type TargetId } from '../identity.ts';
@@ -79,13 +79,28 @@ export class Lookup {
   }
 
   #mustBeReplaced({ table, columns }: AnyDesiredRow, row: AnyRow): boolean {
-    return Object.entries(columns).some(([name, value]) => {
-      const column = columnModel(this.actual.model, table, name);
-      if (!column?.immutable || !this.actual.store.supports(table, name)) return false;
+    return immutableColumns(this.actual.model, table).some((name) => {
+      const value = columns[name];
+      if (value === undefined || !this.actual.store.supports(table, name)) return false;
       return !isForeignRef(value) && !isRowRef(value) && !sameValue(row[name], value as Value);
     });
   }
 }
+
+/** Most tables have none, and it is asked for with every row that is wanted. */
+const immutableColumns = (model: DatabaseModel, table: string): readonly string[] => {
+  const known = immutableColumnsOf.get(model) ?? new Map<string, readonly string[]>();
+  immutableColumnsOf.set(model, known);
+  const columns = known.get(table) ?? readImmutableColumns(model, table);
+  known.set(table, columns);
+  return columns;
+};
+
+/** The same for as long as the model lives. */
+const immutableColumnsOf = new WeakMap<DatabaseModel, Map<string, readonly string[]>>();
+
+const readImmutableColumns = (model: DatabaseModel, table: string): string[] =>
+  Object.entries(tableModel(model, table)?.columns ?? {}).flatMap(([name, { immutable }]) => (immutable ? [name] : []));
 
 /** The unique indexes of which a desired row gives all columns as plain values. */
 export const identifyingIndexes = (actual: ActualRows, { table, columns }: AnyDesiredRow): (readonly string[])[] =>

@@ -1,0 +1,94 @@
+/** One bundle over a bridge's socket, told while it is being found out. */
+import { connect, type Socket } from 'node:net';
+import { encode, MESSAGE, type Message, MessageReader } from '../ports/message.ts';
+import { BUNDLE_REPLY, COMMITTED, encodeCommit, encodeOpen, VERSION } from './bundle.ts';
+
+/** A bridge that says nothing for so long after it was told to commit counts as one that does not answer. */
+const ANSWER_MS = 30_000;
+
+export class BundleSession {
+  readonly #socket: Socket;
+  readonly #reader = new MessageReader();
+  readonly #answer = Promise.withResolvers<'done' | 'refused'>();
+  #isCommitted = false;
+  /** It has read the beginning of the bundle. */
+  #isAnswered = false;
+
+  constructor(path: string) {
+    // Waited for by `commit`, if it comes to that.
+    this.#answer.promise.catch(() => undefined);
+    this.#socket = connect(path);
+    this.#socket.on('error', (error) => this.#onClosed(error));
+    this.#socket.on('close', () => this.#onClosed(new Error('connection closed')));
+    this.#socket.on('data', (piece: Buffer) => this.#onData(piece));
+    this.#socket.write(encodeOpen());
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  /**
+   * @returns `refused` if nothing was done, for whatever reason: the bridge said no, or was away before it was told
+   * @throws Error when it is not known whether it was done
+   */
+  async commit(signal: AbortSignal): Promise<'done' | 'refused'> {
+    signal.throwIfAborted();
+    if (this.#socket.destroyed) return 'refused';
+    const timeout = setTimeout(() => this.end(new Error('no answer')), ANSWER_MS);
+    const onAbort = (): void => this.end(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      this.#isCommitted = true;
+      this.#socket.write(encodeCommit());
+      return await this.#answer.promise;
+    } finally {
+      clearTimeout(timeout);
+      signal.removeEventListener('abort', onAbort);
+      this.end();
+    }
+  }
+
+  /** What was not committed is not done. May be repeated. */
+  end(reason: unknown = new Error('ended')): void {
+    this.#answer.reject(reason);
+    this.#socket.destroy();
+  }
+
+  #onClosed(error: Error): void {
+    if (this.#isCommitted && this.#isAnswered) this.end(error);
+    else this.#refused();
+  }
+
+  #refused(): void {
+    this.#answer.resolve('refused');
+    this.#socket.destroy();
+  }
+
+  #onData(piece: Buffer): void {
+    try {
+      for (const message of this.#reader.push(piece)) this.#onMessage(message);
+    } catch (error) {
+      this.end(error);
+    }
+  }
+
+  #onMessage({ type, xid, body }: Message): void {
+    if (type !== MESSAGE.hello) this.#isAnswered = true;
+    // One error, and nothing of the bundle is done: it is told before the answer to the commit.
+    if (type === MESSAGE.error) this.#refused();
+    else if (type === MESSAGE.echoRequest) this.#socket.write(echoReply(xid, body));
+    else if (type === BUNDLE_REPLY && body.length >= CONTROL && body.readUInt16BE(4) === COMMITTED) {
+      this.#answer.resolve('done');
+    }
+  }
+}
+
+/** Bundle and type. */
+const CONTROL = 6;
+
+const echoReply = (xid: number, body: Buffer): Buffer => {
+  const bytes = encode(MESSAGE.echoReply, xid, body);
+  bytes.writeUInt8(VERSION, 0);
+  return bytes;
+};

@@ -1,0 +1,112 @@
+/** The actions `ct` and `nat` in bytes: `struct nx_action_conntrack`, `struct nx_action_nat` in Open vSwitch's lib/ofp-actions.c. */
+import { ipFamily, ipToBigInt, isIp, parseIp } from '../../../net/ip.ts';
+import { invalid } from '../errors.ts';
+import { callOf, cut, splitTopLevel } from '../text/split.ts';
+import { parseNumber } from '../text/values.ts';
+import type { ByteWriter } from './byte-writer.ts';
+import { writeNicira } from './nicira.ts';
+import { numberBytes, oxmField, oxmHeader } from './oxm.ts';
+
+const CT = 35;
+const NAT = 36;
+const FLAG: Readonly<Record<string, number>> = { commit: 1, force: 2 };
+/** `NX_CT_RECIRC_NONE`. */
+const NO_TABLE = 0xff;
+
+interface Parameters {
+  flags: number;
+  /** A number, or part of a field. */
+  zone: { readonly header: number; readonly bits: number };
+  table: number;
+  nat: string | undefined;
+  exec: string | undefined;
+}
+
+/** @param inner between the brackets @param actions of `exec` */
+export const writeCt = (writer: ByteWriter, inner: string, actions: (text: string) => Uint8Array): ByteWriter => {
+  const { flags, zone, table, nat, exec } = parametersOf(inner);
+  return writeNicira(writer, CT, () => {
+    // Padding, and no ALG.
+    writer.u16(flags).u32(zone.header).u16(zone.bits).u8(table).zeros(3).u16(0);
+    if (nat !== undefined) writeNat(writer, nat);
+    if (exec !== undefined) writer.bytes(actions(exec));
+  });
+};
+
+const parametersOf = (inner: string): Parameters => {
+  const found: Parameters = {
+    flags: 0,
+    zone: { header: 0, bits: 0 },
+    table: NO_TABLE,
+    nat: undefined,
+    exec: undefined,
+  };
+  for (const text of splitTopLevel(inner)) {
+    const call = callOf(text);
+    const [name, value = ''] = cut(text, '=');
+    if (text === 'nat' || call?.name === 'nat') found.nat = call?.inner ?? '';
+    else if (call?.name === 'exec') found.exec = call.inner;
+    else if (FLAG[text] !== undefined) found.flags |= FLAG[text];
+    else if (name === 'table') found.table = Number(parseNumber(value));
+    else if (name === 'zone') found.zone = zoneOf(value);
+    else throw invalid(`the bytes of ct(${inner}) are not known`);
+  }
+  return found;
+};
+
+/** `64000`, `NXM_NX_REG13[0..15]` */
+const zoneOf = (text: string): Parameters['zone'] => {
+  if (/^[0-9]+$/.test(text)) return { header: 0, bits: Number(parseNumber(text)) };
+  const [, name, first, last] = /^([A-Z0-9_]+)\[([0-9]{1,3})\.\.([0-9]{1,3})\]$/.exec(text) ?? [];
+  if (name === undefined) throw invalid(`the bytes of zone=${text} are not known`);
+  return { header: oxmHeader(oxmField(name)), bits: Number(first) * 64 + Number(last) - Number(first) };
+};
+
+/** `NX_NAT_F_SRC` and so on. */
+const NAT_FLAG: Readonly<Record<string, number>> = { src: 1, dst: 2, persistent: 4, hash: 8, random: 16 };
+/** Which values follow: `NX_NAT_RANGE_IPV4_MIN` and so on. */
+const RANGE = { first4: 1, last4: 2, first6: 4, last6: 8, firstPort: 16, lastPort: 32 } as const;
+
+/** @param inner `src=10.0.0.1-10.0.0.9:100-200,random`; empty for `nat` alone */
+const writeNat = (writer: ByteWriter, inner: string): ByteWriter => {
+  let [flags, present] = [0, 0];
+  const values: Uint8Array[] = [];
+  const put = (flag: number, bytes: Uint8Array): void => {
+    present |= flag;
+    values.push(bytes);
+  };
+  for (const text of splitTopLevel(inner)) {
+    const [name, range] = cut(text, '=');
+    const flag = NAT_FLAG[name];
+    if (flag === undefined) throw invalid(`the bytes of nat(${inner}) are not known`);
+    flags |= flag;
+    if (range !== undefined) putRange(range, put);
+  }
+  return writeNicira(writer, NAT, () => {
+    writer.zeros(2).u16(flags).u16(present);
+    for (const bytes of values) writer.bytes(bytes);
+  });
+};
+
+const putRange = (text: string, put: (flag: number, bytes: Uint8Array) => void): void => {
+  const [, six, six2, four, four2, port, port2] =
+    /^(?:\[([0-9a-f:.]+)\](?:-\[([0-9a-f:.]+)\])?|([0-9.]+)(?:-([0-9.]+))?)(?::([0-9]+)(?:-([0-9]+))?)?$/.exec(text) ??
+    bareSix(text);
+  const [first, last] = [six ?? four, six2 ?? four2];
+  if (first === undefined) throw invalid(`the bytes of ${text} are not known`);
+  const isSix = ipFamily(ipOfText(first)) === 6;
+  const addressBytes = (address: string): Uint8Array => numberBytes(isSix ? 16 : 4, ipToBigInt(ipOfText(address)));
+  put(isSix ? RANGE.first6 : RANGE.first4, addressBytes(first));
+  if (last !== undefined) put(isSix ? RANGE.last6 : RANGE.last4, addressBytes(last));
+  if (port !== undefined) put(RANGE.firstPort, numberBytes(2, parseNumber(port)));
+  if (port2 !== undefined) put(RANGE.lastPort, numberBytes(2, parseNumber(port2)));
+};
+
+/** Without ports, IPv6 addresses have no brackets. */
+const bareSix = (text: string): readonly (string | undefined)[] =>
+  /^([0-9a-f:.]+)(?:-([0-9a-f:.]+))?$/.exec(text) ?? [];
+
+const ipOfText = (text: string) => {
+  if (!isIp(text)) throw invalid(`${text} is not an address`);
+  return parseIp(text);
+};
