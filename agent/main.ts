@@ -1,6 +1,7 @@
 /** `udn-agent`: one per node. */
 import { fileURLToPath } from 'node:url';
 import { destination, pino } from 'pino';
+import { openConntrack } from '../datapath/conntrack/conntrack.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { runProgram } from '../program/run.ts';
 import { runAgent } from './agent.ts';
@@ -24,6 +25,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
         log,
         signal,
         backends: placesOf(command.options),
+        conntrack: openConntrack(),
       });
       return;
     }

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import { type NetlinkWorker, startNetlink } from '../../datapath/netlink/worker/client.ts';
 import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
 import type { OvsdbSession } from '../../ovsdb/session/session.ts';
@@ -24,6 +25,7 @@ import { uplinkEffects } from '../uplink/effects.ts';
 import { mappingOperations } from '../uplink/mapping-operations.ts';
 import { Uplink } from '../uplink/uplink.ts';
 import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } from './datapath-parts.ts';
+import { forgetConnections, removeChassis, removeSockets } from './left-behind.ts';
 import { unpatchOperations } from './patch-ports.ts';
 import { refuseWhileAgentRuns } from './running-agent.ts';
 import { silentDatabases } from './silent-databases.ts';
@@ -39,6 +41,7 @@ export interface CleanupContext {
   readonly signal: AbortSignal;
   /** The places that are no databases. */
   readonly backends?: ((edges: CleanupEdges) => Backends) | undefined;
+  readonly conntrack?: Conntrack | undefined;
 }
 
 export interface CleanupEdges {
@@ -48,7 +51,7 @@ export interface CleanupEdges {
 
 /** @throws Error that names what is still there, and why */
 export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
-  const { options, buildFolder, log, signal } = context;
+  const { options, buildFolder, log, signal, conntrack } = context;
   await refuseWhileAgentRuns(options.statusSocket);
   await using resources = new AsyncDisposableStack();
   const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
@@ -62,7 +65,7 @@ export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
   resources.defer(async () => {
     await Promise.all(Object.values(backends ?? {}).map((backend: Backends[BackendName]) => backend.close()));
   });
-  await removeAll({ options, databases, netlink, backends, log }, signal);
+  await removeAll({ options, databases, netlink, backends, conntrack, log }, signal);
 };
 
 /** @throws Error that names what is still there, and why */
@@ -101,6 +104,7 @@ interface Part {
 export interface CleanupSite extends CleanupEdges {
   readonly options: CleanupOptions;
   readonly backends: Backends | undefined;
+  readonly conntrack?: Conntrack | undefined;
   readonly log: Pick<Logger, 'info'>;
 }
 
@@ -109,9 +113,10 @@ export interface CleanupSite extends CleanupEdges {
  * on it, the gateway bridge has to be found by its mapping, and the NIC gets back what is on the bridge in the end.
  */
 const parts = (site: CleanupSite): readonly Part[] => {
-  const { options, databases, netlink, backends } = site;
+  const { options, databases, netlink, backends, conntrack } = site;
   return [
     { what: 'CNI plugin and configuration', remove: () => uninstall(options) },
+    { what: 'sockets of the agent', remove: () => removeSockets(options) },
     {
       what: 'ports and interfaces of pods',
       needs: 'openvswitch',
@@ -145,6 +150,20 @@ const parts = (site: CleanupSite): readonly Part[] => {
       remove: (signal) => restoreSysctls(netlink, ledgerPath(options.statusSocket), signal),
     },
     { what: 'interface of the gateway bridge', needs: 'openvswitch', remove: (signal) => giveBack(site, signal) },
+    ...(conntrack === undefined
+      ? []
+      : [
+          {
+            what: 'connections',
+            needs: 'openvswitch' as const,
+            remove: (signal: AbortSignal) => forgetConnections(conntrack, options.cluster, signal),
+          },
+        ]),
+    {
+      what: 'chassis',
+      needs: 'southbound',
+      remove: (signal) => removeChassis(databases.southbound.session, databases.openvswitch.replica, signal),
+    },
   ];
 };
 

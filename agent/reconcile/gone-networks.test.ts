@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { TestCluster } from '../testing/cluster.ts';
-import { forgetGoneNetworks } from './gone-networks.ts';
+import { forgetGoneNetworks, type GoneNetworksOptions } from './gone-networks.ts';
 
 const RED = { id: 1, topology: 'layer3', subnets: ['10.0.0.0/16'], namespace: 'red', nad: 'net' } as const;
 
@@ -17,7 +16,7 @@ const setup = (
   const errors: string[] = [];
   const broken = new Set<string>();
   const gate = openGate();
-  const conntrack: Conntrack = {
+  const conntrack: GoneNetworksOptions['conntrack'] = {
     flushMark: async (zone, mark) => {
       if (broken.has('marks')) throw new Error('ovs-vswitchd is not there');
       flushed.push(`${zone} ${mark}`);

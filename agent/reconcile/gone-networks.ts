@@ -16,7 +16,7 @@ import type { LocalSettings } from '../model/view.ts';
 export interface GoneNetworksOptions {
   readonly facts: FactStore;
   readonly settings: Pick<LocalSettings, 'cluster' | 'networkRendering'>;
-  readonly conntrack: Conntrack;
+  readonly conntrack: Pick<Conntrack, 'flushMark' | 'flushAddress'>;
   readonly clock: Clock;
   readonly onError: (network: string, error: unknown) => void;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { parseCidr } from '../../net/cidr.ts';
 import { FakeCommandRunner } from '../exec/fake.ts';
 import { createConntrack } from './conntrack.ts';
 
@@ -18,6 +19,18 @@ it('forgets what the kernel has of an address, on either side; nothing there is 
     '--family ipv6 --orig-dst fd69::c',
     '--family ipv6 --reply-src fd69::c',
     '--family ipv6 --reply-dst fd69::c',
+  ]);
+});
+
+it('forgets a whole zone, and what was opened from or to a subnet', async () => {
+  const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}), conntrack: () => nothing });
+  const conntrack = createConntrack(runner);
+  await conntrack.flushZone(64_001);
+  expect(await conntrack.flushSubnet(parseCidr('169.254.0.0/17'))).toBe(true);
+  expect(runner.commands.map(({ args }) => args.join(' '))).toEqual([
+    'dpctl/flush-conntrack zone=64001',
+    '--delete --family ipv4 --orig-src 169.254.0.0/17',
+    '--delete --family ipv4 --orig-dst 169.254.0.0/17',
   ]);
 });
 

@@ -2,6 +2,7 @@
  * Connections that the datapath and the kernel remember. Those of a network that is gone are forgotten: the next network
  * with its id has its marks and its masquerade addresses, and must not get answers meant for the one before.
  */
+import type { Cidr } from '../../net/cidr.ts';
 import { CommandError } from '../exec/errors.ts';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
@@ -12,6 +13,8 @@ export interface Conntrack {
    * @throws CommandError
    */
   flushMark(zone: number, mark: number, signal?: AbortSignal): Promise<void>;
+  /** The same, whatever the mark. @throws CommandError */
+  flushZone(zone: number, signal?: AbortSignal): Promise<void>;
   /**
    * Forgets what the kernel remembers of connections from or to an address (conntrack(8)). A node without the program
    * keeps them until they time out.
@@ -19,29 +22,39 @@ export interface Conntrack {
    * @throws CommandError
    */
   flushAddress(address: string, signal?: AbortSignal): Promise<boolean>;
+  /** The same of connections that were opened from or to any address of a subnet: conntrack(8) takes none for replies. */
+  flushSubnet(subnet: Cidr, signal?: AbortSignal): Promise<boolean>;
 }
 
 /** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
-export const openConntrack = (spawnAddon: string): Conntrack => createConntrack(openCommandRunner(spawnAddon));
+export const openConntrack = (spawnAddon?: string): Conntrack => createConntrack(openCommandRunner(spawnAddon));
 
-export const createConntrack = (runner: CommandRunner): Conntrack => ({
-  flushMark: async (zone, mark, signal) => {
-    const args = ['dpctl/flush-conntrack', `zone=${zone}`, `mark=0x${mark.toString(16)}`];
-    await runner.run({ file: 'ovs-appctl', args }, signal);
-  },
-  flushAddress: async (address, signal) => {
-    const family = address.includes(':') ? 'ipv6' : 'ipv4';
-    for (const side of ['--orig-src', '--orig-dst', '--reply-src', '--reply-dst']) {
+export const createConntrack = (runner: CommandRunner): Conntrack => {
+  const flushDatapath = async (filter: readonly string[], signal: AbortSignal | undefined): Promise<void> => {
+    await runner.run({ file: 'ovs-appctl', args: ['dpctl/flush-conntrack', ...filter] }, signal);
+  };
+  const flushKernel = async (sides: readonly string[], value: string, signal: AbortSignal | undefined) => {
+    const family = value.includes(':') ? 'ipv6' : 'ipv4';
+    for (const side of sides) {
       try {
-        await runner.run({ file: 'conntrack', args: ['--delete', '--family', family, side, address] }, signal);
+        await runner.run({ file: 'conntrack', args: ['--delete', '--family', family, side, value] }, signal);
       } catch (error) {
         if (isMissing(error)) return false;
         if (!foundNothing(error)) throw error;
       }
     }
     return true;
-  },
-});
+  };
+  return {
+    flushMark: (zone, mark, signal) => flushDatapath([`zone=${zone}`, `mark=0x${mark.toString(16)}`], signal),
+    flushZone: (zone, signal) => flushDatapath([`zone=${zone}`], signal),
+    flushAddress: (address, signal) => flushKernel([...OPENED, ...ANSWERED], address, signal),
+    flushSubnet: (subnet, signal) => flushKernel(OPENED, subnet, signal),
+  };
+};
+
+const OPENED = ['--orig-src', '--orig-dst'];
+const ANSWERED = ['--reply-src', '--reply-dst'];
 
 const isMissing = (error: unknown): boolean => error instanceof CommandError && error.code === 'ERR_EXEC_NOT_FOUND';
 

@@ -13,7 +13,6 @@ import {
   type HostileCluster,
   hostileCluster,
   isTunnelled,
-  masqueradeAddresses,
   type NamedFrame,
   NODE,
   namesOf,
@@ -199,4 +198,4 @@ const ADDRESSES_IN: Readonly<Record<number, readonly [number, number]>> = {
 
 /** The first bytes that all masquerade addresses share. */
 const masqueradePrefix = (family: Family): Buffer =>
-  ipBytes(masqueradeAddresses(family)[0] as Ip).subarray(0, family === 4 ? 3 : 15);
+  ipBytes(parseIp(family === 4 ? '169.254.0.0' : 'fd69::')).subarray(0, family === 4 ? 3 : 15);

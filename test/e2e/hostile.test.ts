@@ -1,7 +1,9 @@
-/** Pods that say what they like, byte by byte, and who hears it. Needs root and `make build`. */
+/**
+ * Pods that say what they like, byte by byte, and who hears it. What only OVN's switches have to do with is here alone. Needs root and
+ * `make build`.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
-import { macFromIp } from '../../net/mac.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { useCluster } from './support/cluster.ts';
 import {
@@ -10,46 +12,34 @@ import {
   BROADCAST,
   type Datagram,
   type Ethernet,
-  ipBytes,
   multicastMac,
   neighbourAdvertisement,
   routerAdvertisement,
   udp,
 } from './support/frames.ts';
 import {
+  addressesOfOthers,
   type Foothold,
   type HostileCluster,
   hostileCluster,
-  masqueradeAddresses,
   type NamedFrame,
-  NODE,
   namesOf,
   neighbourMac,
-  OTHER_NODE,
   ofFamily,
   type Sighting,
   sendAndWatch,
   type Tenant,
 } from './support/hostile.ts';
-import { nodeAddress, outside, pings } from './support/north-south.ts';
+import { hostileByNode } from './support/hostile-by-node.ts';
 
 const cluster = useCluster({ name: 'test-hostile' });
 let here: HostileCluster;
-const macs = new Map<string, string>();
 
 beforeAll(async () => {
   here = await hostileCluster(cluster());
-  for (const node of [NODE, OTHER_NODE]) {
-    const { stdout } = await cluster().node(node, ['cat', '/sys/class/net/br-ex/address']);
-    macs.set(node, stdout.trim());
-  }
-  // Every next hop is known from here on.
-  for (const key of here.pods) {
-    for (const family of FAMILIES) await pings(cluster(), key, outside(family));
-  }
 });
 
-const nodeMac = (node: string): string => macs.get(node) ?? '';
+hostileByNode(cluster, () => here);
 
 const attack = (from: Foothold, frames: readonly NamedFrame[], honest: readonly NamedFrame[]) =>
   sendAndWatch(
@@ -59,15 +49,6 @@ const attack = (from: Foothold, frames: readonly NamedFrame[], honest: readonly 
     honest,
     here.pods.filter((key) => key !== from.pod),
   );
-
-const towards = ({ mac, gatewayMac }: Foothold): Ethernet => ({ from: mac, to: gatewayMac });
-
-/** To the server outside, from the pod's own addresses: it leaves with the node's. */
-const honestOut = (from: Foothold, family: Family): NamedFrame => ({
-  name: 'honest',
-  device: from.device,
-  build: (payload) => udp(towards(from), { src: ofFamily(from.addresses, family), dst: outside(family), payload }),
-});
 
 const placesOf = (seen: readonly Sighting[]): readonly string[] => [...new Set(namesOf(seen))];
 
@@ -104,102 +85,11 @@ const claim = (from: Foothold, name: string, ip: Ip, mac: string): readonly Name
       ];
 };
 
-/** What left the first node with another source than the node's address or MAC. */
-const leavingNotAsNode = (seen: readonly Sighting[]): readonly string[] =>
-  seen
-    .filter(({ place }) => place === NODE || place === 'outside')
-    .filter(({ bytes }) => {
-      const isIpv4 = bytes.readUInt16BE(12) === 0x0800;
-      const source = isIpv4 ? bytes.subarray(26, 30) : bytes.subarray(22, 38);
-      const mac = bytes.subarray(6, 12).toString('hex');
-      return !source.equals(ipBytes(nodeAddress(NODE, isIpv4 ? 4 : 6))) || mac !== nodeMac(NODE).replaceAll(':', '');
-    })
-    .map(({ name, bytes }) => `${name}: ${bytes.subarray(0, 54).toString('hex')}`);
-
-const HONEST_OUT = [`honest @ ${NODE}`, 'honest @ outside'];
-
-/** Addresses of others, by what they are. */
-const foreign = (from: Foothold, family: Family): readonly (readonly [string, Ip])[] => {
-  const own = from.pod.split('/')[0];
-  return [
-    ['gateway', ofFamily(from.gateways, family)],
-    ['neighbour', ofFamily(here.foothold(`${own}/b`).addresses, family)],
-    ...(['red', 'blue', 'green', 'gold', 'plain'] as const)
-      .filter((tenant) => tenant !== own)
-      .map((tenant) => [tenant, ofFamily(here.foothold(`${tenant}/b`).addresses, family)] as const),
-    ['node', nodeAddress(NODE, family)],
-    ['other node', nodeAddress(OTHER_NODE, family)],
-    ['outside', outside(family)],
-    ...masqueradeAddresses(family).map((ip) => [`masquerade ${ip}`, ip] as const),
-  ];
-};
-
 const ATTACKERS = ['red', 'green', 'plain'] as const satisfies readonly Tenant[];
 
 describe.each(ATTACKERS)('a pod of %s', (tenant) => {
   const attacker = (): Foothold => here.foothold(`${tenant}/a`);
   const peers = [`${tenant}/b`, `${tenant}/c`];
-
-  it.each(FAMILIES)('sends from nobody else’s address or MAC, IPv%s', async (family) => {
-    const from = attacker();
-    const dst = outside(family);
-    const claimed = foreign(from, family).map(
-      ([name, src]): NamedFrame => ({
-        name: `from ${name}`,
-        device: from.device,
-        build: (payload) => udp(towards(from), { src, dst, payload }),
-      }),
-    );
-    const otherMacs = [from.gatewayMac, here.foothold(`${tenant}/b`).mac, nodeMac(NODE), '02:00:00:00:00:77'];
-    const disguised = otherMacs.map(
-      (mac): NamedFrame => ({
-        name: `as ${mac}`,
-        device: from.device,
-        build: (payload) =>
-          udp({ from: mac, to: from.gatewayMac }, { src: ofFamily(from.addresses, family), dst, payload }),
-      }),
-    );
-    expect(namesOf(await attack(from, [...claimed, ...disguised], [honestOut(from, family)]))).toEqual(HONEST_OUT);
-  });
-
-  it.each(FAMILIES)('reaches no other network by any address or next hop, IPv%s', async (family) => {
-    const from = attacker();
-    const src = ofFamily(from.addresses, family);
-    const others = (['red', 'blue', 'green', 'gold', 'plain'] as const).filter((other) => other !== tenant);
-    const victims = others
-      .flatMap((other) => [`${other}/a`, `${other}/b`, `${other}/c`])
-      .map((key) => here.foothold(key));
-    const frames = victims.flatMap((victim) =>
-      [...new Set([victim.addresses, victim.defaultAddresses].map((addresses) => ofFamily(addresses, family)))].flatMap(
-        (dst) =>
-          [from.gatewayMac, victim.mac, victim.gatewayMac, nodeMac(NODE), nodeMac(OTHER_NODE), BROADCAST].map(
-            (to): NamedFrame => ({
-              name: `to ${victim.pod} ${dst} by ${to}`,
-              device: from.device,
-              build: (payload) => udp({ from: from.mac, to }, { src, dst, payload }),
-            }),
-          ),
-      ),
-    );
-    // The host itself, which pods of the default network reach by this address as by its own.
-    const host = tenant === 'plain' ? ['169.254.0.2', 'fd69::2'] : [];
-    const masquerade = masqueradeAddresses(family)
-      .filter((ip) => !host.includes(ip))
-      .flatMap((dst) =>
-        [from.gatewayMac, nodeMac(NODE)].map(
-          (to): NamedFrame => ({
-            name: `to ${dst} by ${to}`,
-            device: from.device,
-            build: (payload) => udp({ from: from.mac, to }, { src, dst, payload }),
-          }),
-        ),
-      );
-    const seen = await attack(from, [...frames, ...masquerade], [honestOut(from, family)]);
-    expect(namesOf(seen.filter(({ place }) => place.includes('/') && !peers.includes(place)))).toEqual([]);
-    expect(namesOf(seen.filter(({ name }) => name.includes('169.254.') || name.includes('fd69:')))).toEqual([]);
-    expect(leavingNotAsNode(seen)).toEqual([]);
-    expect(namesOf(seen)).toEqual(expect.arrayContaining(HONEST_OUT));
-  });
 
   it('claims no address of others by ARP or neighbour discovery', async () => {
     const from = attacker();
@@ -208,7 +98,7 @@ describe.each(ATTACKERS)('a pod of %s', (tenant) => {
       from.gateways.map((gateway) => neighbourMac(cluster(), victim.pod, victim.device, gateway)),
     );
     const claims = FAMILIES.flatMap((family) =>
-      foreign(from, family).flatMap(([name, ip]) => claim(from, name, ip, from.mac)),
+      addressesOfOthers(here, tenant, family).flatMap(([name, ip]) => claim(from, name, ip, from.mac)),
     );
     const disguised = FAMILIES.flatMap((family) =>
       claim(from, 'own', ofFamily(from.addresses, family), from.gatewayMac),
@@ -240,37 +130,6 @@ describe.each(ATTACKERS)('a pod of %s', (tenant) => {
       }),
     );
     const honest: NamedFrame = { ...(frames[0] as NamedFrame), name: 'honest' };
-    const seen = await attack(from, frames, [honest]);
-    expect(placesOf(seen.filter(({ place }) => !peers.includes(place)))).toEqual([]);
-    expect(namesOf(seen)).toContain(`honest @ ${tenant}/b`);
-  });
-
-  it('reaches nobody of another network by link-local addresses', async () => {
-    const from = attacker();
-    const { stdout } = await cluster().node(NODE, ['ip', '-6', '-br', 'addr', 'show', 'br-ex', 'scope', 'link']);
-    const nodeLinkLocal = parseIp(/fe80::[0-9a-f:]+/.exec(stdout)?.[0] ?? '');
-    const others = (['red', 'blue', 'green', 'gold', 'plain'] as const).filter((other) => other !== tenant);
-    const victims = others.flatMap((other) => [`${other}/a`, `${other}/c`]).map((key) => here.foothold(key));
-    const targets = [
-      ...victims.map(({ linkLocal, mac }) => ({ ip: linkLocal, mac })),
-      { ip: nodeLinkLocal, mac: nodeMac(NODE) },
-    ];
-    const frames = targets.flatMap(({ ip, mac }) =>
-      [mac, from.gatewayMac, BROADCAST].map(
-        (to): NamedFrame => ({
-          name: `to ${ip} by ${to}`,
-          device: from.device,
-          build: (payload) => udp({ from: from.mac, to }, { src: from.linkLocal, dst: ip, payload }),
-        }),
-      ),
-    );
-    const friend = here.foothold(`${tenant}/b`);
-    const honest: NamedFrame = {
-      name: 'honest',
-      device: from.device,
-      build: (payload) =>
-        udp({ from: from.mac, to: friend.mac }, { src: from.linkLocal, dst: friend.linkLocal, payload }),
-    };
     const seen = await attack(from, frames, [honest]);
     expect(placesOf(seen.filter(({ place }) => !peers.includes(place)))).toEqual([]);
     expect(namesOf(seen)).toContain(`honest @ ${tenant}/b`);
@@ -316,68 +175,6 @@ describe.each(['gold', 'red', 'plain'] as const)('a pod of %s', (tenant) => {
     expect(namesOf(seen.filter(({ name }) => name !== 'honest'))).toEqual([]);
     const heardBy = tenant === 'gold' ? listening : listening.slice(0, 1);
     expect(namesOf(seen)).toEqual(expect.arrayContaining(heardBy.map((peer) => `honest @ ${peer}`)));
-  });
-});
-
-it.each(FAMILIES)('a tenant gets nothing out by its interface on the default network, IPv%s', async (family) => {
-  const tenant = here.foothold('red/a');
-  const insider = here.foothold('plain/a');
-  const src = ofFamily(tenant.defaultAddresses, family);
-  const mac = macFromIp(ofFamily(tenant.defaultAddresses, 4));
-  const targets: (readonly [string, Ip])[] = [
-    [insider.gatewayMac, outside(family)],
-    [insider.gatewayMac, nodeAddress(NODE, family)],
-    [insider.gatewayMac, ofFamily(insider.gateways, family)],
-    [insider.gatewayMac, ofFamily(here.foothold('plain/c').addresses, family)],
-    [insider.mac, ofFamily(insider.addresses, family)],
-    [nodeMac(NODE), outside(family)],
-    ...masqueradeAddresses(family).map((ip) => [insider.gatewayMac, ip] as const),
-    ...['red/b', 'blue/a'].map((key) => {
-      const { defaultAddresses } = here.foothold(key);
-      return [macFromIp(ofFamily(defaultAddresses, 4)), ofFamily(defaultAddresses, family)] as const;
-    }),
-  ];
-  const frames = targets.map(
-    ([to, dst]): NamedFrame => ({
-      name: `to ${dst} by ${to}`,
-      device: 'eth0',
-      build: (payload) => udp({ from: mac, to }, { src, dst, payload }),
-    }),
-  );
-  expect(namesOf(await attack(tenant, frames, [honestOut(tenant, family)]))).toEqual(HONEST_OUT);
-});
-
-describe.each(FAMILIES)('a host outside, IPv%s', (family) => {
-  it('reaches no pod and no masquerade address, whoever it claims to be', async () => {
-    const mac = (await cluster().outside(['cat', '/sys/class/net/eth0/address'])).stdout.trim();
-    const victims = ['red/a', 'blue/a', 'green/a', 'gold/a', 'plain/a'].map((key) => here.foothold(key));
-    const masquerade = masqueradeAddresses(family);
-    const sources = [
-      outside(family),
-      nodeAddress(NODE, family),
-      nodeAddress(OTHER_NODE, family),
-      ofFamily(here.foothold('red/b').addresses, family),
-      ...masquerade,
-    ];
-    const destinations = new Set([
-      ...victims.flatMap(({ addresses, defaultAddresses }) =>
-        [addresses, defaultAddresses].map((of) => ofFamily(of, family)),
-      ),
-      ...masquerade,
-    ]);
-    const frame = (src: Ip, dst: Ip, name = `${src} → ${dst}`): NamedFrame => ({
-      name,
-      device: 'eth0',
-      build: (payload) => udp({ from: mac, to: nodeMac(NODE) }, { src, dst, payload }),
-    });
-    const frames = sources.flatMap((src) => [...destinations].map((dst) => frame(src, dst)));
-    const asMasquerade = masquerade.map((src) => frame(src, nodeAddress(NODE, family), 'as masquerade'));
-    const honest = frame(outside(family), nodeAddress(NODE, family), 'honest');
-    const seen = await sendAndWatch(cluster(), 'outside', [...frames, ...asMasquerade], [honest], here.pods);
-    expect(namesOf(seen.filter(({ place }) => place !== NODE))).toEqual([]);
-    expect(namesOf(seen.filter(({ name }) => name === 'as masquerade' || name === 'honest'))).toEqual([
-      `honest @ ${NODE}`,
-    ]);
   });
 });
 

@@ -6,11 +6,13 @@ import { useCluster } from './support/cluster.ts';
 import { DAMAGES } from './support/damages.ts';
 import { DRIFT_SETTINGS, drift } from './support/drift.ts';
 import { hostIsolation } from './support/host-isolation.ts';
+import { hostileAmongTenants } from './support/hostile-tenants.ts';
 import { kernelSuites } from './support/kernel-suites.ts';
+import { networkDeletion } from './support/network-deletion.ts';
 import { northSouth } from './support/north-south.ts';
 import { podKey } from './support/north-south-tenants.ts';
 import { pathMtu } from './support/path-mtu.ts';
-import { spoofing } from './support/spoofing.ts';
+
 import { tenantVrfs } from './support/tenant-vrfs.ts';
 import { VRF_DAMAGES } from './support/vrf-damages.ts';
 import { vrfLifecycle } from './support/vrf-lifecycle.ts';
@@ -35,8 +37,13 @@ hostIsolation(cluster, {
   hostPods: ['red/host', 'plain/host'],
   hasSctp: true,
 });
-spoofing(cluster);
+hostileAmongTenants(cluster);
 pathMtu(cluster, { isTold: true });
 drift(cluster, [...VRF_DAMAGES, ...OTHER_DAMAGES], []);
 kernelSuites(cluster);
+networkDeletion(cluster, {
+  stays: { from: podKey('red', 'node-1'), to: podKey('red', 'node-2') },
+  many: 6,
+  hasMarks: false,
+});
 vrfLifecycle(cluster);

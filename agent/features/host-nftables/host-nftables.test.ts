@@ -48,6 +48,20 @@ it('in local gateway mode pods leave as the node, and services see which network
   expect(rulesOf(workedCluster({ ...DUAL, mode: 'shared' }), 'ovn-kube-local-gw-masq')).toBeUndefined();
 });
 
+it.each(['shared', 'local'] as const)(
+  'nobody begins anything with masquerade addresses by the host, %s mode',
+  (mode) => {
+    expect(rulesOf(workedCluster({ ...DUAL, mode }), 'udn-forward')).toEqual([
+      'ct state established,related accept',
+      'ct status dnat accept',
+      'ip daddr 169.254.0.0/17 drop',
+      'ip6 daddr fd69::/112 drop',
+      'oifname != "ovn-k8s-mp*" accept',
+      'drop',
+    ]);
+  },
+);
+
 it('a network has a chain that sets its mark, and the default network has none', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-mark-0x1001')).toEqual(['meta mark set 0x00001001']);
   const chains = [...itemsOf(emptyCluster(DUAL)).keys()].filter((key) => key.includes('udn-mark-0x'));

@@ -27,12 +27,13 @@ export const hostNftables: FeatureOver<'zone'> = {
     const gateway = view.gateway(view.node);
     const subnets = local?.subnets ?? [];
     const addresses = local === undefined ? [] : subnets.map((subnet) => managementIp(local.network, subnet));
+    const families = gateway === undefined ? [] : bridgeFamilies(gateway, view.cluster);
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
       ...tenantServiceItems(),
       ...pathMtuItems(),
-      ...forwardingItems(),
-      ...(gateway?.mode === 'local' ? localGatewayItems(subnets, bridgeFamilies(gateway, view.cluster)) : []),
+      ...forwardingItems(families),
+      ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),
     ];
     return { nftables: { items } };
   },

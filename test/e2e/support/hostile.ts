@@ -1,19 +1,20 @@
-/** Four tenants and pods of the default network, and what a hostile one of them knows of itself and of the others. */
+/** Tenants and pods of the default network, and what a hostile one of them knows of itself and of the others. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { FAMILIES, type Family, type Ip, ipFamily, isLinkLocal6, parseIp } from '../../../net/ip.ts';
-import type { Sandbox } from '../../../sandbox/index.ts';
+import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { type CapturedFrame, capture, type FrameToSend, type Place, sendFrames } from './capture.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './manifests.ts';
+import { nodeAddress, outside } from './north-south.ts';
 import { addressesOf } from './packets.ts';
 
 export const NODE = 'node-1';
 export const OTHER_NODE = 'node-2';
 
-const TENANTS = ['red', 'blue', 'green', 'gold', 'plain'] as const;
-export type Tenant = (typeof TENANTS)[number];
+export const HOSTILE_TENANTS = ['red', 'blue', 'green', 'gold', 'plain'] as const;
+export type Tenant = (typeof HOSTILE_TENANTS)[number];
 
 /** Subnets that do not overlap, so that an address says whose it is. Two pods on the first node, one on the second. */
 const MANIFESTS = [
@@ -23,7 +24,7 @@ const MANIFESTS = [
   layer3('blue', 'net', ['10.81.0.0/16/24', 'fd00:81::/48/64']),
   layer2('green', 'net', ['10.82.0.0/16', 'fd00:82::/64']),
   layer2('gold', 'net', ['10.83.0.0/16', 'fd00:83::/64']),
-  ...TENANTS.flatMap((name) => [pod(name, 'a', NODE), pod(name, 'b', NODE), pod(name, 'c', OTHER_NODE)]),
+  ...HOSTILE_TENANTS.flatMap((name) => [pod(name, 'a', NODE), pod(name, 'b', NODE), pod(name, 'c', OTHER_NODE)]),
 ];
 
 /** A pod's interface on a network, and the gateway that is there. */
@@ -40,26 +41,41 @@ export interface Foothold {
 }
 
 export interface HostileCluster {
-  /** Of pod `TENANT/NAME`, on its primary network. */
+  /** Of pod `TENANT/a`, `b` or `c`, on its primary network: two on the first node, one on the second. */
   foothold(pod: string): Foothold;
+  /** As they are named in the cluster. */
   readonly pods: readonly string[];
+  masquerade(family: Family): readonly Ip[];
 }
 
-export const hostileCluster = async (sandbox: Sandbox): Promise<HostileCluster> => {
-  await applyAndWait(sandbox, MANIFESTS);
-  const pods = TENANTS.flatMap((tenant) => ['a', 'b', 'c'].map((name) => `${tenant}/${name}`));
-  const found = new Map(await Promise.all(pods.map(async (key) => [key, await readFoothold(sandbox, key)] as const)));
+/** Whose networks and pods: these ones' if nothing is said. */
+export interface HostileCast {
+  readonly manifests: readonly ManifestObject[];
+  /** Of `TENANT/a`, `b` and `c`, as they are named in the cluster. */
+  readonly keyOf: (pod: string) => string;
+  readonly networks: number;
+}
+
+const OWN_CAST: HostileCast = { manifests: MANIFESTS, keyOf: (pod) => pod, networks: HOSTILE_TENANTS.length - 1 };
+
+export const hostileCluster = async (sandbox: Sandbox, cast: HostileCast = OWN_CAST): Promise<HostileCluster> => {
+  await applyAndWait(sandbox, cast.manifests);
+  const names = HOSTILE_TENANTS.flatMap((tenant) => ['a', 'b', 'c'].map((name) => `${tenant}/${name}`));
+  const found = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFoothold(sandbox, cast.keyOf(name))] as const)),
+  );
   return {
-    pods,
-    foothold: (key) => {
-      const one = found.get(key);
-      if (one === undefined) throw new Error(`there is no pod ${key}`);
+    pods: names.map(cast.keyOf),
+    masquerade: (family) => masqueradeAddresses(family, cast.networks),
+    foothold: (name) => {
+      const one = found.get(name);
+      if (one === undefined) throw new Error(`there is no pod ${name}`);
       return one;
     },
   };
 };
 
-export const readFoothold = async (sandbox: Sandbox, key: string): Promise<Foothold> => {
+const readFoothold = async (sandbox: Sandbox, key: string): Promise<Foothold> => {
   const pod = await readPod(sandbox, key);
   const device = pod.attachments.length === 1 ? 'eth0' : 'ovn-udn1';
   const defaultAddresses = pod.attachments.find(({ network }) => network === 'default')?.addresses ?? [];
@@ -85,6 +101,9 @@ export const readFoothold = async (sandbox: Sandbox, key: string): Promise<Footh
 const linkSchema = z.array(z.object({ address: z.string(), addr_info: z.array(z.object({ local: z.string() })) }));
 const routeSchema = z.array(z.object({ gateway: z.string().optional() }));
 
+/** Of many pods at the same time in a guest. */
+const NEIGHBOUR_MS = 60_000;
+
 /** As the pod knows it, which has to ask first. */
 export const neighbourMac = async (sandbox: Sandbox, from: string, device: string, neighbour: Ip): Promise<string> => {
   const find = async (): Promise<string> => {
@@ -94,7 +113,7 @@ export const neighbourMac = async (sandbox: Sandbox, from: string, device: strin
     if (found?.lladdr === undefined) throw new Error(`${from} does not know the MAC address of ${neighbour}`);
     return found.lladdr;
   };
-  return await eventually(find);
+  return await eventually(find, NEIGHBOUR_MS);
 };
 
 /** @throws Error when there is none */
@@ -104,11 +123,34 @@ export const ofFamily = (addresses: readonly Ip[], family: Family): Ip => {
   return found;
 };
 
-/** The fixed masquerade addresses, and both of each of the four networks, whichever ids those have. */
-export const masqueradeAddresses = (family: Family): readonly Ip[] =>
-  [1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 16, 17, 18].map((offset) =>
+/** The fixed masquerade addresses, and both of each network, whose ids begin with 1. */
+const masqueradeAddresses = (family: Family, networks: number): readonly Ip[] =>
+  [1, 2, 3, 4, 5, ...Array.from({ length: 2 * networks }, (_, index) => 11 + index)].map((offset) =>
     parseIp(family === 4 ? `169.254.0.${offset}` : `fd69::${offset.toString(16)}`),
   );
+
+export const MASQUERADE = 'masquerade';
+
+/** With what they are. Some are also the pod's own, where networks have the same subnets: without those. */
+export const addressesOfOthers = (
+  cast: HostileCluster,
+  attacker: Tenant,
+  family: Family,
+): readonly (readonly [string, Ip])[] => {
+  const { addresses: own, gateways } = cast.foothold(`${attacker}/a`);
+  const all: (readonly [string, Ip])[] = [
+    ['gateway', ofFamily(gateways, family)],
+    ...HOSTILE_TENANTS.flatMap((tenant) => {
+      const { addresses, defaultAddresses } = cast.foothold(`${tenant}/b`);
+      return [addresses, defaultAddresses].map((of) => [tenant, ofFamily(of, family)] as const);
+    }),
+    ['node', nodeAddress(NODE, family)],
+    ['other node', nodeAddress(OTHER_NODE, family)],
+    ['outside', outside(family)],
+    ...cast.masquerade(family).map((ip) => [`${MASQUERADE} ${ip}`, ip] as const),
+  ];
+  return all.filter(([, ip]) => !own.includes(ip));
+};
 
 /** A frame with a name that it carries. */
 export interface NamedFrame {
@@ -121,6 +163,7 @@ export interface NamedFrame {
 export interface Sighting {
   readonly name: string;
   readonly place: Place;
+  readonly isOutgoing: boolean;
   readonly bytes: Buffer;
 }
 
@@ -144,7 +187,7 @@ export const sendAndWatch = async (
       const isThere = place === NODE ? device === (isOutgoing ? 'eth0' : 'br-ex') : !isOutgoing;
       return index === undefined || !isThere || isTunnelled(bytes)
         ? []
-        : [{ name: all[Number(index)]?.name ?? '', place, bytes }];
+        : [{ name: all[Number(index)]?.name ?? '', place, isOutgoing, bytes }];
     });
   const places = ['outside', NODE, ...pods].filter((place) => place !== from);
   const isEnough = (captured: readonly CapturedFrame[]): boolean => {

@@ -46,11 +46,11 @@ export type Tables = ReadonlyMap<string, readonly Row[]>;
 
 export const readNodeState = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<NodeState> => {
   const run = async (...argv: string[]): Promise<string> => (await sandbox.node(node, argv)).stdout;
-  const dump = (...what: string[]): Promise<string> => run('ovsdb-client', '-f', 'json', 'dump', ...what);
+  const dump = (...what: [DatabaseName, ...string[]]): Promise<Tables> => readDatabase(sandbox, node, ...what);
   const [northbound, openvswitch, southbound, links, namespaces, records] = await Promise.all([
-    dump('unix:/run/ovn/ovnnb_db.sock', 'OVN_Northbound'),
-    dump('unix:/run/openvswitch/db.sock', 'Open_vSwitch'),
-    dump('unix:/run/ovn/ovnsb_db.sock', 'OVN_Southbound', 'Port_Binding'),
+    dump('OVN_Northbound'),
+    dump('Open_vSwitch'),
+    dump('OVN_Southbound', 'Port_Binding'),
     run('ip', '-j', '-d', 'link', 'show'),
     run(
       'sh',
@@ -61,13 +61,31 @@ export const readNodeState = async (sandbox: Pick<Sandbox, 'node'>, node: string
   ]);
   return {
     node,
-    northbound: readTables(northbound),
-    openvswitch: readTables(openvswitch),
-    bindings: readTables(southbound).get('Port_Binding') ?? [],
+    northbound,
+    openvswitch,
+    bindings: southbound.get('Port_Binding') ?? [],
     links: z.array(linkSchema).parse(JSON.parse(links)),
     namespaces: new Map(lines(namespaces).flatMap(readNamespace)),
     sandboxes: lines(records).map((line) => recordSchema.parse(JSON.parse(line))),
   };
+};
+
+const SOCKETS = {
+  OVN_Northbound: 'unix:/run/ovn/ovnnb_db.sock',
+  OVN_Southbound: 'unix:/run/ovn/ovnsb_db.sock',
+  Open_vSwitch: 'unix:/run/openvswitch/db.sock',
+};
+type DatabaseName = keyof typeof SOCKETS;
+
+/** @param tables default: all */
+export const readDatabase = async (
+  sandbox: Pick<Sandbox, 'node'>,
+  node: string,
+  database: DatabaseName,
+  ...tables: readonly string[]
+): Promise<Tables> => {
+  const argv = ['ovsdb-client', '-f', 'json', 'dump', SOCKETS[database], database, ...tables];
+  return readTables((await sandbox.node(node, argv)).stdout);
 };
 
 export const rowsOf = (tables: Tables, table: string): readonly Row[] => tables.get(table) ?? [];

@@ -43,13 +43,14 @@ export const ownRowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string
   return rows.map((row) => row.replaceAll(/"ct-zone-[^"]*":"\d+"/g, '')).filter((row) => row.includes(text));
 };
 
-const describeTables = (tables: Tables): string[] =>
+/** A line for each row, without what the daemons count. */
+export const describeTables = (tables: Tables): string[] =>
   [...tables].flatMap(([table, rows]) => rows.map((row) => `${table} ${JSON.stringify(withoutCounters(row))}`));
 
 const withoutCounters = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([column]) => !COUNTERS.includes(column)));
 
-const sortedLines = (text: string): string[] =>
+export const sortedLines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())

@@ -5,6 +5,7 @@ import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { deletePods } from './cluster.ts';
 import { note } from './faults/survive.ts';
+import { masqueradeAddressesOf, translatedBy } from './gone-networks.ts';
 import { clusterNetwork, layer2, layer3 } from './manifests.ts';
 import { dumpDifference, dumpNode } from './node-dump.ts';
 import { nodeAddress, seenOverHttp } from './north-south.ts';
@@ -82,22 +83,10 @@ const traces = (tenant: Tenant, id: number): string =>
     `(^| )${vrfOf(tenant, id)}\\b`,
     `\\b${100_000 + id}\\b`,
     `\\b0x${(4096 + id).toString(16)}\\b`,
-    ...masqueradeAddresses(id).map((address) => `\\b${address.replaceAll('.', '\\.')}(?![\\w:])`),
+    ...masqueradeAddressesOf(id).map((address) => `\\b${address.replaceAll('.', '\\.')}(?![\\w:])`),
     `\\bct_mark=0x${(3 + id).toString(16)}\\b`,
     `\\bpatch-br-ex_${networkOf(tenant).replaceAll('-', '.')}_`,
   ].join('|');
-
-/**
- * Connections in whose name a network's masquerade address stands. One that somebody else has tried to open to such an
- * address is not the network's.
- */
-const translatedBy = (ids: readonly number[]): RegExp => {
-  const addresses = ids.flatMap(masqueradeAddresses).join('|').replaceAll('.', '\\.');
-  return new RegExp(`orig=\\(src=(${addresses}),|reply=\\(src=[^,]*,dst=(${addresses}),`);
-};
-
-const masqueradeAddresses = (id: number): readonly string[] =>
-  [9 + 2 * id, 10 + 2 * id].flatMap((offset) => [`169.254.0.${offset}`, `fd69::${offset.toString(16)}`]);
 
 /** In all zones: with the kernel's datapath the node's own are among them. */
 const connectionsOf = async (sandbox: Sandbox, node: string): Promise<string[]> =>

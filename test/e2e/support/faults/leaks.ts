@@ -3,12 +3,13 @@
  * of every zone, their bindings, network namespaces with their addresses, sandboxes, and the agent's own view.
  */
 import { z } from 'zod';
-import { type PodNetworks, parsePodNetworks } from '../../../../api/annotations/pod-networks.ts';
+import { type PodNetworkEntry, type PodNetworks, parsePodNetworks } from '../../../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME, nadPrefix, POD_ANNOTATIONS } from '../../../../api/names.ts';
 import { recordOr } from '../../../../kube/is-record.ts';
 import type { KubeObject } from '../../../../kube/types.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
+import { networkRendering } from '../cluster.ts';
 import { idsOf, isOurs, isPodPort, type NodeState, type Row, readNodeState, rowsOf } from '../node-state.ts';
 
 /** The marks of links that are ours. */
@@ -109,9 +110,13 @@ const compareLinks = (running: readonly AlivePod[], { links, openvswitch }: Node
   ];
 };
 
-/** Of this node's pods on every network, and of all pods on layer-2 networks; a binding for each. */
+/** Of this node's pods on every network, and of all pods on layer-2 networks that the node has; a binding for each. */
 const compareSwitchPorts = (pods: readonly AlivePod[], { node, northbound, bindings }: NodeState): string[] => {
-  const wanted = pods.flatMap((pod) => portNames(pod, pod.node !== node));
+  const used = new Set(pods.filter((pod) => pod.node === node).flatMap(({ networks }) => [...networks.keys()]));
+  const isHere = (nad: string): boolean => networkRendering() !== 'on-demand' || used.has(nad);
+  const wanted = pods.flatMap((pod) =>
+    portNames(pod, (nad, { tunnelId }) => pod.node === node || (tunnelId !== undefined && isHere(nad))),
+  );
   const rows = rowsOf(northbound, 'Logical_Switch_Port').filter((row) => isOurs(row) && idsOf(row)['pod'] === 'true');
   const inSwitches = new Set(rowsOf(northbound, 'Logical_Switch').flatMap((row) => [row['ports']].flat()));
   const there = rows.map((row) => String(row['name']));
@@ -184,11 +189,12 @@ const duplicateAddresses = (pods: readonly AlivePod[]): string[] => {
     .map(([on, found]) => `${on} is an address of ${found.map(({ pod }) => pod).join(' and ')}`);
 };
 
-/** @param layer2Only those that have a tunnel id, which are in every zone */
-const portNames = ({ key, networks }: AlivePod, layer2Only = false): string[] =>
-  [...networks]
-    .filter(([, { tunnelId }]) => !layer2Only || tunnelId !== undefined)
-    .map(([nad]) => `${nadPrefix(nad)}${key.replace('/', '_')}`);
+/** @param which of its attachments; those on layer 2 have a tunnel id, and are in every zone that has the network */
+const portNames = (
+  { key, networks }: AlivePod,
+  which: (nad: string, entry: PodNetworkEntry) => boolean = () => true,
+): string[] =>
+  [...networks].filter(([nad, entry]) => which(nad, entry)).map(([nad]) => `${nadPrefix(nad)}${key.replace('/', '_')}`);
 
 /** As multisets. */
 const compare = (what: string, wanted: readonly string[], there: readonly string[]): string[] => [

@@ -1,0 +1,45 @@
+/** What an agent and ovn-controller leave behind that nobody else takes away. */
+import { rm } from 'node:fs/promises';
+import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
+import type { OvsdbSession } from '../../ovsdb/session/session.ts';
+import type { VswitchReplica } from '../databases/vswitch.ts';
+import { CT_ZONES } from '../model/registry/marks.ts';
+import type { CleanupOptions } from '../options.ts';
+
+/** Of an agent that was killed: one that ends by itself takes them along. */
+export const removeSockets = async ({
+  cniSocket,
+  statusSocket,
+}: Pick<CleanupOptions, 'cniSocket' | 'statusSocket'>): Promise<void> => {
+  await Promise.all([cniSocket, statusSocket].map((path) => rm(path, { force: true })));
+};
+
+/** The gateway bridge's zones, and what pods and networks have opened by the node's own stack. */
+export const forgetConnections = async (
+  conntrack: Pick<Conntrack, 'flushZone' | 'flushSubnet'>,
+  { clusterSubnets, masqueradeSubnets }: CleanupOptions['cluster'],
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const zone of Object.values(CT_ZONES)) await conntrack.flushZone(zone, signal);
+  for (const subnet of [...masqueradeSubnets, ...clusterSubnets.map(({ cidr }) => cidr)]) {
+    if (!(await conntrack.flushSubnet(subnet, signal))) return;
+  }
+};
+
+/**
+ * ovn-controller removes its own row only when it exits, ovn-controller(8); one that has lost its database just leaves it. To be
+ * called when it has been told to have none, else it would be there again at once.
+ */
+export const removeChassis = async (
+  session: Pick<OvsdbSession, 'transact'>,
+  vswitch: Pick<VswitchReplica, 'rows'>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const [row] = vswitch.rows('Open_vSwitch');
+  const name = row?.external_ids['system-id'];
+  if (name === undefined) return;
+  await session.transact(
+    ['Chassis', 'Chassis_Private'].map((table) => ({ op: 'delete', table, where: [['name', '==', name]] }) as const),
+    signal,
+  );
+};
