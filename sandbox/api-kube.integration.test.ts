@@ -15,6 +15,7 @@ import { findArtifacts } from './artifacts.ts';
 import { type ManifestObject, type Sandbox, startSandbox } from './index.ts';
 import { namespacesOf, untilNothingIsLeft } from './leaks.ts';
 import { stateFolder } from './supervisor/state-folder.ts';
+import { eventually } from './testing/eventually.ts';
 
 const NAME = 'test-api-kube';
 const AGENT = '/etc/ovn-udn/agent.kubeconfig';
@@ -25,6 +26,14 @@ let client: KubeClient;
 beforeAll(async () => {
   sandbox = await startSandbox({ name: NAME, nodes: 1, api: 'kube' });
   client = await sandbox.client();
+  // Early: its controller looks for definitions every half a minute.
+  await (await sandbox.objects()).apply([
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'few' } },
+    {
+      ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace: 'few', name: 'networks' } },
+      spec: { hard: { 'count/userdefinednetworks.k8s.ovn.org': '2' } },
+    },
+  ]);
 }, 120_000);
 afterAll(async () => {
   const namespaces = await namespacesOf(NAME);
@@ -143,6 +152,28 @@ describe('a cluster on a real API server', () => {
     expect(refused).toBeInstanceOf(KubeError);
     expect((refused as KubeError).message).toContain('spec.layer3 is required when topology is Layer3');
   });
+});
+
+describe('a quota of networks', () => {
+  const hard = { 'count/userdefinednetworks.k8s.ovn.org': '2' };
+  const network = (name: string): ManifestObject => ({
+    ...{ apiVersion: 'k8s.ovn.org/v1', kind: 'UserDefinedNetwork', metadata: { namespace: 'few', name } },
+    spec: { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.30.0.0/16'] } },
+  });
+
+  it('keeps a namespace to as many as it says', async () => {
+    const objects = await sandbox.objects();
+    // It holds from the moment that its controller has counted what is there.
+    const path = '/api/v1/namespaces/few/resourcequotas/networks';
+    await eventually(async () => {
+      const { status } = (await client.request({ method: 'GET', path })) as { status: Record<string, unknown> };
+      expect(status).toMatchObject({ hard, used: { 'count/userdefinednetworks.k8s.ovn.org': '0' } });
+    }, TIMEOUT_SECONDS * 1000);
+    await objects.apply([network('one'), network('two')]);
+    await expect(objects.apply([network('three')])).rejects.toThrow(/exceeded quota: networks/);
+    await objects.delete([network('one')], { timeoutSeconds: TIMEOUT_SECONDS });
+    await eventually(() => objects.apply([network('three')]), TIMEOUT_SECONDS * 1000);
+  }, 180_000);
 });
 
 describe('parts that are killed', () => {

@@ -64,6 +64,8 @@ const CONTROLLERS = [
   'root-ca-certificate-publisher-controller',
   'clusterrole-aggregation-controller',
   'validatingadmissionpolicy-status-controller',
+  // It finds definitions that came later within half a minute.
+  'resourcequota-controller',
 ];
 
 export const controllerManagerCommand = (program: string, paths: KubePaths): CommandLine => ({
@@ -72,5 +74,6 @@ export const controllerManagerCommand = (program: string, paths: KubePaths): Com
     ...[`--kubeconfig=${paths.controllerManagerKubeconfig}`, '--leader-elect=false', '--secure-port=0'],
     ...[`--controllers=${CONTROLLERS.join(',')}`, '--use-service-account-credentials=true'],
     ...[`--service-account-private-key-file=${paths.tokenKey}`, `--root-ca-file=${paths.authority}`],
+    '--resource-quota-sync-period=10s',
   ],
 });

@@ -1,0 +1,56 @@
+/**
+ * docs/quickstart.md does what it says: every command, in order, and what it prints, but for numbers. With
+ * UDN_WRITE_QUICKSTART=1 the document is written anew. Needs root and `make build`.
+ */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { openSandbox } from '../../sandbox/index.ts';
+import { untilNothingIsLeft } from '../../sandbox/leaks.ts';
+import { type ConsoleCommand, consoleCommands, shapeOf, withOutputs } from './support/console.ts';
+
+const NAME = 'test-quickstart';
+const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENT = join(ROOT, 'docs', 'quickstart.md');
+
+afterAll(async () => {
+  await openSandbox(NAME)
+    .down()
+    .catch(() => {});
+  await untilNothingIsLeft(NAME);
+});
+
+interface Run {
+  readonly status: number;
+  readonly output: string[];
+}
+
+/** As a reader does it, in a shell, from the root of the repository. What it prints on stderr comes after the rest. */
+const run = ({ text }: ConsoleCommand): Promise<Run> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, UDN_SANDBOX: NAME };
+    execFile('bash', ['-c', text], { cwd: ROOT, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      const status = error === null ? 0 : Number(error.code);
+      const printed = `${stdout}${stderr}`.trimEnd();
+      resolve({ status, output: printed === '' ? [] : printed.split('\n').map((line) => line.trimEnd()) });
+    });
+  });
+
+it('docs/quickstart.md shows what its commands print', async () => {
+  const markdown = await readFile(DOCUMENT, 'utf8');
+  const commands = consoleCommands(markdown);
+  expect(commands.length).toBeGreaterThan(20);
+  const isToWrite = process.env['UDN_WRITE_QUICKSTART'] === '1';
+  const outputs: string[][] = [];
+  for (const command of commands) {
+    const { status, output } = await run(command);
+    outputs.push(output);
+    expect(status, `${command.text}: ${output.join('\n')}`).toBe(command.status);
+    if (isToWrite) continue;
+    // Nodes and pods get ready in any order.
+    const sorted = (lines: readonly string[]): string[] => lines.map(shapeOf).sort();
+    expect(sorted(output), command.text).toEqual(sorted(command.output));
+  }
+  if (isToWrite) await writeFile(DOCUMENT, withOutputs(markdown, outputs));
+});
