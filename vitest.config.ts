@@ -9,6 +9,17 @@ const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,s
  */
 const RETRIES = 1;
 
+const e2e = {
+  retry: RETRIES,
+  globalSetup: ['test/guest/share.ts'],
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  fileParallelism: false,
+};
+
+/** Scenarios of which every run has both renderings (docs/testing.md, "On demand"): where the two differ, in a minute or so. */
+const ON_DEMAND = ['lifecycle', 'north-south-shared', 'drift'].map((name) => `test/e2e/${name}.test.ts`);
+
 export default defineConfig({
   test: {
     projects: [
@@ -33,15 +44,10 @@ export default defineConfig({
         },
       },
       {
-        test: {
-          name: 'e2e',
-          retry: RETRIES,
-          include: ['test/e2e/**/*.test.ts', 'test/guest/**/*.test.ts'],
-          globalSetup: ['test/guest/share.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-          fileParallelism: false,
-        },
+        test: { ...e2e, name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/guest/**/*.test.ts'] },
+      },
+      {
+        test: { ...e2e, name: 'e2e-on-demand', include: ON_DEMAND, env: { UDN_E2E_RENDERING: 'on-demand' } },
       },
     ],
   },

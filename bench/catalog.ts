@@ -11,7 +11,9 @@ import type { BenchContext } from './context.ts';
 import { benchFlows } from './datapath/flows.ts';
 import { ADD_NETWORK_NAMES, benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
 import { benchOnDemand, ON_DEMAND_NAMES } from './datapath/on-demand.ts';
-import { benchOvnCost } from './datapath/ovn-cost.ts';
+import { benchOvnCost, OVN_COST_NAMES } from './datapath/ovn-cost.ts';
+import { SETTING_NAMES } from './datapath/ovn-names.ts';
+import { benchOvnSettings } from './datapath/ovn-settings.ts';
 import { benchRestart } from './datapath/restart.ts';
 import { benchRoutes } from './datapath/routes.ts';
 import { benchForward, FORWARD_NAMES } from './forward/index.ts';
@@ -24,15 +26,13 @@ export interface Benchmark {
   /** Of the results that it gives. */
   readonly names: readonly string[];
   readonly run: (context: BenchContext) => Promise<BenchResult[]>;
+  /** Only when it is named: it says something about OVN, and nothing about a change of ours, for ten minutes. */
+  readonly onRequest?: true;
 }
 
 /** Against the floor, and against the one that finds the pod's logical ports there. */
 const singleNames = (kind: string): string[] =>
   [kind, `${kind}-strict`].flatMap((name) => ['p50', 'p99'].map((percentile) => `cni-add/${name}/${percentile}`));
-
-const OVN_NAMES = ['recomputes', 'flows', 'logical-flows', 'datapaths', 'controller-cpu'].map(
-  (what) => `ovn/${what}-per-network`,
-);
 
 export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['shim/version'], run: benchShimVersion },
@@ -46,8 +46,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['node/flows'], run: benchFlows },
   { names: ['node/routes'], run: benchRoutes },
   { names: ['node/network-ready'], run: benchNetworkReady },
-  { names: OVN_NAMES, run: benchOvnCost },
+  { names: OVN_COST_NAMES, run: benchOvnCost },
   { names: ON_DEMAND_NAMES, run: benchOnDemand },
+  { names: SETTING_NAMES, run: benchOvnSettings, onRequest: true },
   { names: ADD_NETWORK_NAMES, run: benchAddNetwork },
   { names: ['node/restart-500'], run: benchRestart },
   { names: singleNames('default'), run: benchCniDefault },
@@ -61,7 +62,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
 ];
 
 /**
- * @param beginnings of names; none: all
+ * @param beginnings of names; none: all but those that are to be named
  * @throws Error when one is the beginning of no benchmark's name
  */
 export const benchmarksNamed = (beginnings: readonly string[]): readonly Benchmark[] => {
@@ -69,7 +70,9 @@ export const benchmarksNamed = (beginnings: readonly string[]): readonly Benchma
     names.some((name) => name.startsWith(beginning));
   const unknown = beginnings.find((beginning) => !BENCHMARKS.some((benchmark) => matches(benchmark, beginning)));
   if (unknown !== undefined) throw new Error(`"${unknown}" is no benchmark: see --help`);
-  return BENCHMARKS.filter(
-    (benchmark) => beginnings.length === 0 || beginnings.some((beginning) => matches(benchmark, beginning)),
+  return BENCHMARKS.filter((benchmark) =>
+    beginnings.length === 0
+      ? benchmark.onRequest !== true
+      : beginnings.some((beginning) => matches(benchmark, beginning)),
   );
 };

@@ -1,4 +1,4 @@
-/** What a process uses: the resident set when it has come to rest, and processor time. */
+/** What a process uses: the resident set when it has come to rest, and processor time; and how old it is. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -26,12 +26,24 @@ export const rssKib = async (pid: number): Promise<number> => {
 /** Since its start; counted in steps of 10 ms (USER_HZ is 100 on Linux). */
 export const cpuMilliseconds = async (pid: number): Promise<number> => 10 * (await cpuTicks(pid));
 
+/** Milliseconds since its start: proc_uptime(5) and proc_pid_stat(5), starttime; both in steps of 10 ms. */
+export const ageMs = async (pid: number): Promise<number> => {
+  const ticks = Number((await statFields(pid))[19]);
+  const [uptime = ''] = (await readFile('/proc/uptime', 'utf8')).split(' ');
+  return Number(uptime) * 1000 - ticks * 10;
+};
+
 /** Of 10 ms. */
 const IDLE_TICKS = 1;
 
-/** proc_pid_stat(5): utime and stime, counted from behind the name, which may hold anything. */
+/** proc_pid_stat(5): utime and stime. */
 const cpuTicks = async (pid: number): Promise<number> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = await statFields(pid);
   return Number(fields[11]) + Number(fields[12]);
+};
+
+/** Those behind the name, which may hold anything: the first is the third of proc_pid_stat(5). */
+const statFields = async (pid: number): Promise<string[]> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };

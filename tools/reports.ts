@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const REPORT_FOLDER = 'build/reports';
 
 /** The test lanes of docs/testing.md, in the order in which they run. */
-export const LANES = ['unit', 'integration', 'e2e'] as const;
+export const LANES = ['unit', 'integration', 'e2e', 'e2e-on-demand'] as const;
 
 export interface Counts {
   readonly passed: number;

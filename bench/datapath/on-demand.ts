@@ -1,12 +1,11 @@
 /** What a node costs that has a part of many networks and pods of few of them: rendered on demand, against always. */
-import { readFile } from 'node:fs/promises';
 import { podPortName } from '../../agent/model/names.ts';
 import type { LocalSettings } from '../../agent/model/view.ts';
 import { DAEMONS } from '../../sandbox/plan/daemons.ts';
 import { takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import type { OvnNode } from '../node/ovn-node.ts';
-import { cpuMilliseconds, rssKib, settledRssKib } from '../process-memory.ts';
+import { ageMs, cpuMilliseconds, rssKib, settledRssKib } from '../process-memory.ts';
 import { podObject } from '../render/objects.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
@@ -121,11 +120,3 @@ const plugPods = async (node: OvnNode): Promise<void> => {
 };
 
 const PLUG_MS = 60_000;
-
-/** proc_pid_stat(5): starttime; proc_uptime(5). Both in steps of 10 ms. */
-const ageMs = async (pid: number): Promise<number> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-  const [uptime = ''] = (await readFile('/proc/uptime', 'utf8')).split(' ');
-  return Number(uptime) * 1000 - ticks * 10;
-};

@@ -1,13 +1,38 @@
 /** What the 21st network costs OVN. */
+import {
+  clusterRouterName,
+  externalSwitchName,
+  gatewayRouterName,
+  joinSwitchName,
+  nodeSwitchName,
+  transitSwitchName,
+} from '../../agent/model/names.ts';
 import type { BenchContext } from '../context.ts';
 import type { OvnNode } from '../node/ovn-node.ts';
 import { cpuMilliseconds } from '../process-memory.ts';
+import { LOCAL_NODE, namespaceOf } from '../render/objects.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
+import { DATAPATHS, type DatapathName, datapathFlowsName } from './ovn-names.ts';
 import { startWholeNode, type WholeNode } from './whole-node.ts';
 
 const NETWORKS = 20;
 const RUNS = 7;
+
+/** By the name of their network. */
+const DATAPATH_NAMES: Readonly<Record<DatapathName, (network: string) => string>> = {
+  'cluster-router': clusterRouterName,
+  'node-switch': (network) => nodeSwitchName(network, LOCAL_NODE),
+  'transit-switch': transitSwitchName,
+  'join-switch': joinSwitchName,
+  'gateway-router': (network) => gatewayRouterName(network, LOCAL_NODE),
+  'external-switch': (network) => externalSwitchName(network, LOCAL_NODE),
+};
+
+export const OVN_COST_NAMES: readonly string[] = [
+  ...['recomputes', 'flows', 'logical-flows', 'datapaths', 'controller-cpu'].map((what) => `ovn/${what}-per-network`),
+  ...DATAPATHS.map(datapathFlowsName),
+];
 
 interface Cost {
   readonly recomputes: number;
@@ -23,6 +48,7 @@ export const benchOvnCost = async ({ signal, progress }: BenchContext): Promise<
   const spec = { name: `bench-ovn-${process.pid}`, networks: NETWORKS, withOvn: true, spare: 0 };
   await using whole = await startWholeNode(spec, signal);
   const costs: Cost[] = [];
+  const parts = await flowsOfDatapaths(whole.node, `${namespaceOf(NETWORKS)}_net`);
   for (let round = 0; round <= RUNS; round++) {
     signal.throwIfAborted();
     const cost = await oneMore(whole, NETWORKS + 1 + round);
@@ -37,6 +63,9 @@ export const benchOvnCost = async ({ signal, progress }: BenchContext): Promise<
     result('logical-flows-per-network', '', ({ logicalFlows }) => logicalFlows),
     result('datapaths-per-network', '', ({ datapaths }) => datapaths),
     result('controller-cpu-per-network', 'ms', ({ cpu }) => cpu),
+    ...DATAPATHS.map((datapath) =>
+      benchResult({ name: datapathFlowsName(datapath), value: parts[datapath], unit: '', reference: 1, runs: 1 }),
+    ),
   ];
 };
 
@@ -52,6 +81,21 @@ const oneMore = async (whole: WholeNode, network: number): Promise<Cost> => {
     datapaths: after.datapaths - before.datapaths,
     cpu: after.cpu - before.cpu,
   };
+};
+
+/** Flows of br-int that are of no other datapath, ovn-architecture(7) "Logical datapath field". */
+const flowsOfDatapaths = async (node: OvnNode, network: string): Promise<Record<DatapathName, number>> => {
+  const list = ['--no-headings', '--format=csv', '--columns=tunnel_key,external_ids', 'list', 'Datapath_Binding'];
+  const datapaths = (await node.run(['ovn-sbctl', ...list])).split('\n');
+  const flows = (await node.run(['ovs-ofctl', 'dump-flows', 'br-int', '--no-stats'])).split('\n');
+  const countOf = (name: string): number => {
+    const datapath = datapaths.find((line) => line.split(/[ ,{}]/).includes(`name=${name}`));
+    if (datapath === undefined) throw new Error(`there is no datapath ${name}`);
+    const metadata = `metadata=0x${Number.parseInt(datapath, 10).toString(16)}`;
+    return flows.filter((flow) => flow.split(/[, ]/).includes(metadata)).length;
+  };
+  const entries = DATAPATHS.map((datapath) => [datapath, countOf(DATAPATH_NAMES[datapath](network))]);
+  return Object.fromEntries(entries) as Record<DatapathName, number>;
 };
 
 export const observeOvn = async (node: OvnNode): Promise<Cost> => {

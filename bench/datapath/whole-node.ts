@@ -30,6 +30,8 @@ export interface WholeNodeSpec extends BenchAgentSpec {
   readonly withOvn: boolean;
   /** Networks beyond those of the start that will be added. */
   readonly spare: number;
+  /** Before there are networks. */
+  readonly prepare?: (node: OvnNode) => Promise<void>;
 }
 
 export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): Promise<WholeNode> => {
@@ -43,6 +45,7 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     '.',
     `external_ids:ovn-bridge-mappings=physnet:${GATEWAY_BRIDGE}`,
   ]);
+  await spec.prepare?.(node);
   if (!spec.withOvn) await standIn(node, spec);
   const [file, args] = node.enter([NODE_PROGRAM, program, JSON.stringify(agentSpec(spec))]);
   const start = async (): Promise<{ agent: LineProcess; done: Done }> => {
