@@ -62,11 +62,13 @@ export const hostileByNode = (cluster: () => Sandbox, cast: () => HostileCluster
   const leavingNotAsNode = (seen: readonly Sighting[]): readonly string[] =>
     seen
       .filter(({ place, isOutgoing }) => (place === NODE && isOutgoing) || place === 'outside')
-      .filter(({ bytes }) => {
+      .filter(({ place, bytes }) => {
         const isIpv4 = bytes.readUInt16BE(12) === 0x0800;
         const source = isIpv4 ? bytes.subarray(26, 30) : bytes.subarray(22, 38);
         const mac = bytes.subarray(6, 12).toString('hex');
-        return !source.equals(ipBytes(nodeAddress(NODE, isIpv4 ? 4 : 6))) || mac !== nodeMac(NODE).replaceAll(':', '');
+        if (!source.equals(ipBytes(nodeAddress(NODE, isIpv4 ? 4 : 6)))) return true;
+        // In local gateway mode the host sends to the router of the node network, and that sends on with its own.
+        return place === NODE && mac !== nodeMac(NODE).replaceAll(':', '');
       })
       .map(({ name, bytes }) => `${name}: ${bytes.subarray(0, 54).toString('hex')}`);
 
