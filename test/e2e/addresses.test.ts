@@ -68,8 +68,8 @@ describe('a pod with a claim', () => {
       await eventually(() => cluster().exec('red/first', ['ping', '-c1', '-W2', gateway]), 60_000);
     }
     // Without VRFs the management port has no address, but the MAC that comes of it.
-    const { stdout } = await cluster().node('node-1', ['ip', '-o', 'link', 'show', 'ovn-k8s-mp1']);
-    expect(stdout).toContain('0a:58:0a:46:08:02');
+    const link = await cluster().node('node-1', ['ip', '-o', 'link', 'show', 'ovn-k8s-mp1']);
+    expect(link.stdout).toContain('0a:58:0a:46:08:02');
   });
 
   it('leaves it to the next one, which is reached on another node', async () => {
