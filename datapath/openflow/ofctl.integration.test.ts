@@ -8,6 +8,8 @@ import { VswitchWorld } from './testing/vswitch-world.ts';
 import { WIRE_FORMS } from './testing/wire-forms.ts';
 import { canonicalFlow, type FlowState } from './text/flow.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
+import { encodeSteps } from './wire/bundle.ts';
+import { BundleSession } from './wire/bundle-session.ts';
 
 const BRIDGE = 'br-ex';
 const signal = new AbortController().signal;
@@ -106,6 +108,27 @@ describe('ovs-ofctl', () => {
       signal,
     );
     expect(await world.client.flows(BRIDGE, signal)).toEqual(before);
+  });
+
+  it('does nothing of a bundle of which one step is refused when it is told', async () => {
+    const flow = { identity: 'table=20,priority=78,ip', cookie: '0x5', actions: 'output:1' };
+    const good = encodeSteps([{ op: 'addFlow', flow }]) ?? Buffer.alloc(0);
+    const bad = Buffer.from(
+      encodeSteps([{ op: 'addFlow', flow: { ...flow, identity: 'table=20,priority=79,ip' } }]) ?? [],
+    );
+    // The type of its only action, ofp_action_output.
+    bad.writeUInt16BE(0x7777, bad.length - 16);
+    const path = world.socket(BRIDGE).replace(/^unix:/, '');
+    const refused = new BundleSession(path);
+    refused.push(good);
+    refused.push(bad);
+    expect(await refused.commit(signal)).toBe('refused');
+    expect((await inTable()).has(flow.identity)).toBe(false);
+    const taken = new BundleSession(path);
+    taken.push(good);
+    expect(await taken.commit(signal)).toBe('done');
+    expect((await inTable()).has(flow.identity)).toBe(true);
+    await clear();
   });
 
   it('tells a large bundle completely', async () => {

@@ -27,8 +27,8 @@ export const openVswitch: FeatureOver<'zone'> = {
               // After a restart the old flows stay until the new ones are there.
               'ovn-ofctrl-wait-before-clear': '0',
             },
-            // ovs-vswitchd.conf.db(5): a bundle is not given up while whoever fills it is busy.
-            other_config: { 'bundle-idle-timeout': '0' },
+            // ovs-vswitchd.conf.db(5), seconds: a bundle is not given up while whoever fills it is busy. 0 would be the default.
+            other_config: { 'bundle-idle-timeout': '3600' },
           },
         },
       ],

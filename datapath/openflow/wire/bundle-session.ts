@@ -1,18 +1,17 @@
 /** One bundle over a bridge's socket, told while it is being found out. */
 import { connect, type Socket } from 'node:net';
 import { encode, MESSAGE, type Message, MessageReader } from '../ports/message.ts';
-import { BUNDLE_REPLY, COMMITTED, encodeCommit, encodeOpen, VERSION } from './bundle.ts';
+import { BARRIER_REPLY, BUNDLE_REPLY, COMMITTED, encodeBarrier, encodeCommit, encodeOpen, VERSION } from './bundle.ts';
 
-/** A bridge that says nothing for so long after it was told to commit counts as one that does not answer. */
+/** A bridge that says nothing for so long after the last step counts as one that does not answer. */
 const ANSWER_MS = 30_000;
 
 export class BundleSession {
   readonly #socket: Socket;
   readonly #reader = new MessageReader();
   readonly #answer = Promise.withResolvers<'done' | 'refused'>();
+  /** It was told to commit. */
   #isCommitted = false;
-  /** It has read the beginning of the bundle. */
-  #isAnswered = false;
 
   constructor(path: string) {
     // Waited for by `commit`, if it comes to that.
@@ -29,18 +28,19 @@ export class BundleSession {
   }
 
   /**
-   * @returns `refused` if nothing was done, for whatever reason: the bridge said no, or was away before it was told
+   * A step that is refused is left out of the bundle, and the rest could still be committed: so all of them have to be taken
+   * before it is told to commit (`vconn_bundle_transact` in lib/vconn.c of Open vSwitch).
+   * @returns `refused` if nothing was done, for whatever reason: the bridge said no, or was away before it was told to commit
    * @throws Error when it is not known whether it was done
    */
   async commit(signal: AbortSignal): Promise<'done' | 'refused'> {
-    signal.throwIfAborted();
-    if (this.#socket.destroyed) return 'refused';
+    if (this.#socket.destroyed && !signal.aborted) return 'refused';
     const timeout = setTimeout(() => this.end(new Error('no answer')), ANSWER_MS);
     const onAbort = (): void => this.end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      this.#isCommitted = true;
-      this.#socket.write(encodeCommit());
+      signal.throwIfAborted();
+      this.#socket.write(encodeBarrier());
       return await this.#answer.promise;
     } finally {
       clearTimeout(timeout);
@@ -56,7 +56,7 @@ export class BundleSession {
   }
 
   #onClosed(error: Error): void {
-    if (this.#isCommitted && this.#isAnswered) this.end(error);
+    if (this.#isCommitted) this.end(error);
     else this.#refused();
   }
 
@@ -73,10 +73,15 @@ export class BundleSession {
     }
   }
 
+  #onTaken(): void {
+    this.#isCommitted = true;
+    this.#socket.write(encodeCommit());
+  }
+
   #onMessage({ type, xid, body }: Message): void {
-    if (type !== MESSAGE.hello) this.#isAnswered = true;
-    // One error, and nothing of the bundle is done: it is told before the answer to the commit.
+    // One error, and nothing of the bundle is done: it comes before the answer to the barrier, or instead of that to the commit.
     if (type === MESSAGE.error) this.#refused();
+    else if (type === BARRIER_REPLY) this.#onTaken();
     else if (type === MESSAGE.echoRequest) this.#socket.write(echoReply(xid, body));
     else if (type === BUNDLE_REPLY && body.length >= CONTROL && body.readUInt16BE(4) === COMMITTED) {
       this.#answer.resolve('done');

@@ -10,7 +10,8 @@ import { numberBytes } from './oxm.ts';
 /** OpenFlow 1.5, which has buckets that are added and removed one by one. */
 export const VERSION = 6;
 
-const MESSAGE = { hello: 0, flowMod: 14, groupMod: 15, bundleControl: 33, bundleAdd: 34 } as const;
+const MESSAGE = { hello: 0, flowMod: 14, groupMod: 15, barrierRequest: 20, bundleControl: 33, bundleAdd: 34 } as const;
+export const BARRIER_REPLY = 21;
 export const BUNDLE_REPLY = 33;
 /** Types of bundle control. */
 const OPEN = 0;
@@ -36,7 +37,13 @@ export const encodeOpen = (): Uint8Array => {
 /** `OFPHET_VERSIONBITMAP`. */
 const VERSION_BITMAP = 1;
 
-/** It is answered when everything before it is done, or refused. */
+/** It is answered when everything before it was taken, or refused. */
+export const encodeBarrier = (): Uint8Array => {
+  const writer = new ByteWriter();
+  return end(writer, begin(writer, MESSAGE.barrierRequest)).written;
+};
+
+/** It is answered when the bundle is done, or refused. */
 export const encodeCommit = (): Uint8Array => writeControl(new ByteWriter(), COMMIT).written;
 
 const writeControl = (writer: ByteWriter, type: number): ByteWriter => {

@@ -8,6 +8,8 @@ import type { BundleOp } from '../switch-client.ts';
 import { SocketDraft } from './draft.ts';
 
 const HELLO = 0;
+const BARRIER = 20;
+const BARRIER_REPLY = 21;
 const CONTROL = 33;
 const ADD = 34;
 const [OPEN, OPENED, COMMIT, COMMITTED] = [0, 1, 4, 5];
@@ -22,6 +24,7 @@ const [FIRST, SECOND, UNKNOWN] = [op(1), op(2), op(3, 'bogus')];
 const wordOf = ({ type, body }: Message): string => {
   if (type === HELLO) return 'hello';
   if (type === ADD) return 'add';
+  if (type === BARRIER) return 'barrier';
   if (type !== CONTROL) return `${type}`;
   return { [OPEN]: 'open', [COMMIT]: 'commit' }[body.readUInt16BE(4)] ?? 'control';
 };
@@ -38,12 +41,15 @@ const setUp = async (answer: (word: string, socket: Socket) => Buffer | undefine
   const closed = Promise.withResolvers<void>();
   const server = createServer((socket) => {
     const reader = new MessageReader();
+    let isRefused = false;
     socket.on('error', () => {});
     socket.on('close', () => closed.resolve());
     socket.on('data', (piece: Buffer) => {
       for (const message of reader.push(piece)) {
         told.push(wordOf(message));
-        const bytes = answer(wordOf(message), socket);
+        const isBarrier = message.type === BARRIER && !isRefused;
+        const bytes = answer(wordOf(message), socket) ?? (isBarrier ? encode(BARRIER_REPLY, 1) : undefined);
+        isRefused ||= bytes?.[1] === MESSAGE.error;
         if (bytes !== undefined) socket.write(bytes);
       }
     });
@@ -71,7 +77,7 @@ describe('a draft of a bundle', () => {
     there.draft.push([FIRST]);
     there.draft.push([SECOND]);
     await there.draft.commit();
-    expect(there.told).toEqual(['hello', 'open', 'add', 'add', 'commit']);
+    expect(there.told).toEqual(['hello', 'open', 'add', 'add', 'barrier', 'commit']);
     expect(there.byProgram).toEqual([]);
   });
 
@@ -100,6 +106,8 @@ describe('a draft of a bundle', () => {
     there.draft.push([SECOND]);
     await there.draft.commit();
     expect(there.byProgram).toEqual([[FIRST, SECOND]]);
+    // What was not refused of it would be done.
+    expect(there.told).not.toContain('commit');
   });
 
   it('goes to ovs-ofctl as a whole when a piece is not known, and the bridge forgets what it was told', async () => {

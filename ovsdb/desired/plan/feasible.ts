@@ -141,9 +141,11 @@ export class Feasibility {
   }
 
   #blocked({ key }: AnyDesiredRow): Held | undefined {
-    const owner = this.#lookup.desired.rowOwners(key)[0];
-    if (owner === undefined || !this.#isBlocked(owner)) return undefined;
-    return held(`"${key}" could not be written for ${owner}`, [targetToken(key), ownerToken(owner)]);
+    // They all want the same row: one that may be tried is enough.
+    const owners = this.#lookup.desired.rowOwners(key);
+    const [first] = owners;
+    if (first === undefined || !owners.every(this.#isBlocked)) return undefined;
+    return held(`"${key}" could not be written for ${first}`, [targetToken(key), ...owners.map(ownerToken)]);
   }
 
   #unresolved({ key, table, columns }: AnyDesiredRow): Held | undefined {

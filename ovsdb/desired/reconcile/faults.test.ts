@@ -46,7 +46,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     expect(names(database, 'Port_Group')).toEqual(['1', '2', '3']);
   });
 
-  it('writes what two owners share when the one whose turn it is can be tried again', async () => {
+  it('writes what two owners share for the one who is not refused, and what needs it when the other may be tried again', async () => {
     let isRefused = true;
     const picky = (session: ReconcilerSession): ReconcilerSession => ({
       reconnect: (reason) => session.reconnect(reason),
@@ -62,10 +62,16 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     desired.set('a', { rows: [set('own'), set('shared')] });
     desired.set('b', { rows: [set('shared')] });
     await reconciler.whenIdle();
-    expect(reconciler.status('b')).toMatchObject({ kind: 'pending', message: '"shared" could not be written for a' });
+    expect(reconciler.status('a')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
+    await reconciler.whenDone('b');
+    expect(names(database, 'Address_Set')).toEqual(['shared']);
+    // A group that needs a row of the refused one.
+    desired.set('c', { members: [{ table: 'Address_Set', row: 'own', column: 'addresses', value: '10.0.0.1' }] });
+    await reconciler.whenIdle();
+    expect(reconciler.status('c').kind).toBe('pending');
     isRefused = false;
     clock.advance(1_000);
-    await reconciler.whenDone('b');
+    await reconciler.whenDone('c');
     expect(names(database, 'Address_Set')).toEqual(['own', 'shared']);
   });
 
