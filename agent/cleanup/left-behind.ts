@@ -20,10 +20,11 @@ export const forgetConnections = async (
   { clusterSubnets, masqueradeSubnets }: CleanupOptions['cluster'],
   signal: AbortSignal,
 ): Promise<void> => {
-  for (const zone of Object.values(CT_ZONES)) await conntrack.flushZone(zone, signal);
+  // The kernel's first: it answers even if Open vSwitch does not.
   for (const subnet of [...masqueradeSubnets, ...clusterSubnets.map(({ cidr }) => cidr)]) {
-    if (!(await conntrack.flushSubnet(subnet, signal))) return;
+    if (!(await conntrack.flushSubnet(subnet, signal))) break;
   }
+  for (const zone of Object.values(CT_ZONES)) await conntrack.flushZone(zone, signal);
 };
 
 /**
@@ -38,6 +39,7 @@ export const removeChassis = async (
   const [row] = vswitch.rows('Open_vSwitch');
   const name = row?.external_ids['system-id'];
   if (name === undefined) return;
+  if (row?.external_ids['ovn-remote'] !== undefined) throw new Error('ovn-controller still has its database');
   await session.transact(
     ['Chassis', 'Chassis_Private'].map((table) => ({ op: 'delete', table, where: [['name', '==', name]] }) as const),
     signal,

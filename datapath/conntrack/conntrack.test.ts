@@ -34,6 +34,13 @@ it('forgets a whole zone, and what was opened from or to a subnet', async () => 
   ]);
 });
 
+it('has nothing to forget where there is no datapath, and reports its other errors', async () => {
+  const failing = (stderr: string) =>
+    createConntrack(new FakeCommandRunner({ 'ovs-appctl': () => ({ exitCode: 2, stderr }) })).flushZone(64_000);
+  await failing('ovs-vswitchd: no datapaths exist\novs-appctl: ovs-vswitchd: server returned an error\n');
+  await expect(failing('ovs-appctl: cannot connect')).rejects.toThrow('cannot connect');
+});
+
 it('says that there is no conntrack program, and reports its other errors', async () => {
   expect(await createConntrack(new FakeCommandRunner({})).flushAddress('169.254.0.12')).toBe(false);
   const broken = new FakeCommandRunner({ conntrack: () => ({ exitCode: 1, stderr: 'Operation not permitted' }) });

@@ -31,7 +31,12 @@ export const openConntrack = (spawnAddon?: string): Conntrack => createConntrack
 
 export const createConntrack = (runner: CommandRunner): Conntrack => {
   const flushDatapath = async (filter: readonly string[], signal: AbortSignal | undefined): Promise<void> => {
-    await runner.run({ file: 'ovs-appctl', args: ['dpctl/flush-conntrack', ...filter] }, signal);
+    try {
+      await runner.run({ file: 'ovs-appctl', args: ['dpctl/flush-conntrack', ...filter] }, signal);
+    } catch (error) {
+      // With the last bridge it is gone, and what it remembered.
+      if (!hasNoDatapath(error)) throw error;
+    }
   };
   const flushKernel = async (sides: readonly string[], value: string, signal: AbortSignal | undefined) => {
     const family = value.includes(':') ? 'ipv6' : 'ipv4';
@@ -57,6 +62,9 @@ const OPENED = ['--orig-src', '--orig-dst'];
 const ANSWERED = ['--reply-src', '--reply-dst'];
 
 const isMissing = (error: unknown): boolean => error instanceof CommandError && error.code === 'ERR_EXEC_NOT_FOUND';
+
+const hasNoDatapath = (error: unknown): boolean =>
+  error instanceof CommandError && error.stderr.includes('no datapaths exist');
 
 /** It exits with 1 when there is nothing to delete. */
 const foundNothing = (error: unknown): boolean =>

@@ -1,6 +1,7 @@
 /**
- * Keeps a leader that stood still, for example one that was paused with its machine, from writing when it goes on: another may
- * lead by then, and timers and watches tell it only later.
+ * Keeps a leader that stood still, stopped or asleep with its machine, from writing when it goes on: another may lead by then, and
+ * timers and watches tell it only later. A virtual machine whose clocks stand still with it cannot know; there only the versions
+ * help that guarded writes carry.
  */
 import { KubeError } from '../errors.ts';
 import type { KubeClient } from '../types.ts';

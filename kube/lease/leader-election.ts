@@ -63,16 +63,20 @@ interface Memory {
   /** When it was seen to change, by our monotonic clock. */
   changedAt: number;
   renewedAt: number;
+  /** The same by the wall clock. */
+  renewedAtWall: number;
   leader: string | undefined;
 }
 
 const createCandidate = (options: LeaderElectionOptions): Candidate => {
   const { clock = systemClock, random = Math.random, retryMs = 2000, renewDeadlineMs = 10_000 } = options;
-  const memory: Memory = { lease: undefined, changedAt: 0, renewedAt: 0, leader: undefined };
+  const memory: Memory = { lease: undefined, changedAt: 0, renewedAt: 0, renewedAtWall: 0, leader: undefined };
   const pause = (signal: AbortSignal): Promise<void> =>
     // Candidates that started together must not stay in step.
     delay(clock, retryMs * (1 + 0.2 * random()), signal).catch(() => {});
-  const isHeld = (): boolean => clock.monotonic() - memory.renewedAt < renewDeadlineMs;
+  // The monotonic clock stands still while the machine sleeps (clock_gettime(2), CLOCK_MONOTONIC).
+  const isHeld = (): boolean =>
+    clock.monotonic() - memory.renewedAt < renewDeadlineMs && clock.wall() - memory.renewedAtWall < renewDeadlineMs;
   return {
     acquire: async (signal) => {
       while (!signal.aborted) {
@@ -130,7 +134,7 @@ const tryToHold = async (
   try {
     const current = await readCurrent(options, clock, memory, signal);
     if (!mayTake(current)) return false;
-    const startedAt = clock.monotonic();
+    const [startedAt, startedAtWall] = [clock.monotonic(), clock.wall()];
     const claim = claimedLease({ namespace, name, identity, leaseMs, now: clock.wall() }, current);
     const written = await (current === undefined
       ? client.create(LEASES, claim, {}, signal)
@@ -138,6 +142,7 @@ const tryToHold = async (
     remember(options, clock, memory, written);
     // From before the request: the others count from when the server wrote it, which is later.
     memory.renewedAt = startedAt;
+    memory.renewedAtWall = startedAtWall;
     return true;
   } catch (error) {
     if (!signal.aborted && !isConflict(error) && !isAlreadyExists(error)) observe({ kind: 'failed', error });
