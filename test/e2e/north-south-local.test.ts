@@ -12,7 +12,6 @@ import { networkDeletion } from './support/network-deletion.ts';
 import { northSouth } from './support/north-south.ts';
 import { podKey } from './support/north-south-tenants.ts';
 import { pathMtu } from './support/path-mtu.ts';
-
 import { tenantVrfs } from './support/tenant-vrfs.ts';
 import { VRF_DAMAGES } from './support/vrf-damages.ts';
 import { vrfLifecycle } from './support/vrf-lifecycle.ts';
@@ -43,7 +42,7 @@ drift(cluster, [...VRF_DAMAGES, ...OTHER_DAMAGES], []);
 kernelSuites(cluster);
 networkDeletion(cluster, {
   stays: { from: podKey('red', 'node-1'), to: podKey('red', 'node-2') },
-  many: 6,
+  many: 3,
   hasMarks: false,
 });
 vrfLifecycle(cluster);

@@ -6,13 +6,13 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { deletePods } from './cluster.ts';
 import { note } from './faults/survive.ts';
 import { masqueradeAddressesOf, translatedBy } from './gone-networks.ts';
-import { clusterNetwork, layer2, layer3 } from './manifests.ts';
+import { clusterNetwork, layer2 } from './manifests.ts';
 import { dumpDifference, dumpNode } from './node-dump.ts';
 import { nodeAddress, seenOverHttp } from './north-south.ts';
 import { NODES, networkOf, podKey, TENANTS, type Tenant, vrfOf } from './north-south-tenants.ts';
 import { isPassing } from './passing-flows.ts';
 
-const GOING = ['blue', 'shop', 'gold'] as const;
+const GOING = ['shop', 'gold'] as const;
 const RESTART_MS = 60_000;
 const REMOVAL_MS = 60_000;
 
@@ -61,7 +61,7 @@ export const vrfLifecycle = (cluster: () => Sandbox): void => {
     const pods = GOING.flatMap((tenant) => NODES.map((node) => podKey(tenant, node)));
     await deletePods(cluster(), ...pods, 'shop/host');
     const objects = await cluster().objects();
-    const gone = [layer3('blue', 'net', []), layer2('gold', 'net', []), clusterNetwork('shop', 'shop', [])];
+    const gone = [layer2('gold', 'net', []), clusterNetwork('shop', 'shop', [])];
     await objects.delete(gone, { timeoutSeconds: 30 });
     await eventually(async () => {
       for (const node of NODES) {
