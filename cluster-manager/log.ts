@@ -1,5 +1,6 @@
 /** What the cluster manager does, as JSON lines. */
 import type { Logger } from 'pino';
+import { isForbidden } from '../kube/errors.ts';
 import type { ManagerObservation } from './controllers/manager.ts';
 
 /** One line per thing that an operator may want to know; what goes well again and again is for debugging. */
@@ -25,8 +26,16 @@ type About<Source extends ManagerObservation['source']> = Extract<
   { source: Source; about: unknown }
 >['about'];
 
+/** Nothing is given out before everything has been read: this program waits, and says for what. */
+const NOT_ALLOWED =
+  'not allowed to read it, and nothing is given out before that: apply daemonset/cluster-manager-rbac.yaml of this version';
+
 const logMirror = (log: Logger, about: About<'mirror'>): void => {
-  if (about.kind === 'failed') {
+  if (about.kind === 'failed' && isForbidden(about.error)) {
+    log.error({ err: about.error, phase: about.phase, retryInMs: about.retryInMs }, NOT_ALLOWED);
+  } else if (about.kind === 'absent') {
+    log.warn('not served: its CRD is not installed, so there are none; apply daemonset/crds/ to have them');
+  } else if (about.kind === 'failed') {
     log.warn({ err: about.error, phase: about.phase, retryInMs: about.retryInMs }, 'API server not readable');
   } else if (about.kind === 'bad') log.warn({ key: about.key, reason: about.reason.message }, 'object not readable');
   else if (about.kind === 'handler-failed') log.error({ key: about.key, err: about.error }, 'event not handled');

@@ -12,6 +12,7 @@ import { type PortKey, parsePortKey } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import { type Mac, macFromBytes, macFromIp } from '../../net/mac.ts';
 import { AllocationError } from '../errors.ts';
+import { AddressHolders } from './address-holders.ts';
 import {
   type AddressPools,
   addressPools,
@@ -22,40 +23,10 @@ import {
   withReleased,
   withReserved,
 } from './address-pools.ts';
+import { Contested } from './contested.ts';
 import { createIdLedger, type IdLedger } from './id-ledger.ts';
 import { MacRegistry } from './mac-registry.ts';
-
-export interface PodAllocation {
-  /** In the order of the network's subnets; empty without IPAM. */
-  readonly addresses: readonly InterfaceAddress[];
-  readonly mac: Mac;
-  readonly tunnelId: PortKey;
-}
-
-/** What a pod asked for. */
-export interface AddressRequest {
-  /** One per subnet, or none. */
-  readonly ips: readonly Ip[];
-  readonly mac?: Mac | undefined;
-}
-
-/** One attachment of a pod. */
-export interface Port {
-  readonly id: string;
-  /** Whose the addresses are: the port's own `id`, or what several ports share. */
-  readonly owner: string;
-  /** What runs behind it: ports of one machine may have one MAC. */
-  readonly machine: string;
-  /** The owner keeps its addresses when it has no port (any more). */
-  readonly isKept?: boolean | undefined;
-}
-
-/** What a pod has according to its annotation. */
-export interface HeldAddresses {
-  readonly addresses: readonly InterfaceAddress[];
-  readonly mac: Mac | undefined;
-  readonly tunnelId?: PortKey | undefined;
-}
+import type { AddressRequest, HeldAddresses, PodAllocation, Port } from './port.ts';
 
 /** How much of a subnet is given out and how much can be: addresses, or subnets of nodes. */
 export interface SubnetUsage {
@@ -87,8 +58,13 @@ export class AddressLedger {
   readonly #keys: IdLedger = createIdLedger({ min: 1, max: 32_767, firstGiven: FIRST_POD_KEY });
   readonly #entries = new Map<string, Entry>();
   readonly #ports = new Map<string, PortEntry>();
-  readonly #ipHolders = new Map<Ip, string>();
+  readonly #ipHolders: AddressHolders;
   readonly #macs: MacRegistry;
+  /** By owner. */
+  readonly #contestedIps = new Contested<Ip>();
+  /** By port. */
+  readonly #contestedMacs = new Contested<Mac>();
+  readonly #contestedKeys = new Contested<PortKey>();
   #pools: AddressPools;
 
   constructor(network: Network) {
@@ -96,12 +72,13 @@ export class AddressLedger {
     this.#pools = addressPools(network);
     this.#subnetCount = network.subnets.length;
     this.#macFamily = networkFamilies(network)[0];
+    this.#ipHolders = new AddressHolders(this.#macFamily);
   }
 
   /** How full each subnet is. */
   usage(): readonly SubnetUsage[] {
     return this.#pools.pools.map((pool) => {
-      const used = [...this.#ipHolders.keys()].filter((ip) => cidrContainsIp(pool.cidr, ip));
+      const used = this.#ipHolders.ips().filter((ip) => cidrContainsIp(pool.cidr, ip));
       return { subnet: pool.cidr, used: used.length, free: freeAddresses(pool, used) };
     });
   }
@@ -117,6 +94,10 @@ export class AddressLedger {
 
   ownerOf(id: string): string | undefined {
     return this.#ports.get(id)?.port.owner;
+  }
+
+  holderOf(ip: Ip): string | undefined {
+    return this.#ipHolders.get(ip);
   }
 
   /** The ports that have the addresses of an owner, in the order in which they got them. */
@@ -164,6 +145,8 @@ export class AddressLedger {
     const macHolder = held.mac === undefined ? undefined : this.#macs.holderOf(held.mac, port.machine);
     const keyHolder = held.tunnelId === undefined ? undefined : this.#keys.recover(port.id, held.tunnelId);
     this.#attach(port, macHolder === undefined ? held.mac : undefined);
+    if (held.mac !== undefined && macHolder !== undefined) this.#contestedMacs.add(held.mac, port.id);
+    if (held.tunnelId !== undefined && keyHolder !== undefined) this.#contestedKeys.add(held.tunnelId, port.id);
     return [
       ...problems,
       ...(macHolder === undefined ? [] : [`MAC ${held.mac} belongs to ${macHolder} already`]),
@@ -185,6 +168,15 @@ export class AddressLedger {
     this.#change(owner, { isKept: true });
     if (sameAddresses(held.addresses, addresses)) return [];
     return [`${owner} has ${held.addresses.join(', ')}, not ${addresses.join(', ')}`];
+  }
+
+  /** What was refused in the ledger of before goes on waiting here. To be called when all that is held is noted. */
+  inherit(before: AddressLedger): void {
+    this.#contestedIps.inherit(before.#contestedIps, (ip, owner) => {
+      return this.#ipHolders.get(ip) !== undefined && this.#entries.has(owner);
+    });
+    this.#contestedMacs.inherit(before.#contestedMacs, (_, id) => this.#ports.has(id));
+    this.#contestedKeys.inherit(before.#contestedKeys, (_, id) => this.#ports.has(id));
   }
 
   /** The owner goes: what no port has is free. @returns whether something is */
@@ -221,10 +213,17 @@ export class AddressLedger {
   /** @returns whether there was something to release: others may have it now, or take the port's place */
   release(id: string): boolean {
     const entry = this.#ports.get(id);
+    const { tunnelId } = this.held(id);
     this.#keys.release(id);
     if (entry === undefined) return false;
     this.#ports.delete(id);
-    if (entry.mac !== undefined) this.#macs.release(entry.mac, id);
+    this.#contestedMacs.forget(id);
+    this.#contestedKeys.forget(id);
+    if (tunnelId !== undefined) this.#passOnKey(tunnelId);
+    if (entry.mac !== undefined) {
+      this.#macs.release(entry.mac, id);
+      this.#passOnMac(entry.mac);
+    }
     const { owner } = entry.port;
     this.#change(owner, { ports: (this.#entries.get(owner)?.ports ?? []).filter((other) => other !== id) });
     this.#releaseUnused(owner);
@@ -242,7 +241,10 @@ export class AddressLedger {
     const ip = addressOf(address);
     const holder = this.#ipHolders.get(ip);
     if (holder === owner) return undefined;
-    if (holder !== undefined) return `address ${ip} belongs to ${holder} already`;
+    if (holder !== undefined) {
+      this.#contestedIps.add(ip, owner);
+      return `address ${ip} belongs to ${holder} already`;
+    }
     const pools = withReserved(this.#pools, ip);
     if (pools === undefined) return `address ${address} is not in the subnets of the network`;
     this.#pools = pools;
@@ -281,9 +283,20 @@ export class AddressLedger {
     if (this.#macs.isOwn(mac)) {
       throw new AllocationError('ERR_CM_REQUEST', `requested MAC ${mac} is that of the network's gateway`);
     }
-    const holder = this.#macs.holderOf(mac, port.machine);
+    const holder = this.#macs.holderOf(mac, port.machine) ?? this.#derivedHolder(mac, port);
     if (holder === undefined) return mac;
     throw new AllocationError('ERR_CM_MAC_CONFLICT', `MAC ${mac} belongs to ${holder} already`);
+  }
+
+  /**
+   * Whose address a MAC derives from: a claim without a pod holds no MAC, and its next pod would find its own taken.
+   * Ports of one machine may have one MAC.
+   */
+  #derivedHolder(mac: Mac, port: Port): string | undefined {
+    const owner = this.#ipHolders.ownerByMac(mac);
+    if (owner === undefined || owner === port.owner) return undefined;
+    const ports = this.portsOf(owner);
+    return ports.length > 0 && ports.every(({ machine }) => machine === port.machine) ? undefined : owner;
   }
 
   /** Without addresses it is a hash of the port, rehashed until nobody has it. */
@@ -328,11 +341,43 @@ export class AddressLedger {
   #releaseUnused(owner: string): boolean {
     const entry = this.#entries.get(owner);
     if (entry === undefined || entry.isKept || entry.ports.length > 0) return false;
-    for (const address of entry.addresses) {
+    this.#entries.delete(owner);
+    this.#contestedIps.forget(owner);
+    for (const address of entry.addresses) this.#releaseAddress(address);
+    return true;
+  }
+
+  /** To the oldest of those that were refused it, or to nobody. */
+  #releaseAddress(address: InterfaceAddress): void {
+    const ip = addressOf(address);
+    const [next] = this.#contestedIps.of(ip);
+    if (next === undefined) {
       this.#pools = withReleased(this.#pools, address);
-      this.#ipHolders.delete(addressOf(address));
+      this.#ipHolders.delete(ip);
+      return;
     }
-    return this.#entries.delete(owner);
+    this.#contestedIps.remove(ip, next);
+    this.#ipHolders.set(ip, next);
+    const held = [...(this.addressesOf(next) ?? []), address];
+    const inOrder = this.#pools.pools.flatMap(({ cidr }) => held.filter((one) => cidrContainsIp(cidr, addressOf(one))));
+    this.#change(next, { addresses: inOrder });
+  }
+
+  #passOnMac(mac: Mac): void {
+    for (const id of this.#contestedMacs.of(mac)) {
+      const entry = this.#ports.get(id);
+      if (entry === undefined || this.#macs.holderOf(mac, entry.port.machine) !== undefined) continue;
+      this.#contestedMacs.remove(mac, id);
+      this.#ports.set(id, { ...entry, mac });
+      this.#macs.take(mac, id, entry.port.machine);
+    }
+  }
+
+  #passOnKey(key: PortKey): void {
+    const next = this.#contestedKeys.of(key).find((id) => this.#keys.get(id) === undefined);
+    if (next === undefined) return;
+    this.#contestedKeys.remove(key, next);
+    this.#keys.recover(next, key);
   }
 }
 

@@ -6,8 +6,9 @@ import type { ConditionInput } from '../../api/condition.ts';
 import { addressOf, type InterfaceAddress } from '../../net/cidr.ts';
 import { AllocationError, type AllocationErrorCode } from '../errors.ts';
 import type { Claim, ClaimFacts } from '../facts/claim-facts.ts';
-import type { AddressRequest } from './address-ledger.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
 import type { PodAllocations } from './pod-allocations.ts';
+import type { AddressRequest } from './port.ts';
 
 /** What the status of a claim should say. */
 export interface ClaimStatus {
@@ -25,9 +26,19 @@ export interface Claimant {
   readonly request: AddressRequest;
 }
 
+interface Held {
+  readonly network: string;
+  readonly addresses: readonly InterfaceAddress[];
+}
+
 interface Failure {
   readonly reason: string;
   readonly message: string;
+}
+
+interface Conflict extends Failure {
+  /** What the status said. */
+  readonly addresses: readonly InterfaceAddress[];
 }
 
 export class ClaimBook {
@@ -35,9 +46,9 @@ export class ClaimBook {
   readonly #claims = new Map<string, ClaimFacts>();
   readonly #byNetwork = new Map<string, Set<string>>();
   /** Claims whose status says what others have. */
-  readonly #conflicts = new Map<string, Failure>();
-  /** Claims that the last pod got nothing of. */
-  readonly #failures = new Map<string, Failure>();
+  readonly #conflicts = new Map<string, Conflict>();
+  /** Claim → pod → why the pod got nothing of it, the first one first. */
+  readonly #refused = new Map<string, Map<string, Failure>>();
 
   constructor(pods: PodAllocations) {
     this.#pods = pods;
@@ -62,7 +73,7 @@ export class ClaimBook {
   remove(key: string): readonly string[] {
     const network = this.#claims.get(key)?.claim?.network;
     this.#claims.delete(key);
-    this.#failures.delete(key);
+    this.#refused.delete(key);
     this.#conflicts.delete(key);
     if (network === undefined) return [];
     this.#byNetwork.get(network)?.delete(key);
@@ -74,12 +85,25 @@ export class ClaimBook {
   recoverNetwork(network: string): void {
     const keys = [...(this.#byNetwork.get(network) ?? [])];
     const claims = keys.flatMap((key) => this.#claims.get(key) ?? []).sort(oldestFirst);
+    // It may have other subnets now: all is tried anew.
+    for (const { key } of claims) if (this.#conflicts.delete(key)) this.#pods.unkeep(network, ownerOf(key));
     for (const { key, claim } of claims) if (claim !== undefined) this.#recover(key, claim);
   }
 
   /** Whose the addresses of a pod that has some are: the claim's, unless that is of another network, or is not there. */
   ownerFor(key: string, network: string): string | undefined {
     return this.#claims.get(key)?.claim?.network === network ? ownerOf(key) : undefined;
+  }
+
+  /** The claim that has an address of a pod, whether the pod names it still or was the last that the claim knew of. */
+  holderFor(pod: Pick<PodFacts, 'namespace' | 'name'>, named: readonly string[], held: Held): string | undefined {
+    const [address] = held.addresses;
+    const owner = address === undefined ? undefined : this.#pods.holderOf(held.network, addressOf(address));
+    if (owner?.startsWith(OWNER_PREFIX) !== true) return undefined;
+    const key = owner.slice(OWNER_PREFIX.length);
+    const facts = this.#claims.get(key);
+    const isLast = facts?.namespace === pod.namespace && facts.claim?.ownerPod === pod.name;
+    return isLast || named.includes(key) ? key : undefined;
   }
 
   /**
@@ -90,36 +114,48 @@ export class ClaimBook {
     const { claim, error, isLeaving } = this.#claims.get(key) ?? refuse(`IPAMClaim ${key} does not exist`);
     if (claim === undefined) return refuse(`IPAMClaim ${key} is wrong: ${error?.message}`);
     if (claim.network !== network) return refuse(`IPAMClaim ${key} belongs to network ${claim.network}`);
-    if (isLeaving) return refuse(`IPAMClaim ${key} is being deleted`);
     const owner = ownerOf(key);
-    const other = this.#pods.podsOf(network, owner).find((one) => one.pod !== pod && one.machine !== machine);
+    const users = this.#pods.podsOf(network, owner);
+    // Who has it already is what a claim that is being deleted waits for: refused, both would wait for each other.
+    if (isLeaving && !users.some((one) => one.pod === pod)) return refuse(`IPAMClaim ${key} is being deleted`);
+    const other = users.find((one) => one.pod !== pod && one.machine !== machine);
     if (other !== undefined) throw conflict(`IPAMClaim ${key} is in use by pod ${other.pod}`);
-    if (this.#conflicts.has(key)) this.#recover(key, claim);
-    const found = this.#conflicts.get(key);
+    const found = this.#conflictOf(key);
     if (found !== undefined) throw conflict(`IPAMClaim ${key}: ${found.message}`);
     const isGiven = this.#pods.addressesOf(network, owner) !== undefined;
     const ips = request.ips.length > 0 || isGiven ? request.ips : claim.requests.map(addressOf);
     return { owner, request: { ...request, ips } };
   }
 
-  /** What came of `use`. */
-  note(key: string, error: AllocationError | undefined): void {
-    if (error === undefined) this.#failures.delete(key);
-    else this.#failures.set(key, { reason: REASONS[error.code], message: error.message });
+  /** What came of `use` by a pod. */
+  note(key: string, pod: string, error: AllocationError | undefined): void {
+    const refused = this.#refused.get(key) ?? new Map<string, Failure>();
+    if (error === undefined) refused.delete(pod);
+    else refused.set(pod, { reason: REASONS[error.code], message: error.message });
+    if (refused.size === 0) this.#refused.delete(key);
+    else this.#refused.set(key, refused);
+  }
+
+  /** The pod is gone. @returns the claims that it got nothing of */
+  forget(pod: string): readonly string[] {
+    const keys = [...this.#refused].flatMap(([key, refused]) => (refused.has(pod) ? [key] : []));
+    for (const key of keys) this.note(key, pod, undefined);
+    return keys;
   }
 
   /** Undefined: nobody has used the claim, and there is nothing to say. */
   status(key: string): ClaimStatus | undefined {
     const claim = this.#claims.get(key)?.claim;
     if (claim === undefined) return undefined;
-    const failure = this.#conflicts.get(key) ?? this.#failures.get(key);
+    const conflict = this.#conflictOf(key);
+    const failure = conflict ?? this.#refusalOf(key);
     const held = this.#pods.addressesOf(claim.network, ownerOf(key));
     if (held === undefined && failure === undefined) return undefined;
     return {
       // What two have stays written at both: who reads the claim sees what the message is about.
-      addresses: this.#conflicts.has(key) ? claim.addresses : (held ?? claim.addresses),
+      addresses: conflict === undefined ? (held ?? claim.addresses) : claim.addresses,
       ownerPod: this.users(key).at(-1)?.split('/')[1],
-      condition: failure === undefined ? ALLOCATED : { type: 'IPsAllocated', status: 'False', ...failure },
+      condition: failure === undefined ? ALLOCATED : failedBy(failure),
     };
   }
 
@@ -143,11 +179,38 @@ export class ClaimBook {
     });
   }
 
+  /** Claims that may have got what others of these networks had. */
+  inConflict(networks: readonly string[]): readonly string[] {
+    if (networks.length === 0) return [];
+    return this.conflicts().flatMap(({ claim: { key, claim } }) =>
+      claim !== undefined && networks.includes(claim.network) ? [key] : [],
+    );
+  }
+
+  /** None any more when it got what it waited for. */
+  #conflictOf(key: string): Conflict | undefined {
+    const found = this.#conflicts.get(key);
+    const claim = this.#claims.get(key)?.claim;
+    const held = claim === undefined ? undefined : this.#pods.addressesOf(claim.network, ownerOf(key));
+    return found?.addresses.every((address) => held?.includes(address)) === true ? undefined : found;
+  }
+
+  /**
+   * What pods were refused, of several the first: a status that told each in its turn would be written for ever. Nothing
+   * while a pod has the claim: the others hear it themselves.
+   */
+  #refusalOf(key: string): Failure | undefined {
+    return this.users(key).length > 0 ? undefined : this.#refused.get(key)?.values().next().value;
+  }
+
   #recover(key: string, { network, addresses }: Claim): void {
     const owner = ownerOf(key);
     const held = this.#pods.addressesOf(network, owner);
-    // Others may have let go of what was theirs.
-    if (this.#conflicts.delete(key)) this.#pods.unkeep(network, owner);
+    const conflict = this.#conflictOf(key);
+    // It waits for what others have, and keeps its place.
+    if (conflict !== undefined && conflict.addresses.join() === addresses.join()) return;
+    this.#conflicts.delete(key);
+    if (conflict !== undefined) this.#pods.unkeep(network, owner);
     else if (held !== undefined) {
       // What is held is the truth: a status that differs is written again. Pods may have it of a claim before this one.
       this.#pods.keep(network, owner, held);
@@ -156,9 +219,16 @@ export class ClaimBook {
     if (addresses.length === 0) return;
     const problems = this.#pods.keep(network, owner, addresses);
     if (problems.length === 0) return;
-    this.#conflicts.set(key, { reason: REASONS.ERR_CM_CONFLICT, message: problems.join('; ') });
+    this.#conflicts.set(key, { reason: REASONS.ERR_CM_CONFLICT, message: problems.join('; '), addresses });
   }
 }
+
+const failedBy = ({ reason, message }: Failure): ConditionInput => ({
+  type: 'IPsAllocated',
+  status: 'False',
+  reason,
+  message,
+});
 
 const ALLOCATED: ConditionInput = {
   type: 'IPsAllocated',

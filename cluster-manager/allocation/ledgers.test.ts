@@ -8,8 +8,10 @@ import { parsePortKey } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
 import { macFromIp, parseMac } from '../../net/mac.ts';
 import { netConf } from '../testing/objects.ts';
-import { AddressLedger, type Port } from './address-ledger.ts';
+import { AddressLedger } from './address-ledger.ts';
 import { createIdLedger } from './id-ledger.ts';
+import { PodAllocations } from './pod-allocations.ts';
+import type { Port } from './port.ts';
 import { createSubnetLedger } from './subnet-ledger.ts';
 
 const layer2 = (fields: Record<string, unknown> = {}): Network => {
@@ -185,6 +187,49 @@ describe('address ledger', () => {
     expect(ledger.assign(port('d'))).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
     ledger.release('b');
     expect(ledger.assign(port('a')).addresses).toEqual(['100.200.0.3/16']);
+  });
+
+  it('passes what several had on to the oldest that is left, each part by itself, also in the ledger that follows', () => {
+    const pods = new PodAllocations();
+    const network = layer2();
+    pods.setNetwork(network);
+    const held = (ip: string, tunnelId: number) => ({
+      addresses: [parseInterfaceAddress(`${ip}/16`)],
+      mac: macFromIp(parseIp('100.200.0.9')),
+      tunnelId: parsePortKey(tunnelId),
+    });
+    const recover = (pod: string, ip: string, key: number) =>
+      pods.recover(pod, 'ns/nad', network.name, held(ip, key)).length;
+    expect([recover('ns/a', '100.200.0.9', 17), recover('ns/b', '100.200.0.9', 18)]).toEqual([0, 2]);
+    expect([recover('ns/c', '100.200.0.9', 17), recover('ns/d', '100.200.0.10', 17)]).toEqual([3, 2]);
+    pods.setNetwork(network);
+    pods.release('ns/a');
+    expect(pods.get('ns/b', 'ns/nad')).toEqual(held('100.200.0.9', 18));
+    expect([pods.get('ns/c', 'ns/nad'), pods.get('ns/d', 'ns/nad')]).toEqual([undefined, undefined]);
+    expect(pods.usageOf(network.name)[0]?.used).toBe(2);
+    pods.release('ns/c');
+    pods.release('ns/b');
+    expect(pods.get('ns/d', 'ns/nad')).toEqual(held('100.200.0.10', 17));
+    expect(pods.assign('ns/e', 'ns/nad', network.name, { ips: [] })).toMatchObject({
+      addresses: ['100.200.0.3/16'],
+      tunnelId: 10,
+    });
+    pods.release('ns/d');
+    expect(pods.usageOf(network.name)[0]?.used).toBe(1);
+  });
+
+  it('refuses the MAC of an address that another owner has, though nobody uses it', () => {
+    const ledger = new AddressLedger(layer2());
+    ledger.keep('claim', [parseInterfaceAddress('100.200.0.9/16')]);
+    const mac = macFromIp(parseIp('100.200.0.9'));
+    expect(() => ledger.assign(port('a'), { ips: [], mac })).toThrow(`MAC ${mac} belongs to claim already`);
+    const next = { ...port('b'), owner: 'claim' };
+    expect(ledger.assign(next, { ips: [], mac })).toMatchObject({ addresses: ['100.200.0.9/16'], mac });
+    // Of its own machine a MAC is asked for by each of its pods.
+    const first = ledger.assign({ id: 'vm-1', owner: 'vm-1', machine: 'vm' });
+    expect(ledger.assign({ id: 'vm-2', owner: 'vm-2', machine: 'vm' }, { ips: [], mac: first.mac }).mac).toBe(
+      first.mac,
+    );
   });
 
   it("refuses the MACs of the network's gateway and management ports, and gives none of them", () => {

@@ -12,10 +12,11 @@ import { parseJson } from '../../api/parse.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
 import { AllocationError } from '../errors.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
-import type { PodAllocation } from './address-ledger.ts';
 import type { ClaimBook } from './claim-book.ts';
 import type { PodAllocations, Sharing } from './pod-allocations.ts';
-import type { Layer2Attachment } from './pod-attachments.ts';
+import type { Layer2Attachment, MadeAttachment } from './pod-attachments.ts';
+import { namedClaims } from './pod-claims.ts';
+import type { PodAllocation } from './port.ts';
 
 export interface PodPlan {
   /** The keys to write, as JSON values. */
@@ -34,19 +35,27 @@ export interface Allocations {
   readonly claims: ClaimBook;
 }
 
-/** Entries that are there already stay as they are, whoever wrote them: the pod may run with them. */
+/**
+ * Entries that are there already stay as they are, whoever wrote them: the pod may run with them.
+ * @param made attachments that have an entry
+ */
 export const planPod = (
   pod: PodFacts,
-  attachments: readonly Layer2Attachment[],
+  { made, attachments }: { made: readonly MadeAttachment[]; attachments: readonly Layer2Attachment[] },
   cluster: ClusterConfig,
   allocations: Allocations,
 ): PodPlan => {
   const existing = existingEntries(pod);
   if (existing instanceof ApiError) return { ...NOTHING, problems: [`${existing.object}: ${existing.message}`] };
-  const plans = attachments.map((attachment): PodPlan => {
-    if (attachment.nadKey in existing) return recover(pod, attachment, existing[attachment.nadKey], allocations);
-    return assign(pod, attachment, cluster, allocations);
-  });
+  const plans = [
+    ...made.map((attachment) => {
+      const wanted = attachments.find(({ nadKey }) => nadKey === attachment.nadKey);
+      return recover(pod, attachment, wanted?.claim, existing[attachment.nadKey], allocations);
+    }),
+    ...attachments
+      .filter(({ nadKey }) => !(nadKey in existing))
+      .map((attachment) => assign(pod, attachment, cluster, allocations)),
+  ];
   return {
     entries: Object.assign({}, ...plans.map(({ entries }) => entries)),
     problems: plans.flatMap(({ problems }) => problems),
@@ -73,17 +82,20 @@ const existingEntries = ({ key, annotations }: PodFacts): Readonly<Record<string
 
 const recover = (
   pod: PodFacts,
-  attachment: Layer2Attachment,
+  { nadKey, record }: MadeAttachment,
+  wantedClaim: string | undefined,
   value: unknown,
   { pods, claims }: Allocations,
 ): PodPlan => {
-  const { nadKey, record, claim } = attachment;
   if (pods.holds(pod.key, nadKey)) return NOTHING;
   try {
     const { ipAddresses, mac, tunnelId } = parsePodNetworkEntry(value, pod.key);
     const held = { addresses: ipAddresses, mac, tunnelId };
+    // What the pod asks for may have changed since, or be refused by now: its addresses may be those of a claim still.
+    const claim =
+      wantedClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses: ipAddresses });
     const owner = claim === undefined ? undefined : claims.ownerFor(claim, record.name);
-    const sharing = sharingOf(pod, attachment, owner);
+    const sharing = sharingOf(pod, nadKey, owner);
     const problems = pods.recover(pod.key, nadKey, record.name, held, sharing);
     return { ...NOTHING, problems: problems.map((problem) => `network ${record.name}: ${problem}; delete the pod`) };
   } catch (error) {
@@ -103,7 +115,7 @@ const assign = (
   try {
     const { addresses, mac, tunnelId } =
       claim === undefined
-        ? allocations.pods.assign(pod.key, nadKey, record.name, attachment.request, sharingOf(pod, attachment))
+        ? allocations.pods.assign(pod.key, nadKey, record.name, attachment.request, sharingOf(pod, nadKey))
         : assignByClaim(pod, attachment, claim, allocations);
     const entry: PodNetworkEntry = podNetworkEntry({
       network: record.network,
@@ -129,7 +141,7 @@ const assignByClaim = (
   { pods, claims }: Allocations,
 ): PodAllocation => {
   const { nadKey, record } = attachment;
-  const { machine = pod.key } = sharingOf(pod, attachment);
+  const { machine = pod.key } = sharingOf(pod, nadKey);
   const { owner, request } = claims.use(claim, {
     pod: pod.key,
     machine,
@@ -137,12 +149,12 @@ const assignByClaim = (
     request: attachment.request,
   });
   try {
-    const sharing = sharingOf(pod, attachment, owner);
+    const sharing = sharingOf(pod, nadKey, owner);
     const allocation = pods.assign(pod.key, nadKey, record.name, request, sharing);
-    claims.note(claim, undefined);
+    claims.note(claim, pod.key, undefined);
     return allocation;
   } catch (error) {
-    if (error instanceof AllocationError) claims.note(claim, error);
+    if (error instanceof AllocationError) claims.note(claim, pod.key, error);
     throw error;
   }
 };
@@ -150,7 +162,7 @@ const assignByClaim = (
 /** A virtual machine keeps its MAC in all of its pods; its addresses, too, where a claim or an annotation says so. */
 const sharingOf = (
   { namespace, machine, sharesWithMachine }: PodFacts,
-  { nadKey }: Layer2Attachment,
+  nadKey: string,
   claimOwner?: string,
 ): Sharing => {
   const name = machine === undefined ? undefined : `VirtualMachine ${namespace}/${machine} (${nadKey})`;

@@ -1,14 +1,9 @@
 /** What the pods hold of the layer-2 networks, by network and by pod. No I/O and no clock. */
 import type { Network } from '../../api/network.ts';
 import type { InterfaceAddress } from '../../net/cidr.ts';
-import {
-  AddressLedger,
-  type AddressRequest,
-  type HeldAddresses,
-  type PodAllocation,
-  type Port,
-  type SubnetUsage,
-} from './address-ledger.ts';
+import type { Ip } from '../../net/ip.ts';
+import { AddressLedger, type SubnetUsage } from './address-ledger.ts';
+import type { AddressRequest, HeldAddresses, PodAllocation, Port } from './port.ts';
 
 /** What a pod has together with others. Nothing: all is its own. */
 export type Sharing = Partial<Pick<Port, 'owner' | 'machine' | 'isKept'>>;
@@ -26,6 +21,7 @@ export class PodAllocations {
     if (before === undefined) return;
     for (const owner of before.kept()) ledger.keep(owner, before.addressesOf(owner) ?? []);
     for (const port of before.ports()) ledger.recover(port, before.held(port.id));
+    ledger.inherit(before);
   }
 
   removeNetwork(name: string): void {
@@ -75,6 +71,11 @@ export class PodAllocations {
   podsOf(network: string, owner: string): readonly { readonly pod: string; readonly machine: string }[] {
     const ports = this.#ledgers.get(network)?.portsOf(owner) ?? [];
     return ports.map(({ id, machine }) => ({ pod: podOf(id), machine }));
+  }
+
+  /** Whose an address is. */
+  holderOf(network: string, ip: Ip): string | undefined {
+    return this.#ledgers.get(network)?.holderOf(ip);
   }
 
   /** Whose the addresses are that a pod has. */

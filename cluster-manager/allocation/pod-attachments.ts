@@ -10,9 +10,9 @@ import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
-import type { PodFacts } from '../facts/pod-facts.ts';
-import type { AddressRequest } from './address-ledger.ts';
+import { annotatedKeys, type PodFacts, withoutAttachment } from '../facts/pod-facts.ts';
 import type { NadRecord, NetworkRecord, NetworkRegistry } from './network-registry.ts';
+import type { AddressRequest } from './port.ts';
 
 /** An attachment whose addresses are ours to give. */
 export interface Layer2Attachment {
@@ -25,6 +25,21 @@ export interface Layer2Attachment {
   readonly requestedGateways: readonly Ip[];
   readonly defaultRouteElsewhere: readonly Family[];
 }
+
+/** An attachment that the pod's annotation says is made, whatever the pod asks for (by now). */
+export interface MadeAttachment {
+  readonly nadKey: string;
+  readonly record: NetworkRecord;
+}
+
+/** Of layer-2 networks. Who runs with an address has it, also where it would be refused today. */
+export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): readonly MadeAttachment[] => {
+  if (!pod.isActive) return [];
+  return (annotatedKeys(pod) ?? []).flatMap((nadKey) => {
+    const record = registry.networkOfNad(withoutAttachment(nadKey));
+    return record !== undefined && isLayer2(record) ? [{ nadKey, record }] : [];
+  });
+};
 
 export interface PodAttachments {
   readonly layer2: readonly Layer2Attachment[];
@@ -63,7 +78,8 @@ const primaryAttachment = (
   const wanted = read(() => defaultSelection(pod), undefined);
   const request = { ips: wanted.value?.ips ?? [], mac: wanted.value?.mac };
   const claim = wanted.value?.ipamClaim ?? pod.annotations.primaryClaim;
-  const problems = [...wanted.problems, ...refuseClaim(claim, primary.nad, record)];
+  const refusals = refuseClaim(claim, primary.nad, record, { pod, nadKey: primary.nad.key });
+  const problems = [...wanted.problems, ...refusals];
   if (problems.length > 0) return { layer2: [], problems };
   const defaultRouteElsewhere = attachments.flatMap(({ defaultRoute }) => defaultRoute.map(ipFamily));
   const nadKey = primary.nad.key;
@@ -74,7 +90,7 @@ const primaryAttachment = (
         record,
         role: 'primary',
         request,
-        claim: claimKey(pod, claim),
+        claim: isPersistent(primary.nad, record) ? claimKey(pod, claim) : undefined,
         requestedGateways: [],
         defaultRouteElsewhere,
       },
@@ -98,7 +114,7 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
   }
   if (!isLayer2(record)) return NONE;
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
-  const problems = refuseClaim(ipamClaim, nad, record);
+  const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });
   // Multi-net-spec v1.3, section 4.1.2.1.11.
   if (ipamClaim !== undefined && ips.length > 0) {
     problems.push(`network ${record.name}: "ips" and "ipam-claim-reference" exclude each other`);
@@ -111,7 +127,7 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
         record,
         role: 'secondary',
         request: { ips, mac },
-        claim: claimKey(pod, ipamClaim),
+        claim: isPersistent(nad, record) ? claimKey(pod, ipamClaim) : undefined,
         requestedGateways: defaultRoute,
         defaultRouteElsewhere: [],
       },
@@ -123,11 +139,23 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
 const claimKey = ({ namespace }: PodFacts, claim: string | undefined): string | undefined =>
   claim === undefined ? undefined : `${namespace}/${claim}`;
 
-/** Who asks for addresses that stay and would get others each time had better hear so. */
-const refuseClaim = (claim: string | undefined, { conf }: NadRecord, { name, network }: NetworkRecord): string[] =>
-  claim === undefined || (conf.allowPersistentIps && network.subnets.length > 0)
-    ? []
-    : [`network ${name} does not allow persistent IPs, which IPAMClaim ${claim} is for`];
+/**
+ * Who asks for addresses that stay and would get others each time had better hear so. Who has some already got them when
+ * the claim was not looked at, or was allowed.
+ */
+const refuseClaim = (
+  claim: string | undefined,
+  nad: NadRecord,
+  record: NetworkRecord,
+  { pod, nadKey }: { readonly pod: PodFacts; readonly nadKey: string },
+): string[] => {
+  if (claim === undefined || isPersistent(nad, record)) return [];
+  if (annotatedKeys(pod)?.includes(nadKey)) return [];
+  return [`network ${record.name} does not allow persistent IPs, which IPAMClaim ${claim} is for`];
+};
+
+const isPersistent = ({ conf }: NadRecord, { network }: NetworkRecord): boolean =>
+  conf.allowPersistentIps && network.subnets.length > 0;
 
 /** Addresses of layer-3 networks are their nodes' to give. */
 const isLayer2 = ({ network }: NetworkRecord): boolean => network.topology === 'layer2';

@@ -81,6 +81,8 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   // Its place may be free now for the primary network that was refused because of it.
   for (const failed of views.failedIn(namespace)) enqueue.network(failed);
   if (after?.conf?.topology !== 'layer2') return;
+  // First who has something of it.
+  for (const pod of caches.pods.keysByIndex('usedNad', key)) enqueue.pod(pod);
   const index = after.conf.role === 'primary' ? ('namespace' as const) : ('selectedNad' as const);
   for (const pod of caches.pods.keysByIndex(index, index === 'namespace' ? namespace : key)) enqueue.pod(pod);
 };
@@ -125,7 +127,7 @@ const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   if (after === undefined || !after.isActive) return;
   // Most pods have nothing of a layer-2 network: they are not even queued.
   const { layer2, problems } = state.attachmentsOf(after, caches.namespaces.get(after.namespace)?.labels);
-  if (layer2.length > 0 || problems.length > 0) enqueue.pod(key);
+  if (layer2.length > 0 || problems.length > 0 || state.hasLayer2(after)) enqueue.pod(key);
 };
 
 const onClaim = (context: TriggerContext, { key, before, after }: Change<ClaimFacts>): void => {
@@ -133,9 +135,18 @@ const onClaim = (context: TriggerContext, { key, before, after }: Change<ClaimFa
   if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeClaim(key));
   if (after !== undefined) state.upsertClaim(after);
   enqueue.claim(key);
-  // Pods wait for it to be there, and to be right.
+  // Pods wait for it to be there, and to be right; what is said of them in its status is nothing new to them.
+  if (sameForPods(before, after)) return;
   for (const pod of caches.pods.keysByIndex('claim', key)) enqueue.pod(pod);
 };
+
+const sameForPods = (before: ClaimFacts | undefined, after: ClaimFacts | undefined): boolean =>
+  before?.uid === after?.uid &&
+  before?.isLeaving === after?.isLeaving &&
+  before?.error?.message === after?.error?.message &&
+  before?.claim?.network === after?.claim?.network &&
+  before?.claim?.requests.join() === after?.claim?.requests.join() &&
+  before?.claim?.addresses.join() === after?.claim?.addresses.join();
 
 const touch = (context: TriggerContext, touched: Touched): void => {
   const { enqueue, waiters } = context;

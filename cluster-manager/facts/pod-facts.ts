@@ -80,7 +80,7 @@ export const usedNads = (pod: PodFacts): readonly string[] => {
 };
 
 /** `ns/nad/1` is a second attachment to `ns/nad`. */
-const withoutAttachment = (key: string): string => key.split('/').slice(0, 2).join('/');
+export const withoutAttachment = (key: string): string => key.split('/').slice(0, 2).join('/');
 
 const podSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string() }),

@@ -11,11 +11,11 @@ import { type NetworkChange, NetworkRegistry } from '../allocation/network-regis
 import { NodeAllocations } from '../allocation/node-allocations.ts';
 import { NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.ts';
 import { PodAllocations } from '../allocation/pod-allocations.ts';
-import { type PodAttachments, podAttachments } from '../allocation/pod-attachments.ts';
+import { madeAttachments, type PodAttachments, podAttachments } from '../allocation/pod-attachments.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
-import { annotatedKeys, type PodFacts } from '../facts/pod-facts.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
 
 /** What may have to be written, or tried, again. */
 export interface Touched {
@@ -27,7 +27,7 @@ export interface Touched {
   readonly nads: readonly string[];
   /** Layer-2 networks that got addresses back. */
   readonly freed: readonly string[];
-  /** IPAMClaims whose pods changed. */
+  /** IPAMClaims whose pods changed, or which may have lost or got what others have as well. */
   readonly claims: readonly string[];
 }
 
@@ -83,10 +83,12 @@ export class ClusterState {
     for (const node of nodesByAge) report({ kind: 'Node', name: node.name }, this.nodes.recover(node));
     for (const node of nodesByAge) this.nodes.addNode(node.name);
     for (const pod of [...pods].sort(oldestFirst)) {
+      const made = madeAttachments(pod, this.registry);
+      if (made.length === 0) continue;
+      // What the pod asks for says by which claim it has it, nothing else.
       const { layer2 } = podAttachments(pod, labelsOf(pod.namespace), this.registry);
-      const keys = new Set(annotatedKeys(pod));
-      const held = layer2.filter(({ nadKey }) => keys.has(nadKey));
-      if (held.length > 0) report(podRef(pod), planPod(pod, held, this.cluster, this).problems);
+      const attachments = layer2.filter(({ nadKey }) => made.some((one) => one.nadKey === nadKey));
+      report(podRef(pod), planPod(pod, { made, attachments }, this.cluster, this).problems);
     }
     return problems;
   }
@@ -112,18 +114,25 @@ export class ClusterState {
     return podAttachments(pod, labels, this.registry);
   }
 
+  /** Whether the pod has something of a layer-2 network, by its annotation. */
+  hasLayer2(pod: PodFacts): boolean {
+    return madeAttachments(pod, this.registry).length > 0;
+  }
+
   /** Gives the pod what it needs and says what its annotation lacks. */
   planPod(pod: PodFacts, labels: Labels | undefined): PodPlan {
-    const { layer2, problems } = this.attachmentsOf(pod, labels);
-    if (layer2.length === 0) return { ...NOTHING, problems };
-    const plan = planPod(pod, layer2, this.cluster, this);
+    const { layer2: attachments, problems } = this.attachmentsOf(pod, labels);
+    const made = madeAttachments(pod, this.registry);
+    if (attachments.length + made.length === 0) return { ...NOTHING, problems };
+    const plan = planPod(pod, { made, attachments }, this.cluster, this);
     return { ...plan, problems: [...problems, ...plan.problems] };
   }
 
   /** The pod is gone, or has completed and will not send another packet. */
   releasePod(key: string): Touched {
-    const claims = this.claims.usedBy(key);
-    return { ...NOTHING_TOUCHED, freed: this.pods.release(key), claims };
+    const claims = [...this.claims.usedBy(key), ...this.claims.forget(key)];
+    const freed = this.pods.release(key);
+    return { ...NOTHING_TOUCHED, freed, claims: [...claims, ...this.claims.inConflict(freed)] };
   }
 
   upsertClaim(claim: ClaimFacts): void {
@@ -131,7 +140,8 @@ export class ClusterState {
   }
 
   removeClaim(key: string): Touched {
-    return { ...NOTHING_TOUCHED, freed: this.claims.remove(key) };
+    const freed = this.claims.remove(key);
+    return { ...NOTHING_TOUCHED, freed, claims: this.claims.inConflict(freed) };
   }
 
   #noteNad(nad: NadFacts, { assign }: { assign: boolean }): Touched {
@@ -162,11 +172,13 @@ export class ClusterState {
       }
       if (after !== undefined) nads.push(...this.registry.nadsOf(after.name).map(({ key }) => key));
     }
+    const networks = changes.map(({ before, after }) => (after ?? before)?.name ?? '');
     return {
       ...NOTHING_TOUCHED,
       nodes: touchesNodes ? this.nodes.nodes() : [],
-      networks: changes.map(({ before, after }) => (after ?? before)?.name ?? ''),
+      networks,
       nads,
+      claims: this.claims.inConflict(networks),
     };
   }
 }

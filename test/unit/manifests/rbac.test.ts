@@ -61,7 +61,10 @@ const isGone = (client: KubeClient, resource: ResourceType) =>
 
 it('of the cluster manager', { timeout: 30_000 }, async () => {
   const server = await startServer();
-  const { client, used } = recordingClient(server, PODS);
+  const { client, used } = recordingClient(server, [
+    ...[PODS, NETWORK_ATTACHMENT_DEFINITIONS, IPAM_CLAIMS],
+    ...[USER_DEFINED_NETWORKS, CLUSTER_USER_DEFINED_NETWORKS],
+  ]);
   const events = createEventRecorder({ client, component: 'test' });
   const stop = new AbortController();
   const manager = createManager({ client, events, cluster: CLUSTER });
@@ -155,7 +158,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     },
   );
   await server.create(NAMESPACES, { metadata: { name: 'plain' } });
-  const { client, used } = recordingClient(server, PODS);
+  const { client, used } = recordingClient(server, [PODS]);
   const stop = new AbortController();
   const inputs = createClusterInputs({ client, node: 'node-1', observe: () => undefined });
   const running = inputs.run(stop.signal);

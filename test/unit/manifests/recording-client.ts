@@ -8,13 +8,13 @@ export interface RecordingClient {
   readonly used: ReadonlySet<string>;
 }
 
-/** @param conflictOnce a resource whose first patch is refused, as when somebody else was quicker */
-export const recordingClient = (server: KubeClient, conflictOnce: ResourceType): RecordingClient => {
+/** @param conflictOnce resources whose first patch of each type is refused, as when somebody else was quicker */
+export const recordingClient = (server: KubeClient, conflictOnce: readonly ResourceType[]): RecordingClient => {
   const used = new Set<string>();
   const note = ({ group, plural }: ResourceType, verb: string, subresource?: string): void => {
     used.add(permission(group, subresource === undefined ? plural : `${plural}/${subresource}`, verb));
   };
-  let conflicts = 1;
+  const refused = new Set<string>();
   const client: KubeClient = {
     ...server,
     get: (resource, ...rest) => {
@@ -39,7 +39,9 @@ export const recordingClient = (server: KubeClient, conflictOnce: ResourceType):
     },
     patch: async (resource, ref, patch, options, ...rest) => {
       note(resource, 'patch', options?.subresource);
-      if (resource === conflictOnce && conflicts-- > 0) {
+      const kind = `${resource.plural} ${patch.type}`;
+      if (conflictOnce.includes(resource) && !refused.has(kind)) {
+        refused.add(kind);
         throw new KubeError('ERR_KUBE_STATUS', 'somebody was quicker', { status: 409, reason: 'Conflict' });
       }
       // Server-side apply makes what is not there.

@@ -1,0 +1,121 @@
+/** Claims that several pods, or several claims, want something of: nobody waits for ever, and nothing is given twice. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IPAM_CLAIM_FINALIZER } from '../../api/names.ts';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { askPrimary, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+});
+afterEach(() => cluster.close());
+
+const { addressOf, entryOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
+
+const network = layer2Udn('ns/net', ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } });
+const naming = (claim: string, fields: Readonly<Record<string, unknown>> = {}) =>
+  askPrimary({ 'ipam-claim-reference': claim, ...fields });
+
+describe('a claim that two pods are refused', () => {
+  it('tells the first refusal, once, and the second when the first pod is gone', async () => {
+    await cluster.close();
+    let writes = 0;
+    cluster = await createTestCluster({
+      fault: ({ plural }) => {
+        if (plural === 'ipamclaims') writes += 1;
+        return undefined;
+      },
+    });
+    cluster.start();
+    await cluster.create(
+      tenant('ns'),
+      network,
+      ipamClaim('ns/c', 'ns_net'),
+      pod('ns/a', naming('c', { ips: ['10.20.0.1'] })),
+    );
+    await cluster.settled();
+    const first =
+      'False InternalError: requested address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
+    expect([writes, await saidOf('ns/c')]).toEqual([1, first]);
+    await cluster.create(pod('ns/b', naming('c', { ips: ['10.20.0.2'] })));
+    await cluster.settled();
+    expect([writes, await saidOf('ns/c')]).toEqual([1, first]);
+    expect(eventsAbout('b')).toHaveLength(1);
+    await cluster.delete('Pod', 'ns/a');
+    await cluster.settled();
+    expect(writes).toBe(2);
+    expect(await saidOf('ns/c')).toMatch(/^False InternalError: requested address 10\.20\.0\.2 is not for pods/);
+    await cluster.create(pod('ns/d', naming('c')));
+    await cluster.settled();
+    expect(await saidOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
+    expect((await statusOf('ns/c'))?.ips).toEqual([await addressOf('ns/d', 'ns/net')]);
+  });
+});
+
+describe('a claim that is deleted', () => {
+  it('between what it gave and its pod is told of lets the pod have it, and waits', async () => {
+    await cluster.close();
+    let isDeleted = false;
+    const isLeaving = () => cluster.manager.mirrors.caches.claims.get('ns/c')?.isLeaving === true;
+    cluster = await createTestCluster({
+      fault: ({ plural }) => {
+        if (plural !== 'ipamclaims' || isLeaving()) return undefined;
+        // The ledger has given the address by now.
+        if (!isDeleted) void cluster.delete('IPAMClaim', 'ns/c');
+        isDeleted = true;
+        return { status: 403, isDone: false };
+      },
+    });
+    cluster.start();
+    await cluster.create(
+      tenant('ns'),
+      network,
+      ipamClaim('ns/c', 'ns_net', {}, { finalizers: [IPAM_CLAIM_FINALIZER] }),
+    );
+    await cluster.settled();
+    await cluster.create(pod('ns/a', naming('c')));
+    await expect.poll(() => addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
+    expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
+    await cluster.delete('Pod', 'ns/a');
+    await expect.poll(() => cluster.get('IPAMClaim', 'ns/c')).toBeUndefined();
+  });
+});
+
+describe('what a claim has', () => {
+  it('is the next one’s that had it in its status, and nobody else’s', async () => {
+    await cluster.create(tenant('ns'), network);
+    // Of one second: the name says which is older.
+    for (const name of ['c1', 'c2', 'c3']) {
+      await cluster.create(ipamClaim(`ns/${name}`, 'ns_net'));
+      await cluster.patch('IPAMClaim', `ns/${name}`, { status: { ips: ['10.20.0.3/16'] } }, 'status');
+    }
+    cluster.start();
+    await cluster.create(pod('ns/a', naming('c2')));
+    await cluster.settled();
+    expect(await saidOf('ns/c2')).toMatch(/^False IPAddressConflict: /);
+    await cluster.delete('IPAMClaim', 'ns/c1');
+    await cluster.create(pod('ns/b'));
+    await cluster.settled();
+    expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
+    expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.4/16');
+    expect(await saidOf('ns/c2')).toMatch(/^True SuccessfulAllocation: /);
+    expect(await saidOf('ns/c3')).toMatch(/^False IPAddressConflict: /);
+  });
+
+  it('includes the MAC of its address, whoever asks for it', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), network, ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
+    await cluster.settled();
+    const { mac_address: mac } = await entryOf('ns/a', 'ns/net');
+    await cluster.delete('Pod', 'ns/a');
+    await cluster.create(pod('ns/other', askPrimary({ mac })));
+    await cluster.settled();
+    expect(eventsAbout('other')).toEqual([
+      `ErrorAllocatingPod: network ns_net: MAC ${mac} belongs to IPAMClaim ns/c already`,
+    ]);
+    await cluster.create(pod('ns/b', naming('c', { mac })));
+    await cluster.settled();
+    expect(await entryOf('ns/b', 'ns/net')).toMatchObject({ mac_address: mac, ip_addresses: ['10.20.0.3/16'] });
+  });
+});
