@@ -160,6 +160,15 @@ describe('NAD configuration', () => {
     },
   );
 
+  it.each(['name', 'netAttachDefName', 'topology', 'role', 'subnets', 'mtu'])(
+    'throws nothing but ApiError for %s that has no text of its own',
+    (field) => {
+      const value = { toString: 1, valueOf: 1 };
+      expect(() => parseNetConf(config({ [field]: value }), NAD)).toThrow(ApiError);
+      expect(() => parseNetConf(config({ [field]: [value] }), NAD)).toThrow(ApiError);
+    },
+  );
+
   it('throws nothing but ApiError for garbage', () => {
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom('layer2', 'primary', '10.0.0.0/16', 'ns1/nad1'));
     const key = fc.constantFrom(

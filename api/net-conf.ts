@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { type Cidr, parseCidr } from '../net/cidr.ts';
 import type { Ip } from '../net/ip.ts';
+import { asText } from './as-text.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { ApiError } from './errors.ts';
 import { CNI_PLUGIN_TYPE, RESERVED_NETWORK_NAMES } from './names.ts';
@@ -122,7 +123,7 @@ const ourPlugin = (config: unknown): JsonObject | undefined => {
 };
 
 const isDefaultNetwork = ({ name, topology }: JsonObject): boolean =>
-  (topology === undefined || topology === '') && RESERVED_NETWORK_NAMES.includes(String(name ?? ''));
+  (topology === undefined || topology === '') && RESERVED_NETWORK_NAMES.includes(asText(name ?? ''));
 
 const refuseBeforeSchema = (plugin: JsonObject, { namespace, name }: NadRef, object: string): void => {
   const refuse = (message: string, field: string): never => {
@@ -130,17 +131,17 @@ const refuseBeforeSchema = (plugin: JsonObject, { namespace, name }: NadRef, obj
   };
   const { name: network, netAttachDefName, ipam, role } = plugin;
   if (typeof network !== 'string' || RESERVED_NETWORK_NAMES.includes(network)) {
-    refuse(`invalid name in secondary network netconf (${String(network ?? '')})`, 'name');
+    refuse(`invalid name in secondary network netconf (${asText(network ?? '')})`, 'name');
   }
-  if (!NETWORK_NAME.test(String(network))) {
-    refuse(`network name "${String(network)}" has characters other than letters, digits, ".", "_" and "-"`, 'name');
+  if (!NETWORK_NAME.test(asText(network))) {
+    refuse(`network name "${asText(network)}" has characters other than letters, digits, ".", "_" and "-"`, 'name');
   }
   if (netAttachDefName === undefined || netAttachDefName === '') {
-    refuse(`missing NADName in secondary network netconf ${String(network)}`, 'netAttachDefName');
+    refuse(`missing NADName in secondary network netconf ${asText(network)}`, 'netAttachDefName');
   }
   if (netAttachDefName !== `${namespace}/${name}`) {
     refuse(
-      `net-attach-def name (${namespace}/${name}) is inconsistent with config (${String(netAttachDefName)})`,
+      `net-attach-def name (${namespace}/${name}) is inconsistent with config (${asText(netAttachDefName)})`,
       'netAttachDefName',
     );
   }
@@ -148,7 +149,7 @@ const refuseBeforeSchema = (plugin: JsonObject, { namespace, name }: NadRef, obj
     refuse('IPAM key is not supported. Use OVN-K provided IPAM via the `subnets` attribute', 'ipam');
   }
   if (role !== undefined && role !== '' && role !== 'primary' && role !== 'secondary') {
-    refuse(`invalid network role value ${String(role)}`, 'role');
+    refuse(`invalid network role value ${asText(role)}`, 'role');
   }
 };
 

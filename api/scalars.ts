@@ -13,6 +13,7 @@ import {
 } from '../net/ids.ts';
 import { type Ip, isLinkLocal6, parseIp } from '../net/ip.ts';
 import { isUnicastMac, type Mac, parseMac } from '../net/mac.ts';
+import { asText } from './as-text.ts';
 
 /** Turns a parser that throws into a schema whose issue has the parser's message. */
 const readWith =
@@ -34,10 +35,10 @@ export const interfaceAddressSchema: z.ZodType<InterfaceAddress, string> = z
 export const macSchema: z.ZodType<Mac, string> = z.string().transform(readWith(parseMac));
 /** What an interface can have as its own. */
 export const unicastMacSchema: z.ZodType<Mac, string> = macSchema.refine(isUnicastMac, {
-  error: (issue) => `"${String(issue.input)}" is not the MAC address of an interface`,
+  error: (issue) => `"${asText(issue.input)}" is not the MAC address of an interface`,
 });
 export const linkLocalSchema: z.ZodType<Ip, string> = ipSchema.refine(isLinkLocal6, {
-  error: (issue) => `"${String(issue.input)}" is not an IPv6 link-local address`,
+  error: (issue) => `"${asText(issue.input)}" is not an IPv6 link-local address`,
 });
 
 const numberOrText = z.union([z.number(), z.string()]);

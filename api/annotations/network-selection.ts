@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { Ip } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
+import { asText } from '../as-text.ts';
 import { ApiError } from '../errors.ts';
 import { nadKey, POD_ANNOTATIONS } from '../names.ts';
 import { parseJsonWith } from '../parse.ts';
@@ -96,7 +97,7 @@ const SHORT_FORM = new RegExp(`^(?:(${DNS_NAME})/)?(${DNS_NAME})(?:@(${INTERFACE
 
 const dnsName = (what: string): z.ZodType<string, string> =>
   z.string().refine((text) => new RegExp(`^${DNS_NAME}$`).test(text), {
-    error: (issue) => `"${String(issue.input)}" is not the name of a ${what}`,
+    error: (issue) => `"${asText(issue.input)}" is not the name of a ${what}`,
   });
 
 /** A prefix length behind an address is allowed and has no meaning: the subnet's counts. */
@@ -111,7 +112,7 @@ const elementSchema = z.object({
   interface: z
     .string()
     .refine((text) => new RegExp(`^${INTERFACE}$`).test(text), {
-      error: (issue) => `"${String(issue.input)}" is not an interface name (at most 15 characters)`,
+      error: (issue) => `"${asText(issue.input)}" is not an interface name (at most 15 characters)`,
     })
     .optional(),
   ips: z.array(requestedIp).nullish(),

@@ -5,6 +5,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Port } from '../../net/ids.ts';
+import { asText } from '../as-text.ts';
 import { ApiError } from '../errors.ts';
 import { POD_ANNOTATIONS } from '../names.ts';
 import { parseWith } from '../parse.ts';
@@ -35,7 +36,7 @@ const openPortSchema = z
       .string()
       .transform((text) => text.toLowerCase())
       .refine((text) => ['tcp', 'udp', 'sctp', 'icmp'].includes(text), {
-        error: (issue) => `invalid protocol ${String(issue.input)}`,
+        error: (issue) => `invalid protocol ${asText(issue.input)}`,
       }),
     port: portSchema.optional(),
   })
