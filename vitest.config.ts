@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /** Their unit tests keep nothing between them, and share the modules that they load: half of the time was loading. */
-const shared = '{net,api,ovsdb,datapath,agent}';
-const apart = '{program,kube,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
+const shared = '{net,api,kube,ovsdb,datapath,agent,cli,tools,bench}';
+const apart = '{program,cluster-manager,sandbox,cni-shim,demo}';
 const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
 
 /** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
