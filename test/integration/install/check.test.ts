@@ -23,7 +23,7 @@ beforeAll(async () => {
   client = await server.connect();
   // The sandbox has our definitions already.
   await removeDefinitions(kubectl);
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await kubectl?.close();
   client?.close();

@@ -13,5 +13,5 @@ export const removeDefinitions = async (kubectl: Kubectl): Promise<void> => {
   await kubectl.run('delete', '-f', FOLDER, '--ignore-not-found', '--wait=false');
   await eventually(async () => {
     expect(await kubectl.run('get', '-f', FOLDER, '--ignore-not-found', '-o', 'name')).toBe('');
-  }, 60_000);
+  }, 150_000);
 };
