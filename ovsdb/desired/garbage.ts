@@ -4,7 +4,8 @@
  */
 import { elementsOf } from '../replica/element-change.ts';
 import type { AnyRow } from '../replica/row.ts';
-import { type DatabaseModel, tableModel } from '../schema/model.ts';
+import { tableModel } from '../schema/model.ts';
+import { perTable } from '../schema/per-table.ts';
 import type { Uuid } from '../uuid.ts';
 import type { DesiredRows } from './desired-rows.ts';
 import { isRowRef, uuidId } from './identity.ts';
@@ -73,21 +74,11 @@ export function* strayElements(
 }
 
 /** The columns of a table that are sets of references. */
-const referenceSets = (model: DatabaseModel, table: string): readonly string[] => {
-  const known = referenceSetsOf.get(model) ?? new Map<string, readonly string[]>();
-  referenceSetsOf.set(model, known);
-  const columns = known.get(table) ?? readReferenceSets(model, table);
-  known.set(table, columns);
-  return columns;
-};
-
-/** Asked for with every row that is wanted, and the same for as long as the model lives. */
-const referenceSetsOf = new WeakMap<DatabaseModel, Map<string, readonly string[]>>();
-
-const readReferenceSets = (model: DatabaseModel, table: string): string[] =>
-  Object.entries(tableModel(model, table)?.columns ?? {}).flatMap(([column, { kind, key }]) =>
+const referenceSets = perTable((columns) =>
+  Object.entries(columns).flatMap(([column, { kind, key }]) =>
     kind === 'set' && key.refTable !== undefined ? [column] : [],
-  );
+  ),
+);
 
 /** Rows that keep a row of ours alive although it does not belong to them, for example the switch that a port has left. */
 export function* strayParents(

@@ -2,7 +2,8 @@
 import { sameValue } from '../../codec/equal.ts';
 import type { Value } from '../../codec/value.ts';
 import type { AnyRow } from '../../replica/row.ts';
-import { type DatabaseModel, tableModel } from '../../schema/model.ts';
+import { tableModel } from '../../schema/model.ts';
+import { perTable } from '../../schema/per-table.ts';
 import type { Uuid } from '../../uuid.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import { isForeignRef, isRowRef, parseTarget, type TargetId } from '../identity.ts';
@@ -87,20 +88,10 @@ export class Lookup {
   }
 }
 
-/** Most tables have none, and it is asked for with every row that is wanted. */
-const immutableColumns = (model: DatabaseModel, table: string): readonly string[] => {
-  const known = immutableColumnsOf.get(model) ?? new Map<string, readonly string[]>();
-  immutableColumnsOf.set(model, known);
-  const columns = known.get(table) ?? readImmutableColumns(model, table);
-  known.set(table, columns);
-  return columns;
-};
-
-/** The same for as long as the model lives. */
-const immutableColumnsOf = new WeakMap<DatabaseModel, Map<string, readonly string[]>>();
-
-const readImmutableColumns = (model: DatabaseModel, table: string): string[] =>
-  Object.entries(tableModel(model, table)?.columns ?? {}).flatMap(([name, { immutable }]) => (immutable ? [name] : []));
+/** Most tables have none. */
+const immutableColumns = perTable((columns) =>
+  Object.entries(columns).flatMap(([name, { immutable }]) => (immutable ? [name] : [])),
+);
 
 /** The unique indexes of which a desired row gives all columns as plain values. */
 export const identifyingIndexes = (actual: ActualRows, { table, columns }: AnyDesiredRow): (readonly string[])[] =>
