@@ -12,6 +12,7 @@ it('has defaults for everything', () => {
     kernel: 'auto',
     needs: [],
     programs: new Set(['api', 'kubelet', 'cluster-manager', 'agent']),
+    definitions: true,
     settings: {},
     timeoutSeconds: 120,
     uplink: 'bridge',
@@ -51,14 +52,15 @@ describe('refuses', () => {
     [{ gatewayMode: 'both' as 'shared' }, /^gatewayMode: /],
     [{ settings: { PATH: '/' } }, /^settings\.PATH: must be named UDN_/],
     [{ needs: 'vrf,wings' }, /^needs\.1: must be some of vrf,sctp,kernel-datapath/],
+    [{ kubelet: 'real', api: 'embedded' } as const, /^api: real kubelets need --api kube/],
     [{ colour: 'red' } as object, /colour/],
   ])('%j', (input, message) => {
     expect(() => parseOptions(input)).toThrow(
       expect.objectContaining({ code: 'ERR_SANDBOX_USAGE', message: expect.stringMatching(message) }),
     );
   });
+});
 
-  it.each([{ kubelet: 'real' }] as const)('%j for now', (input) => {
-    expect(() => parseOptions(input)).toThrow(expect.objectContaining({ code: 'ERR_SANDBOX_NOT_YET' }));
-  });
+it('real kubelets bring a real API server', () => {
+  expect(parseOptions({ kubelet: 'real' }).api).toBe('kube');
 });

@@ -50,12 +50,15 @@ const schema = z.strictObject({
   gatewayMode: z.enum(GATEWAY_MODES).default('shared'),
   ipFamily: z.enum(IP_FAMILIES).default('dual'),
   uplink: z.enum(UPLINKS).default('bridge'),
-  api: z.enum(API_KINDS).default('embedded'),
+  /** Default: that of the kubelets, real ones need a real one. */
+  api: z.enum(API_KINDS).optional(),
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   kernel: z.enum(KERNELS).default('auto'),
   /** What the kernel has to have: `auto` takes a guest's where this machine's lacks it. */
   needs,
   programs,
+  /** Whether the custom resource definitions are there from the start: false for those who install them. */
+  definitions: z.boolean().default(true),
   /** More environment variables of the agents and of the cluster manager: their flags, for example `UDN_CNI_WAIT`. */
   settings: z
     .record(z.string(), z.string())
@@ -72,12 +75,9 @@ const schema = z.strictObject({
 
 /** As given by a caller: everything may be left out. */
 export type SandboxOptionsInput = z.input<typeof schema>;
-export type SandboxOptions = z.output<typeof schema>;
+export type SandboxOptions = Omit<z.output<typeof schema>, 'api'> & { readonly api: ApiKind };
 
-/**
- * @throws SandboxError ERR_SANDBOX_USAGE with a sentence that names the option, ERR_SANDBOX_NOT_YET for a choice that is
- * only planned
- */
+/** @throws SandboxError ERR_SANDBOX_USAGE with a sentence that names the option */
 export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   const { success, data, error } = schema.safeParse(input);
   if (!success) {
@@ -90,9 +90,9 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   if (data.nodes === 0 && (data.programs.has('kubelet') || data.programs.has('agent'))) {
     throw new SandboxError('ERR_SANDBOX_USAGE', 'nodes: kubelet and agent need at least 1');
   }
-  if (data.kubelet === 'real') throw notYet('--kubelet real: real kubelets are');
-  return data;
+  const { api = data.kubelet === 'real' ? 'kube' : 'embedded' } = data;
+  if (data.kubelet === 'real' && api !== 'kube') {
+    throw new SandboxError('ERR_SANDBOX_USAGE', 'api: real kubelets need --api kube');
+  }
+  return { ...data, api };
 };
-
-const notYet = (what: string): SandboxError =>
-  new SandboxError('ERR_SANDBOX_NOT_YET', `${what} not there yet, leave the option out`);

@@ -15,7 +15,9 @@ import { type Harness, linuxHarness } from '../../datapath/netlink/harness.suite
 import { systemClock } from '../../kube/clock.ts';
 import { createRandom, type Random } from '../e2e/support/faults/random.ts';
 
-const DONE_MS = 1000;
+const SOON_MS = 1000;
+/** A machine that does other things may stop a process for a second; what nobody told of would never be right. */
+const LATE_AT_MOST = 0.02;
 const GIVE_UP_MS = 5000;
 /** Longer than any test. */
 const NEVER_MS = 1_000_000;
@@ -72,16 +74,14 @@ const wrong = async (): Promise<string[]> => {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const rightSoon = async (what: string): Promise<void> => {
+/** @returns milliseconds */
+const untilRight = async (what: string): Promise<number> => {
   const began = performance.now();
   let last = '';
   for (;;) {
     const left = await wrong();
     const ms = performance.now() - began;
-    if (left.length === 0) {
-      expect(ms, `${what}\n${last}`).toBeLessThan(DONE_MS);
-      return;
-    }
+    if (left.length === 0) return ms;
     last = [...left, ...log.slice(-10)].join('\n');
     if (ms > GIVE_UP_MS) throw new Error(`${what}\n${last}`);
     await turn();
@@ -103,6 +103,11 @@ it.each([
   ['of a network', networkItems],
 ])('what is %s is right as soon as its link is there', async (_, items) => {
   const random = createRandom();
+  const late: string[] = [];
+  const rightSoon = async (what: string): Promise<void> => {
+    const ms = await untilRight(what);
+    if (ms > SOON_MS) late.push(`${ms} ms: ${what}`);
+  };
   for (let round = 0; round < ROUNDS; round++) {
     log.length = 0;
     const isShaky = random.next() < 0.3;
@@ -117,4 +122,5 @@ it.each([
     );
     await rightSoon(`${what}; and gone, ${go}`);
   }
+  expect(late.length / (2 * ROUNDS), late.join('\n')).toBeLessThanOrEqual(LATE_AT_MOST);
 });

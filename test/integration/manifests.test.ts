@@ -4,12 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedServer } from '../../kube/embedded/server.ts';
 import { createKubectl, type Kubectl } from '../conformance/kube/kubectl.ts';
 import { startRealServer } from '../conformance/kube/real-server.ts';
-import { removeDefinitions } from './install/definitions.ts';
 
 interface Subject {
   readonly kubeconfig: string;
   /** The sandbox's has our definitions already. */
-  readonly hasDefinitions: boolean;
   /** Its controller manager says of each policy what it thinks of it, a moment later. */
   readonly isReal: boolean;
   close(): Promise<void>;
@@ -17,12 +15,12 @@ interface Subject {
 
 const embedded = async (): Promise<Subject> => {
   const server = await startEmbeddedServer({ listen: [{ host: '127.0.0.1', port: 0 }] });
-  return { kubeconfig: server.kubeconfig(), hasDefinitions: false, isReal: false, close: () => server.close() };
+  return { kubeconfig: server.kubeconfig(), isReal: false, close: () => server.close() };
 };
 
 const real = async (): Promise<Subject> => {
-  const { kubeconfig, isSandbox, close } = await startRealServer('test-manifests');
-  return { kubeconfig: await readFile(kubeconfig, 'utf8'), hasDefinitions: isSandbox, isReal: true, close };
+  const { kubeconfig, close } = await startRealServer('test-manifests', { definitions: false });
+  return { kubeconfig: await readFile(kubeconfig, 'utf8'), isReal: true, close };
 };
 
 const JUDGED = '--for=jsonpath={.status.observedGeneration}=1';
@@ -37,7 +35,6 @@ describe.each([
   beforeAll(async () => {
     subject = await start();
     kubectl = await createKubectl(subject.kubeconfig);
-    if (subject.hasDefinitions) await removeDefinitions(kubectl);
   }, 180_000);
 
   afterAll(async () => {

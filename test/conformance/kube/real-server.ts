@@ -16,8 +16,6 @@ const run = promisify(execFile);
 export interface RealServer {
   /** A file. */
   readonly kubeconfig: string;
-  /** Ours alone: nobody else's objects are there. */
-  readonly isSandbox: boolean;
   connect(): Promise<KubeClient>;
   /** Makes it forget its history; absent: it is not ours to compact. */
   readonly compact?: () => Promise<void>;
@@ -28,14 +26,16 @@ const GIVEN = process.env['UDN_CONFORMANCE_KUBECONFIG'];
 
 export const realServerHasControllers = GIVEN === undefined || process.env['UDN_CONFORMANCE_CONTROLLERS'] === 'true';
 
-/** @param name of the sandbox, one for each file of tests: files run beside each other */
-export const startRealServer = async (name: string): Promise<RealServer> => {
-  if (GIVEN !== undefined) return { ...reached(GIVEN), isSandbox: false, close: () => Promise.resolve() };
-  const sandbox = await startSandbox({ name, nodes: 0, programs: 'api', api: 'kube' });
+/**
+ * @param name of the sandbox, one for each file of tests: files run beside each other
+ * @param definitions whether our custom resource definitions are there; a given server has what it has
+ */
+export const startRealServer = async (name: string, { definitions = true } = {}): Promise<RealServer> => {
+  if (GIVEN !== undefined) return { ...reached(GIVEN), close: () => Promise.resolve() };
+  const sandbox = await startSandbox({ name, nodes: 0, programs: 'api', api: 'kube', definitions });
   const { kubeconfig = '' } = await sandbox.status();
   return {
     ...reached(kubeconfig),
-    isSandbox: true,
     compact: () => compact(sandbox),
     close: async () => {
       await sandbox.down();

@@ -8,7 +8,6 @@ import { eventually } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
 import { type RealServer, startRealServer } from '../../conformance/kube/real-server.ts';
 import { connectAs } from '../connect-as.ts';
-import { removeDefinitions } from './definitions.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const AFTER: CheckOptions = { namespace: 'ovn-udn', before: false, now: NOW };
@@ -18,11 +17,9 @@ let server: RealServer;
 let kubectl: Kubectl;
 let client: KubeClient;
 beforeAll(async () => {
-  server = await startRealServer('test-check');
+  server = await startRealServer('test-check', { definitions: false });
   kubectl = await createKubectl(await readFile(server.kubeconfig, 'utf8'));
   client = await server.connect();
-  // The sandbox has our definitions already.
-  await removeDefinitions(kubectl);
 }, 180_000);
 afterAll(async () => {
   await kubectl?.close();

@@ -7,7 +7,6 @@ import type { KubeClient } from '../../../kube/types.ts';
 import { eventually, refusal } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
 import { type RealServer, startRealServer } from '../../conformance/kube/real-server.ts';
-import { removeDefinitions } from './definitions.ts';
 import { CHART, createHelm, type Helm } from './helm.ts';
 
 let server: RealServer;
@@ -15,12 +14,10 @@ let kubectl: Kubectl;
 let helm: Helm;
 let client: KubeClient;
 beforeAll(async () => {
-  server = await startRealServer('test-install');
+  server = await startRealServer('test-install', { definitions: false });
   const kubeconfig = await readFile(server.kubeconfig, 'utf8');
   kubectl = await createKubectl(kubeconfig);
   client = await server.connect();
-  // The sandbox has our definitions already.
-  await removeDefinitions(kubectl);
   helm = await createHelm(kubeconfig);
 }, 600_000);
 afterAll(async () => {
