@@ -7,7 +7,6 @@ import { startRealServer } from '../conformance/kube/real-server.ts';
 
 interface Subject {
   readonly kubeconfig: string;
-  /** The sandbox's has our definitions already. */
   /** Its controller manager says of each policy what it thinks of it, a moment later. */
   readonly isReal: boolean;
   close(): Promise<void>;
