@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseNodeNetworkReport } from '../api/node-network-report.ts';
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { isForbidden, isUnauthorized, KubeError } from '../kube/errors.ts';
@@ -92,6 +93,10 @@ describe('a cluster on a real API server', () => {
     const { stdout } = await sandbox.exec('red/a', ['curl', '-sm5', `http://${address}:8080/hostname`]);
     expect(stdout).toBe('b');
     await objects.wait('pod', 'blue/c', 'ready', { timeoutSeconds: TIMEOUT_SECONDS });
+    await eventually(async () => {
+      const report = parseNodeNetworkReport(await objects.get('nodenetworkreport', 'node-1'));
+      expect(report.status.networks).toEqual({ ready: 2, pending: 0, failed: 0 });
+    });
     await objects.delete([namespace], { timeoutSeconds: TIMEOUT_SECONDS });
   }, 180_000);
 

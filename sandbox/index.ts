@@ -13,7 +13,7 @@ import type { Control, SandboxStatus, Target } from './supervisor/types.ts';
 
 export { SandboxError } from './errors.ts';
 export type { ManifestObject } from './objects/manifests.ts';
-export { API_KINDS, type ApiKind } from './plan/options.ts';
+export { API_KINDS, type ApiKind, KUBELET_KINDS, type KubeletKind } from './plan/options.ts';
 export type { KillableName, Objects, SandboxOptionsInput, SandboxStatus };
 
 export interface RunOptions {

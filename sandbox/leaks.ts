@@ -1,6 +1,6 @@
 /** What of a sandbox is on this machine: for tests that nothing is left, and for finding what is. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { hasSystemCode } from './errors.ts';
 import { cgroupsFolder } from './machine/cgroups.ts';
 import { BRIDGE } from './plan/netplan.ts';
@@ -12,6 +12,8 @@ export interface Namespaces {
   readonly ids: ReadonlySet<string>;
   /** In clock ticks since boot: a process that started later is in a new namespace that has the number of an old one. */
   readonly asOf: number;
+  /** Ids of the containers of real kubelets: containerd names cgroups, mounts and its shims by them. */
+  readonly containers: ReadonlySet<string>;
 }
 
 const KINDS = ['net', 'mnt', 'pid', 'uts', 'ipc', 'cgroup'] as const;
@@ -27,6 +29,7 @@ export const tracesOf = async (name: string, namespaces: Namespaces = NO_NAMESPA
     mountTraces(name),
     linkTraces(),
     fileTraces(name),
+    containerTraces(namespaces.containers),
   ]);
   return found.flat();
 };
@@ -39,6 +42,9 @@ export const namespacesOf = async (name: string): Promise<Namespaces> => {
   return {
     ids: new Set(found.filter((namespace) => !own.has(namespace))),
     asOf: Math.max(0, ...processes.map(({ startTime }) => startTime)),
+    containers: new Set(
+      (await cgroupsBelow(join(await cgroupsFolder(), name))).map((path) => basename(path)).filter(isContainerId),
+    ),
   };
 };
 
@@ -56,7 +62,7 @@ export const untilNothingIsLeft = async (name: string, namespaces?: Namespaces, 
   }
 };
 
-const NO_NAMESPACES: Namespaces = { ids: new Set(), asOf: 0 };
+const NO_NAMESPACES: Namespaces = { ids: new Set(), asOf: 0, containers: new Set() };
 
 interface ProcessFacts {
   readonly pid: string;
@@ -139,6 +145,38 @@ const linkTraces = async (): Promise<string[]> =>
 const fileTraces = async (name: string): Promise<string[]> => {
   const { path } = stateFolder(name);
   return (await exists(path)) ? [`folder ${path}`] : [];
+};
+
+const isContainerId = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
+
+/** In any hierarchy of this machine, and outside of the sandbox's own folders. */
+const containerTraces = async (ids: ReadonlySet<string>): Promise<string[]> => {
+  if (ids.size === 0) return [];
+  const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
+  const hierarchies = mounts.map((line) => line.split(' ')).filter(([, , type]) => type?.startsWith('cgroup'));
+  const cgroups = await Promise.all(hierarchies.map(([, folder = '']) => cgroupsBelow(folder)));
+  const names = (text: string): boolean => text.split(/[^0-9a-f]/).some((word) => ids.has(word));
+  return [
+    ...cgroups
+      .flat()
+      .filter((path) => names(basename(path)))
+      .map((path) => `cgroup ${path}`),
+    ...mounts.filter(names).map((line) => `mount ${line}`),
+    ...(await allProcesses())
+      .filter(({ command }) => names(command))
+      .map(({ pid, command }) => `process ${pid}: ${command.slice(0, 200)}`),
+  ];
+};
+
+const cgroupsBelow = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(ignoreGone);
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  return [...folders, ...(await Promise.all(folders.map(cgroupsBelow))).flat()];
+};
+
+const ignoreGone = (error: unknown): [] => {
+  if (hasSystemCode(error, 'ENOENT', 'ENODEV')) return [];
+  throw error;
 };
 
 const exists = async (path: string): Promise<boolean> => {

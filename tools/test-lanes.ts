@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
-import { CONTROL_PLANE_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
+import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
+import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
 import { countsOfLane, formatCounts, LANES, REPORT_FOLDER, reportFile } from './reports.ts';
 
@@ -25,6 +26,10 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);
   if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
+  if (lanes.includes('e2e')) {
+    await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
+    await ensureRuntimeTree(progress);
+  }
   const outcomes: Outcome[] = [];
   for (const lane of lanes) outcomes.push(await run(lane));
   console.log('');

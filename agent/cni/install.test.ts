@@ -30,9 +30,11 @@ it('the configuration names the plugin, and goes again with it', async () => {
   writeFileSync(shim, 'one');
   await installPlugin(shim, bin);
   await installConfiguration(conf);
-  expect(JSON.parse(readFileSync(join(conf, '10-ovn-kubernetes.conf'), 'utf8'))).toMatchObject({
-    cniVersion: '1.1.0',
-    type: 'ovn-k8s-cni-overlay',
+  expect(JSON.parse(readFileSync(join(conf, '10-ovn-kubernetes.conflist'), 'utf8'))).toEqual({
+    cniVersion: '1.0.0',
+    cniVersions: ['1.0.0', '1.1.0'],
+    name: 'ovn-kubernetes',
+    plugins: [{ type: 'ovn-k8s-cni-overlay', ipam: {}, dns: {} }],
   });
   writeFileSync(join(conf, '99-other.conf'), '{}');
   await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
@@ -40,8 +42,18 @@ it('the configuration names the plugin, and goes again with it', async () => {
   expect([readdirSync(bin), readdirSync(conf)]).toEqual([[], ['99-other.conf']]);
 });
 
-it('another configuration of the same name stays', async () => {
-  writeFileSync(join(folder, '10-ovn-kubernetes.conf'), JSON.stringify({ type: 'something-else' }));
-  await uninstall({ cniBinFolder: folder, cniConfFolder: folder });
-  expect(readdirSync(folder)).toEqual(['10-ovn-kubernetes.conf']);
+it('the configuration of an earlier version, which would come first, is taken over', async () => {
+  writeFileSync(join(folder, '10-ovn-kubernetes.conf'), JSON.stringify({ type: 'ovn-k8s-cni-overlay' }));
+  await installConfiguration(folder);
+  expect(readdirSync(folder)).toEqual(['10-ovn-kubernetes.conflist']);
 });
+
+it.each(['10-ovn-kubernetes.conf', '10-ovn-kubernetes.conflist'])(
+  '%s of another stays, with the plugin',
+  async (name) => {
+    writeFileSync(join(folder, name), JSON.stringify({ type: 'something-else' }));
+    writeFileSync(join(folder, 'ovn-k8s-cni-overlay'), 'one');
+    await uninstall({ cniBinFolder: folder, cniConfFolder: folder });
+    expect(readdirSync(folder)).toEqual([name, 'ovn-k8s-cni-overlay']);
+  },
+);

@@ -2,11 +2,23 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { LATEST_CNI_VERSION } from '../../api/cni/version.ts';
 import { CNI_NETWORK_NAME, CNI_PLUGIN_TYPE } from '../../api/names.ts';
 
-/** The name that tools know; runtimes take the first file of the folder in the order of names. */
-const CONFIGURATION = '10-ovn-kubernetes.conf';
+/** Runtimes take the first file of the folder in the order of names. */
+const CONFIGURATION = '10-ovn-kubernetes.conflist';
+/** The name of peers, and of ours before: it would come before the list. */
+const EARLIER = '10-ovn-kubernetes.conf';
+
+/**
+ * Runtimes with libcni before 1.2, as containerd 1.7, take no result of version 1.1.0 and don't know `cniVersions`; others
+ * take the highest that they know of both, and with 1.1.0 ask STATUS and GC (SPEC.md 1.1.0, section 1). Only a list has it.
+ */
+const NETWORK = {
+  cniVersion: '1.0.0',
+  cniVersions: ['1.0.0', '1.1.0'],
+  name: CNI_NETWORK_NAME,
+  plugins: [{ type: CNI_PLUGIN_TYPE, ipam: {}, dns: {} }],
+} as const;
 
 /** @param shim the static program that `make build` makes */
 export const installPlugin = async (shim: string, folder: string): Promise<void> => {
@@ -17,10 +29,12 @@ export const installPlugin = async (shim: string, folder: string): Promise<void>
 
 /** To be called when pods can be added: the kubelet takes the node for ready when it sees the file. */
 export const installConfiguration = async (folder: string): Promise<void> => {
-  const content = `${JSON.stringify({ cniVersion: LATEST_CNI_VERSION, name: CNI_NETWORK_NAME, type: CNI_PLUGIN_TYPE, ipam: {}, dns: {} }, undefined, 2)}\n`;
+  const content = `${JSON.stringify(NETWORK, undefined, 2)}\n`;
   const target = join(folder, CONFIGURATION);
   const current = await readFile(target, 'utf8').catch(() => undefined);
   if (current !== content) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
+  const earlier = join(folder, EARLIER);
+  if ((await ownerOf(earlier)) === 'us') await rm(earlier, { force: true });
 };
 
 /** Takes both away, unless the configuration is another's. */
@@ -28,11 +42,18 @@ export const uninstall = async (folders: {
   readonly cniBinFolder: string;
   readonly cniConfFolder: string;
 }): Promise<void> => {
-  const configuration = join(folders.cniConfFolder, CONFIGURATION);
-  const content = await readFile(configuration, 'utf8').catch(() => '');
-  if (content !== '' && !content.includes(`"${CNI_PLUGIN_TYPE}"`)) return;
-  await rm(configuration, { force: true });
+  const configurations = [CONFIGURATION, EARLIER].map((name) => join(folders.cniConfFolder, name));
+  const owners = await Promise.all(configurations.map(ownerOf));
+  if (owners.includes('another')) return;
+  for (const path of configurations) await rm(path, { force: true });
   await rm(join(folders.cniBinFolder, CNI_PLUGIN_TYPE), { force: true });
+};
+
+/** Whose configuration it is; undefined when there is none. */
+const ownerOf = async (path: string): Promise<'us' | 'another' | undefined> => {
+  const content = await readFile(path, 'utf8').catch(() => '');
+  if (content === '') return undefined;
+  return content.includes(`"${CNI_PLUGIN_TYPE}"`) ? 'us' : 'another';
 };
 
 const isSame = async (a: string, b: string): Promise<boolean> => {

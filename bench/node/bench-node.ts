@@ -72,7 +72,7 @@ const takeDown = async (sandbox: Sandbox): Promise<void> => {
 };
 
 /** The agent writes it when pods can be added. */
-export const CNI_CONF_PATH = join(CNI_CONF, '10-ovn-kubernetes.conf');
+export const CNI_CONF_PATH = join(CNI_CONF, '10-ovn-kubernetes.conflist');
 const READY_MS = 60_000;
 
 /** Takes the configuration away, which the next agent writes when it is ready. */

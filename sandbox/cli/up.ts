@@ -32,7 +32,11 @@ export const addUpCommand = (program: Command): void => {
         'bridge',
       ),
     )
-    .addOption(choice('--api <kind>', 'the API server', API_KINDS, 'embedded'))
+    .addOption(
+      new Option('--api <kind>', 'the API server; default: embedded, for real kubelets kube')
+        .choices(API_KINDS)
+        .env('UDN_API'),
+    )
     .addOption(choice('--kubelet <kind>', 'the kubelets', KUBELET_KINDS, 'builtin'))
     .addOption(choice('--kernel <kind>', 'whose kernel the nodes use', KERNELS, 'auto'))
     .addOption(

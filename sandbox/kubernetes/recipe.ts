@@ -17,6 +17,9 @@ export type KubernetesProgram = keyof typeof PACKAGES;
 /** What a cluster with a real API server needs. */
 export const CONTROL_PLANE_PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 
+/** What one with real kubelets needs beside it. */
+export const REAL_KUBELET_PROGRAMS = ['kube-scheduler', 'kubelet'] as const;
+
 export interface Recipe {
   /** `v1.36.3`. */
   readonly version: string;

@@ -25,7 +25,7 @@ export interface NamespaceSpec {
 export interface RootSpec {
   /** An empty folder to mount on; what is mounted there is seen only inside. */
   readonly staging: string;
-  /** The Debian tree. */
+  /** The Debian tree, and below it others: separated by colons, as the overlay file system takes them. */
   readonly lower: string;
   readonly binds: readonly { readonly source: string; readonly target: string }[];
   readonly folders: readonly string[];

@@ -12,6 +12,7 @@ import type { Machine } from './types.ts';
 export const OPT = '/opt/ovn-udn';
 export const NODE_PROGRAM = `${OPT}/bin/node`;
 export const NODE_TOOLBOX = `${OPT}/build/toolbox`;
+export const NODE_KUBELET = `${OPT}/bin/kubelet`;
 /** The Debian tree: what pods' root file systems are made of. */
 export const NODE_TREE = `${OPT}/tree`;
 /** For people, who are administrators. */
@@ -35,18 +36,32 @@ const FOLDERS: readonly string[] = [
 /** Programs that people type on a node. */
 const COMMANDS: readonly string[] = ['udnctl', 'udn-agent'];
 
-export const nodeRoot = (artifacts: Artifacts, tree: string, staging: string): RootSpec => ({
+/** What a real kubelet has beside it, on this machine. */
+export interface RealKubeletFiles {
+  readonly kubelet: string;
+  /** containerd and crun, as a tree of the same Debian release. */
+  readonly runtime: string;
+}
+
+export const nodeRoot = (artifacts: Artifacts, tree: string, staging: string, real?: RealKubeletFiles): RootSpec => ({
   staging,
-  lower: tree,
+  lower: real === undefined ? tree : `${tree}:${real.runtime}`,
   binds: [
     { source: artifacts.dist, target: `${OPT}/dist` },
     { source: artifacts.build, target: `${OPT}/build` },
     { source: artifacts.node, target: NODE_PROGRAM },
     { source: artifacts.toolbox, target: '/usr/local/bin/toolbox' },
     { source: tree, target: NODE_TREE },
+    ...(real === undefined ? [] : realKubeletBinds(real)),
   ],
   folders: FOLDERS,
 });
+
+/** A kubelet reads the kernel's log, for processes that ran out of memory. */
+const realKubeletBinds = ({ kubelet }: RealKubeletFiles): RootSpec['binds'] => [
+  { source: kubelet, target: NODE_KUBELET },
+  { source: '/dev/kmsg', target: '/dev/kmsg' },
+];
 
 /** The network's addresses as names, the CNI plugin where a runtime looks for it, and commands. */
 export const furnishNode = async (artifacts: Artifacts, plan: NetPlan, node: Machine): Promise<void> => {

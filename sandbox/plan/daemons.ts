@@ -18,9 +18,11 @@ export const KILLABLE = [
   ...DAEMONS,
   'agent',
   'kubelet',
+  'containerd',
   'api',
   'etcd',
   'controller-manager',
+  'scheduler',
   'cluster-manager',
 ] as const;
 export type KillableName = (typeof KILLABLE)[number];

@@ -15,6 +15,7 @@ export const NEEDS = ['vrf', 'sctp', 'kernel-datapath'] as const;
 export const PROGRAMS = ['api', 'kubelet', 'cluster-manager', 'agent'] as const;
 
 export type ApiKind = (typeof API_KINDS)[number];
+export type KubeletKind = (typeof KUBELET_KINDS)[number];
 export type IpFamilies = (typeof IP_FAMILIES)[number];
 export type Need = (typeof NEEDS)[number];
 export type ProgramName = (typeof PROGRAMS)[number];

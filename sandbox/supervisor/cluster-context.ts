@@ -12,6 +12,7 @@ import type { Datapath } from '../plan/bridge.ts';
 import { API_PORT, type NetPlan } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import type { Service } from '../process/service.ts';
+import type { RealKubeletParts } from '../real-kubelet/ensure.ts';
 import type { StateFolder } from './state-folder.ts';
 
 export interface ClusterContext {
@@ -21,6 +22,8 @@ export interface ClusterContext {
   readonly tree: string;
   /** The programs of a real control plane, where that is wanted. */
   readonly kubernetes: ProgramPaths<(typeof CONTROL_PLANE_PROGRAMS)[number]> | undefined;
+  /** What real kubelets need, where they are wanted. */
+  readonly realKubelet: RealKubeletParts | undefined;
   /** The sandbox's own cgroup, on this machine. */
   readonly cgroup: string;
   readonly plan: NetPlan;

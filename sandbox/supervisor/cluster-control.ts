@@ -4,6 +4,7 @@ import { podCommand } from '../kubelet/exec-info.ts';
 import { NODE_KUBECONFIG } from '../machine/node-root.ts';
 import type { CommandLine, EnterOptions } from '../machine/types.ts';
 import { CONTROL_PLANE } from '../plan/daemons.ts';
+import { realPodCommand } from '../real-kubelet/exec-info.ts';
 import { type ClusterContext, type ClusterState, machineNamed, OUTSIDE, SERVICES } from './cluster-context.ts';
 import { serveControl } from './control-server.ts';
 import type { Control, NodeStatus, SandboxStatus, Target } from './types.ts';
@@ -32,9 +33,12 @@ export const clusterControl = async (
     status: () => Promise.resolve(statusOf(context, state)),
     enter: (target, argv, options) => enterTarget(context, state, target, argv, options),
     kill: (node, program, signal) => new Promise((resolve) => resolve(killProgram(state, node, program, signal))),
-    reboot: (node) => {
+    reboot: async (node) => {
       nodeNamed(context, state, node);
-      return reboot(node);
+      if (context.realKubelet !== undefined) {
+        throw new SandboxError('ERR_SANDBOX_NOT_YET', 'to reboot a node with a real kubelet is not there yet');
+      }
+      await reboot(node);
     },
     down: async () => {
       await tearDown();
@@ -90,7 +94,8 @@ const enterTarget = async (
     }
     case 'pod': {
       const nodes = context.plan.nodes.map(({ name }) => machineNamed(state, name));
-      const { node, prefix } = await podCommand(nodes, target);
+      const find = context.realKubelet === undefined ? podCommand : realPodCommand;
+      const { node, prefix } = await find(nodes, target);
       // The pod's environment is in the prefix; what comes with the call is added by the innermost command.
       const added = Object.entries(options.env ?? {}).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
       return node.enter([...prefix, ...added, '--', ...argv]);

@@ -10,12 +10,14 @@ import { reboot } from '../machine/reboot.ts';
 import { type HostPlan, planNetwork } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import { before, partReady } from '../process/parts.ts';
+import { ensureRealKubelet } from '../real-kubelet/ensure.ts';
 import { ensureTree } from '../tree/tree.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 import { clusterControl, type OwnedControl } from './cluster-control.ts';
 import { startMachines } from './machines.ts';
 import { claimPlace } from './place.ts';
 import { requirePrograms, startControlPlane, startNodePrograms, waitForNodes } from './programs.ts';
+import { startNodeRuntime } from './real-kubelets.ts';
 
 export interface ClusterCallbacks {
   readonly progress?: ((message: string) => void) | undefined;
@@ -39,6 +41,7 @@ export const startCluster = async (
   const kubernetes = isReal
     ? await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: artifacts.root, progress })
     : undefined;
+  const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, progress) : undefined;
   const { folder, cgroup, janitor } = await claimPlace(options.name, artifacts);
   const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
   const stop = new AbortController();
@@ -50,7 +53,16 @@ export const startCluster = async (
     await janitor.clean();
   };
   try {
-    const context = await makeContext(options, { artifacts, folder, tree, kubernetes, cgroup, progress, onError });
+    const context = await makeContext(options, {
+      artifacts,
+      folder,
+      tree,
+      kubernetes,
+      realKubelet,
+      cgroup,
+      progress,
+      onError,
+    });
     requirePrograms(context);
     const control = await clusterControl(context, state, {
       tearDown: down,
@@ -68,7 +80,7 @@ export const startCluster = async (
 
 const makeContext = async (
   options: SandboxOptions,
-  given: Pick<ClusterContext, 'artifacts' | 'folder' | 'tree' | 'kubernetes' | 'cgroup' | 'progress' | 'onError'>,
+  given: Omit<ClusterContext, 'options' | 'features' | 'datapath' | 'plan'>,
 ): Promise<ClusterContext> => {
   const features = await readFeatures(given.artifacts.toolbox);
   return {
@@ -94,6 +106,7 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
     ...plan.nodes.map(async (host) => {
       await startNodeServices(nodeServicesSpec(context, state, host, lifetime), signal);
       progress(`${host.name}: OVS and OVN run`);
+      await startNodeRuntime(context, state, host, signal);
       const api = await controlPlane;
       await startNodePrograms(context, state, host, { api, signal });
     }),

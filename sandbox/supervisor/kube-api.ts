@@ -9,7 +9,12 @@ import type { ClusterConnection } from '../../kube/config/types.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { addressAt, addressOf, parseCidr } from '../../net/cidr.ts';
 import { openDataFolder } from '../api/data-folder.ts';
-import { apiServerCommand, controllerManagerCommand, etcdCommand } from '../api/kube/command-lines.ts';
+import {
+  apiServerCommand,
+  controllerManagerCommand,
+  etcdCommand,
+  schedulerCommand,
+} from '../api/kube/command-lines.ts';
 import { type ClusterCredentials, makeCredentials } from '../api/kube/credentials.ts';
 import { ADMINISTRATOR, AGENT_ACCOUNT, CLUSTER_MANAGER_ACCOUNT, kubeletOf } from '../api/kube/identities.ts';
 import { kubePaths } from '../api/kube/paths.ts';
@@ -49,8 +54,13 @@ export const startKubeApi = async (
     partReady('the API server', api.log, unlessEnded(api, ready)),
     partReady('etcd', etcd.log, unlessEnded(etcd, ready)),
   ]);
-  const manager = controllerManagerCommand(kubernetes['kube-controller-manager'], paths);
+  const scope = context.realKubelet === undefined ? 'few' : 'all';
+  const manager = controllerManagerCommand(kubernetes['kube-controller-manager'], paths, scope);
   const controllers = startOnce(context, state, 'controller-manager', manager, { machine: UNDERLAY });
+  if (context.realKubelet !== undefined) {
+    const scheduler = schedulerCommand(context.realKubelet.scheduler, paths);
+    startOnce(context, state, 'scheduler', scheduler, { machine: UNDERLAY });
+  }
   const reachable = withClient(context, connection);
   const open = reachable((client) => untilAccount(client, 'default', signal));
   await partReady('the controller manager', controllers.log, unlessEnded(controllers, open));

@@ -63,7 +63,9 @@ const startRooted = async (
 ): Promise<Machine> => {
   const staging = join(context.folder.mounts, name);
   await mkdir(staging);
-  return await start({ name, hasNetwork: true, sysctls, root: nodeRoot(context.artifacts, context.tree, staging) });
+  const { artifacts, tree, realKubelet } = context;
+  const root = nodeRoot(artifacts, tree, staging, name === OUTSIDE ? undefined : realKubelet);
+  return await start({ name, hasNetwork: true, sysctls, root });
 };
 
 const placeOf = (context: ClusterContext, name: string): Pick<NamespaceSpec, 'toolbox' | 'cgroupRoot' | 'log'> => ({

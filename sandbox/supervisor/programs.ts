@@ -19,11 +19,13 @@ import type { HostPlan } from '../plan/netplan.ts';
 import type { ProgramName } from '../plan/options.ts';
 import { before, partReady } from '../process/parts.ts';
 import { REPORT_FD, startService } from '../process/service.ts';
+import { IMAGE_POLICY } from '../real-kubelet/image-policy.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 import { startOnce } from './control-plane-services.ts';
 import { startEmbeddedApi } from './embedded-api.ts';
 import { startKubeApi } from './kube-api.ts';
 import { waitForNodesReady, waitForNodesRegistered } from './node-readiness.ts';
+import { startNodeKubelet } from './real-kubelets.ts';
 
 export interface Signals {
   /** Aborts when `up` gives up or the sandbox goes down. */
@@ -60,9 +62,12 @@ export const startControlPlane = async (
   const api = await start(context, state, signal);
   progress(options.api === 'kube' ? 'etcd and kube-apiserver answer' : 'the API server answers');
   const client = await kubeClient(context);
-  void runScheduler({ client, onError }, lifetime);
-  void runEndpointSliceController({ client, onError }, lifetime);
-  await installManifests(context, client, ['crds', ...api.manifests]);
+  // Real kubelets come with the scheduler and the controllers of Kubernetes.
+  if (context.realKubelet === undefined) {
+    void runScheduler({ client, onError }, lifetime);
+    void runEndpointSliceController({ client, onError }, lifetime);
+  } else await createObjects(client).apply(IMAGE_POLICY);
+  await installManifests(context, client, [...(options.definitions ? ['crds'] : []), ...api.manifests]);
   if (options.programs.has('cluster-manager')) {
     startClusterManager(context, state, await api.clusterManagerKubeconfig());
   }
@@ -117,10 +122,15 @@ export const startNodePrograms = async (
     addService(state, host.name, startService({ name: program, command, log: logPath(context, host.name, program) }));
   };
   await writeKubeconfig('administrator');
-  await start('kubelet', 'kubelet.slice/kubelet.service', [
-    ...['--node', host.name],
-    ...host.addresses.flatMap((address) => ['--address', addressOf(address)]),
-  ]);
+  if (context.realKubelet === undefined) {
+    await start('kubelet', 'kubelet.slice/kubelet.service', [
+      ...['--node', host.name],
+      ...host.addresses.flatMap((address) => ['--address', addressOf(address)]),
+    ]);
+  } else {
+    await writeKubeconfig('kubelet');
+    await startNodeKubelet(context, state, host);
+  }
   await start('agent', 'system.slice/udn-agent.service', ['--node', host.name]);
 };
 

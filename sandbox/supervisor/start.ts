@@ -20,6 +20,9 @@ export const startOnKernel = async (options: SandboxOptions, callbacks: ClusterC
 
 /** A guest has no programs of Kubernetes, and no way to get them. */
 const startInGuest = async (options: SandboxOptions, callbacks: ClusterCallbacks): Promise<OwnedControl> => {
+  if (options.kubelet === 'real') {
+    throw new SandboxError('ERR_SANDBOX_NOT_YET', '--kubelet real: real kubelets in a guest are not there yet');
+  }
   if (options.api !== 'kube') return await startGuestCluster(options, callbacks);
   throw new SandboxError('ERR_SANDBOX_NOT_YET', '--api kube: a real API server in a guest is not there yet');
 };

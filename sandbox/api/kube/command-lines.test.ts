@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseIp } from '../../../net/ip.ts';
-import { apiServerCommand, controllerManagerCommand, etcdCommand } from './command-lines.ts';
+import { apiServerCommand, controllerManagerCommand, etcdCommand, schedulerCommand } from './command-lines.ts';
 import { kubePaths } from './paths.ts';
 
 const paths = kubePaths('/run/s/api');
@@ -25,6 +25,8 @@ it('the API server authenticates and authorizes everybody', () => {
       "--client-ca-file=/run/s/api/ca.crt",
       "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
       "--etcd-servers=http://127.0.0.1:2379",
+      "--kubelet-client-certificate=/run/s/api/kubelet-client.crt",
+      "--kubelet-client-key=/run/s/api/kubelet-client.key",
       "--kubelet-preferred-address-types=InternalIP",
       "--secure-port=6443",
       "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
@@ -51,7 +53,23 @@ it('etcd is reached from its own network only', () => {
 });
 
 it('the controller manager has an identity of its own and serves nothing', () => {
-  const { args } = controllerManagerCommand('/c/kube-controller-manager', paths);
+  const { args } = controllerManagerCommand('/c/kube-controller-manager', paths, 'few');
   expect(args).toContain('--kubeconfig=/run/s/api/controller-manager.kubeconfig');
+  expect(args).toContain('--secure-port=0');
+});
+
+it('the controller manager has all controllers where the sandbox has none of its own', () => {
+  const controllersOf = (scope: 'few' | 'all') =>
+    controllerManagerCommand('/c/kube-controller-manager', paths, scope).args.find((one) =>
+      one.startsWith('--controllers='),
+    );
+  expect(controllersOf('all')).toBe('--controllers=*');
+  expect(controllersOf('few')).toContain('garbage-collector-controller');
+  expect(controllersOf('few')).not.toContain('endpointslice');
+});
+
+it('the scheduler has an identity of its own and serves nothing', () => {
+  const { args } = schedulerCommand('/c/kube-scheduler', paths);
+  expect(args).toContain('--kubeconfig=/run/s/api/scheduler.kubeconfig');
   expect(args).toContain('--secure-port=0');
 });

@@ -1,4 +1,4 @@
-/** How etcd, the API server and the controller manager are started. Pure. */
+/** How etcd, the API server, the controller manager and the scheduler are started. Pure. */
 import type { Ip } from '../../../net/ip.ts';
 import type { CommandLine } from '../../machine/types.ts';
 import type { KubePaths } from './paths.ts';
@@ -43,7 +43,8 @@ export const apiServerCommand = (spec: ApiServerSpec): CommandLine => ({
     ...[`--enable-admission-plugins=${ADMISSION.join(',')}`, '--allow-privileged=true'],
     ...[`--service-account-issuer=${ISSUER}`, `--service-account-key-file=${spec.paths.tokenKey}`],
     ...[`--service-account-signing-key-file=${spec.paths.tokenKey}`],
-    '--kubelet-preferred-address-types=InternalIP',
+    ...[`--kubelet-client-certificate=${spec.paths.kubeletClientCertificate}`],
+    ...[`--kubelet-client-key=${spec.paths.kubeletClientKey}`, '--kubelet-preferred-address-types=InternalIP'],
   ],
 });
 
@@ -68,12 +69,22 @@ const CONTROLLERS = [
   'resourcequota-controller',
 ];
 
-export const controllerManagerCommand = (program: string, paths: KubePaths): CommandLine => ({
+/** All that are on by default, for clusters of real kubelets: Deployments, EndpointSlices, what happens to nodes and the rest. */
+const ALL_CONTROLLERS = ['*'];
+
+/** @param scope the sandbox has parts of its own beside `few` */
+export const controllerManagerCommand = (program: string, paths: KubePaths, scope: 'few' | 'all'): CommandLine => ({
   file: program,
   args: [
     ...[`--kubeconfig=${paths.controllerManagerKubeconfig}`, '--leader-elect=false', '--secure-port=0'],
-    ...[`--controllers=${CONTROLLERS.join(',')}`, '--use-service-account-credentials=true'],
+    `--controllers=${(scope === 'few' ? CONTROLLERS : ALL_CONTROLLERS).join(',')}`,
+    '--use-service-account-credentials=true',
     ...[`--service-account-private-key-file=${paths.tokenKey}`, `--root-ca-file=${paths.authority}`],
     '--resource-quota-sync-period=10s',
   ],
+});
+
+export const schedulerCommand = (program: string, paths: KubePaths): CommandLine => ({
+  file: program,
+  args: [`--kubeconfig=${paths.schedulerKubeconfig}`, '--leader-elect=false', '--secure-port=0'],
 });

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type KubeconfigCredentials, kubeconfigFor } from '../kubeconfig.ts';
 import { type Authority, createAuthority, createSigningKey, type Subject } from './certificate.ts';
-import { CONTROLLER_MANAGER } from './identities.ts';
+import { CONTROLLER_MANAGER, KUBELET_CLIENT, SCHEDULER } from './identities.ts';
 import type { KubePaths } from './paths.ts';
 
 export interface CredentialsSpec {
@@ -27,6 +27,7 @@ export const makeCredentials = async (spec: CredentialsSpec): Promise<ClusterCre
   const { paths, serverNames, server, now } = spec;
   const authority = createAuthority('sandbox', now);
   const serving = authority.issue({ commonName: 'kube-apiserver' }, serverNames);
+  const asking = authority.issue(KUBELET_CLIENT);
   const credentials = credentialsOf(authority);
   await mkdir(paths.folder, { recursive: true, mode: 0o700 });
   const files = [
@@ -35,6 +36,9 @@ export const makeCredentials = async (spec: CredentialsSpec): Promise<ClusterCre
     [paths.serverKey, serving.key],
     [paths.tokenKey, createSigningKey()],
     [paths.controllerManagerKubeconfig, credentials.kubeconfig(server, CONTROLLER_MANAGER)],
+    [paths.schedulerKubeconfig, credentials.kubeconfig(server, SCHEDULER)],
+    [paths.kubeletClientCertificate, asking.certificate],
+    [paths.kubeletClientKey, asking.key],
   ] as const;
   await Promise.all(files.map(([path, content]) => writeFile(path, content, { mode: 0o600 })));
   return credentials;

@@ -12,6 +12,14 @@ export const ADMINISTRATOR: Subject = { commonName: 'sandbox-administrator', org
 /** What RBAC and the Node authorizer know by these names is made by the API server itself. */
 export const CONTROLLER_MANAGER: Subject = { commonName: 'system:kube-controller-manager' };
 
+export const SCHEDULER: Subject = { commonName: 'system:kube-scheduler' };
+
+/** The API server, where it asks kubelets for logs and for commands in pods, as kubeadm names it. */
+export const KUBELET_CLIENT: Subject = {
+  commonName: 'kube-apiserver-kubelet-client',
+  organizations: ['system:masters'],
+};
+
 export const kubeletOf = (node: string): Subject => ({
   commonName: `system:node:${node}`,
   organizations: ['system:nodes'],

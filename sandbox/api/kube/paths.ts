@@ -12,6 +12,10 @@ export interface KubePaths {
   /** Until the server answers. */
   readonly administratorKubeconfig: string;
   readonly controllerManagerKubeconfig: string;
+  readonly schedulerKubeconfig: string;
+  /** With which the API server asks kubelets. */
+  readonly kubeletClientCertificate: string;
+  readonly kubeletClientKey: string;
   readonly clusterManagerKubeconfig: string;
 }
 
@@ -24,5 +28,8 @@ export const kubePaths = (folder: string): KubePaths => ({
   tokenKey: join(folder, 'tokens.key'),
   administratorKubeconfig: join(folder, 'administrator.kubeconfig'),
   controllerManagerKubeconfig: join(folder, 'controller-manager.kubeconfig'),
+  schedulerKubeconfig: join(folder, 'scheduler.kubeconfig'),
+  kubeletClientCertificate: join(folder, 'kubelet-client.crt'),
+  kubeletClientKey: join(folder, 'kubelet-client.key'),
   clusterManagerKubeconfig: join(folder, 'cluster-manager.kubeconfig'),
 });

@@ -25,6 +25,16 @@ describe('parseNetworkConf', () => {
   });
 
   it.each([
+    [['1.0.0', '1.1.0'], '1.1.0'],
+    [['1.1.0', '0.4.0', '9.0.0'], '1.1.0'],
+    [['0.4.0'], '1.0.0'],
+    [undefined, '1.0.0'],
+  ])('of the versions %j and 1.0.0 it takes the highest that it knows, %s', (cniVersions, expected) => {
+    const content = JSON.stringify({ ...(JSON.parse(LIST) as object), cniVersions });
+    expect(parseNetworkConf(content, '10.conflist').cniVersion).toBe(expected);
+  });
+
+  it.each([
     ['{}', '10.conf'],
     ['{"name":"a"}', '10.conf'],
     ['{"name":"a","plugins":[]}', '10.conflist'],

@@ -9,6 +9,8 @@ const plugin = z.looseObject({ type: z.string().min(1) });
 
 const list = z.looseObject({
   cniVersion: z.string().default('0.2.0'),
+  /** Those that it is valid for, since 1.1.0: the highest that the runtime knows is taken. */
+  cniVersions: z.array(z.string()).default([]),
   name: z.string().min(1),
   plugins: z.array(plugin).min(1),
   disableGC: z.boolean().default(false),
@@ -50,10 +52,19 @@ export const loadNetworkConf = async (folder: string): Promise<ConfState> => {
 /** @param file decides, by its suffix, whether a single plugin or a list is in it */
 export const parseNetworkConf = (content: string, file: string): NetworkConf => {
   const value: unknown = JSON.parse(content);
-  if (file.endsWith('.conflist')) return list.parse(value);
+  if (file.endsWith('.conflist')) {
+    const { cniVersion, cniVersions, ...rest } = list.parse(value);
+    return { ...rest, cniVersion: highestKnown([cniVersion, ...cniVersions]) ?? cniVersion };
+  }
   const { cniVersion, name, ...rest } = single.parse(value);
   return { cniVersion, name, plugins: [{ ...rest, type: rest.type }], disableGC: false };
 };
+
+/** As a runtime with libcni 1.2. */
+const RUNTIME_VERSION = '1.1.0';
+
+const highestKnown = (versions: readonly string[]): string | undefined =>
+  versions.filter((version) => isAtLeast(RUNTIME_VERSION, version)).toSorted((a, b) => (isAtLeast(a, b) ? -1 : 1))[0];
 
 /** True when `version` is at least `wanted`; both are `x.y.z`. */
 export const isAtLeast = (version: string, wanted: string): boolean => {

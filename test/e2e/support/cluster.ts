@@ -3,6 +3,8 @@ import { afterAll, beforeAll } from 'vitest';
 import {
   API_KINDS,
   type ApiKind,
+  KUBELET_KINDS,
+  type KubeletKind,
   type ManifestObject,
   type Sandbox,
   type SandboxOptionsInput,
@@ -38,10 +40,24 @@ const apiKind = (): ApiKind | undefined => {
   throw new Error(`UDN_E2E_API must be one of ${API_KINDS.join(', ')}, not "${api}"`);
 };
 
+/** Whose kubelets clusters have where the test does not say so itself: real ones bring a real API server. */
+const kubeletKind = (): KubeletKind | undefined => {
+  const { UDN_E2E_KUBELET: kubelet } = process.env;
+  if (kubelet === undefined || kubelet === '') return undefined;
+  const known = KUBELET_KINDS.find((kind) => kind === kubelet);
+  if (known !== undefined) return known;
+  throw new Error(`UDN_E2E_KUBELET must be one of ${KUBELET_KINDS.join(', ')}, not "${kubelet}"`);
+};
+
+/** In seconds. A machine that emulates a guest's processors, and does other things, is slow: but not stuck. */
+const UP_PATIENCE = 300;
+
 /** @throws SandboxError */
 export const startCluster = (options: SandboxOptionsInput): Promise<Sandbox> =>
   startSandbox({
+    timeoutSeconds: UP_PATIENCE,
     api: apiKind(),
+    kubelet: kubeletKind(),
     ...options,
     settings: { ...RENDERINGS[networkRendering() ?? ''], ...options.settings },
   });
@@ -49,9 +65,12 @@ export const startCluster = (options: SandboxOptionsInput): Promise<Sandbox> =>
 /** Call it where tests are declared. @returns what gives the sandbox, once tests run */
 export const useCluster = (options: SandboxOptionsInput & { readonly name: string }): (() => Sandbox) => {
   let sandbox: Sandbox | undefined;
-  beforeAll(async () => {
-    sandbox = await startCluster(options);
-  });
+  beforeAll(
+    async () => {
+      sandbox = await startCluster(options);
+    },
+    (UP_PATIENCE + 60) * 1000,
+  );
   afterAll(async () => {
     const namespaces = await namespacesOf(options.name);
     await sandbox?.down();
