@@ -30,6 +30,7 @@ import { type AgentMetrics, observeQueues } from './metrics.ts';
 import type { FactStore } from './model/fact-store.ts';
 import { LOCAL } from './model/facts.ts';
 import { followNeighbours } from './neighbours/follow-neighbours.ts';
+import { startNetworkReport } from './network-report/start.ts';
 import { nodeAnnotations } from './node/annotations.ts';
 import { keepNode } from './node/keep-node.ts';
 import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
@@ -123,20 +124,28 @@ const meetNode = async ({ options, log, signal }: Context, { inputs, databases }
 };
 
 /** What the bridge answers with is not to be taken away first by an agent that starts again. */
-const knowNeighbours = async ({ neighbours }: Databases, signal: AbortSignal): Promise<void> => {
-  const enough = new AbortController();
-  const cancel = systemClock.schedule(NEIGHBOURS_MS, () => enough.abort());
+const knowNeighbours = ({ neighbours }: Databases, signal: AbortSignal): Promise<void> =>
+  // Without them, networks ask outside.
+  enough(NEIGHBOURS_MS, signal, (soon) => neighbours.whenSynced(soon));
+
+const NEIGHBOURS_MS = 2_000;
+
+/** Goes on when it has waited long enough. @throws what `wait` throws before */
+const enough = async (
+  milliseconds: number,
+  signal: AbortSignal,
+  wait: (soon: AbortSignal) => Promise<void>,
+): Promise<void> => {
+  const end = new AbortController();
+  const cancel = systemClock.schedule(milliseconds, () => end.abort());
   try {
-    await neighbours.whenSynced(AbortSignal.any([signal, enough.signal]));
+    await wait(AbortSignal.any([signal, end.signal]));
   } catch (error) {
-    // Without them, networks ask outside.
-    if (!enough.signal.aborted) throw error;
+    if (!end.signal.aborted) throw error;
   } finally {
     cancel();
   }
 };
-
-const NEIGHBOURS_MS = 2_000;
 
 const spawnAddonIn = (buildFolder: string): string => join(buildFolder, 'spawn.node');
 
@@ -307,10 +316,10 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   cniIsOpen();
   resources.defer(() => cni.close());
   const { cluster, networkRendering } = options;
-  const status = await serveStatus(
-    options.statusSocket,
-    reportSources({ edges, core, ports, keeper, node: local.name, cluster, networkRendering, datapath, backends }),
-  );
+  const { name } = local;
+  const parts = { edges, core, ports, keeper, node: name, cluster, networkRendering, datapath, backends };
+  const sources = reportSources(parts);
+  const status = await serveStatus(options.statusSocket, sources);
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
   await readiness.whenReady(
@@ -326,13 +335,22 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const pods = new Set([...core.registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
-  const { northbound, southbound, openvswitch } = databases;
-  await Promise.all([northbound, southbound, openvswitch].map(({ reconciler }) => reconciler.whenIdle(signal)));
-  await datapath.whenIdle(signal);
+  await enough(START_MS, signal, (soon) => whenWritten(node, soon));
+  resources.defer(startNetworkReport({ edges, options, log, core, databases, datapath, sources }));
   await releaseMemory(join(buildFolder, 'memory.node')).catch((error: unknown) =>
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );
 };
+
+/** All that there was at the start, and what the databases and the node lacked of it. */
+const whenWritten = async ({ edges: { databases }, datapath }: Node, signal: AbortSignal): Promise<void> => {
+  const { northbound, southbound, openvswitch } = databases;
+  await Promise.all([northbound, southbound, openvswitch].map(({ reconciler }) => reconciler.whenIdle(signal)));
+  await datapath.whenIdle(signal);
+};
+
+/** A place that does not answer keeps nobody from saying so. */
+const START_MS = 60_000;
 
 /** A node starts some hundred pods at once when it boots. */
 const MAX_CNI_CALLS = 1_000;

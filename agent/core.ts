@@ -21,6 +21,8 @@ export interface Core {
   readonly registry: AttachmentRegistry;
   readonly engine: Engine;
   readonly feeder: FactFeeder;
+  /** Told after each rendering, with the owners whose fragments may be others now. @returns what ends it */
+  onRendered(listener: (owners: readonly string[]) => void): () => void;
   stop(): void;
 }
 
@@ -60,6 +62,7 @@ export const startCore = (options: CoreOptions): Core => {
     if (kind !== 'Pod' || reason !== 'ErrorOpenDefaultPorts') return;
     options.tellPod({ namespace, name, uid: facts.get('pod', `${namespace}/${name}`)?.uid }, reason, message);
   });
+  const listeners = new Set<(owners: readonly string[]) => void>();
   const engine: Engine = createEngine({
     features: FEATURES,
     facts,
@@ -77,6 +80,7 @@ export const startCore = (options: CoreOptions): Core => {
       annotator.flush();
       events.update(owners, engine.diagnostics);
       options.onRendered(owners.length, seconds);
+      for (const listener of listeners) listener(owners);
     },
   });
   const unfeed = options.local.feed(facts);
@@ -90,6 +94,10 @@ export const startCore = (options: CoreOptions): Core => {
     registry,
     engine,
     feeder,
+    onRendered: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     stop: () => {
       feeder.stop();
       unfeed();

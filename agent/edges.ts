@@ -5,6 +5,7 @@ import { type NetlinkWorker, startNetlink } from '../datapath/netlink/worker/cli
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
+import type { KubeClient } from '../kube/types.ts';
 import type { Writer } from '../kube/writer/types.ts';
 import { createWriter } from '../kube/writer/writer.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -23,6 +24,7 @@ export interface Edges {
   readonly databases: Databases;
   readonly netlink: NetlinkWorker;
   readonly inputs: ClusterInputs;
+  readonly client: Pick<KubeClient, 'get'>;
   readonly writer: Writer;
   readonly tellPod: TellPod;
   readonly tellNode: TellNode;
@@ -51,7 +53,7 @@ const openApi = async (
   netlink: Pick<NetlinkWorker, 'watch'>,
   log: Logger,
   resources: AsyncDisposableStack,
-): Promise<Pick<Edges, 'inputs' | 'writer' | 'tellPod' | 'tellNode'>> => {
+): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'tellPod' | 'tellNode'>> => {
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const client = connect(connection, {
     userAgent: `${NAME}/${packageJson.version}`,
@@ -71,5 +73,5 @@ const openApi = async (
   });
   const recorder = createEventRecorder({ client, component: NAME, host: node });
   const writer = createWriter({ client, fieldManager: NAME, observe: (observation) => logWriter(log, observation) });
-  return { inputs, writer, tellPod: podEvents(recorder), tellNode: nodeEvents(recorder) };
+  return { inputs, client, writer, tellPod: podEvents(recorder), tellNode: nodeEvents(recorder) };
 };

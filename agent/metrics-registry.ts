@@ -121,6 +121,12 @@ export const AGENT_METRICS = {
     help: '1 while it is known in which cgroup the kubelet is.',
     use: 'alert: 0 for 5 minutes: probes of pods with a primary network fail',
   },
+  udn_agent_network_reports_total: {
+    type: 'counter',
+    help: 'What became of reports of what this node has of the networks: written, failed; absent: the API server has no such kind.',
+    labels: ['result'],
+    use: 'alert: `rate{result="failed"}` above 0 for 30 minutes: what the API says of this node is old',
+  },
   udn_agent_not_ready_reasons: {
     type: 'gauge',
     help: 'How many sentences /readyz says.',

@@ -4,6 +4,7 @@ import type { CniObservation } from './cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
 import type { PlaceName } from './health.ts';
 import { described, type GaugeName, type LabelsOf } from './metrics-registry.ts';
+import type { ReportObservation } from './network-report/reporter.ts';
 import type { BackendName } from './reconcile/node-datapath.ts';
 import type { LoopObservation } from './reconcile/reconcile-loop.ts';
 
@@ -16,6 +17,7 @@ export interface AgentMetrics {
   /** What is kept beside the reconcilers was changed by somebody, and is right again. */
   repaired(backend: DatabaseName): void;
   rendered(fragments: number, seconds: number): void;
+  networkReport(observation: ReportObservation): void;
   /** A number that is asked for when somebody reads the metrics. */
   gauge(name: GaugeName, read: () => number): void;
   /** Many of them, told apart by labels. */
@@ -40,6 +42,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
     registers,
   });
   const fragments = new Counter({ ...described('udn_agent_rendered_fragments_total'), registers });
+  const reports = new Counter({ ...described('udn_agent_network_reports_total'), registers });
   const shared = {
     drift: new Counter({ ...described('udn_agent_drift_repairs_total'), registers }),
     retries: new Counter({ ...described('udn_agent_retries_total'), registers }),
@@ -55,6 +58,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
       fragments.inc(count);
       renders.observe(seconds);
     },
+    networkReport: ({ kind }) => reports.inc({ result: kind }),
     gauges: (name, read) => {
       new Gauge<string>({
         ...described(name),

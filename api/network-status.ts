@@ -20,27 +20,33 @@ const vrfSchema = z
   })
   .meta({ description: "Where the hosts' routes of a primary network are, the same on every node." });
 
-const failureSchema = z.object({
-  node: z.string().meta({ description: 'Name of the node.' }),
-  message: z.string().max(1024).meta({ description: 'Why it has no subnet.' }),
-});
+const namedNodes = (why: string, description: string) =>
+  z
+    .array(
+      z.object({
+        node: z.string().meta({ description: 'Name of the node.' }),
+        message: z.string().max(1024).meta({ description: why }),
+      }),
+    )
+    .max(MAX_NAMED)
+    .optional()
+    .meta({ description, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['node'] });
 
 const nodesSchema = z
   .object({
     total: count('Nodes of the cluster.'),
-    allocated: count('Nodes that have a subnet of every family of the network.'),
-    failed: count('Nodes for which there was none.'),
-    failures: z
-      .array(failureSchema)
-      .max(MAX_NAMED)
-      .optional()
-      .meta({
-        description: `The first ${MAX_NAMED} of those that failed, by name.`,
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['node'],
-      }),
+    allocated: count('Nodes that have a subnet of every family of the network. On layer 3 only.').optional(),
+    failed: count('Nodes for which there was no subnet. On layer 3 only.').optional(),
+    failures: namedNodes('Why it has no subnet.', `The first ${MAX_NAMED} without a subnet, by name.`),
+    ready: count('Nodes that have all of it, as their agents say. Not exact to the second.').optional(),
+    pending: count('Nodes that are to have it, and have not all of it yet.').optional(),
+    failing: count('Nodes that cannot make it.').optional(),
+    problems: namedNodes('What its agent says is wrong.', `The first ${MAX_NAMED} that cannot make it, by name.`),
   })
-  .meta({ description: 'How the nodes stand; on layer 3 only, where each has a part of the network.' });
+  .meta({
+    description:
+      'How the nodes stand. A node that renders networks on demand and has no use of this one is none of ready, pending, failing.',
+  });
 
 const usageSchema = z.object({
   subnet: z.string().meta({ description: 'One of the subnets.' }),

@@ -21,3 +21,10 @@ export const NETWORK_ATTACHMENT_DEFINITIONS = described(
   true,
 );
 export const IPAM_CLAIMS = described('k8s.cni.cncf.io', 'ipamclaims', 'IPAMClaim', true, 'v1alpha1');
+export const NODE_NETWORK_REPORTS = described(
+  'k8s.ovn.org',
+  'nodenetworkreports',
+  'NodeNetworkReport',
+  false,
+  'v1alpha1',
+);

@@ -1,6 +1,7 @@
 /** The nodes of a run: started when a benchmark first needs them, taken down at its end. */
 import { type CniNode, type CniNodeSpec, startCniNode } from './cni/cni-node.ts';
 import type { BenchContext } from './context.ts';
+import { type Fleet, NETWORKS, startFleet } from './control/fleet.ts';
 import { startFew, startMany } from './datapath/network.ts';
 import type { WholeNode } from './datapath/whole-node.ts';
 
@@ -34,6 +35,7 @@ export interface BenchRun extends BenchContext {
 export const openContext = (signal: AbortSignal, progress: (message: string) => void): BenchRun => {
   const nodes = new Map<string, Promise<CniNode>>();
   const wholeNodes = new Map<string, Promise<WholeNode>>();
+  let fleet: Promise<Fleet> | undefined;
   const wholeNode = (name: string, start: (signal: AbortSignal) => Promise<WholeNode>): Promise<WholeNode> => {
     const started = wholeNodes.get(name) ?? start(signal);
     wholeNodes.set(name, started);
@@ -57,10 +59,15 @@ export const openContext = (signal: AbortSignal, progress: (message: string) => 
     largeNode: () => node(LARGE),
     fewNetworks: () => wholeNode('few', startFew),
     manyNetworks: () => wholeNode('many', startMany),
+    fleet: () => {
+      if (fleet === undefined) progress(`starting a real API server with ${NETWORKS} tenants`);
+      fleet ??= startFleet(`bench-control-${process.pid}`, NETWORKS, signal);
+      return fleet;
+    },
     end: async () => {
-      const started = await Promise.allSettled([...nodes.values(), ...wholeNodes.values()]);
+      const started = await Promise.allSettled([...nodes.values(), ...wholeNodes.values(), fleet]);
       const ends = await Promise.allSettled(
-        started.map((one) => (one.status === 'fulfilled' ? one.value[Symbol.asyncDispose]() : undefined)),
+        started.map((one) => (one.status === 'fulfilled' ? one.value?.[Symbol.asyncDispose]() : undefined)),
       );
       return ends.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
     },

@@ -8,6 +8,7 @@ import {
   benchCniPrimary,
 } from './cni/index.ts';
 import type { BenchContext } from './context.ts';
+import { CONTROL_BENCHMARKS } from './control/index.ts';
 import { benchFlows } from './datapath/flows.ts';
 import { ADD_NETWORK_NAMES, benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
 import { benchOnDemand, ON_DEMAND_NAMES } from './datapath/on-demand.ts';
@@ -17,6 +18,8 @@ import { benchOvnSettings } from './datapath/ovn-settings.ts';
 import { benchRestart } from './datapath/restart.ts';
 import { benchRoutes } from './datapath/routes.ts';
 import { benchForward, FORWARD_NAMES } from './forward/index.ts';
+import { benchNodeStatusWrites, NODE_STATUS_WRITES_NAMES } from './node-status/in-memory.ts';
+import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
@@ -26,7 +29,7 @@ export interface Benchmark {
   /** Of the results that it gives. */
   readonly names: readonly string[];
   readonly run: (context: BenchContext) => Promise<BenchResult[]>;
-  /** Only when it is named: it says something about OVN, and nothing about a change of ours, for ten minutes. */
+  /** Only when it is named: it takes ten minutes, and says nothing about most changes. */
   readonly onRequest?: true;
 }
 
@@ -41,6 +44,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['render/cold-start-500'], run: benchColdStart },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
+  ...CONTROL_BENCHMARKS,
+  { names: NODE_STATUS_WRITES_NAMES, run: benchNodeStatusWrites },
+  { names: NODE_STATUS_NAMES, run: benchNodeStatus, onRequest: true },
   { names: ['agent/rss-500'], run: benchAgent500 },
   { names: ['agent/rss-idle'], run: benchAgentIdle },
   { names: ['node/flows'], run: benchFlows },

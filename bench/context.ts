@@ -1,5 +1,6 @@
 /** What a benchmark is given. */
 import type { CniNode } from './cni/cni-node.ts';
+import type { Fleet } from './control/fleet.ts';
 import type { WholeNode } from './datapath/whole-node.ts';
 
 export interface BenchContext {
@@ -16,4 +17,6 @@ export interface BenchContext {
   /** With the agent's parts and few networks, and with many; northd and ovn-controller stand still. */
   readonly fewNetworks: () => Promise<WholeNode>;
   readonly manyNetworks: () => Promise<WholeNode>;
+  /** A real API server with 1,000 tenants. */
+  readonly fleet: () => Promise<Fleet>;
 }

@@ -7,13 +7,23 @@ import { setTimeout as delay } from 'node:timers/promises';
  * for a second, so that what it has to do after its start is done.
  */
 export const settledRssKib = async (pid: number, signal: AbortSignal): Promise<number> => {
+  await untilAtRest(pid, signal);
+  return await rssKib(pid);
+};
+
+/** Since its start, when it has come to rest in the same way; counted in steps of 10 ms (USER_HZ is 100 on Linux). */
+export const settledCpuMs = async (pid: number, signal: AbortSignal): Promise<number> => {
+  await untilAtRest(pid, signal);
+  return await cpuMilliseconds(pid);
+};
+
+const untilAtRest = async (pid: number, signal: AbortSignal): Promise<void> => {
   for (let before = await cpuTicks(pid); ; ) {
     await delay(1_000, undefined, { signal });
     const after = await cpuTicks(pid);
-    if (after - before <= IDLE_TICKS) break;
+    if (after - before <= IDLE_TICKS) return;
     before = after;
   }
-  return await rssKib(pid);
 };
 
 /** At this moment. */

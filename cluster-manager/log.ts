@@ -10,6 +10,9 @@ export const logObservation = (log: Logger, observation: ManagerObservation): vo
       log.info({ problems: observation.problems.length }, 'recovered what was given out');
       for (const { object, message } of observation.problems) log.warn({ object, reason: message }, 'conflict found');
       return;
+    case 'caught-up':
+      log.info('caught up with what was there');
+      return;
     case 'mirror':
       logMirror(log.child({ module: 'mirror', resource: observation.about.resource }), observation.about);
       return;

@@ -1,11 +1,13 @@
 /** `udn-cluster-manager`: one per cluster. */
-import { destination, pino } from 'pino';
+import { join } from 'node:path';
+import { destination, type Logger, pino } from 'pino';
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
 import { fencedClient } from '../kube/lease/fence.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startHttpServer } from '../program/http-server.ts';
+import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
 import { createManager } from './controllers/manager.ts';
 import { whenLeading } from './leadership.ts';
@@ -25,7 +27,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   // Synchronous: the last lines before the end are the ones that are wanted.
   const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
-  const { kubeconfig, context, cluster, lease, metricsAddress } = options;
+  const { kubeconfig, context, cluster, limits, lease, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const unfenced = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
   let isHeld = (): boolean => false;
@@ -36,9 +38,11 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     client,
     events,
     cluster,
+    limits,
     observe: (observation) => {
       metrics.observe(observation);
       logObservation(log, observation);
+      if (observation.source === 'caught-up') void releaseStart(log);
     },
   });
   metrics.follow(manager);
@@ -69,5 +73,13 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   }
   log.info('stopped');
 };
+
+/** Of `make build`, beside `dist` as beside this folder. */
+const MEMORY_ADDON = join(import.meta.dirname, '..', 'build', 'memory.node');
+
+const releaseStart = (log: Logger): Promise<void> =>
+  releaseMemory(MEMORY_ADDON).catch((error: unknown) =>
+    log.warn({ err: error }, 'the memory of the start was not given back'),
+  );
 
 await runProgram(NAME, main);

@@ -13,6 +13,7 @@ describe('command line', () => {
         metricsAddress: undefined,
         logLevel: 'info',
         cluster: parseClusterConfig(),
+        limits: { maxNetworks: 4095 },
       },
     });
   });
@@ -32,6 +33,10 @@ describe('command line', () => {
     });
   });
 
+  it('takes a limit for the networks of the cluster', () => {
+    expect(parseCommand([], { UDN_MAX_NETWORKS: '100' })).toMatchObject({ options: { limits: { maxNetworks: 100 } } });
+  });
+
   it('knows help and version, whatever else is said', () => {
     expect([parseCommand(['--help', '--mtu', 'x'], {}).kind, parseCommand(['--version'], {}).kind]).toEqual([
       'help',
@@ -45,6 +50,8 @@ describe('command line', () => {
     [['extra'], '"extra" is not a flag'],
     [['--mtu', '1'], 'mtu: "1" is not an MTU (576–65536)'],
     [['--lease', 'one'], '--lease "one" is not namespace/name'],
+    [['--max-networks', '4096'], '--max-networks must be a number from 0 to 4095, not "4096"'],
+    [['--max-networks', 'many'], '--max-networks must be a number from 0 to 4095, not "many"'],
     [['--metrics-address', 'x'], '--metrics-address "x" is not host:port'],
   ])('refuses %j', (args, message) => {
     expect(() => parseCommand(args, {})).toThrow(message);

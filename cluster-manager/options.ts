@@ -14,6 +14,7 @@ import {
   readListenAddress,
   readLogLevel,
 } from '../program/flags.ts';
+import { MOST_NETWORKS, type NetworkLimits } from './allocation/network-room.ts';
 
 export interface Options {
   readonly kubeconfig: string | undefined;
@@ -24,6 +25,7 @@ export interface Options {
   readonly metricsAddress: ListenAddress | undefined;
   readonly logLevel: LogLevel;
   readonly cluster: ClusterConfig;
+  readonly limits: NetworkLimits;
 }
 
 export interface LeaseOptions {
@@ -54,6 +56,7 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
       metricsAddress: readListenAddress(flags, 'metrics-address'),
       logLevel: readLogLevel(flags),
       cluster: readClusterConfig(flags),
+      limits: { maxNetworks: readMaxNetworks(flags.text('max-networks')) },
     },
   };
 };
@@ -67,6 +70,12 @@ const readLease = (text: string | undefined, duration = '15'): LeaseOptions | un
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (namespace === undefined || name === undefined) throw new UsageError(`--lease "${text}" is not namespace/name`);
   return { namespace, name, seconds };
+};
+
+const readMaxNetworks = (text = String(MOST_NETWORKS)): number => {
+  const number = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= 0 && number <= MOST_NETWORKS) return number;
+  throw new UsageError(`--max-networks must be a number from 0 to ${MOST_NETWORKS}, not "${text}"`);
 };
 
 export const helpText = (): string =>
@@ -84,6 +93,11 @@ const FLAGS: readonly Flag[] = [
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
   { flag: 'lease', help: 'Lease, namespace/name, that one of several holds to work', defaultText: 'off' },
   { flag: 'lease-duration', help: 'seconds after which another takes the Lease of who is silent', defaultText: '15' },
+  {
+    flag: 'max-networks',
+    help: 'networks that the cluster may have, of all namespaces',
+    defaultText: `${MOST_NETWORKS}`,
+  },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
   LOG_LEVEL_FLAG,
   ...CLUSTER_FLAGS,

@@ -20,18 +20,20 @@ const text = (): string =>
   ].join('\n\n')}\n`;
 
 const section = (crd: CrdDescription): string[] => {
-  const rules = [{ path: 'spec', schema: crd.spec }, ...fieldsOf(crd.spec, 'spec')].flatMap(rulesOf);
+  const { spec } = crd;
+  const rules = spec === undefined ? [] : [{ path: 'spec', schema: spec }, ...fieldsOf(spec, 'spec')].flatMap(rulesOf);
   return [
     `## ${crd.kind}`,
     crd.description,
     markdownTable(['', ''], factsOf(crd)),
-    markdownTable(['field', 'type', 'limits', 'what it is'], fieldsOf(crd.spec, 'spec').map(row)),
+    ...(spec === undefined ? [] : [fieldTable(spec, 'spec')]),
     ...(rules.length > 0 ? ['Rules:', markdownTable(['at', 'message when broken'], unique(rules))] : []),
-    ...(crd.status === undefined
-      ? []
-      : ['Status:', markdownTable(['field', 'type', 'limits', 'what it is'], fieldsOf(crd.status, 'status').map(row))]),
+    ...(crd.status === undefined ? [] : ['Status:', fieldTable(crd.status, 'status')]),
   ];
 };
+
+const fieldTable = (schema: StructuralSchema, path: string): string =>
+  markdownTable(['field', 'type', 'limits', 'what it is'], fieldsOf(schema, path).map(row));
 
 const factsOf = (crd: CrdDescription): string[][] => [
   ['API', code(`${crd.group}/${crd.version}`)],

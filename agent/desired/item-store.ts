@@ -28,6 +28,11 @@ export class ItemStore<Item> implements ItemSink<Item> {
     return this.#dirty.size;
   }
 
+  /** Whether `takeDirty` would give it. */
+  isDirty(key: string): boolean {
+    return this.#dirty.has(key);
+  }
+
   /** What an owner has a say in. */
   keysOf(owner: string): Iterable<string> {
     return this.#owned.get(owner)?.keys() ?? [];

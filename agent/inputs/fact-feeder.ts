@@ -21,8 +21,8 @@ export interface ClusterCaches {
 }
 
 export interface FactFeeder {
-  /** Networks whose NADs contradict each other. */
-  readonly networks: Pick<NetworkIndex, 'problems'>;
+  /** Networks whose NADs contradict each other, and how old they are. */
+  readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt'>;
   stop(): void;
 }
 

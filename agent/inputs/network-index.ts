@@ -30,6 +30,11 @@ export class NetworkIndex {
     return [...this.#mismatches.values(), ...this.#rivals.values()];
   }
 
+  /** When the NAD that defines a network was created, as the API writes times; empty: there is none. */
+  createdAt(network: string): string {
+    return this.#definition(network)?.createdAt ?? '';
+  }
+
   /** Undefined when the NAD is gone. */
   change(before: NadProjection | undefined, after: NadProjection | undefined): void {
     if (before !== undefined) this.#place(before, false);

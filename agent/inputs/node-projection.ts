@@ -16,6 +16,7 @@ import { PUBLISHED_ANNOTATIONS } from '../node/annotations.ts';
 import { type Problem, readOr } from './problem.ts';
 
 export interface NodeProjection {
+  readonly uid: string;
   readonly fact: NodeFact;
   readonly subnets: NodeSubnets;
   /** Absent when the node has not said so yet, or has no gateway. */
@@ -30,13 +31,14 @@ export interface NodeProjection {
 
 /** An annotation that cannot be read counts as absent. @param before of the same node, from an earlier version of it */
 export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 'subnets'>): NodeProjection => {
-  const { name, annotations = {} } = object.metadata;
+  const { name, uid, annotations = {} } = object.metadata;
   const problems: Problem[] = [];
   const read = <Value>(key: string, parse: (text: string, node: string) => Value): Value | undefined => {
     const text = annotations[key];
     return text === undefined ? undefined : readOr(`Node/${name}`, problems, () => parse(text, name));
   };
   return {
+    uid,
     fact: {
       name,
       id: read(NODE_ANNOTATIONS.id, parseNodeIdAnnotation),

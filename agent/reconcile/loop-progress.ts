@@ -31,6 +31,11 @@ export class LoopProgress {
     this.#clock = clock;
   }
 
+  /** Everything was compared at least once. */
+  get hasCompared(): boolean {
+    return this.#hasCompared;
+  }
+
   /** There is something to do. Repeating it does nothing. */
   begin(): void {
     if (this.#busySince !== undefined) return;

@@ -53,3 +53,25 @@ it('lets ports be changed when the flows are written; links and nftables are cha
   await datapath.whenIdle(signal);
   expect(said.slice(-2)).toEqual(['flows: done', 'ports']);
 });
+
+it('knows what of an owner has not been looked at, and tells whose things are another way', async () => {
+  const said: string[] = [];
+  const openflow = place<BridgeItem>('flows', said);
+  const datapath = new NodeDatapath({
+    backends: { openflow: openflow.backend, host: place('links', said).backend, nftables: place('nft', said).backend },
+    clock: createFakeClock(),
+    observe: () => undefined,
+  } as ConstructorParameters<typeof NodeDatapath>[0]);
+  const told: string[] = [];
+  const end = datapath.onLook((owners) => told.push(...owners));
+  datapath.start();
+  await datapath.whenIdle(signal);
+  datapath.sinks.openflow.set('layer3:red', [FLOOD]);
+  const [key = ''] = datapath.openflow.store.keysOf('layer3:red');
+  expect(datapath.unseenOf('layer3:red')).toEqual({ backend: 'openflow', because: undefined });
+  expect(datapath.unseenOf('layer3:blue')).toBeUndefined();
+  openflow.backend.reconcile = () => Promise.resolve({ ...DONE, failed: new Map([[key, 'refused']]) });
+  await datapath.whenIdle(signal);
+  expect([datapath.unseenOf('layer3:red'), told]).toEqual([undefined, ['layer3:red']]);
+  end();
+});

@@ -81,6 +81,25 @@ export class NodeDatapath {
     return waiting;
   }
 
+  /** The first place that has not been looked at since something changed of what an owner wants there. */
+  unseenOf(owner: string): { readonly backend: BackendName; readonly because: string | undefined } | undefined {
+    const backend = BACKEND_NAMES.find((name) => {
+      const loop = this[name];
+      return loop.queue().depth > 0 && [...loop.store.keysOf(owner)].some((key) => !loop.isLookedAt(key));
+    });
+    return backend && { backend, because: this[backend].queue().failing?.message };
+  }
+
+  /** Told after each look at a place, with the owners with whom something else is the matter. @returns what ends it */
+  onLook(listener: (owners: ReadonlySet<string>) => void): () => void {
+    const ends = BACKEND_NAMES.map((name) =>
+      this[name].onLook((changed) => listener(new Set([...changed].flatMap((key) => this.ownersOf(name, key))))),
+    );
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
   /** All that is not as it is wanted. */
   *problems(): Generator<{ readonly backend: BackendName; readonly key: string; readonly problem: ItemProblem }> {
     for (const backend of BACKEND_NAMES) {
@@ -91,10 +110,11 @@ export class NodeDatapath {
   /** How many things are in which state, of those that are not as wanted. */
   problemCounts(): { readonly backend: BackendName; readonly state: ItemProblem['kind']; readonly count: number }[] {
     return BACKEND_NAMES.flatMap((backend) =>
-      (['failed', 'waiting', 'unsupported'] as const).map((state) => {
-        const count = this[backend].problems.values().reduce((sum, { kind }) => sum + (kind === state ? 1 : 0), 0);
-        return { backend, state, count };
-      }),
+      (['failed', 'waiting', 'unsupported'] as const).map((state) => ({
+        backend,
+        state,
+        count: this[backend].problemCounts[state],
+      })),
     );
   }
 

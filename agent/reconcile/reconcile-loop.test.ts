@@ -269,3 +269,29 @@ it('lets others wait for a place that does not answer only for a while', async (
   await loop.whenIdle(signal);
   expect(calls).toBe(1);
 });
+
+it('tells after each look which keys are another way, and knows which have not been looked at', async () => {
+  const { place, loop } = setup();
+  const told: string[][] = [];
+  const end = loop.onLook((changed) => told.push([...changed]));
+  loop.store.set('o', ['x=1', 'y=1']);
+  expect(loop.isLookedAt('x')).toBe(false);
+  place.refused.add('x');
+  loop.start();
+  await loop.whenIdle(signal);
+  expect([told, loop.isLookedAt('x'), loop.isLookedAt('y')]).toEqual([[['x']], true, true]);
+  loop.store.set('o', ['x=1', 'y=2']);
+  expect([loop.isLookedAt('x'), loop.isLookedAt('y')]).toEqual([true, false]);
+  place.isGone = true;
+  await loop.whenIdle(signal);
+  expect([told, loop.isLookedAt('y')]).toEqual([[['x'], []], false]);
+  place.isGone = false;
+  place.refused.clear();
+  loop.store.set('o', ['x=2', 'y=2']);
+  await loop.whenIdle(signal);
+  expect([told.flat(), loop.isLookedAt('x'), loop.isLookedAt('y')]).toEqual([['x', 'x'], true, true]);
+  end();
+  loop.store.set('o', []);
+  await loop.whenIdle(signal);
+  expect(told.flat()).toEqual(['x', 'x']);
+});

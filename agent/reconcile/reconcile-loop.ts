@@ -41,7 +41,11 @@ export interface ItemProblem {
   readonly since: number;
 }
 
+/** @param changed keys with which something else is the matter than before */
+export type LookListener = (changed: ReadonlySet<string>) => void;
+
 const NONE: ReadonlyMap<string, string> = new Map();
+const NO_KEYS: ReadonlySet<string> = new Set();
 const FULL_EVERY_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
@@ -51,6 +55,7 @@ const MAX_PRECEDENCE_MS = 200;
 export class ReconcileLoop<Item> {
   readonly store: ItemStore<Item>;
   readonly problems = new Map<string, ItemProblem>();
+  readonly #counts: Record<ItemProblem['kind'], number> = { failed: 0, waiting: 0, unsupported: 0 };
   readonly #options: ReconcileLoopOptions<Item>;
   readonly #stop = new AbortController();
   readonly #unlisten: () => void;
@@ -58,8 +63,10 @@ export class ReconcileLoop<Item> {
   #again = new Set<string>();
   readonly #retries: KeyRetries;
   readonly #progress: LoopProgress;
-  /** How many keys are being looked at. */
+  /** How many keys are being looked at, and which of them because they changed. */
   #underWay = 0;
+  #working: ReadonlySet<string> = NO_KEYS;
+  readonly #lookListeners = new Set<LookListener>();
   /** What is looked at when a place that did not answer is asked again. */
   #later = new Set<string>();
   #fullLater = false;
@@ -105,6 +112,23 @@ export class ReconcileLoop<Item> {
     const some = this.store.dirtyCount + this.#again.size + this.#later.size;
     const depth = Math.max(all, some) + this.#underWay + this.#retries.pending;
     return this.#progress.state(depth, this.#started && (this.#scheduled || this.#running !== undefined));
+  }
+
+  /** How many keys of `problems` are of each kind. */
+  get problemCounts(): Readonly<Record<ItemProblem['kind'], number>> {
+    return this.#counts;
+  }
+
+  /** False: it has changed since the place was last looked at for its sake. */
+  isLookedAt(key: string): boolean {
+    if (!this.#progress.hasCompared) return false;
+    return ![this.#again, this.#later, this.#working].some((keys) => keys.has(key)) && !this.store.isDirty(key);
+  }
+
+  /** Told after each look at the place, also when it did not answer. @returns what ends it */
+  onLook(listener: LookListener): () => void {
+    this.#lookListeners.add(listener);
+    return () => this.#lookListeners.delete(listener);
   }
 
   /** Resolves when there is nothing to do, whatever waits or fails. */
@@ -206,6 +230,8 @@ export class ReconcileLoop<Item> {
     const start = clock.monotonic();
     const looked = keys === 'all' ? this.store.wanted.size : keys.size;
     this.#underWay = looked;
+    this.#working = dirty;
+    let changed = NO_KEYS;
     try {
       const request = { wanted: this.store.wanted, keys, prune: this.#prune };
       const outcome = await backend.reconcile(request, this.#stop.signal);
@@ -214,7 +240,7 @@ export class ReconcileLoop<Item> {
       this.#progress.done(keys === 'all');
       observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
       if (isCheck && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
-      this.#remember(keys, outcome);
+      changed = this.#remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       this.#retries.looked(keys, new Set(failed.keys()));
       this.#retryMs = FIRST_RETRY_MS;
@@ -229,19 +255,49 @@ export class ReconcileLoop<Item> {
       return false;
     } finally {
       this.#underWay = 0;
+      this.#working = NO_KEYS;
+      for (const listener of this.#lookListeners) listener(changed);
     }
   }
 
-  #remember(keys: ReadonlySet<string> | 'all', { failed, waiting, unsupported = NONE }: ReconcileOutcome): void {
-    const before = new Map(this.problems);
-    if (keys === 'all') this.problems.clear();
-    else for (const key of keys) this.problems.delete(key);
-    const since = (key: string): number => before.get(key)?.since ?? this.#options.clock.wall();
-    for (const [key, message] of waiting) this.problems.set(key, { kind: 'waiting', message, since: since(key) });
-    for (const [key, message] of unsupported) {
-      this.problems.set(key, { kind: 'unsupported', message, since: since(key) });
+  /** @returns the keys with which something else is the matter now */
+  #remember(
+    keys: ReadonlySet<string> | 'all',
+    { failed, waiting, unsupported = NONE }: ReconcileOutcome,
+  ): ReadonlySet<string> {
+    // Of the keys that were looked at alone: where there is no VRF, thousands of others may be impossible.
+    const before = new Map<string, ItemProblem>();
+    for (const key of keys === 'all' ? [...this.problems.keys()] : keys) {
+      const problem = this.problems.get(key);
+      if (problem === undefined) continue;
+      before.set(key, problem);
+      this.#forget(key, problem);
     }
-    for (const [key, message] of failed) this.problems.set(key, { kind: 'failed', message, since: since(key) });
+    const outcomes = [
+      ['waiting', waiting] as const,
+      ['unsupported', unsupported] as const,
+      ['failed', failed] as const,
+    ];
+    for (const [kind, messages] of outcomes) {
+      for (const [key, message] of messages) {
+        const since = before.get(key)?.since ?? this.#options.clock.wall();
+        this.#set(key, { kind, message, since });
+      }
+    }
+    const looked = keys === 'all' ? new Set([...before.keys(), ...this.problems.keys()]) : keys;
+    return new Set([...looked].filter((key) => !isSameProblem(before.get(key), this.problems.get(key))));
+  }
+
+  #set(key: string, problem: ItemProblem): void {
+    const before = this.problems.get(key);
+    if (before !== undefined) this.#forget(key, before);
+    this.problems.set(key, problem);
+    this.#counts[problem.kind]++;
+  }
+
+  #forget(key: string, { kind }: ItemProblem): void {
+    this.problems.delete(key);
+    this.#counts[kind]--;
   }
 
   #askLater(keys: Iterable<string>, full: boolean): void {
@@ -277,3 +333,6 @@ export class ReconcileLoop<Item> {
     return !this.#started || this.#scheduled || this.#running !== undefined || this.#full || this.#again.size > 0;
   }
 }
+
+const isSameProblem = (a: ItemProblem | undefined, b: ItemProblem | undefined): boolean =>
+  a?.kind === b?.kind && a?.message === b?.message;

@@ -2,7 +2,8 @@
 import type { Problem } from '../inputs/problem.ts';
 import type { NodeDatapath } from '../reconcile/node-datapath.ts';
 import type { ItemProblem } from '../reconcile/reconcile-loop.ts';
-import type { OwnerState, UnfinishedOwner } from './report.ts';
+import type { OwnerState } from './network-state.ts';
+import type { UnfinishedOwner } from './report.ts';
 
 type Asked = Pick<NodeDatapath, 'problemOf' | 'problems' | 'ownersOf'>;
 

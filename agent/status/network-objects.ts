@@ -21,8 +21,8 @@ export const countNetworkObjects = (datapath: Pick<NodeDatapath, BackendName>): 
     return [...counts].map(([network, count]) => ({ network, backend, count }));
   });
 
-/** A node's name has no slash, a network's may. */
-const networkOfOwner = (owner: string): string | undefined => {
+/** Undefined: the owner is about no single network. A node's name has no slash, a network's may. */
+export const networkOfOwner = (owner: string): string | undefined => {
   const colon = owner.indexOf(':');
   const subject = owner.slice(colon + 1);
   const kind = SUBJECTS.get(owner.slice(0, colon));

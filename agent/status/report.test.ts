@@ -5,14 +5,8 @@ import { AttachmentRegistry } from '../attachments/registry.ts';
 import type { PortSpec } from '../cni/ovs-ports.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';
-import {
-  type OwnerState,
-  type ReportSources,
-  reportNetworks,
-  reportNode,
-  reportPods,
-  reportProblems,
-} from './report.ts';
+import type { OwnerState } from './network-state.ts';
+import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
 
 const cluster = (): TestCluster =>
   new TestCluster('node1')

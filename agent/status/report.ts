@@ -17,13 +17,8 @@ import type { FactStore } from '../model/fact-store.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import { podPortName } from '../model/names.ts';
+import { networkState, type OwnerState, worst } from './network-state.ts';
 import type { NetworkOf, Place } from './places.ts';
-
-/** How far an owner's fragment is programmed; `done` when nothing is left. */
-export interface OwnerState {
-  readonly kind: 'done' | 'pending' | 'error';
-  readonly message?: string | undefined;
-}
 
 export interface UnfinishedOwner {
   readonly database: string;
@@ -124,13 +119,9 @@ const unfinishedProblem = ({ database, owner, state: { kind, message } }: Unfini
     ? []
     : [{ object: owner, severity: kind === 'error' ? 'error' : 'warning', message: `${database}: ${message}` }];
 
-const networkStatus = (
-  network: NetworkFact,
-  { node, facts, ownerState, ownersOfNetwork, isHere, cluster }: ReportSources,
-): Omit<NetworkStatus, 'nads' | 'pods'> => {
+const networkStatus = (network: NetworkFact, sources: ReportSources): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
-  const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
-  const lacksPart = network.topology === 'layer3' && network.role !== 'secondary' && subnets.length === 0;
+  const { node, facts, cluster } = sources;
   return {
     name,
     id: network.id,
@@ -138,13 +129,9 @@ const networkStatus = (
     role: network.role,
     mtu: network.mtu,
     subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
-    nodeSubnets: [...subnets],
+    nodeSubnets: [...(facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [])],
     ...masqueradeStatus(network, cluster),
-    ...worst([
-      ...ownersOfNetwork(name).map(ownerState),
-      ...(lacksPart ? [NO_PART] : []),
-      ...(isHere(name) ? [] : [UNUSED]),
-    ]),
+    ...stateOf(worst([networkState(network, sources), ...(sources.isHere(name) ? [] : [UNUSED])])),
   };
 };
 
@@ -158,8 +145,6 @@ const masqueradeStatus = (
   return { masquerade: { gateway: [...gateway], management: [...management] } };
 };
 
-const NO_PART: OwnerState = { kind: 'pending', message: 'the cluster manager has given this node no subnet of it' };
-
 /** Nothing is missing: it comes with its first pod. */
 const UNUSED: OwnerState = { kind: 'done', message: 'not on this node, nothing here uses it' };
 
@@ -171,7 +156,7 @@ const podStatus = (
   { ownerState }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
-  const { state, message } = worst(POD_FEATURES.map((feature) => ownerState(`${feature}:${key}`)));
+  const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => ownerState(`${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
   const why = waitingFor ?? message ?? lacking(statuses);
   return {
@@ -215,13 +200,7 @@ const lacking = (attachments: readonly PodAttachmentStatus[]): string | undefine
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };
 
-const worst = (states: readonly OwnerState[]): { state: ProgrammingState; message?: string } => {
-  const found =
-    states.find(({ kind }) => kind === 'error') ??
-    states.find(({ kind }) => kind === 'pending') ??
-    states.find(({ message }) => message !== undefined);
-  return {
-    state: found === undefined || found.kind === 'done' ? 'ready' : found.kind,
-    ...(found?.message !== undefined && { message: found.message }),
-  };
-};
+const stateOf = ({ kind, message }: OwnerState): { state: ProgrammingState; message?: string } => ({
+  state: kind === 'done' ? 'ready' : kind,
+  ...(message !== undefined && { message }),
+});

@@ -36,12 +36,14 @@ describe('CRDs', () => {
       'clusteruserdefinednetworks.k8s.ovn.org',
       'network-attachment-definitions.k8s.cni.cncf.io',
       'ipamclaims.k8s.cni.cncf.io',
+      'nodenetworkreports.k8s.ovn.org',
     ]);
     expect(definitions.map((crd) => crd.spec.names.shortNames)).toEqual([
       ['udn'],
       ['cudn'],
       ['net-attach-def'],
       undefined,
+      ['nnr'],
     ]);
   });
 

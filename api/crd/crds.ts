@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cudnSpecSchema } from '../cluster-user-defined-network.ts';
 import { ipamClaimSpecSchema, ipamClaimStatusSchema } from '../ipam-claim.ts';
 import { networkStatusSchema } from '../network-status.ts';
+import { reportStatusSchema } from '../node-network-report.ts';
 import { udnSpecSchema } from '../user-defined-network.ts';
 import { type CrdDescription, crdYaml, type PrinterColumn } from './definition.ts';
 import { toStructural } from './structural.ts';
@@ -46,7 +47,7 @@ const userDefinedNetworks: CrdDescription = {
   columns: networkColumns('.spec'),
   spec: toStructural(udnSpecSchema),
   status: toStructural(networkStatusSchema),
-  specRequired: true,
+  required: ['spec'],
 };
 
 const clusterUserDefinedNetworks: CrdDescription = {
@@ -62,7 +63,7 @@ const clusterUserDefinedNetworks: CrdDescription = {
   columns: networkColumns('.spec.network'),
   spec: toStructural(cudnSpecSchema),
   status: toStructural(networkStatusSchema),
-  specRequired: true,
+  required: ['spec'],
 };
 
 /** Of the Network Plumbing Working Group (multi-net-spec v1.3, section 3): clusters with Multus have it already. */
@@ -91,7 +92,7 @@ const networkAttachmentDefinitions: CrdDescription = {
       .object({ config: z.string().optional().meta({ description: 'The CNI configuration, as JSON.' }) })
       .meta({ description: 'The attachment.' }),
   ),
-  specRequired: false,
+  required: [],
 };
 
 /** Of the same group: clusters with virtual machines may have it already. */
@@ -114,7 +115,39 @@ const ipamClaims: CrdDescription = {
   ],
   spec: toStructural(ipamClaimSpecSchema),
   status: toStructural(ipamClaimStatusSchema),
-  specRequired: false,
+  required: [],
+};
+
+/** Ours alone: no other project has it. */
+const nodeNetworkReports: CrdDescription = {
+  group: 'k8s.ovn.org',
+  version: 'v1alpha1',
+  kind: 'NodeNetworkReport',
+  plural: 'nodenetworkreports',
+  singular: 'nodenetworkreport',
+  shortNames: ['nnr'],
+  // `kubectl get ovn-udn` is about networks: tenants ask, too.
+  categories: [],
+  scope: 'Cluster',
+  description:
+    'What one node has of the networks: written by its agent when that changes, owned by the Node of the same name. Nobody else writes it.',
+  columns: [
+    { name: 'Ready', type: 'integer', jsonPath: '.status.networks.ready', description: 'Networks that are there.' },
+    { name: 'Pending', type: 'integer', jsonPath: '.status.networks.pending', description: 'Not all there yet.' },
+    { name: 'Failed', type: 'integer', jsonPath: '.status.networks.failed', description: 'Cannot be made.' },
+    { name: 'Rendering', type: 'string', jsonPath: '.status.rendering', description: 'Always or OnDemand.' },
+    AGE,
+    {
+      name: 'Message',
+      type: 'string',
+      jsonPath: '.status.exceptions[0].message',
+      description: 'What is wrong with the first that is not ready.',
+      priority: 1,
+    },
+  ],
+  status: toStructural(reportStatusSchema),
+  isReport: true,
+  required: ['status'],
 };
 
 /** As they are installed. */
@@ -123,6 +156,7 @@ export const CRDS: readonly CrdDescription[] = [
   clusterUserDefinedNetworks,
   networkAttachmentDefinitions,
   ipamClaims,
+  nodeNetworkReports,
 ];
 
 /** Path from the repository's root → content. */

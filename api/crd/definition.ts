@@ -22,10 +22,13 @@ export interface CrdDescription {
   readonly scope: 'Namespaced' | 'Cluster';
   readonly description: string;
   readonly columns: readonly PrinterColumn[];
-  readonly spec: StructuralSchema;
-  /** Absent: the kind has no status subresource. */
+  /** Absent: nobody wants anything of it, it only tells. */
+  readonly spec?: StructuralSchema;
   readonly status?: StructuralSchema;
-  readonly specRequired: boolean;
+  /** Whoever writes the object writes its status with it, in one request: there is no subresource of it. */
+  readonly isReport?: true;
+  /** The API server refuses an object without. */
+  readonly required: readonly ('spec' | 'status')[];
 }
 
 export const toCrd = (crd: CrdDescription): Readonly<Record<string, unknown>> => ({
@@ -51,7 +54,7 @@ export const toCrd = (crd: CrdDescription): Readonly<Record<string, unknown>> =>
         storage: true,
         additionalPrinterColumns: crd.columns,
         schema: { openAPIV3Schema: rootSchema(crd) },
-        ...(crd.status === undefined ? {} : { subresources: { status: {} } }),
+        ...(crd.status === undefined || crd.isReport ? {} : { subresources: { status: {} } }),
       },
     ],
   },
@@ -63,12 +66,12 @@ export const crdYaml = (crd: CrdDescription): string =>
 const rootSchema = (crd: CrdDescription): Readonly<Record<string, unknown>> => ({
   description: crd.description,
   type: 'object',
-  ...(crd.specRequired ? { required: ['spec'] } : {}),
+  ...(crd.required.length > 0 ? { required: crd.required } : {}),
   properties: {
     apiVersion: { type: 'string' },
     kind: { type: 'string' },
     metadata: { type: 'object' },
-    spec: crd.spec,
+    ...(crd.spec === undefined ? {} : { spec: crd.spec }),
     ...(crd.status === undefined ? {} : { status: crd.status }),
   },
 });

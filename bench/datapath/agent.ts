@@ -166,19 +166,26 @@ const settled = async ({ reconcilers, datapath, nextNews }: Places): Promise<voi
   for (;;) {
     const news = nextNews();
     await Promise.all([...reconcilers.map((it) => it.whenIdle(patience)), datapath.whenIdle(patience)]);
-    const open = [
-      ...reconcilers.flatMap((reconciler) => [...reconciler.unfinished().keys()]),
-      ...[...datapath.problems()].flatMap(({ key, problem }) =>
-        problem.kind === 'unsupported' ? [] : [`${key}: ${problem.message}`],
-      ),
-    ];
-    if (open.length === 0) return;
-    const late = (): void => news.reject(new Error(`not done: ${open.slice(0, 5).join('; ')}`));
+    const unfinished = reconcilers.flatMap((reconciler) => [...reconciler.unfinished().keys()]);
+    if (unfinished.length === 0 && !hasOpenProblems(datapath)) return;
+    const late = (): void => {
+      const open = [...unfinished, ...openProblems(datapath)];
+      news.reject(new Error(`not done: ${open.slice(0, 5).join('; ')}`));
+    };
     patience.addEventListener('abort', late, { once: true });
     await news.promise;
     patience.removeEventListener('abort', late);
   }
 };
+
+/** By counts: what this kernel cannot have at all is not waited for, and is too much to be gone through each time. */
+const hasOpenProblems = (datapath: NodeDatapath): boolean =>
+  datapath.problemCounts().some(({ state, count }) => state !== 'unsupported' && count > 0);
+
+const openProblems = (datapath: NodeDatapath): string[] =>
+  [...datapath.problems()].flatMap(({ key, problem }) =>
+    problem.kind === 'unsupported' ? [] : [`${key}: ${problem.message}`],
+  );
 
 const chassisOf = (replica: {
   rows(table: 'Open_vSwitch'): Iterable<{ readonly external_ids: Readonly<Record<string, string>> }>;

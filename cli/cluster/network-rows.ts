@@ -27,6 +27,8 @@ export interface NetworkItem {
   readonly message?: string;
   /** Active pods with an address of it; absent: they may not be counted. */
   readonly pods?: number;
+  /** How many have all of it, of all nodes; absent: they do not report. With rendering on demand most have no use of it. */
+  readonly nodes?: { readonly ready: number; readonly total: number };
   /** Its own, or those that it selects. */
   readonly namespaces: readonly string[];
   readonly created: string;
@@ -72,6 +74,7 @@ const itemOf = (facts: NetworkFacts, scene: Scene): NetworkItem => {
     ...(status.vrf !== undefined && { vrf: status.vrf.name }),
     ...stateOf(whyNetwork(facts, scene), metadata.deletionTimestamp != null),
     ...podsOf(nads, status.pods, scene),
+    ...(status.nodes?.ready !== undefined && { nodes: { ready: status.nodes.ready, total: status.nodes.total } }),
     namespaces: wantedNamespaces(facts, scene),
     created: metadata.creationTimestamp ?? '',
   };
@@ -82,6 +85,7 @@ const statusSchema = z.object({
   vrf: networkStatusSchema.shape.vrf,
   subnets: networkStatusSchema.shape.subnets,
   pods: networkStatusSchema.shape.pods,
+  nodes: networkStatusSchema.shape.nodes,
 });
 
 interface Subnet {

@@ -40,6 +40,7 @@ export const networksOutput = (items: readonly NetworkItem[], snapshot: Snapshot
     ['NAMESPACES', ({ namespaces }) => namespaces.join('\n'), 'wide'],
     ['STATE', ({ state, cause }) => (cause === undefined ? state : `${state}: ${cause}`)],
     ['PODS', ({ pods }) => (pods === undefined ? '?' : String(pods))],
+    ['NODES', ({ nodes }) => (nodes === undefined ? '' : `${nodes.ready}/${nodes.total}`), 'wide'],
     ['AGE', ({ created }) => age(created, snapshot.now)],
     ['WHY', ({ message = '' }) => message, 'wide'],
   ];

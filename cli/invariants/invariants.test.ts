@@ -272,6 +272,11 @@ describe('finds', () => {
   it('every rule', () => expect(new Set(CASES.map(({ rule }) => rule))).toEqual(new Set(RULES)));
 });
 
+it('NADs of other plugins hold nothing, whatever their annotations say', () => {
+  const bridge = nad('red/bridge', { cniVersion: '1.0.0', type: 'bridge' }, { annotations: ids('red_other', 1) });
+  expect(violationsOf([...WELL, bridge])).toEqual([]);
+});
+
 it('completed pods hold nothing, and pods of one virtual machine hold the same', () => {
   const twin = has('red/p2', { 'red/net': entry('10.100.0.5/16', '0a:58:0a:64:00:05', { tunnel_id: 10 }) });
   expect(violationsOf([...WELL, twin])).toHaveLength(3);

@@ -61,8 +61,9 @@ interface Keyed {
   readonly keys: NetworkKeys;
 }
 
-/** An edited NAD keeps the annotations of its old network: they are that one's. */
+/** An edited NAD keeps the annotations of its old network: they are that one's. Those of other plugins hold nothing of ours. */
 const keyedNetwork = (nad: NadFacts): Keyed | undefined => {
+  if (nad.conf === undefined && nad.confError === undefined) return undefined;
   const name = nad.annotatedNetwork ?? nad.conf?.name;
   return nad.keys === undefined || name === undefined ? undefined : { nad, name, keys: nad.keys };
 };

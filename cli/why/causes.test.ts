@@ -4,7 +4,7 @@ import { pod } from '../../cluster-manager/testing/objects.ts';
 import { CAUSES, type Cause } from './finding.ts';
 import { why } from './subject.ts';
 import { NETWORK_CASES } from './testing/network-cases.ts';
-import { DEFAULT_ENTRY, entry, NOW, nadOf, scene, settledPod } from './testing/objects.ts';
+import { condition, DEFAULT_ENTRY, entry, NOW, nadOf, scene, settledNetwork, settledPod } from './testing/objects.ts';
 import { POD_CASES } from './testing/pod-cases.ts';
 import { l3, l3Nad, l3Node, n1, net, POD, red, UDN, web, well } from './testing/settled.ts';
 
@@ -52,6 +52,17 @@ it('what is well is ready', () => {
   ];
   expect(why(UDN, scene(layer3)).isReady).toBe(true);
   expect(why(POD, scene(layer3)).isReady).toBe(true);
+});
+
+it('a network is ready that some nodes are still at, or have no use of', () => {
+  const nodes = { total: 500, ready: 20, pending: 2, failing: 0 };
+  const status = { conditions: [condition('Ready'), condition('NodesReady', 'False')], nodes };
+  const { isReady, findings } = why(UDN, scene([red, n1, nadOf(net, 'red'), web, settledNetwork(net, status)]));
+  expect(isReady).toBe(true);
+  expect(findings).toContainEqual({
+    ...{ what: 'agents', state: 'ok' },
+    found: '20 of 500 nodes have it, 2 have not all of it yet',
+  });
 });
 
 it('pods that need no network of theirs are ready', () => {

@@ -4,7 +4,6 @@ import { UDN_FINALIZER } from '../../api/names.ts';
 import { networkStatusSchema } from '../../api/network-status.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
-import { annotatedKeys } from '../../cluster-manager/facts/pod-facts.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import { blocked, type Finding, named, ok, unknown, unreadOf, unreadText } from './finding.ts';
@@ -36,7 +35,7 @@ export const deletionFindings = (facts: NetworkFacts, scene: Scene): readonly Fi
 /** A NAD of a network that goes, or one that was written by hand and is being deleted. */
 export const nadFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => {
   const users = scene.podsUsing(nad.key);
-  const garbled = users.filter((pod) => annotatedKeys(pod) === undefined);
+  const garbled = users.filter((pod) => pod.annotatedKeys === undefined);
   const real = users.filter((pod) => !garbled.includes(pod));
   return [
     ...(users.length === 0 ? [ok(`NAD ${nad.key}`, 'no pod uses it')] : []),

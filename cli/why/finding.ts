@@ -21,6 +21,7 @@ export const CAUSES = [
   'namespace-terminating',
   'no-namespace-selected',
   'no-network',
+  'node-failing',
   'node-missing',
   'node-not-ready',
   'node-subnet-missing',

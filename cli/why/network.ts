@@ -8,7 +8,7 @@ import { deletionFindings } from './deletion.ts';
 import { blocked, type Finding, ok, unknown, unreadOf, unreadText, type Verdict, verdictOf } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
-import { nodesFindings } from './node-findings.ts';
+import { nodesFindings, reportedFindings } from './node-findings.ts';
 import { nameOf, shortKind, wantedNamespaces } from './wanted.ts';
 
 export const whyNetwork = (facts: NetworkFacts, scene: Scene): Verdict => {
@@ -43,6 +43,7 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const isSomewhere = scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
   if (facts.spec?.topology === 'Layer3' && isSomewhere)
     findings.push(...nodesFindings(facts.networkName, facts, scene));
+  findings.push(...reportedFindings(facts));
   const told = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');
@@ -96,7 +97,8 @@ const conditionFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[
     const found = `its conditions are about generation ${ready.observedGeneration ?? 0}, and it is at ${metadata.generation}`;
     return [waitsForManager(scene, what, 'not-seen-yet', found)];
   }
-  const broken = conditions.filter(({ type, status }) => type !== 'Ready' && status !== 'True');
+  // What `NodesReady` says, the counts of the status say, too.
+  const broken = conditions.filter(({ type, status }) => !/^(Nodes)?Ready$/.test(type) && status !== 'True');
   const [worst = ready] = broken;
   if (ready.status === 'True') return [ok(what, 'Ready')];
   return [conditionFinding(worst)];

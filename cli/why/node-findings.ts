@@ -24,7 +24,7 @@ const SHOWN = 5;
 
 const statusFinding = (facts: NetworkFacts | undefined): Finding | undefined => {
   const { nodes } = statusSchema.catch({}).parse(facts?.status ?? {});
-  if (nodes === undefined) return undefined;
+  if (nodes?.failed === undefined) return undefined;
   if (nodes.failed === 0)
     return ok('nodes', `its status says that ${nodes.allocated} of ${nodes.total} have their part`);
   const [first] = nodes.failures ?? [];
@@ -33,6 +33,21 @@ const statusFinding = (facts: NetworkFacts | undefined): Finding | undefined => 
 };
 
 const statusSchema = z.object({ nodes: networkStatusSchema.shape.nodes });
+
+/** What the agents say of it, as the network's status has it: their reports are not everybody's to read. */
+export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
+  const { nodes } = statusSchema.catch({}).parse(facts.status);
+  if (nodes?.ready === undefined) return [];
+  const { total, ready, pending = 0, failing = 0, problems = [] } = nodes;
+  if (failing === 0) {
+    const rest = pending === 0 ? '' : `, ${pending} have not all of it yet`;
+    return [ok('agents', `${ready} of ${total} nodes have it${rest}`)];
+  }
+  const [first] = problems;
+  const found = `${failing} of ${total} nodes cannot make it; ${first?.node}: ${first?.message}`;
+  const next = `on node ${first?.node}: udnctl explain network ${facts.networkName}; all: kubectl get nodenetworkreports`;
+  return [blocked('agents', 'node-failing', found, next)];
+};
 
 const NEXT_SUBNETS = 'append a subnet to the network, or remove nodes that are gone';
 

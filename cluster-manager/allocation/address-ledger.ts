@@ -16,6 +16,7 @@ import { AddressHolders } from './address-holders.ts';
 import {
   type AddressPools,
   addressPools,
+  heldRefusalOf,
   refusalOf,
   type TakenAddresses,
   takeNext,
@@ -133,7 +134,7 @@ export class AddressLedger {
 
   /**
    * Takes note of what a port has, as much of it as is free. Where its owner has other addresses, the port is its own.
-   * @returns a sentence for each part that is not: somebody else has it, or it is not the network's
+   * @returns a sentence for each part that is not: somebody else has it, or it is not the network's, or not for pods
    */
   recover(port: Port, held: HeldAddresses): readonly string[] {
     this.release(port.id);
@@ -141,7 +142,10 @@ export class AddressLedger {
     if (shared !== undefined && !sameAddresses(shared, held.addresses)) {
       return this.recover({ ...port, owner: port.id, isKept: false }, held);
     }
-    const problems = shared === undefined ? this.#recoverAddresses(port.owner, held.addresses) : [];
+    const problems = [
+      ...(shared === undefined ? this.#recoverAddresses(port.owner, held.addresses) : []),
+      ...held.addresses.flatMap((address) => heldRefusalOf(this.#pools, address) ?? []),
+    ];
     const macHolder = held.mac === undefined ? undefined : this.#macs.holderOf(held.mac, port.machine);
     const keyHolder = held.tunnelId === undefined ? undefined : this.#keys.recover(port.id, held.tunnelId);
     this.#attach(port, macHolder === undefined ? held.mac : undefined);

@@ -100,6 +100,14 @@ export const refusalOf = ({ forbidden }: AddressPools, ip: Ip): string | undefin
   return found === undefined ? undefined : `address ${ip} is not for pods: it is ${found.why}`;
 };
 
+/** Why a pod should not have an address of the network that it runs with. */
+export const heldRefusalOf = (state: AddressPools, address: InterfaceAddress): string | undefined => {
+  const ip = addressOf(address);
+  const pool = poolOf(state, ip);
+  if (pool === undefined || prefixLength(pool.cidr) === prefixLength(address)) return refusalOf(state, ip);
+  return `address ${address} has not the prefix length of subnet ${pool.cidr}`;
+};
+
 /** Notes that a free address is in use; undefined when it is in none of the subnets. */
 export const withReserved = (state: AddressPools, ip: Ip): AddressPools | undefined => {
   const pool = poolOf(state, ip);

@@ -183,6 +183,13 @@ describe('address ledger', () => {
     expect(ledger.recover(port('c'), held('10.0.0.3/16', '0a:58:64:c8:00:09', 10))).toEqual([
       'address 10.0.0.3/16 is not in the subnets of the network',
     ]);
+    // It runs with them, so nobody else gets them.
+    expect(ledger.recover(port('e'), held('100.200.0.1/16', '0a:58:64:c8:00:01', 12))).toEqual([
+      'address 100.200.0.1 is not for pods: it is the gateway of subnet 100.200.0.0/16',
+    ]);
+    expect(ledger.recover(port('f'), held('100.200.0.9/24', '0a:58:64:c8:00:0a', 13))).toEqual([
+      'address 100.200.0.9/24 has not the prefix length of subnet 100.200.0.0/16',
+    ]);
     expect(() => ledger.assign(port('b'))).toThrow('what its annotation says belongs to another pod');
     expect(ledger.assign(port('d'))).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
     ledger.release('b');

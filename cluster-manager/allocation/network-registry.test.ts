@@ -186,6 +186,16 @@ describe('network registry', () => {
     expect(networks.networkOfNad('a/n')?.keys.id).toBe(1);
   });
 
+  it('does not keep an id for a NAD of another plugin, whatever its annotations say', () => {
+    const networks = registry();
+    const bridge = nadFacts(nad('a/bridge', { cniVersion: '1.0.0', type: 'bridge' }, annotated('x', '7')));
+    expect([bridge, facts('b/n', 'b_n', {}, annotated('b_n', '7'))].flatMap((one) => networks.recover(one))).toEqual(
+      [],
+    );
+    networks.upsert(facts('b/n', 'b_n', {}, annotated('b_n', '7')));
+    expect(networks.get('b_n')?.keys.id).toBe(7);
+  });
+
   it('says when all ids are taken', () => {
     const networks = registry();
     for (let n = 1; n <= 4095; n += 1) networks.upsert(facts(`ns/n${n}`, `ns_n${n}`, { role: 'secondary' }));

@@ -13,10 +13,11 @@ import { FIRST_ALLOCATED_KEY, LAST_ALLOCATED_KEY, networkDatapathKey } from '../
 import { refuseOverlaps } from '../../api/network-overlap.ts';
 import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
-import { MAX_NETWORKS, parseDatapathKey, parseNetworkId } from '../../net/ids.ts';
+import { parseDatapathKey, parseNetworkId } from '../../net/ids.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { refuseUnsupported } from '../render/unsupported.ts';
 import { createIdLedger } from './id-ledger.ts';
+import { MOST_NETWORKS, type NetworkLimits, NetworkRoom } from './network-room.ts';
 
 export interface NetworkRecord {
   readonly name: string;
@@ -43,7 +44,8 @@ export interface NadResult {
 
 export class NetworkRegistry {
   readonly #cluster: ClusterConfig;
-  readonly #ids = createIdLedger({ min: 1, max: MAX_NETWORKS - 1 });
+  readonly #room: NetworkRoom;
+  readonly #ids = createIdLedger({ min: 1, max: MOST_NETWORKS });
   /** Of transit routers; a network's other key derives from its id. */
   readonly #routerKeys = createIdLedger({ min: FIRST_ALLOCATED_KEY, max: LAST_ALLOCATED_KEY });
   readonly #nads = new Map<string, NadRecord>();
@@ -58,12 +60,18 @@ export class NetworkRegistry {
   /** Network → the NAD that says what it is: the oldest. */
   readonly #definitions = new Map<string, NadRecord>();
 
-  constructor(cluster: ClusterConfig) {
+  constructor(cluster: ClusterConfig, limits: NetworkLimits = { maxNetworks: MOST_NETWORKS }) {
     this.#cluster = cluster;
+    this.#room = new NetworkRoom(cluster, limits);
   }
 
   get(name: string): NetworkRecord | undefined {
     return this.#networks.get(name);
+  }
+
+  /** The name of the network that has an id. */
+  holderOf(id: number): string | undefined {
+    return this.#ids.holderOf(id);
   }
 
   networks(): IterableIterator<NetworkRecord> {
@@ -78,6 +86,13 @@ export class NetworkRegistry {
   networkOfNad(key: string): NetworkRecord | undefined {
     const nad = this.#nads.get(key);
     return nad === undefined || this.#contradicts(nad) ? undefined : this.#networks.get(nad.conf.name);
+  }
+
+  /** A sentence when a NAD contradicts the one that defines its network. */
+  mismatch(key: string): readonly string[] {
+    const nad = this.#nads.get(key);
+    if (nad === undefined || !this.#contradicts(nad)) return [];
+    return [`${noMatch(nad.conf.name)}${this.#definitions.get(nad.conf.name)?.key} defines`];
   }
 
   nadsIn(namespace: string): readonly NadRecord[] {
@@ -98,6 +113,8 @@ export class NetworkRegistry {
    */
   recover(nad: NadFacts): readonly string[] {
     const { keys, keysError } = nad;
+    // Of another plugin: whatever its annotations say, it is no network of ours.
+    if (nad.conf === undefined && nad.confError === undefined) return [];
     const name = nad.conf?.name ?? nad.annotatedNetwork;
     if (keysError !== undefined) return [describeFinding(keysError)];
     if (keys === undefined || name === undefined) return [];
@@ -119,7 +136,11 @@ export class NetworkRegistry {
     addTo(this.#byNetwork, conf.name, nad.key);
     addTo(this.#byNamespace, nad.metadata.namespace, nad.key);
     const { change, problem } = this.#refresh(conf.name);
-    return { changes: [...left, ...change], problems: [...messages(nad), ...problem, ...this.#mismatch(nad.key)] };
+    const passedOn = change.some(({ before: was }) => was !== undefined) ? this.#passOnRoom() : [];
+    return {
+      changes: [...left, ...change, ...passedOn],
+      problems: [...messages(nad), ...problem, ...this.mismatch(nad.key)],
+    };
   }
 
   /** Absent is success. */
@@ -129,12 +150,12 @@ export class NetworkRegistry {
     this.#unreadable.delete(key);
     if (nad === undefined) {
       if (unreadable !== undefined) this.#releaseUnused(unreadable);
-      return [];
+      return unreadable === undefined ? [] : this.#passOnRoom();
     }
     this.#nads.delete(key);
     removeFrom(this.#byNetwork, nad.conf.name, key);
     removeFrom(this.#byNamespace, nad.metadata.namespace, key);
-    return [...this.#refresh(nad.conf.name).change];
+    return [...this.#refresh(nad.conf.name).change, ...this.#passOnRoom()];
   }
 
   #recordsOf(keys: ReadonlySet<string> | undefined): readonly NadRecord[] {
@@ -167,6 +188,7 @@ export class NetworkRegistry {
     if (definition === undefined) {
       this.#definitions.delete(name);
       this.#networks.delete(name);
+      this.#room.release(name);
       this.#releaseUnused(name);
       const gone = before === undefined ? [] : [{ before, after: undefined }];
       return { change: [...gone, ...this.#passOnPrefix(name)], problem: [] };
@@ -174,18 +196,21 @@ export class NetworkRegistry {
     this.#definitions.set(name, definition);
     const refusal = this.#refusalOf(definition.conf);
     const hasId = this.#ids.get(name) !== undefined;
-    if (refusal !== undefined && !hasId) return { change: [], problem: [`no id for network ${name}: ${refusal}`] };
+    if (refusal !== undefined && !hasId) return { change: [], problem: [noId(name, refusal)] };
     // One that has its id works with it: whatever is refused now, what there was stays.
     const told = refusal === undefined ? [] : [`network ${name}: ${refusal}`];
     if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
     try {
       const network = networkOfNetConf(definition.conf, this.#cluster);
+      const full = this.#room.refusalOf(network, this.#ids.size, hasId);
+      if (full !== undefined) return { change: [], problem: [hasId ? `network ${name}: ${full}` : noId(name, full)] };
       const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
+      this.#room.take(network);
       const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
       if (!isSame) this.#networks.set(name, after);
       return { change: isSame ? [] : [{ before, after }], problem: told };
     } catch (error) {
-      return { change: [], problem: [`no id for network ${name}: ${error instanceof Error ? error.message : error}`] };
+      return { change: [], problem: [noId(name, error instanceof Error ? error.message : String(error))] };
     }
   }
 
@@ -238,17 +263,23 @@ export class NetworkRegistry {
     return next === undefined ? [] : this.#refresh(next).change;
   }
 
+  /** What became free goes to those who wait for it. */
+  #passOnRoom(): NetworkChange[] {
+    const changes: NetworkChange[] = [];
+    const tried = new Set<string>();
+    const next = (): string | undefined =>
+      this.#room.next(this.#ids.size, (name) => this.#ids.get(name) !== undefined, tried);
+    for (let name = next(); name !== undefined; name = next()) {
+      changes.push(...this.#refresh(name).change);
+      tried.add(name);
+    }
+    return changes;
+  }
+
   #releaseUnused(name: string): void {
     if (this.#networks.has(name) || [...this.#unreadable.values()].includes(name)) return;
     this.#ids.release(name);
     this.#routerKeys.release(name);
-  }
-
-  #mismatch(key: string): string[] {
-    const nad = this.#nads.get(key);
-    if (nad === undefined || !this.#contradicts(nad)) return [];
-    const definition = this.#definitions.get(nad.conf.name)?.key;
-    return [`CNI config does not match that of network ${nad.conf.name}, which ${definition} defines`];
   }
 
   /** NADs of one ClusterUserDefinedNetwork change one after the other; only strangers contradict each other. */
@@ -260,6 +291,16 @@ export class NetworkRegistry {
     return !sameNetwork(nad.conf, definition.conf);
   }
 }
+
+const noId = (name: string, why: string): string => `no id for network ${name}: ${why}`;
+
+const noMatch = (name: string): string => `CNI config does not match that of network ${name}, which `;
+
+/** Whether a sentence about a NAD says that its network has no id. */
+export const isRefusal = (name: string, sentence: string): boolean => sentence.startsWith(noId(name, ''));
+
+/** Whether it says that the NAD contradicts the one that defines the network. */
+export const isMismatch = (name: string, sentence: string): boolean => sentence.startsWith(noMatch(name));
 
 const messages = ({ confError, keysError }: NadFacts): string[] =>
   [confError, keysError].flatMap((error) => (error === undefined ? [] : [describeFinding(error)]));

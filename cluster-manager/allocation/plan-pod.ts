@@ -45,6 +45,7 @@ export const planPod = (
   cluster: ClusterConfig,
   allocations: Allocations,
 ): PodPlan => {
+  if (hasAll(pod, made, attachments, allocations.pods)) return NOTHING;
   const existing = existingEntries(pod);
   if (existing instanceof ApiError) return { ...NOTHING, problems: [`${existing.object}: ${existing.message}`] };
   const plans = [
@@ -65,6 +66,16 @@ export const planPod = (
 };
 
 export const NOTHING: PodPlan = { entries: {}, problems: [], waitsFor: [], claims: [] };
+
+/** What the annotation says is noted, and it says all: that of most pods, at most changes. */
+const hasAll = (
+  { key, annotatedKeys = [] }: PodFacts,
+  made: readonly MadeAttachment[],
+  attachments: readonly Layer2Attachment[],
+  pods: PodAllocations,
+): boolean =>
+  made.every(({ nadKey }) => pods.holds(key, nadKey)) &&
+  attachments.every(({ nadKey }) => annotatedKeys.includes(nadKey));
 
 const existingEntries = ({ key, annotations }: PodFacts): Readonly<Record<string, unknown>> | ApiError => {
   const text = annotations.networks;

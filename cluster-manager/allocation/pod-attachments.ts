@@ -10,7 +10,7 @@ import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
-import { annotatedKeys, type PodFacts, withoutAttachment } from '../facts/pod-facts.ts';
+import { type PodFacts, withoutAttachment } from '../facts/pod-facts.ts';
 import type { NadRecord, NetworkRecord, NetworkRegistry } from './network-registry.ts';
 import type { AddressRequest } from './port.ts';
 
@@ -35,7 +35,7 @@ export interface MadeAttachment {
 /** Of layer-2 networks. Who runs with an address has it, also where it would be refused today. */
 export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): readonly MadeAttachment[] => {
   if (!pod.isActive) return [];
-  return (annotatedKeys(pod) ?? []).flatMap((nadKey) => {
+  return (pod.annotatedKeys ?? []).flatMap((nadKey) => {
     const record = registry.networkOfNad(withoutAttachment(nadKey));
     return record !== undefined && isLayer2(record) ? [{ nadKey, record }] : [];
   });
@@ -150,7 +150,7 @@ const refuseClaim = (
   { pod, nadKey }: { readonly pod: PodFacts; readonly nadKey: string },
 ): string[] => {
   if (claim === undefined || isPersistent(nad, record)) return [];
-  if (annotatedKeys(pod)?.includes(nadKey)) return [];
+  if (pod.annotatedKeys?.includes(nadKey)) return [];
   return [`network ${record.name} does not allow persistent IPs, which IPAMClaim ${claim} is for`];
 };
 

@@ -5,6 +5,7 @@ import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
@@ -18,6 +19,7 @@ import { type NamespaceFacts, namespaceFacts } from '../facts/namespace-facts.ts
 import { cudnFacts, type NetworkFacts, udnFacts } from '../facts/network-facts.ts';
 import { type NodeFacts, nodeFacts } from '../facts/node-facts.ts';
 import { type PodFacts, podFacts, samePod, usedNads } from '../facts/pod-facts.ts';
+import { type ReportFacts, reportFacts } from '../facts/report-facts.ts';
 
 export interface Caches {
   readonly udns: ObjectCache<NetworkFacts, 'namespace'>;
@@ -28,6 +30,8 @@ export interface Caches {
   /** `usedNad` is what the pod's annotation says, `selectedNad` and `claim` what it asks for. */
   readonly pods: ObjectCache<PodFacts, 'namespace' | 'usedNad' | 'selectedNad' | 'claim'>;
   readonly claims: ObjectCache<ClaimFacts>;
+  /** By the name of the node. */
+  readonly reports: ObjectCache<ReportFacts>;
 }
 
 export interface Mirrors {
@@ -72,18 +76,10 @@ export const createMirrors = (client: KubeClient, observe: (observation: MirrorO
       },
     }),
     nodes: mirror<NodeFacts>(NODES, { project: nodeFacts }),
-    pods: mirror(PODS, {
-      project: podFacts,
-      equal: samePod,
-      indexes: {
-        namespace: ({ namespace }: PodFacts) => [namespace],
-        usedNad: usedNads,
-        selectedNad: selectedNads,
-        claim: namedClaims,
-      },
-    }),
-    // A cluster of before has no CRD of them: then there are none.
+    pods: mirror(PODS, POD_MIRROR),
+    // A cluster of before has no CRDs of these: then there are none.
     claims: mirror<ClaimFacts>(IPAM_CLAIMS, { project: claimFacts, optional: true }),
+    reports: mirror<ReportFacts>(NODE_NETWORK_REPORTS, { project: reportFacts, optional: true }),
   };
   return {
     caches,
@@ -107,3 +103,15 @@ const selectedNads = ({ annotations, key }: PodFacts): readonly string[] => {
     throw error;
   }
 };
+
+/** What is kept of pods, and how they are found. */
+export const POD_MIRROR = {
+  project: podFacts,
+  equal: samePod,
+  indexes: {
+    namespace: ({ namespace }: PodFacts): readonly string[] => [namespace],
+    usedNad: usedNads,
+    selectedNad: selectedNads,
+    claim: namedClaims,
+  },
+} as const;

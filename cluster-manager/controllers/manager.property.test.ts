@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { violationsOf } from '../../cli/invariants/invariants.ts';
+import type { Violation } from '../../cli/invariants/violation.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { askPrimary, ipamClaim, layer2Udn, layer3Udn, node, pod, tenant } from '../testing/objects.ts';
@@ -185,6 +187,19 @@ const check = async (cluster: TestCluster, history: Map<string, unknown>): Promi
   await checkPods(cluster, networkOfNad);
   await checkClaims(cluster);
   await checkStable(cluster, history);
+  await checkInvariants(cluster);
+};
+
+const KINDS = ['Namespace', 'Node', 'Pod', 'UserDefinedNetwork', 'NetworkAttachmentDefinition', 'IPAMClaim'];
+
+/** What `udnctl doctor --cluster` would say, but for entries that outlive their NAD: their pods are to be deleted. */
+const checkInvariants = async (cluster: TestCluster): Promise<void> => {
+  const lists = await Promise.all(
+    KINDS.map(async (kind) => (await cluster.list(kind)).map((object) => ({ ...object, kind }))),
+  );
+  const isOutlived = ({ rule, objects: [first] }: Violation): boolean =>
+    rule === 'orphan' && first?.startsWith('Pod/') === true;
+  expect(violationsOf(lists.flat()).filter((one) => !isOutlived(one))).toEqual([]);
 };
 
 const clear = async (cluster: TestCluster): Promise<void> => {

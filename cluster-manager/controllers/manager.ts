@@ -10,6 +10,7 @@ import { createWorkQueue } from '../../kube/queue/work-queue.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { WriterObservation } from '../../kube/writer/types.ts';
 import { createWriter } from '../../kube/writer/writer.ts';
+import type { NetworkLimits } from '../allocation/network-room.ts';
 import { ClusterState, type Problem } from '../state/cluster-state.ts';
 import { createAddressWaiters } from './address-waiters.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
@@ -19,6 +20,7 @@ import { networkReconciler } from './network-controller.ts';
 import { usageDelayMs, usageReconciler } from './network-usage.ts';
 import { createNetworkViews } from './network-views.ts';
 import { nodeReconciler } from './node-controller.ts';
+import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
@@ -29,6 +31,8 @@ export interface ManagerOptions {
   readonly client: KubeClient;
   readonly events: EventRecorder;
   readonly cluster: ClusterConfig;
+  /** Default: as many networks as there are ids. */
+  readonly limits?: NetworkLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
   /** Told about everything that operators want to see. */
@@ -42,7 +46,9 @@ export type ManagerObservation =
   | { readonly source: 'writer'; readonly about: WriterObservation }
   | { readonly source: 'queue'; readonly controller: ControllerName; readonly about: WorkQueueObservation }
   /** What existed has been read and noted; from here on things are given out. */
-  | { readonly source: 'recovered'; readonly problems: readonly Problem[] };
+  | { readonly source: 'recovered'; readonly problems: readonly Problem[] }
+  /** All of what existed has been worked on; from here on there is only what happens. */
+  | { readonly source: 'caught-up' };
 
 export interface Manager {
   /** Works until `signal` aborts and what is under way has ended. To be called once: by the leader. */
@@ -55,7 +61,7 @@ export interface Manager {
 }
 
 export const createManager = (options: ManagerOptions): Manager => {
-  const { client, events, cluster, clock = systemClock, random, observe = () => {} } = options;
+  const { client, events, cluster, limits, clock = systemClock, random, observe = () => {} } = options;
   const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }));
   const writer = createWriter({
     client,
@@ -69,18 +75,20 @@ export const createManager = (options: ManagerOptions): Manager => {
   let queues: Readonly<Record<ControllerName, WorkQueue>> | undefined;
 
   const start = (): Readonly<Record<ControllerName, WorkQueue>> => {
-    const recovered = recoverState(mirrors, cluster);
+    const recovered = recoverState(mirrors, cluster, limits);
     state = recovered.state;
     observe({ source: 'recovered', problems: recovered.problems });
     const problems = createProblemReporter(events);
     reportConflicts(problems, recovered.problems);
     return startControllers(
-      { client, writer, problems, clock, caches: mirrors.caches, state },
+      { client, writer, problems, clock, caches: mirrors.caches, state, ownWrites: createOwnWrites() },
       random ?? Math.random,
       (controller, reconcile) =>
         createWorkQueue({
           handle: reconcile,
           concurrency: controller === 'usage' ? 1 : 16,
+          laneOf,
+          pace: PACE,
           clock,
           random,
           observe: (about) => observe({ source: 'queue', controller, about }),
@@ -88,25 +96,30 @@ export const createManager = (options: ManagerOptions): Manager => {
     );
   };
 
+  const idle = async (): Promise<void> => {
+    if (queues === undefined) return;
+    const all = Object.values(queues);
+    do {
+      for (const queue of all) await queue.idle();
+      await writer.idle();
+    } while (all.some((queue) => queue.counts().queued + queue.counts().working > 0));
+  };
+
   return {
     mirrors,
     get state() {
       return state;
     },
-    idle: async () => {
-      if (queues === undefined) return;
-      const all = Object.values(queues);
-      do {
-        for (const queue of all) await queue.idle();
-        await writer.idle();
-      } while (all.some((queue) => queue.counts().queued + queue.counts().working > 0));
-    },
+    idle,
     run: async (signal) => {
       const mirroring = mirrors.run(signal);
       try {
         await mirrors.whenSynced(signal);
         queues = start();
-        await Promise.all(Object.values(queues).map((queue) => queue.run(signal)));
+        const working = Promise.all(Object.values(queues).map((queue) => queue.run(signal)));
+        await Promise.race([idle(), working]);
+        if (!signal.aborted) observe({ source: 'caught-up' });
+        await working;
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
@@ -120,8 +133,9 @@ export const createManager = (options: ManagerOptions): Manager => {
 const recoverState = (
   { caches }: Mirrors,
   cluster: ClusterConfig,
+  limits: NetworkLimits | undefined,
 ): { state: ClusterState; problems: readonly Problem[] } => {
-  const state = new ClusterState(cluster);
+  const state = new ClusterState(cluster, limits);
   const problems = state.recover({
     nads: [...caches.nads.values()],
     nodes: [...caches.nodes.values()],
@@ -130,6 +144,15 @@ const recoverState = (
     labelsOf: (namespace) => caches.namespaces.get(namespace)?.labels,
   });
   return { state, problems };
+};
+
+/** An object that changes all the time is worked on, and told about, twice a second at most. */
+const PACE = { burst: 20, refillMs: 500 };
+
+/** A tenant's work holds up nobody but the tenant. */
+const laneOf = (key: string): string => {
+  const [first = '', second = '', third] = key.split('/');
+  return third === undefined && first !== 'ClusterUserDefinedNetwork' ? first : second;
 };
 
 const startControllers = (

@@ -9,9 +9,13 @@ import { removeFinalizer } from './finalizer.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
 
-export const nadReconciler =
-  ({ caches, client, state, writer, problems, enqueue }: ControllerContext, users: PodUsers): Reconcile =>
-  async (key, signal) => {
+export const nadReconciler = (
+  { caches, client, state, writer, problems, enqueue }: ControllerContext,
+  users: PodUsers,
+): Reconcile => {
+  /** By what the mirror said of the NAD. As long as it says nothing else, it has not heard of the write. */
+  const written = new WeakMap<NadFacts, string>();
+  return async (key, signal) => {
     const nad = caches.nads.get(key);
     if (nad === undefined) return;
     const ref = { namespace: nad.metadata.namespace, name: nad.metadata.name };
@@ -22,8 +26,10 @@ export const nadReconciler =
     const record = state.registry.networkOfNad(key);
     const annotations = record === undefined ? {} : changedAnnotations(nad, record);
     try {
-      if (Object.keys(annotations).length > 0) {
+      const changes = JSON.stringify(annotations);
+      if (Object.keys(annotations).length > 0 && written.get(nad) !== changes) {
         await writer.merge(NETWORK_ATTACHMENT_DEFINITIONS, ref, { metadata: { uid, annotations } }, {}, signal);
+        written.set(nad, changes);
       }
     } catch (error) {
       if (!isNotFound(error) && !isReplaced(error)) throw error;
@@ -33,6 +39,7 @@ export const nadReconciler =
     if (pods.length > 0) return;
     await removeFinalizer(client, NETWORK_ATTACHMENT_DEFINITIONS, ref, nad.metadata.finalizers, UDN_FINALIZER, signal);
   };
+};
 
 const isLeaving = ({ metadata }: NadFacts): boolean =>
   metadata.deletionTimestamp != null && metadata.finalizers.includes(UDN_FINALIZER);

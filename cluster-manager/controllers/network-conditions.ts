@@ -1,6 +1,7 @@
 /** What the conditions of a network say. Pure. */
 import type { ConditionInput } from '../../api/condition.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
+import type { NodeCounts } from './node-reports.ts';
 
 const CREATED = 'NetworkAttachmentDefinitionCreated';
 
@@ -85,3 +86,19 @@ export const unusedCondition: ConditionInput = {
   reason: 'NoNamespaceSelected',
   message: 'spec.namespaceSelector selects no namespace',
 };
+
+/** `NodesReady`: what the agents say. A node that has no use of the network is asked nothing. */
+export const nodesCondition = (total: number, { pending, failing, problems = [] }: NodeCounts): ConditionInput => {
+  const type = 'NodesReady';
+  if (failing > 0) {
+    const first = problems.slice(0, MAX_TOLD).map(({ node, message }) => `${node}: ${message}`);
+    const message = `${failing} of ${total} nodes cannot make it: ${first.join('; ')}`;
+    return { type, status: 'False', reason: 'NodesFailing', message };
+  }
+  if (pending > 0) {
+    return { type, status: 'False', reason: 'NodesPending', message: 'Not all nodes that are to have it have it yet.' };
+  }
+  return { type, status: 'True', reason: 'NodesReady', message: 'All nodes that are to have it have it.' };
+};
+
+const MAX_TOLD = 3;

@@ -40,8 +40,10 @@ export const networkReconciler = (context: ControllerContext, views: NetworkView
   const controller: Controller = { ...context, views, users };
   return async (key, signal) => {
     const facts = factsOf(context.caches, key);
-    if (facts === undefined) views.forget(key);
-    else if (facts.metadata.deletionTimestamp == null) await ensure(controller, facts, signal);
+    if (facts === undefined) {
+      views.forget(key);
+      context.ownWrites.forget(key);
+    } else if (facts.metadata.deletionTimestamp == null) await ensure(controller, facts, signal);
     else await leave(controller, facts, signal);
   };
 };
@@ -53,8 +55,8 @@ interface Controller extends ControllerContext {
 
 const ensure = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
   const { caches, views } = controller;
-  // Before there is anything to protect, and not only after.
-  await addFinalizer(controller, facts, signal);
+  // Before there is anything to protect, and not only after. What is gone by now gets no NAD: nobody would take it away.
+  if (!(await addFinalizer(controller, facts, signal))) return;
   const wanted = selectedNamespaces(facts, caches.namespaces);
   const plans = wanted.map((namespace) => ({ namespace, plan: planWanted(facts, namespace, views.view) }));
   views.setFailed(
@@ -87,6 +89,7 @@ const ensure = async (controller: Controller, facts: NetworkFacts, signal: Abort
 
 const leave = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
   if (!facts.metadata.finalizers.includes(UDN_FINALIZER)) return;
+  if (await isAnyOnItsWay(controller, facts, signal)) return;
   const namespaces = ownedNamespaces(controller, facts);
   const plans = namespaces.map((namespace) => release(controller, facts, namespace));
   const outcomes = await Promise.all(plans.map((plan) => deleteNad(controller, plan, signal)));
@@ -113,6 +116,27 @@ const leave = async (controller: Controller, facts: NetworkFacts, signal: AbortS
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
 };
 
+/**
+ * Whether there is a NAD that was written a moment ago and that the cache does not have yet. It would be an orphan if its
+ * network went now, and stand in the way of the next one of that name. When it comes, the network has its turn again.
+ */
+const isAnyOnItsWay = async (
+  { client, views }: Controller,
+  facts: NetworkFacts,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  for (const key of views.unseen(facts)) {
+    try {
+      await client.get(NETWORK_ATTACHMENT_DEFINITIONS, refOfKey(key), signal);
+      return true;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      views.seen(key);
+    }
+  }
+  return false;
+};
+
 interface Outcome {
   /** For the condition. */
   readonly message?: string;
@@ -120,9 +144,11 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-const addFinalizer = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
-  if (facts.metadata.finalizers.includes(UDN_FINALIZER)) return;
-  await applyToNetwork(controller.writer, facts, NETWORK_MANAGER, { finalizers: [UDN_FINALIZER] }, signal);
+/** @returns whether the network is there */
+const addFinalizer = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<boolean> => {
+  if (facts.metadata.finalizers.includes(UDN_FINALIZER)) return true;
+  const finalizers = [UDN_FINALIZER];
+  return (await applyToNetwork(controller.writer, facts, NETWORK_MANAGER, { finalizers }, signal)) !== undefined;
 };
 
 /** Namespaces with a NAD of the network, sorted. */
@@ -152,6 +178,7 @@ const applyPlan = async (
   if (plan.kind === 'skip' || !controller.views.needsApply(plan)) return {};
   const key = `${namespace}/${facts.metadata.name}`;
   const settle = plan.kind === 'apply' && plan.isNew && plan.isPrimary ? controller.views.addPending(key) : undefined;
+  if (plan.kind === 'apply' && plan.isNew) controller.views.noteWriting(key, facts);
   try {
     await writeNad(controller, plan.manifest, plan.kind === 'apply' && plan.isNew, signal);
     controller.views.noteApplied(plan.manifest);

@@ -9,9 +9,10 @@ import type { NetworkStatusFields } from '../../api/network-status.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { InvolvedObject } from '../../kube/events/types.ts';
-import type { ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
+import type { KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
+import { networkKey } from './network-key.ts';
 import type { ControllerContext } from './types.ts';
 
 export const NETWORK_MANAGER = 'user-defined-network-controller';
@@ -30,7 +31,7 @@ const OWNED = {
     conditions: ['NetworkAllocationSucceeded', 'Ready'],
     fields: ['networkName', 'networkID', 'vrf', 'subnets'],
   },
-  [USAGE_MANAGER]: { conditions: [], fields: ['nodes', 'pods', 'usage'] },
+  [USAGE_MANAGER]: { conditions: ['NodesReady'], fields: ['nodes', 'pods', 'usage'] },
 } as const satisfies Readonly<Record<string, Owned>>;
 
 /** All that a field manager says of a network: what it leaves out goes. */
@@ -46,7 +47,7 @@ export const refOf = ({ metadata: { namespace, name } }: NetworkFacts): ObjectRe
 
 /**
  * Server-side apply to a network that exists, of fields that one field manager owns. With the uid it never makes an object
- * anew that was deleted a moment ago, nor writes to one that took its name.
+ * anew that was deleted a moment ago, nor writes to one that took its name: then it gives nothing.
  */
 export const applyToNetwork = async (
   writer: Pick<Writer, 'apply'>,
@@ -54,7 +55,7 @@ export const applyToNetwork = async (
   fieldManager: string,
   fields: { readonly finalizers?: readonly string[]; readonly status?: unknown },
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<KubeObject | undefined> => {
   const { namespace, name, uid = '' } = facts.metadata;
   const { finalizers, status } = fields;
   const body: ObjectInput = {
@@ -68,9 +69,10 @@ export const applyToNetwork = async (
   };
   const subresource = status === undefined ? undefined : 'status';
   try {
-    await writer.apply(resourceOf(facts), body, { subresource, fieldManager }, signal);
+    return await writer.apply(resourceOf(facts), body, { subresource, fieldManager }, signal);
   } catch (error) {
     if (!isNotFound(error) && !isReplaced(error)) throw error;
+    return undefined;
   }
 };
 
@@ -82,9 +84,9 @@ export const regarding = ({ kind, metadata: { namespace, name, uid } }: NetworkF
   uid,
 });
 
-/** Writes the part unless the object has it already; an object that is gone needs none. */
+/** Writes the part unless the object has it already, or is about to; an object that is gone needs none. */
 export const writeStatus = async (
-  { writer, clock }: Pick<ControllerContext, 'writer' | 'clock'>,
+  { writer, clock, ownWrites }: Pick<ControllerContext, 'writer' | 'clock' | 'ownWrites'>,
   facts: NetworkFacts,
   fieldManager: keyof typeof OWNED,
   { conditions = [], fields = {} }: StatusPart,
@@ -95,11 +97,17 @@ export const writeStatus = async (
     message: shortened(input.message),
     observedGeneration: facts.metadata.generation,
   }));
+  const { resourceVersion = '', uid } = facts.metadata;
+  const key = networkKey(facts);
+  const underWay = ownWrites.underWay(key, fieldManager, resourceVersion);
   if (isSaid(facts, OWNED[fieldManager], wanted, fields)) return;
+  const text = canonicalJson({ uid, wanted, fields });
+  if (text === underWay) return;
   const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
   const list = wanted.map((input) => nextCondition(input, facts.conditions, now));
   const status = { ...(list.length > 0 && { conditions: list }), ...fields };
-  await applyToNetwork(writer, facts, fieldManager, { status }, signal);
+  const written = await applyToNetwork(writer, facts, fieldManager, { status }, signal);
+  if (written !== undefined) ownWrites.note(key, fieldManager, text, written.metadata.resourceVersion);
 };
 
 const isSaid = (

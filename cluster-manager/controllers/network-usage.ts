@@ -1,16 +1,18 @@
 /**
- * How full a network is, in its status: pods, nodes, addresses. It changes with every pod, and an object that is written
- * with every pod is read by every agent with every pod. So it is written at most once in 15 to 30 s per network, whatever
- * happens meanwhile; with more than 300 networks the time grows with them, so that all together are written at most 20
- * times a second.
+ * How full a network is, and how many nodes have it, in its status. It changes with every pod and with what every node
+ * reports, and an object that is written with each of them is read with each of them. So it is written at most once in 15 to
+ * 30 s per network, whatever happens meanwhile; with more than 300 networks the time grows with them, so that all together
+ * are written at most 20 times a second.
  */
-import { MAX_NAMED, type NetworkStatusFields } from '../../api/network-status.ts';
+import { MAX_NAMED } from '../../api/network-status.ts';
 import type { SubnetUsage } from '../allocation/address-ledger.ts';
 import type { NetworkRecord } from '../allocation/network-registry.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import { usedNads } from '../facts/pod-facts.ts';
+import { nodesCondition } from './network-conditions.ts';
 import { factsOf } from './network-key.ts';
-import { USAGE_MANAGER, writeStatus } from './network-status.ts';
+import { type StatusPart, USAGE_MANAGER, writeStatus } from './network-status.ts';
+import { countNodes } from './node-reports.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
 
 const INTERVAL_MS = 30_000;
@@ -26,8 +28,8 @@ export const usageReconciler =
     const facts = factsOf(context.caches, key);
     if (facts === undefined || facts.metadata.deletionTimestamp != null) return;
     const record = context.state.registry.get(facts.networkName);
-    const fields = record === undefined ? {} : usageOf(context, record);
-    await writeStatus(context, facts, USAGE_MANAGER, { fields }, signal);
+    const part = record === undefined ? {} : usageOf(context, record, facts.metadata.creationTimestamp ?? '');
+    await writeStatus(context, facts, USAGE_MANAGER, part, signal);
   };
 
 /** The NADs that a pod uses after a change and did not before, or the other way round. */
@@ -38,18 +40,28 @@ export const changedNads = (before: PodFacts | undefined, after: PodFacts | unde
 
 const usageOf = (
   { caches, state }: Pick<ControllerContext, 'caches' | 'state'>,
-  { name, network }: NetworkRecord,
-): NetworkStatusFields => {
+  { name, network, keys }: NetworkRecord,
+  createdAt: string,
+): StatusPart => {
   const pods = state.registry
     .nadsOf(name)
     .reduce((sum, { key }) => sum + caches.pods.keysByIndex('usedNad', key).length, 0);
   const isLayer3 = network.topology === 'layer3';
   const usage = isLayer3 ? state.nodes.usageOf(name) : state.pods.usageOf(name);
   const unit = isLayer3 ? 'NodeSubnets' : 'Addresses';
+  const total = caches.nodes.size;
+  // The report of a Node that is gone is about to go.
+  const reports = [...caches.reports.values()].filter(({ node }) => caches.nodes.has(node));
+  const counts = countNodes(reports, { name, id: keys.id, createdAt });
   return {
-    pods,
-    ...(usage.length > 0 && { usage: usage.map((one) => ({ unit, ...toNumbers(one) })) }),
-    ...(isLayer3 && { nodes: nodesOf(name, state, caches.nodes.size) }),
+    conditions: counts === undefined ? [] : [nodesCondition(total, counts)],
+    fields: {
+      pods,
+      ...(usage.length > 0 && { usage: usage.map((one) => ({ unit, ...toNumbers(one) })) }),
+      ...((isLayer3 || counts !== undefined) && {
+        nodes: { total, ...(isLayer3 && subnetsOfNodes(name, state)), ...counts },
+      }),
+    },
   };
 };
 
@@ -59,14 +71,9 @@ const toNumbers = ({ subnet, used, free }: SubnetUsage) => ({
   ...(free <= BigInt(Number.MAX_SAFE_INTEGER) && { free: Number(free) }),
 });
 
-const nodesOf = (
-  name: string,
-  { nodes }: ControllerContext['state'],
-  total: number,
-): NonNullable<NetworkStatusFields['nodes']> => {
+const subnetsOfNodes = (name: string, { nodes }: ControllerContext['state']) => {
   const failures = [...nodes.failures(name)].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    total,
     allocated: nodes.countOf(name),
     failed: failures.length,
     ...(failures.length > 0 && {

@@ -11,7 +11,11 @@ export interface NetworkViews {
   readonly view: NetworkView;
   /** A primary NAD is being written. @returns to be called when that failed */
   addPending(nadKey: string): () => void;
-  /** The cache has a NAD, or does not have it any more. */
+  /** A NAD that was not there is being written: until the cache has had it, it may be there all the same. */
+  noteWriting(nadKey: string, network: NetworkFacts): void;
+  /** NADs of a network that were written, or may have been, and were not seen yet. */
+  unseen(network: NetworkFacts): readonly string[];
+  /** The cache has a NAD, or does not have it any more; or nobody has it. */
   seen(nadKey: string): void;
   /** False when the manifest has been applied and only others' labels differ: applying it again changes nothing. */
   needsApply(plan: Extract<WantedPlan, { manifest: NadManifest }>): boolean;
@@ -31,6 +35,8 @@ export const createNetworkViews = (
   const rendered = new WeakMap<NetworkFacts, ((namespace: string) => NetConf) | string>();
   const pending = new Map<string, Set<string>>();
   const applied = new Map<string, string>();
+  /** NAD → uid of the network that it is written for. Nearly always empty. */
+  const written = new Map<string, string>();
   /** Network → the namespaces where it failed, and the other way round. */
   const failed = new Map<string, readonly string[]>();
   const failedByNamespace = new Map<string, Set<string>>();
@@ -70,8 +76,11 @@ export const createNetworkViews = (
         if (dropPending(nadKey)) for (const key of failedIn(namespace)) enqueue.network(key);
       };
     },
+    noteWriting: (nadKey, { metadata }) => written.set(nadKey, metadata.uid ?? ''),
+    unseen: ({ metadata }) => [...written].flatMap(([nadKey, uid]) => (uid === metadata.uid ? nadKey : [])),
     seen: (nadKey) => {
       dropPending(nadKey);
+      written.delete(nadKey);
       if (!caches.nads.has(nadKey)) applied.delete(nadKey);
     },
     needsApply: (plan) =>

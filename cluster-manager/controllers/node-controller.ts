@@ -1,6 +1,6 @@
 /** Writes to every node what belongs to it. */
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { NodeAnnotationTexts } from '../allocation/node-allocations.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
@@ -17,9 +17,10 @@ export const nodeReconciler =
     const annotations = changedAnnotations(node, state.nodes.annotations(name));
     if (Object.keys(annotations).length === 0) return;
     try {
-      await writer.merge(NODES, { name }, { metadata: { annotations } }, {}, signal);
+      // Of the very node that it was given to: another one of its name gets its own.
+      await writer.merge(NODES, { name }, { metadata: { uid: node.uid, annotations } }, {}, signal);
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!isNotFound(error) && !isReplaced(error)) throw error;
     }
   };
 

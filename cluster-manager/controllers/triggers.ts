@@ -4,17 +4,20 @@
  */
 import { matchesSelector } from '../../api/label-selector.ts';
 import type { Change } from '../../kube/reflector/types.ts';
+import { idsIn } from '../../net/id-ranges.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NamespaceFacts } from '../facts/namespace-facts.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
+import type { ReportFacts } from '../facts/report-facts.ts';
 import type { Touched } from '../state/cluster-state.ts';
 import type { AddressWaiters } from './address-waiters.ts';
 import { networkKey } from './network-key.ts';
 import { changedNads } from './network-usage.ts';
 import type { NetworkViews } from './network-views.ts';
+import { changedFailures, changedIds } from './node-reports.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext } from './types.ts';
 
@@ -35,6 +38,7 @@ export const followCaches = (context: TriggerContext): (() => void) => {
     // Before pods: what a claim has is noted before anything is given out.
     caches.claims.subscribe((change) => onClaim(context, change)),
     caches.pods.subscribe((change) => onPod(context, change)),
+    subscribeToChanges(caches.reports, (change) => onReport(context, change)),
     // Last: by now every network and every pod is queued, and the replay of namespaces has nothing to add.
     subscribeToChanges(caches.namespaces, (change) => onNamespace(context, change)),
   ];
@@ -67,11 +71,11 @@ const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFact
   const { state } = context;
   if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeNode(key));
   if (after !== undefined) touch(context, state.upsertNode(after));
-  if (before?.uid !== after?.uid) enqueueLayer3Usage(context);
+  if (before?.uid !== after?.uid) enqueueUsageOfNodes(context);
 };
 
 const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>): void => {
-  const { caches, state, enqueue, views } = context;
+  const { state, enqueue, views } = context;
   views.seen(key);
   touch(context, after === undefined ? state.removeNad(key) : state.upsertNad(after));
   enqueue.nad(key);
@@ -80,11 +84,22 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   const namespace = key.split('/')[0] ?? '';
   // Its place may be free now for the primary network that was refused because of it.
   for (const failed of views.failedIn(namespace)) enqueue.network(failed);
-  if (after?.conf?.topology !== 'layer2') return;
+  enqueuePodsOf(context, after);
+};
+
+/** Those that a layer-2 network is for. */
+const enqueuePodsOf = (
+  { caches, enqueue }: Pick<TriggerContext, 'caches' | 'enqueue'>,
+  nad: NadFacts | undefined,
+): void => {
+  if (nad?.conf?.topology !== 'layer2') return;
   // First who has something of it.
-  for (const pod of caches.pods.keysByIndex('usedNad', key)) enqueue.pod(pod);
-  const index = after.conf.role === 'primary' ? ('namespace' as const) : ('selectedNad' as const);
-  for (const pod of caches.pods.keysByIndex(index, index === 'namespace' ? namespace : key)) enqueue.pod(pod);
+  for (const pod of caches.pods.keysByIndex('usedNad', nad.key)) enqueue.pod(pod);
+  const isPrimary = nad.conf.role === 'primary';
+  const wanting = isPrimary
+    ? caches.pods.keysByIndex('namespace', nad.metadata.namespace)
+    : caches.pods.keysByIndex('selectedNad', nad.key);
+  for (const pod of wanting) enqueue.pod(pod);
 };
 
 /** Who rendered it, and who could not because something of that name was there. */
@@ -149,7 +164,7 @@ const sameForPods = (before: ClaimFacts | undefined, after: ClaimFacts | undefin
   before?.claim?.addresses.join() === after?.claim?.addresses.join();
 
 const touch = (context: TriggerContext, touched: Touched): void => {
-  const { enqueue, waiters } = context;
+  const { caches, enqueue, waiters } = context;
   for (const node of touched.nodes) enqueue.node(node);
   for (const nad of touched.nads) enqueue.nad(nad);
   for (const claim of touched.claims) enqueue.claim(claim);
@@ -159,6 +174,7 @@ const touch = (context: TriggerContext, touched: Touched): void => {
       enqueue.usage(key);
     }
   }
+  for (const nad of touched.admitted) enqueuePodsOf(context, caches.nads.get(nad));
   for (const network of touched.freed) for (const pod of waiters.take(network)) enqueue.pod(pod);
 };
 
@@ -167,13 +183,39 @@ const enqueueUsage = ({ caches, enqueue }: TriggerContext, nads: readonly string
   for (const nad of nads) for (const key of ownersOf(caches, caches.nads.get(nad))) enqueue.usage(key);
 };
 
-/** Each node has a part of every layer-3 network. */
-const enqueueLayer3Usage = (context: TriggerContext): void => {
-  for (const { name, network } of context.state.registry.networks()) {
-    if (network.topology !== 'layer3') continue;
-    for (const key of sourcesOf(context, name)) context.enqueue.usage(key);
+/** Each node has a part of every layer-3 network; where nodes report, all of them are counted for every network. */
+const enqueueUsageOfNodes = (context: TriggerContext): void => {
+  const { caches, state } = context;
+  for (const { name, network } of state.registry.networks()) {
+    if (network.topology === 'layer3' || caches.reports.size > 0) enqueueUsageOf(context, name);
   }
 };
+
+const enqueueUsageOf = (context: TriggerContext, network: string): void => {
+  for (const key of sourcesOf(context, network)) context.enqueue.usage(key);
+};
+
+/** What it says of networks anew; a report that comes or goes says something of all. */
+const onReport = (context: TriggerContext, { before, after }: Change<ReportFacts>): void => {
+  const { state, enqueue } = context;
+  if (before?.hasAll !== after?.hasAll) {
+    for (const { name } of state.registry.networks()) enqueueUsageOf(context, name);
+    return;
+  }
+  for (const ids of changedIds(before, after)) {
+    for (const id of idsIn(ids)) {
+      const network = state.registry.holderOf(id);
+      if (network !== undefined) enqueueUsageOf(context, network);
+    }
+  }
+  for (const network of changedFailures(before, after)) enqueueUsageOf(context, network);
+  if (before?.observed === after?.observed) return;
+  for (const facts of youngerThan(context, before?.observed ?? '')) enqueue.usage(networkKey(facts));
+};
+
+/** Networks that a report did not mean before, whatever it said of their ids. Asked only when a node has a new network. */
+const youngerThan = ({ caches: { udns, cudns } }: TriggerContext, observed: string): NetworkFacts[] =>
+  [...udns.values(), ...cudns.values()].filter(({ metadata }) => (metadata.creationTimestamp ?? '') > observed);
 
 /** The objects that a network's NADs were rendered from. */
 const sourcesOf = ({ state, caches }: TriggerContext, network: string): Set<string> =>

@@ -5,6 +5,7 @@ import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { Caches } from './caches.ts';
+import type { OwnWrites } from './own-writes.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 
 /** Of what is no status of a network: those have field managers of their own. */
@@ -17,6 +18,8 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly caches: Caches;
   readonly state: ClusterState;
+  /** Of the status of networks. */
+  readonly ownWrites: OwnWrites;
   readonly enqueue: Enqueue;
 }
 

@@ -24,6 +24,8 @@ export interface PodFacts {
     readonly defaultNetwork: string | undefined;
     readonly primaryClaim: string | undefined;
   };
+  /** The keys of `annotations.networks`, each of an attachment; undefined when it can't be read. */
+  readonly annotatedKeys: readonly string[] | undefined;
 }
 
 export const podFacts = (object: unknown): PodFacts => {
@@ -47,6 +49,7 @@ export const podFacts = (object: unknown): PodFacts => {
       defaultNetwork: annotations[POD_ANNOTATIONS.defaultNetwork],
       primaryClaim: annotations[POD_ANNOTATIONS.primaryClaim],
     },
+    annotatedKeys: keysOf(annotations[POD_ANNOTATIONS.networks]),
   };
 };
 
@@ -61,8 +64,8 @@ export const samePod = (a: PodFacts, b: PodFacts): boolean =>
   a.machine === b.machine &&
   a.sharesWithMachine === b.sharesWithMachine;
 
-/** The keys of the pod's annotation, each of an attachment; undefined when it can't be read. */
-export const annotatedKeys = ({ annotations: { networks } }: PodFacts): readonly string[] | undefined => {
+/** Read once: everybody asks, at every change. */
+const keysOf = (networks: string | undefined): readonly string[] | undefined => {
   if (networks === undefined || networks === '') return [];
   try {
     const map = readJson(networks);
@@ -76,7 +79,7 @@ export const annotatedKeys = ({ annotations: { networks } }: PodFacts): readonly
 /** The NAD keys that an active pod uses, `*` when its annotation can't be read: then it may use any of its namespace. */
 export const usedNads = (pod: PodFacts): readonly string[] => {
   if (!pod.isActive) return [];
-  return annotatedKeys(pod)?.map(withoutAttachment) ?? [`${pod.namespace}/*`];
+  return pod.annotatedKeys?.map(withoutAttachment) ?? [`${pod.namespace}/*`];
 };
 
 /** `ns/nad/1` is a second attachment to `ns/nad`. */

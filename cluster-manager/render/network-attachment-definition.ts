@@ -48,6 +48,13 @@ export const renderNad = ({ kind, metadata }: NetworkFacts, namespace: string, c
   spec: { config: formatNetConf(conf) },
 });
 
+/** As an API server counts them. */
+export const annotationBytes = ({ metadata }: NadManifest): number =>
+  Object.entries(metadata.annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
+
 /** True when the NAD says all that the manifest says; annotations of ours and labels of others may be there too. */
 export const isRendered = (nad: NadFacts, { metadata, spec }: NadManifest): boolean =>
   nad.config === spec.config &&

@@ -7,7 +7,13 @@ import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NamespaceFacts } from '../facts/namespace-facts.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import { renderNetConf } from './net-conf.ts';
-import { hasExtras, isRendered, type NadManifest, renderNad } from './network-attachment-definition.ts';
+import {
+  annotationBytes,
+  hasExtras,
+  isRendered,
+  type NadManifest,
+  renderNad,
+} from './network-attachment-definition.ts';
 
 export interface NetworkView {
   /** The configuration of the network's NADs, or the sentence that says why there is none. */
@@ -55,11 +61,19 @@ export const planWanted = (facts: NetworkFacts, namespaceName: string, view: Net
   if (refusal !== undefined) return { kind: 'error', message: refusal };
   if (nad?.metadata.deletionTimestamp != null) return { kind: 'error', message: deletedMessage(key, view) };
   const manifest = renderNad(facts, namespaceName, conf);
+  const bytes = annotationBytes(manifest);
+  if (bytes > MAX_INHERITED_BYTES) {
+    const message = `metadata.annotations: ${bytes} bytes are too many for NetworkAttachmentDefinition [${key}], which gets them, too: at most ${MAX_INHERITED_BYTES}`;
+    return { kind: 'error', message };
+  }
   if (nad !== undefined && isRendered(nad, manifest)) {
     return { kind: 'keep', manifest, hasExtras: hasExtras(nad, manifest) };
   }
   return { kind: 'apply', manifest, isNew: nad === undefined, isPrimary: conf.role === 'primary' };
 };
+
+/** An API server takes 256 KiB of an object; 4 KiB are for the ids that the NAD gets and for what others note on it. */
+const MAX_INHERITED_BYTES = (256 - 4) * 1024;
 
 /** The network is not wanted in the namespace (any more). */
 export const planRelease = (facts: NetworkFacts, namespace: string, view: NetworkView): ReleasePlan => {

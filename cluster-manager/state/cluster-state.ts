@@ -7,7 +7,8 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import { ClaimBook } from '../allocation/claim-book.ts';
-import { type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
+import { isMismatch, isRefusal, type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
+import type { NetworkLimits } from '../allocation/network-room.ts';
 import { NodeAllocations } from '../allocation/node-allocations.ts';
 import { NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.ts';
 import { PodAllocations } from '../allocation/pod-allocations.ts';
@@ -29,9 +30,11 @@ export interface Touched {
   readonly freed: readonly string[];
   /** IPAMClaims whose pods changed, or which may have lost or got what others have as well. */
   readonly claims: readonly string[];
+  /** NADs whose networks were refused so far. */
+  readonly admitted: readonly string[];
 }
 
-export const NOTHING_TOUCHED: Touched = { nodes: [], networks: [], nads: [], freed: [], claims: [] };
+export const NOTHING_TOUCHED: Touched = { nodes: [], networks: [], nads: [], freed: [], claims: [], admitted: [] };
 
 /** A sentence for the owner of an object. */
 export interface Problem {
@@ -58,9 +61,9 @@ export class ClusterState {
   /** Sentences about the configuration or the ids of a NAD, for as long as they are true. */
   readonly nadProblems = new Map<string, readonly string[]>();
 
-  constructor(cluster: ClusterConfig) {
+  constructor(cluster: ClusterConfig, limits?: NetworkLimits) {
     this.cluster = cluster;
-    this.registry = new NetworkRegistry(cluster);
+    this.registry = new NetworkRegistry(cluster, limits);
     this.nodes = new NodeAllocations(cluster);
   }
 
@@ -154,6 +157,7 @@ export class ClusterState {
 
   #follow(changes: readonly NetworkChange[], { assign }: { assign: boolean }): Touched {
     const nads: string[] = [];
+    const admitted: string[] = [];
     let touchesNodes = false;
     for (const { before, after } of changes) {
       const network = after?.network;
@@ -170,7 +174,10 @@ export class ClusterState {
         this.pods.setNetwork(network);
         this.claims.recoverNetwork(network.name);
       }
-      if (after !== undefined) nads.push(...this.registry.nadsOf(after.name).map(({ key }) => key));
+      if (after === undefined) continue;
+      const keys = this.registry.nadsOf(after.name).map(({ key }) => key);
+      nads.push(...keys);
+      admitted.push(...keys.filter((key) => this.#review(key, after.name)));
     }
     const networks = changes.map(({ before, after }) => (after ?? before)?.name ?? '');
     return {
@@ -179,7 +186,18 @@ export class ClusterState {
       networks,
       nads,
       claims: this.claims.inConflict(networks),
+      admitted,
     };
+  }
+
+  /** What is wrong with a NAD of a network that has its id, and is what it is, now. @returns whether the id is new */
+  #review(key: string, network: string): boolean {
+    const problems = this.nadProblems.get(key) ?? [];
+    const others = problems.filter((problem) => !isRefusal(network, problem) && !isMismatch(network, problem));
+    const now = [...others, ...this.registry.mismatch(key)];
+    if (now.length === 0) this.nadProblems.delete(key);
+    else this.nadProblems.set(key, now);
+    return problems.some((problem) => isRefusal(network, problem));
   }
 }
 

@@ -8,6 +8,7 @@ import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
 import { type Clock, systemClock } from '../../kube/clock.ts';
@@ -16,6 +17,7 @@ import { isNotFound, KubeError } from '../../kube/errors.ts';
 import type { EventInput } from '../../kube/events/types.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
+import type { NetworkLimits } from '../allocation/network-room.ts';
 import { createManager, type Manager, type ManagerObservation } from '../controllers/manager.ts';
 
 const RESOURCES: Readonly<Record<string, ResourceType>> = {
@@ -26,6 +28,7 @@ const RESOURCES: Readonly<Record<string, ResourceType>> = {
   ClusterUserDefinedNetwork: CLUSTER_USER_DEFINED_NETWORKS,
   NetworkAttachmentDefinition: NETWORK_ATTACHMENT_DEFINITIONS,
   IPAMClaim: IPAM_CLAIMS,
+  NodeNetworkReport: NODE_NETWORK_REPORTS,
 };
 
 export interface TestCluster {
@@ -49,10 +52,15 @@ export interface TestCluster {
 
 export interface TestClusterOptions {
   readonly config?: ClusterConfig;
+  readonly limits?: NetworkLimits;
   /** Of the manager. Default: what is tried again after a while is tried again at once. */
   readonly clock?: Clock;
+  /** Of the API server: what is made in one second is of one age. */
+  readonly serverClock?: Clock;
   /** Asked before each write of the manager: whether it fails, and whether the server has done it all the same. */
-  readonly fault?: (resource: ResourceType) => Fault | undefined;
+  readonly fault?: (resource: ResourceType, ref: ObjectRef) => Fault | undefined;
+  /** What is between the manager and the API server. */
+  readonly wire?: (client: KubeClient) => KubeClient;
 }
 
 export interface Fault {
@@ -61,8 +69,8 @@ export interface Fault {
 }
 
 export const createTestCluster = async (options: TestClusterOptions = {}): Promise<TestCluster> => {
-  const { config = parseClusterConfig(), clock = impatientClock, fault = () => undefined } = options;
-  const server = createEmbeddedCluster();
+  const { config = parseClusterConfig(), limits, clock = impatientClock, fault = () => undefined, wire } = options;
+  const server = createEmbeddedCluster({ clock: options.serverClock ?? systemClock });
   const client = server.client('test');
   for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
   await server.settled();
@@ -73,11 +81,13 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
 
   const start = (): void => {
     const stop = new AbortController();
+    const straight = withFaults(server.client('udn-cluster-manager'), fault);
     const manager = createManager({
-      client: withFaults(server.client('udn-cluster-manager'), fault),
+      client: wire === undefined ? straight : wire(straight),
       clock,
       events: { record: (event) => events.push(event), flush: () => Promise.resolve() },
       cluster: config,
+      limits,
       observe: (observation) => observations.push(observation),
     });
     running = { manager, stop, ended: manager.run(stop.signal) };
@@ -138,17 +148,20 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
   };
 };
 
-const withFaults = (client: KubeClient, fault: (resource: ResourceType) => Fault | undefined): KubeClient => {
-  const disturbed = async <Value>(resource: ResourceType, write: () => Promise<Value>): Promise<Value> => {
-    const happens = fault(resource);
+const withFaults = (client: KubeClient, fault: NonNullable<TestClusterOptions['fault']>): KubeClient => {
+  const disturbed = async <Value>(
+    [resource, ref]: readonly [ResourceType, ObjectRef, ...unknown[]],
+    write: () => Promise<Value>,
+  ): Promise<Value> => {
+    const happens = fault(resource, ref);
     if (happens === undefined) return write();
     if (happens.isDone) await write();
     throw new KubeError('ERR_KUBE_STATUS', 'a fault of the test', { status: happens.status });
   };
   return {
     ...client,
-    patch: (...request) => disturbed(request[0], () => client.patch(...request)),
-    delete: (...request) => disturbed(request[0], () => client.delete(...request)),
+    patch: (...request) => disturbed(request, () => client.patch(...request)),
+    delete: (...request) => disturbed(request, () => client.delete(...request)),
   };
 };
 

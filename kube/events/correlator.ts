@@ -3,8 +3,9 @@
  * many (the numbers are client-go's EventCorrelator's). Knows time only as a number.
  */
 
+import { createRecentMap } from '../recent-map.ts';
+import { createTokenBuckets } from '../token-buckets.ts';
 import { aboutKey, sameEventKey, shortMessage, similarEventKey } from './event-key.ts';
-import { createRecentMap } from './recent-map.ts';
 import type { EventInput } from './types.ts';
 
 export type Verdict =
@@ -23,19 +24,15 @@ export interface Correlator {
   judge(event: EventInput, now: number): Verdict;
 }
 
-/** Events about one object: so many at once, then one in a while. */
-const BURST = 25;
-const REFILL_MS = 300_000;
+/** Events about one object. */
+const OBJECT_RATE = { burst: 25, refillMs: 300_000 };
+/** Objects that are made and deleted again and again are always new ones: so those of a namespace are rationed together, too. */
+const NAMESPACE_RATE = { burst: 200, refillMs: 1000 };
 /** From so many different messages within the time on they are combined. */
 const MAX_SIMILAR = 10;
 const SIMILAR_WINDOW_MS = 600_000;
 /** What is remembered of each sort. */
 const MEMORY = 4096;
-
-interface Bucket {
-  tokens: number;
-  at: number;
-}
 
 interface Similar {
   messages: Set<string>;
@@ -48,7 +45,13 @@ interface Seen {
 }
 
 export const createCorrelator = (): Correlator => {
-  const buckets = createRecentMap<Bucket>(MEMORY);
+  const objects = createTokenBuckets(OBJECT_RATE, MEMORY);
+  const namespaces = createTokenBuckets(NAMESPACE_RATE, MEMORY);
+  const isRationed = (event: EventInput, now: number): boolean => {
+    const { namespace } = event.regarding;
+    if (!objects.take(aboutKey(event), now)) return true;
+    return namespace !== undefined && !namespaces.take(namespace, now);
+  };
   const similar = createRecentMap<Similar>(MEMORY);
   const seen = createRecentMap<Seen>(MEMORY);
   return {
@@ -61,13 +64,7 @@ export const createCorrelator = (): Correlator => {
       const key = combined ? similarEventKey(event) : sameEventKey(event);
       const entry = seen.ensure(key, () => ({ count: 0, firstSeen: now }));
       entry.count += 1;
-      if (
-        !takeToken(
-          buckets.ensure(aboutKey(event), () => ({ tokens: BURST, at: now })),
-          now,
-        )
-      )
-        return { kind: 'drop' };
+      if (isRationed(event, now)) return { kind: 'drop' };
       const message = combined ? `(combined from similar events): ${event.message}` : event.message;
       return { kind: 'write', key, message: shortMessage(message), count: entry.count, firstSeen: entry.firstSeen };
     },
@@ -81,12 +78,4 @@ const isCombined = (group: Similar, { message }: EventInput, now: number): boole
   }
   if (group.messages.size < MAX_SIMILAR) group.messages.add(message);
   return group.messages.size >= MAX_SIMILAR;
-};
-
-const takeToken = (bucket: Bucket, now: number): boolean => {
-  bucket.tokens = Math.min(BURST, bucket.tokens + Math.max(0, now - bucket.at) / REFILL_MS);
-  bucket.at = now;
-  if (bucket.tokens < 1) return false;
-  bucket.tokens -= 1;
-  return true;
 };

@@ -125,6 +125,21 @@ it('says less about an object that is reported about too often', async () => {
   expect(await events()).toContainEqual(expect.objectContaining({ message: 'again', count: 41 }));
 });
 
+it('says less about a namespace whose objects are made, and wrong, again and again', async () => {
+  const { recorder, drops, clock } = bench();
+  const about = (namespace: string, n: number) =>
+    event('wrong', { regarding: { ...regarding, namespace, uid: `u${n}` } });
+  const rationed = () => drops().filter((reason) => reason === 'rate').length;
+  for (let n = 0; n < 250; n += 1) recorder.record(about('default', n));
+  expect(rationed()).toBe(50);
+  recorder.record(about('other', 0));
+  expect(rationed()).toBe(50);
+  await clock.advance(10_000);
+  for (let n = 300; n < 320; n += 1) recorder.record(about('default', n));
+  expect(rationed()).toBe(60);
+  await recorder.flush();
+});
+
 it('writes about cluster-scoped objects into the default namespace', async () => {
   const { recorder, client, events } = bench();
   await client.create(NODES, { metadata: { name: 'node-1' } });
@@ -157,7 +172,7 @@ it('gives up in the end, and goes on with the next', async () => {
 it('keeps only so many waiting', async () => {
   const { recorder, drops } = bench();
   for (let i = 0; i < 1100; i += 1) {
-    recorder.record(event('x', { regarding: { ...regarding, name: `network-${i}` } }));
+    recorder.record(event('x', { regarding: { apiVersion: 'v1', kind: 'Node', name: `node-${i}` } }));
   }
   expect(drops()).toEqual(Array.from({ length: 100 }, () => 'full'));
   await recorder.flush();

@@ -5,10 +5,10 @@
 import { backoffMs } from '../backoff.ts';
 import { type Clock, delay, systemClock } from '../clock.ts';
 import { isNotFound, isTransient } from '../errors.ts';
+import { createRecentMap, type RecentMap } from '../recent-map.ts';
 import { EVENTS } from '../resources.ts';
 import type { ObjectInput, ObjectRef } from '../types.ts';
 import { createCorrelator, type Verdict } from './correlator.ts';
-import { createRecentMap, type RecentMap } from './recent-map.ts';
 import type { EventInput, EventRecorder, EventRecorderOptions } from './types.ts';
 
 /** Events that wait to be sent. An API server that is away for long loses the later ones. */

@@ -1,10 +1,15 @@
 import type { Clock } from '../clock.ts';
+import type { Rate } from '../token-buckets.ts';
 
 export interface WorkQueueOptions {
   /** Runs for one key at a time; other keys run beside it. Rejecting requeues the key with exponential backoff. */
   readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult | undefined> | Promise<void>;
   /** Keys in work at once. Default 1. */
   readonly concurrency?: number | undefined;
+  /** Keys of one lane are worked on in order; whose turn it is goes round the lanes. Default: all are in one. */
+  readonly laneOf?: ((key: string) => string) | undefined;
+  /** How often one key is worked on: one that is added again and again waits, and what came meanwhile is worked on at once. */
+  readonly pace?: Rate | undefined;
   /** Backoff of a key after its n-th failure in a row: `min * 2^(n-1)`, at most `max`, jittered. 50 ms and 60 s. */
   readonly backoffMinMs?: number | undefined;
   readonly backoffMaxMs?: number | undefined;
@@ -33,7 +38,7 @@ export interface WorkQueue {
   addAfter(key: string, milliseconds: number): void;
   /** Works until `signal` aborts and what is under way has ended. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Keys that wait for a worker, keys in work, and keys that wait for a time. */
+  /** Keys that wait for a worker or for their pace, keys in work, and keys that wait for a time. */
   counts(): { readonly queued: number; readonly working: number; readonly waiting: number };
   /** Failures in a row of a key. */
   failures(key: string): number;

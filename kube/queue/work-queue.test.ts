@@ -50,6 +50,43 @@ it('works again on a key that was added meanwhile', async () => {
   expect(handled).toEqual(['a', 'a']);
 });
 
+it('goes round the lanes: who has much to be done holds up nobody else', async () => {
+  const { queue, stop, handled } = bench({ laneOf: (key) => key[0] ?? '' });
+  for (const key of ['a1', 'a2', 'a3', 'b1', 'c1']) queue.add(key);
+  void queue.run(stop.signal);
+  await queue.idle();
+  expect(handled).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
+  stop.abort();
+});
+
+it('works on a key that is added again and again only now and then, and on the others at once', async () => {
+  const { queue, stop, handled, clock } = bench({ pace: { burst: 3, refillMs: 1000 } });
+  void queue.run(stop.signal);
+  const addMany = async (times: number): Promise<void> => {
+    for (let n = 0; n < times; n += 1) {
+      queue.add('a');
+      await clock.advance(0);
+    }
+  };
+  await addMany(10);
+  expect(handled).toEqual(['a', 'a', 'a']);
+  expect(queue.counts()).toEqual({ queued: 1, working: 0, waiting: 0 });
+  let isIdle = false;
+  void queue.idle().then(() => {
+    isIdle = true;
+  });
+  queue.add('b');
+  await clock.advance(999);
+  expect([handled, isIdle]).toEqual([['a', 'a', 'a', 'b'], false]);
+  await clock.advance(1);
+  expect([handled, isIdle]).toEqual([['a', 'a', 'a', 'b', 'a'], true]);
+  // What is still to come when it ends is let go.
+  await addMany(2);
+  stop.abort();
+  await clock.advance(10_000);
+  expect(handled).toHaveLength(5);
+});
+
 it('works on so many keys at once, and never twice on one', async () => {
   const { queue, stop, handled, hold, release, clock } = bench({ concurrency: 2 });
   for (const key of ['a', 'b', 'c']) {

@@ -1,11 +1,17 @@
 /** Keys to work on: each once, one worker per key, failures again later. */
 import { backoffMs } from '../backoff.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { createFairLanes, type FairLanes } from '../fair-lanes.ts';
+import { createTokenBuckets, type TokenBuckets } from '../token-buckets.ts';
 import type { WorkQueue, WorkQueueOptions, WorkResult } from './types.ts';
 
 interface State {
-  /** Keys that wait for a worker, oldest first, and since when. */
-  readonly queued: Map<string, number>;
+  readonly clock: Clock;
+  /** Keys that wait for a worker, and since when. */
+  readonly queued: FairLanes<string, number>;
+  readonly pace: TokenBuckets | undefined;
+  /** Keys that wait because they were worked on too often: what cancels that. */
+  readonly paced: Map<string, () => void>;
   /** Keys in work; true when the key was added meanwhile. */
   readonly working: Map<string, boolean>;
   /** Keys that wait for a time: what cancels that. */
@@ -17,9 +23,12 @@ interface State {
 }
 
 export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
-  const { clock = systemClock } = options;
+  const { clock = systemClock, laneOf = () => '', pace } = options;
   const state: State = {
-    queued: new Map(),
+    clock,
+    queued: createFairLanes(laneOf),
+    pace: pace === undefined ? undefined : createTokenBuckets(pace),
+    paced: new Map(),
     working: new Map(),
     waiting: new Map(),
     failures: new Map(),
@@ -29,11 +38,11 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   const add = (key: string): void => {
     cancelWait(state, key);
     if (state.working.has(key)) state.working.set(key, true);
-    else if (!state.queued.has(key)) state.queued.set(key, clock.monotonic());
+    else enqueue(state, key);
     state.start?.();
   };
   const addAfter = (key: string, milliseconds: number): void => {
-    if (state.queued.has(key) || state.working.get(key) === true) return;
+    if (isQueued(state, key) || state.working.get(key) === true) return;
     const due = clock.monotonic() + milliseconds;
     if ((state.waiting.get(key)?.due ?? Number.POSITIVE_INFINITY) <= due) return;
     cancelWait(state, key);
@@ -43,10 +52,33 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     add,
     addAfter,
     run: (signal) => run(options, state, addAfter, signal),
-    counts: () => ({ queued: state.queued.size, working: state.working.size, waiting: state.waiting.size }),
+    counts: () => ({
+      queued: state.queued.size + state.paced.size,
+      working: state.working.size,
+      waiting: state.waiting.size,
+    }),
     failures: (key) => state.failures.get(key) ?? 0,
     idle: (signal) => whenIdle(state, signal),
   };
+};
+
+const isQueued = ({ queued, paced }: State, key: string): boolean => queued.has(key) || paced.has(key);
+
+const enqueue = (state: State, key: string): void => {
+  if (isQueued(state, key)) return;
+  const { clock, pace, paced, queued } = state;
+  const now = clock.monotonic();
+  const waitMs = pace?.reserve(key, now) ?? 0;
+  if (waitMs === 0) {
+    queued.add(key, now);
+    return;
+  }
+  const onTurn = (): void => {
+    paced.delete(key);
+    queued.add(key, clock.monotonic());
+    state.start?.();
+  };
+  paced.set(key, clock.schedule(waitMs, onTurn));
 };
 
 const run = (
@@ -59,7 +91,7 @@ const run = (
     const { concurrency = 1 } = options;
     const start = (): void => {
       while (!signal.aborted && state.working.size < concurrency) {
-        const next = state.queued.entries().next().value;
+        const next = state.queued.take();
         if (next === undefined) break;
         void work(options, state, next, addAfter, signal).then(onEnd);
       }
@@ -72,6 +104,8 @@ const run = (
     const stop = (): void => {
       state.start = undefined;
       for (const key of [...state.waiting.keys()]) cancelWait(state, key);
+      for (const cancel of state.paced.values()) cancel();
+      state.paced.clear();
       resolve();
     };
     const onAbort = (): void => {
@@ -92,12 +126,11 @@ const work = async (
 ): Promise<void> => {
   const { clock = systemClock, observe = () => {} } = options;
   const started = clock.monotonic();
-  state.queued.delete(key);
   state.working.set(key, false);
   const outcome = await attempt(options, key, signal);
   const again = state.working.get(key) === true;
   state.working.delete(key);
-  if (again) state.queued.set(key, clock.monotonic());
+  if (again) enqueue(state, key);
   if (outcome.ok) {
     state.failures.delete(key);
     observe({ kind: 'done', key, milliseconds: clock.monotonic() - started, waitedMs: started - queuedAt });
@@ -151,7 +184,7 @@ const whenIdle = (state: State, signal: AbortSignal | undefined): Promise<void> 
   });
 
 const settleIdle = (state: State): void => {
-  if (state.queued.size > 0 || state.working.size > 0) return;
+  if (state.queued.size + state.paced.size + state.working.size > 0) return;
   for (const onIdle of [...state.idleWaiters]) {
     state.idleWaiters.delete(onIdle);
     onIdle();

@@ -17,7 +17,12 @@ export const createIndexes = <T, I extends string>(functions: IndexFunctions<T, 
   const declared: [string, (value: T, key: ObjectKey) => readonly string[]][] = Object.entries(functions ?? {});
   const maps = new Map(declared.map(([name]) => [name, new Map<string, Set<ObjectKey>>()]));
   return {
-    keysOf: (value, key) => declared.map(([name, keysOf]) => [name, [...new Set(keysOf(value, key))]]),
+    // Kept with every object: most are in few of the indexes.
+    keysOf: (value, key) =>
+      declared.flatMap(([name, keysOf]): IndexKeys => {
+        const keys = [...new Set(keysOf(value, key))];
+        return keys.length === 0 ? [] : [[name, keys]];
+      }),
     replace: (key, before, after) => {
       for (const [name, keys] of before ?? []) for (const indexKey of keys) leave(maps.get(name), indexKey, key);
       for (const [name, keys] of after ?? []) for (const indexKey of keys) enter(maps.get(name), indexKey, key);

@@ -1,6 +1,6 @@
 /** Reads a whole list, page by page. */
 import { isGone } from '../errors.ts';
-import type { KubeClient, KubeObject, ListOptions, ResourceType } from '../types.ts';
+import type { KubeClient, KubeList, KubeObject, ListOptions, ResourceType } from '../types.ts';
 
 export interface ListAllOptions extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
   readonly pageSize: number;
@@ -14,7 +14,7 @@ export interface ListSummary {
 }
 
 /**
- * Calls `each` for every object, in pages so that neither the server nor we hold everything at once. When the server
+ * Calls `each` for every object, in pages so that neither the server nor we hold everything at once, but two pages. When the server
  * forgets the list between two pages (410), everything is read once more, in one piece: objects may be seen twice, the
  * later time is the newer one.
  * @param restart is called before that: what was seen so far may be gone
@@ -44,16 +44,16 @@ const readPages = async (
   signal: AbortSignal | undefined,
 ): Promise<ListSummary> => {
   let summary = { items: 0, pages: 0, resourceVersion: '' };
-  let next: string | undefined;
-  do {
-    const page = await client.list(resource, { ...options, continue: next }, signal);
-    for (const object of page.items) each(object);
-    summary = {
-      items: summary.items + page.items.length,
-      pages: summary.pages + 1,
-      resourceVersion: page.resourceVersion,
-    };
-    next = page.continue;
-  } while (next !== undefined);
+  const pageAfter = (token: string | undefined): Promise<KubeList> =>
+    client.list(resource, { ...options, continue: token }, signal);
+  for (let next: Promise<KubeList> | undefined = pageAfter(undefined); next !== undefined; ) {
+    const { items, resourceVersion, continue: token }: KubeList = await next;
+    // The server works on it while we read this one.
+    next = token === undefined ? undefined : pageAfter(token);
+    // It is awaited in the next turn; when `each` throws it never is.
+    next?.catch(() => {});
+    for (const object of items) each(object);
+    summary = { items: summary.items + items.length, pages: summary.pages + 1, resourceVersion };
+  }
   return summary;
 };

@@ -4,7 +4,7 @@ import { type Clock, delay } from '../clock.ts';
 import { isConflict, isFieldManagerConflict, isTransient, KubeError } from '../errors.ts';
 import { refKey } from '../object-key.ts';
 import type { KubeObject } from '../types.ts';
-import { combine, targetKey, type WriteOperation } from './operations.ts';
+import { combine, laneOf, targetKey, type WriteOperation } from './operations.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { WriterObservation } from './types.ts';
 import { createWish, type Wish } from './wish.ts';
@@ -33,7 +33,7 @@ export const createObjectQueue = (options: ObjectQueueOptions): ObjectQueue => {
     // The end of this turn of the event loop: until then, wishes of the object come together.
     await new Promise((resolve) => setImmediate(resolve));
     for (let wish = waiting.shift(); wish !== undefined; wish = waiting.shift()) {
-      const retryInMs = await semaphore.run(() => attempt(options, wish, waiting));
+      const retryInMs = await semaphore.run(laneOf(wish.operation), () => attempt(options, wish, waiting));
       // Nobody waits for what is next any more: then there is nothing to wait with either.
       if (retryInMs > 0) await delay(options.clock, retryInMs, waiting[0]?.signal).catch(() => {});
     }

@@ -38,6 +38,9 @@ export type WriteOperation = Target &
 export const targetKey = ({ resource, ref }: Target): string =>
   `${apiVersionOf(resource)}/${resource.plural}/${refKey(ref)}`;
 
+/** Whose turn it is goes round namespaces, and round the resources of what is in none. */
+export const laneOf = ({ resource, ref }: Target): string => ref.namespace ?? `/${resource.plural}`;
+
 /** Of the very object that an operation is meant for, when it says so. */
 export const uidOf = (operation: WriteOperation): string | undefined => {
   switch (operation.kind) {

@@ -1,7 +1,9 @@
 /** udnctl says what is so on a node: of pods, of packets, of leftovers. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { parseNodeNetworkReport } from '../../api/node-network-report.ts';
 import { CommandError } from '../../datapath/exec/errors.ts';
+import { hasId } from '../../net/id-ranges.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, pod } from './support/manifests.ts';
@@ -191,3 +193,37 @@ it('diff finds nothing once everything is programmed', () =>
   eventually(async () =>
     expect(await udnctl('diff')).toEqual({ stdout: expect.stringMatching(/^no difference\n/), status: 0 }),
   ));
+
+describe('reports of what nodes have', () => {
+  const reportOf = async (node: string) =>
+    parseNodeNetworkReport(await (await cluster().objects()).get('nodenetworkreport', node));
+
+  it('say that a network is there', async () => {
+    const udn = z.object({ status: z.object({ networkID: z.number() }) });
+    const { networkID } = udn.parse(await (await cluster().objects()).get('udn', 'red/net')).status;
+    for (const node of [NODE, 'node-2']) {
+      await eventually(async () => {
+        const { status, metadata } = await reportOf(node);
+        expect([hasId(status.ids.ready, networkID), status.networks.failed, status.exceptions]).toEqual([true, 0, []]);
+        expect(metadata.ownerReferences).toMatchObject([{ kind: 'Node', name: node }]);
+      });
+    }
+  });
+
+  it('say why a node cannot make one, as long as it cannot', async () => {
+    const port = 'rtos-blocked_net_node-1';
+    const foreign = ['lr-add', 'foreign', '--', 'lrp-add', 'foreign', port, '0a:00:00:00:00:01', '192.0.2.1/24'];
+    await cluster().node(NODE, ['ovn-nbctl', ...foreign]);
+    const network = layer3('blocked', 'net', ['10.93.0.0/16/24']);
+    await (await cluster().objects()).apply([namespace('blocked'), network]);
+    await eventually(async () =>
+      expect((await reportOf(NODE)).status.exceptions).toMatchObject([
+        { network: 'blocked_net', state: 'Failed', message: expect.stringContaining(port) },
+      ]),
+    );
+    expect((await reportOf('node-2')).status.exceptions).toEqual([]);
+    await cluster().node(NODE, ['ovn-nbctl', 'lr-del', 'foreign']);
+    await eventually(async () => expect((await reportOf(NODE)).status.exceptions).toEqual([]));
+    await (await cluster().objects()).delete([network]);
+  });
+});

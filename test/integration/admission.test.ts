@@ -6,6 +6,7 @@ import { agentCases } from './admission/agent.case.ts';
 import { type AdmissionCluster, startAdmissionCluster } from './admission/cluster.ts';
 import { clusterManagerCases } from './admission/cluster-manager.case.ts';
 import { otherCases } from './admission/others.case.ts';
+import { reportCases } from './admission/reports.case.ts';
 import { tenantCases } from './admission/tenant.case.ts';
 
 let cluster: AdmissionCluster;
@@ -33,6 +34,7 @@ it('the API server finds nothing wrong in the expressions of the policies', asyn
 });
 
 describe('agents', () => agentCases(() => cluster));
+describe('reports of nodes', () => reportCases(() => cluster));
 describe('the cluster manager', () => clusterManagerCases(() => cluster));
 describe('tenants', () => tenantCases(() => cluster));
 describe('everybody else', () => otherCases(() => cluster));

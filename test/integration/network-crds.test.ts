@@ -125,24 +125,38 @@ describe('a claim of addresses', () => {
     spec: { network: 'ns_blue', interface: 'eth1', ...spec },
   });
 
-  it.each([
+  const refusals: [Readonly<Record<string, unknown>>, string, string][] = [
     [{ network: undefined }, 'spec.network', 'Required value'],
     [{ interface: undefined }, 'spec.interface', 'Required value'],
     [{ ipRequests: ['10.20.0.5'] }, 'spec.ipRequests[0]', 'CIDR is invalid'],
-    [{ ipRequests: ['10.20.0.5/16', '10.20.0.6/16'] }, 'spec.ipRequests', 'When 2 CIDRs are set, they must be from'],
+    [
+      { ipRequests: ['10.20.0.5/16', '10.20.0.6/16'] },
+      'spec.ipRequests',
+      'When 2 CIDRs are set, they must be from different IP families',
+    ],
     [{ ipRequests: ['10.20.0.5/16', 'fd00::5/64', 'fd00::6/64'] }, 'spec.ipRequests', 'must have at most 2 items'],
-  ])('is refused with %j', async (spec, field, message) => {
+  ];
+  const changes: [Readonly<Record<string, unknown>>, string, string][] = [
+    [{ network: 'ns_red' }, 'spec.network', 'Network is immutable'],
+    [{ interface: 'eth2' }, 'spec.interface', 'Interface is immutable'],
+    [{ ipRequests: ['10.20.0.6/16'] }, 'spec.ipRequests', 'IPRequests are immutable'],
+  ];
+
+  it('is asked about with every rule of its CRD', () => {
+    const crd = Object.values(crdFiles()).find((text) => parse(text).spec.names.kind === 'IPAMClaim');
+    const messages = [...(crd ?? '').matchAll(/^ +message: (\S.*)$/gm)].map(([, message]) => message);
+    const told = [...refusals, ...changes].map(([, , message]) => message);
+    expect(messages.length).toBeGreaterThan(4);
+    expect(messages.filter((message) => !told.includes(message ?? ''))).toEqual([]);
+  });
+
+  it.each(refusals)('is refused with %j', async (spec, field, message) => {
     const error = await refusal(client.create(IPAM_CLAIMS, claim('a', spec), STRICT));
     expect(error.causes).toContainEqual(expect.objectContaining({ field, message: expect.stringContaining(message) }));
   });
 
   it('keeps what it is for, and takes a status', async () => {
     const created = await client.create(IPAM_CLAIMS, claim('a', { ipRequests: ['10.20.0.5/16', 'fd00::5/64'] }));
-    const changes: [Readonly<Record<string, unknown>>, string, string][] = [
-      [{ network: 'ns_red' }, 'spec.network', 'Network is immutable'],
-      [{ interface: 'eth2' }, 'spec.interface', 'Interface is immutable'],
-      [{ ipRequests: ['10.20.0.6/16'] }, 'spec.ipRequests', 'IPRequests are immutable'],
-    ];
     for (const [change, field, message] of changes) {
       const spec = { ...(created['spec'] as object), ...change };
       const { causes } = await refusal(client.update(IPAM_CLAIMS, { ...created, spec }, STRICT));
@@ -163,5 +177,9 @@ describe('a claim of addresses', () => {
     const third = { type: 'merge', body: { status: { ips: [...status.ips, 'fd00::6/64'] } } } as const;
     const error = await refusal(client.patch(IPAM_CLAIMS, ref, third, { subresource: 'status' }));
     expect(error.causes).toContainEqual(expect.objectContaining({ field: 'status.ips' }));
+    const noCidr = { type: 'merge', body: { status: { ips: ['10.20.0.5'] } } } as const;
+    expect((await refusal(client.patch(IPAM_CLAIMS, ref, noCidr, { subresource: 'status' }))).causes).toContainEqual(
+      expect.objectContaining({ field: 'status.ips[0]', message: expect.stringContaining('CIDR is invalid') }),
+    );
   });
 });

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { crdFiles } from '../../api/crd/crds.ts';
 import type { NetworkStatus } from '../../api/network-status.ts';
-import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
+import { CLUSTER_USER_DEFINED_NETWORKS, NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { createManager } from '../../cluster-manager/controllers/manager.ts';
 import { cudn, layer2Udn, layer3Udn, node, pod, tenant } from '../../cluster-manager/testing/objects.ts';
 import { type Clock, systemClock } from '../../kube/clock.ts';
@@ -75,6 +75,14 @@ const newPod = (key: string) =>
 const statusOf = async (resource: ResourceType, ref: ObjectRef): Promise<NetworkStatus> =>
   ((await client.get(resource, ref))['status'] ?? {}) as NetworkStatus;
 
+/** As the agent of the node does. */
+const report = async (name: string, status: Readonly<Record<string, unknown>>): Promise<void> => {
+  const { uid } = (await client.get(NODES, { name })).metadata;
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid }];
+  const body = { metadata: { name, ownerReferences }, status };
+  await client.patch(NODE_NETWORK_REPORTS, { name }, { type: 'apply', body, fieldManager: 'udn-agent' });
+};
+
 const UDN = (namespace: string): ObjectRef => ({ namespace, name: 'net' });
 
 describe('on a real API server', () => {
@@ -128,6 +136,32 @@ describe('on a real API server', () => {
     expect(await kubectl.run('explain', 'cudn.spec.network.layer2.ipam.lifecycle')).toContain('outlive the pods');
     expect(await kubectl.run('explain', 'udn.status.blockedBy.names')).toContain('as namespace/name');
     expect(await kubectl.run('explain', 'ipamclaims.spec.network')).toContain('cluster_udn_blue');
+  });
+
+  it('a network says how many nodes report it, and kubectl shows the reports', async () => {
+    const { networkID: id = 0, networkName: network = '' } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l2'));
+    const ids = { ready: `0,${id}`, pending: '', failed: '' };
+    const exceptions = [{ network, state: 'Failed', message: 'EINVAL', since: '2026-01-01T00:00:00Z' }];
+    const observed = '2999-01-01T00:00:00Z';
+    await report('st-n1', { rendering: 'Always', observed, networks: { ready: 2, pending: 0, failed: 0 }, ids });
+    await report('st-n2', {
+      ...{ rendering: 'OnDemand', observed, networks: { ready: 0, pending: 0, failed: 1 }, exceptions },
+      ids: { ready: '', pending: '', failed: `${id}` },
+    });
+    await eventually(async () => {
+      const { nodes: told, conditions } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l2'));
+      const problems = [{ node: 'st-n2', message: 'EINVAL' }];
+      expect(told).toMatchObject({ ready: 1, pending: 0, failing: 1, problems });
+      expect(conditions?.find(({ type }) => type === 'NodesReady')).toMatchObject({ reason: 'NodesFailing' });
+      expect(conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' });
+    });
+    const table = await kubectl.run('get', 'nnr', '-o', 'wide');
+    expect(table).toMatch(/^NAME +READY +PENDING +FAILED +RENDERING +AGE +MESSAGE/);
+    expect(table).toMatch(/^st-n2 +0 +0 +1 +OnDemand +\S+ +EINVAL/m);
+    expect(await kubectl.run('explain', 'nodenetworkreports.status.ids.ready')).toContain('0-57,59');
+    // All of the status is one value with one owner.
+    const { metadata } = await client.get(NODE_NETWORK_REPORTS, { name: 'st-n1' });
+    expect(JSON.stringify(metadata.managedFields)).toContain('"f:status":{}');
   });
 
   it('a deletion names its pods and ends with the last of them', async () => {

@@ -13,6 +13,7 @@ export const POLICIES: readonly string[] = [
   'ovn-udn-network-allocations',
   'ovn-udn-new-nodes',
   'ovn-udn-new-pods',
+  'ovn-udn-node-reports',
   'ovn-udn-nodes',
   'ovn-udn-pods',
   'user-defined-networks-namespace-label',
@@ -20,7 +21,7 @@ export const POLICIES: readonly string[] = [
 
 /** Policies that know a program by the name of its account, which has the namespace in it. */
 export const POLICIES_OF: Readonly<Record<Program, readonly string[]>> = {
-  [AGENT]: ['ovn-udn-agent-events', 'ovn-udn-nodes', 'ovn-udn-pods'],
+  [AGENT]: ['ovn-udn-agent-events', 'ovn-udn-node-reports', 'ovn-udn-nodes', 'ovn-udn-pods'],
   [CLUSTER_MANAGER]: ['ovn-udn-nodes', 'ovn-udn-pods'],
 };
 
@@ -30,6 +31,7 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     events: ['create', 'patch'],
     namespaces: ['list', 'watch'],
     'network-attachment-definitions.k8s.cni.cncf.io': ['list', 'watch'],
+    'nodenetworkreports.k8s.ovn.org': ['create', 'get', 'patch'],
     nodes: ['list', 'patch', 'watch'],
     pods: ['get', 'list', 'patch', 'watch'],
     'allocations/pods.k8s.ovn.org': ['update'],
@@ -40,6 +42,7 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'network-attachment-definitions.k8s.cni.cncf.io': ['create', 'delete', 'get', 'list', 'patch', 'watch'],
     'ipamclaims.k8s.cni.cncf.io': ['get', 'list', 'patch', 'watch'],
     'ipamclaims/status.k8s.cni.cncf.io': ['patch'],
+    'nodenetworkreports.k8s.ovn.org': ['list', 'watch'],
     nodes: ['list', 'patch', 'watch'],
     pods: ['get', 'list', 'patch', 'watch'],
     'userdefinednetworks.k8s.ovn.org': ['get', 'list', 'patch', 'watch'],

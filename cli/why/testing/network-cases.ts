@@ -131,6 +131,17 @@ export const NETWORK_CASES: readonly Case[] = [
     },
   },
   {
+    state: 'a node that cannot make it',
+    objects: [
+      ...[red, n1, nadOf(net, 'red'), web],
+      settledNetwork(net, {
+        conditions: [condition('Ready'), condition('NodesReady', 'False')],
+        nodes: { total: 3, ready: 2, pending: 0, failing: 1, problems: [{ node: 'n1', message: 'EINVAL' }] },
+      }),
+    ],
+    ...{ ask: UDN, cause: 'node-failing', says: '1 of 3 nodes cannot make it; n1: EINVAL' },
+  },
+  {
     state: 'a node that has not got its subnet yet',
     objects: [red, l3, l3Nad, settledNode('n1')],
     ...{ ask: UDN, cause: 'node-subnet-missing', says: 'node n1 has no subnet of network red_net' },

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { NODE_SUBNETS_BYTES } from '../../../cluster-manager/allocation/network-room.ts';
 import { CONFIG_MAPS, NAMESPACES } from '../../../kube/resources.ts';
 import { at, configMap, type Harness, newConfigMap, refusal } from './harness.ts';
 
@@ -191,6 +192,21 @@ export const crudCases = ({ test }: Harness): void => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', annotations: { n: 1 } } };
     expect(await refusal(client.request({ method: 'POST', path, body }))).toMatchObject({ status: 400 });
+  });
+
+  test('annotations of an object are 256 KiB together, their names included', async ({ client, namespace }) => {
+    const limit = 256 * 1024;
+    const most = { a: 'x'.repeat(NODE_SUBNETS_BYTES), b: 'ü'.repeat((limit - NODE_SUBNETS_BYTES - 2) / 2) };
+    const ref = { namespace, name: 'a' };
+    await client.create(CONFIG_MAPS, { metadata: { ...ref, annotations: most } });
+    const patch = { type: 'merge', body: { metadata: { annotations: { c: '' } } } } as const;
+    const error = await refusal(client.patch(CONFIG_MAPS, ref, patch));
+    expect(error).toMatchObject({ status: 422, reason: 'Invalid' });
+    expect(error.causes).toContainEqual({
+      reason: 'FieldValueTooLong',
+      field: 'metadata.annotations',
+      message: expect.stringContaining(`Too long: may not be more than ${limit} bytes`),
+    });
   });
 
   test('discovery names kinds, scope and verbs', async ({ client }) => {

@@ -53,7 +53,8 @@ const judged = (): Promise<void> =>
     expect(text.split('\n').filter((line) => !/^((\d+)=\2)?$/.test(line))).toEqual([]);
   });
 
-const OURS = /udn|user-?defined|default-network-annotation|network-attachment|ipamclaims|cluster-settings/;
+const OURS =
+  /udn|user-?defined|default-network-annotation|network-attachment|ipamclaims|nodenetworkreports|cluster-settings/;
 
 const network = {
   metadata: { namespace: 'red', name: 'net' },

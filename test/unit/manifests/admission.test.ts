@@ -71,8 +71,8 @@ it.each(['ovn-udn-nodes', 'ovn-udn-pods'])('%s knows the programs by the names t
   expect(quoted(variables.filter((one) => one.name === 'isOurs'))).toEqual([ACCOUNTS[1]]);
 });
 
-it('an agent’s events are known by its account', () => {
-  expect(quoted(specOf('ovn-udn-agent-events').matchConditions)).toEqual([ACCOUNTS[0]]);
+it.each(['ovn-udn-agent-events', 'ovn-udn-node-reports'])('%s knows agents by their account', (name) => {
+  expect(quoted(specOf(name).matchConditions)).toEqual([ACCOUNTS[0]]);
 });
 
 it('the programs own what they write', () => {

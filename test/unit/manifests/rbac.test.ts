@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { type Core, startCore } from '../../../agent/core.ts';
 import { createDatabases } from '../../../agent/databases/databases.ts';
 import { createClusterInputs } from '../../../agent/inputs/cluster-inputs.ts';
+import { NetworkReporter } from '../../../agent/network-report/reporter.ts';
 import { publishNode } from '../../../agent/node/publisher.ts';
 import { podEvents } from '../../../agent/pod-events.ts';
 import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
@@ -16,10 +17,12 @@ import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../../api/resources.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
 import { whenLeading } from '../../../cluster-manager/leadership.ts';
+import { systemClock } from '../../../kube/clock.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
@@ -201,6 +204,20 @@ it('of the agent', { timeout: 30_000 }, async () => {
       later: () => undefined,
     }).stop,
   );
+
+  const at = { ...systemClock, schedule: (_: number, callback: () => void) => systemClock.schedule(0, callback) };
+  const reporter = new NetworkReporter({
+    node: 'node-1',
+    rendering: 'Always',
+    look: () => ({ id: 0, createdAt: '', state: 'Ready' }),
+    nodeUid: () => inputs.nodes.get('node-1')?.uid,
+    nodes: () => inputs.nodes.size,
+    ...{ client, writer, clock: at, random: () => 0 },
+    observe: ({ kind }) => expect(kind).toBe('written'),
+  });
+  ends.push(() => reporter.stop());
+  reporter.touch('default');
+  await vi.waitFor(async () => expect((await server.list(NODE_NETWORK_REPORTS)).items).toHaveLength(1));
 
   const pod = await createPod(server, 'plain');
   await vi.waitFor(

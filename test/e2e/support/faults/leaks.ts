@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { type PodNetworkEntry, type PodNetworks, parsePodNetworks } from '../../../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME, nadPrefix, POD_ANNOTATIONS } from '../../../../api/names.ts';
+import { examineCluster } from '../../../../cli/commands/cluster-doctor.ts';
 import { recordOr } from '../../../../kube/is-record.ts';
 import type { KubeObject } from '../../../../kube/types.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
@@ -32,7 +33,13 @@ export const findLeaks = async (sandbox: Sandbox): Promise<string[]> => {
     const [state, agent] = await Promise.all([readNodeState(sandbox, name), readAgentPods(sandbox, name)]);
     return differences(pods, state, agent).map((sentence) => `${name}: ${sentence}`);
   });
-  return [...duplicateAddresses(pods), ...(await Promise.all(perNode)).flat()];
+  return [...duplicateAddresses(pods), ...(await Promise.all(perNode)).flat(), ...(await inconsistencies(sandbox))];
+};
+
+/** What `udnctl doctor --cluster` says is wrong with what was given out. */
+const inconsistencies = async (sandbox: Sandbox): Promise<readonly string[]> => {
+  const { lines, exitStatus } = await examineCluster(await sandbox.client(), Date.now());
+  return exitStatus === 0 ? [] : lines;
 };
 
 export interface AlivePod {

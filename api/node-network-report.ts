@@ -1,0 +1,102 @@
+/**
+ * NodeNetworkReport, `k8s.ovn.org/v1alpha1`: what one node has of the cluster's networks, by its agent. One object for each
+ * node, of the node's name. What is well is a set of ids; only what is not has a sentence, so that its size hardly depends on
+ * how many networks there are.
+ */
+import { z } from 'zod';
+import { type IdRanges, parseRanges } from '../net/id-ranges.ts';
+import { MAX_NETWORKS } from '../net/ids.ts';
+import { describeRef, metadataSchema, refOf } from './object.ts';
+import { parseWith } from './parse.ts';
+
+/** How many networks are named with a sentence; of the others there are ids. */
+export const MAX_EXCEPTIONS = 20;
+/** Of a sentence, in characters. */
+export const MAX_SENTENCE = 256;
+
+/** `Ready`: all of it is there. `Pending`: rendered, not all of it is there yet. `Failed`: it cannot be, as it is. */
+export const NETWORK_STATES = ['Ready', 'Pending', 'Failed'] as const;
+export type NetworkState = (typeof NETWORK_STATES)[number];
+
+/** Always: a node has all networks. OnDemand: those that something on it uses, and of the others it says nothing. */
+export const RENDERINGS = ['Always', 'OnDemand'] as const;
+
+/** @throws ApiError */
+export const parseNodeNetworkReport = (value: unknown): NodeNetworkReport =>
+  parseWith(reportSchema, value, describeRef(refOf('NodeNetworkReport', value)));
+
+/** Every second id, four digits each. */
+const MAX_RANGES = (MAX_NETWORKS / 2) * 5;
+
+const ids = (description: string) =>
+  z.string().max(MAX_RANGES).meta({ description, pattern: '^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$' });
+
+const count = (description: string) => z.int().min(0).max(MAX_NETWORKS).meta({ description, format: 'int32' });
+
+const exceptionSchema = z.object({
+  network: z.string().max(253).meta({ description: 'Its name in annotations: red_net.' }),
+  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be there as it is.' }),
+  message: z.string().max(MAX_SENTENCE).meta({ description: 'What it waits for, or what is wrong.' }),
+  since: z.string().meta({ description: 'When it came to that state, by the clock of the node.', format: 'date-time' }),
+});
+export type NetworkException = z.output<typeof exceptionSchema>;
+
+export const reportStatusSchema = z
+  .object({
+    rendering: z
+      .enum(RENDERINGS)
+      .meta({ description: 'Always: the node has all networks. OnDemand: those that something on it uses.' }),
+    observed: z.string().optional().meta({
+      description:
+        'When the youngest of these networks was created: an id that a younger one has been given since is not meant.',
+      format: 'date-time',
+    }),
+    networks: z
+      .object({
+        ready: count('Networks that are there.'),
+        pending: count('Networks that are not all there yet.'),
+        failed: count('Networks that cannot be made.'),
+      })
+      .meta({ description: 'How many there are.' }),
+    ids: z
+      .object({
+        ready: ids('Ids of the networks that are there: 0-57,59. 0 is the default network.'),
+        pending: ids('Ids of the networks that are not all there yet.'),
+        failed: ids('Ids of the networks that cannot be made.'),
+      })
+      .meta({ description: 'Which they are.' }),
+    exceptions: z
+      .array(exceptionSchema)
+      .max(MAX_EXCEPTIONS)
+      .optional()
+      .meta({
+        description: `What is wrong with those that are not ready: the first ${MAX_EXCEPTIONS}, those that failed before those that wait.`,
+        'x-kubernetes-list-type': 'atomic',
+      }),
+  })
+  // One owner of one value: what the server keeps of who owns which field stays a line.
+  .meta({ description: 'What the node has.', 'x-kubernetes-map-type': 'atomic' });
+
+export type ReportStatus = z.output<typeof reportStatusSchema>;
+
+const readIds = z.string().transform((text, context): IdRanges => {
+  try {
+    return parseRanges(text, MAX_NETWORKS - 1);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+});
+
+const reportSchema = z.object({
+  metadata: metadataSchema,
+  status: reportStatusSchema.extend({
+    ids: z.object({ ready: readIds, pending: readIds, failed: readIds }),
+    exceptions: z
+      .array(exceptionSchema)
+      .nullish()
+      .transform((list): readonly NetworkException[] => list ?? []),
+  }),
+});
+
+export type NodeNetworkReport = z.output<typeof reportSchema>;

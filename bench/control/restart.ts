@@ -1,0 +1,54 @@
+/** A cluster manager that starts where everything is as it should be: how long that takes, and what it holds in memory. */
+import {
+  CLUSTER_USER_DEFINED_NETWORKS,
+  IPAM_CLAIMS,
+  NETWORK_ATTACHMENT_DEFINITIONS,
+  USER_DEFINED_NETWORKS,
+} from '../../api/resources.ts';
+import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import type { ResourceType } from '../../kube/types.ts';
+import { alternate } from '../alternate.ts';
+import { settledRssKib } from '../process-memory.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
+import type { Fleet } from './fleet.ts';
+import { CAUGHT_UP, ManagerProcess } from './manager-process.ts';
+import { parseRequestCounts, requestsBetween, writesOf } from './server-requests.ts';
+
+const RUNS = 3;
+
+/** What a cluster manager reads. */
+const RESOURCES: readonly ResourceType[] = [
+  ...[USER_DEFINED_NETWORKS, CLUSTER_USER_DEFINED_NETWORKS, NETWORK_ATTACHMENT_DEFINITIONS, IPAM_CLAIMS],
+  ...[NAMESPACES, NODES, PODS],
+];
+
+/** @throws Error when it writes anything but its Lease */
+export const benchRestart = async (fleet: Fleet, progress: (message: string) => void): Promise<BenchResult[]> => {
+  progress(`control/restart-1000: ${RUNS} times each`);
+  await fleet.addresses();
+  const { plane, signal } = fleet;
+  const memory: number[] = [];
+  const restart = async (): Promise<number> => {
+    const before = parseRequestCounts(await plane.metrics());
+    await using manager = new ManagerProcess(plane.kubeconfig);
+    const milliseconds = await manager.whenLogged(CAUGHT_UP);
+    memory.push((await settledRssKib(manager.pid, signal)) / 1024);
+    const writes = writesOf(requestsBetween(before, parseRequestCounts(await plane.metrics())));
+    if (writes.size > 0) throw new Error(`a restart wrote something: ${JSON.stringify([...writes])}`);
+    return milliseconds;
+  };
+  const { values, references } = await alternate({ runs: RUNS, warmUp: 1, signal }, restart, () => listAll(fleet));
+  const [value, reference] = [median(values), median(references)];
+  return [
+    benchResult({ name: 'control/restart-1000', value, unit: 'ms', reference, runs: RUNS }),
+    benchResult({ name: 'control/rss-1000', value: median(memory), unit: 'MiB', reference: 1, runs: memory.length }),
+  ];
+};
+
+/** All kinds at once, each in one answer, by a process that has started long ago; the objects are parsed and not kept. */
+const listAll = async ({ plane: { client } }: Fleet): Promise<number> => {
+  const start = performance.now();
+  await Promise.all(RESOURCES.map((resource) => client.list(resource)));
+  return performance.now() - start;
+};

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import type { Network } from '../../api/network.ts';
+import { nadFacts } from '../facts/nad-facts.ts';
+import { nodeFacts } from '../facts/node-facts.ts';
+import { ClusterState } from '../state/cluster-state.ts';
+import { nad, netConf, node } from '../testing/objects.ts';
+import { NetworkRegistry } from './network-registry.ts';
+import { MOST_NETWORKS, NODE_SUBNETS_BYTES, nodeSubnetsBytes } from './network-room.ts';
+import { createSubnetLedger } from './subnet-ledger.ts';
+
+const config = parseClusterConfig();
+const layer3 = (key: string, name: string, subnets: string, metadata: Record<string, unknown> = {}) =>
+  nadFacts(nad(key, netConf(key, name, { topology: 'layer3', subnets }), metadata));
+const layer2 = (key: string, name: string) => nadFacts(nad(key, netConf(key, name)));
+const held = (name: string, id: string) => ({
+  annotations: { 'k8s.ovn.org/network-name': name, 'k8s.ovn.org/network-id': id },
+});
+
+describe('what a network takes in the annotation of a node', () => {
+  const network = fc.record({
+    name: fc.string({ unit: fc.constantFrom(...'abz09-_.'), minLength: 1, maxLength: 60 }),
+    v4: fc.array(fc.tuple(fc.integer({ min: 1, max: 223 }), fc.integer({ min: 0, max: 255 })), { maxLength: 2 }),
+    v6: fc.array(fc.integer({ min: 0xfc00, max: 0xfdff }), { maxLength: 2 }),
+    nodes: fc.integer({ min: 1, max: 300 }),
+  });
+
+  it('is never more than is counted', () => {
+    fc.assert(
+      fc.property(network, ({ name, v4, v6, nodes }) => {
+        const subnets = [
+          ...new Map(v4.map(([a, b]) => [`${a}.${b}`, { cidr: `${a}.${b}.0.0/16`, hostPrefix: 24 }])).values(),
+          ...new Map(v6.map((a) => [a, { cidr: `${a.toString(16)}:7::/56`, hostPrefix: 64 }])).values(),
+        ] as unknown as { cidr: Network['subnets'][number]['cidr']; hostPrefix: number }[];
+        const counted = nodeSubnetsBytes({ name, topology: 'layer3', subnets } as unknown as Network);
+        const ledger = createSubnetLedger(subnets);
+        for (let n = 0; n < nodes; n += 1) {
+          let part: ReturnType<typeof ledger.assign>;
+          try {
+            part = ledger.assign(`n${n}`);
+          } catch {
+            break;
+          }
+          const written = formatNodeSubnets(new Map([[name, part]])).length - '{}'.length + ','.length;
+          expect(written).toBeLessThanOrEqual(counted);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is nothing on layer 2', () => {
+    const record = new NetworkRegistry(config);
+    record.upsert(layer2('a/n', 'a_n'));
+    expect(nodeSubnetsBytes(record.get('a_n')?.network as Network)).toBe(0);
+  });
+});
+
+describe('4,096 networks', () => {
+  /** 30 characters and both families: 75 bytes each. */
+  const many = Array.from({ length: MOST_NETWORKS + 1 }, (_, i) => {
+    const name = `tenant-${String(i).padStart(4, '0')}_the-tenants-network`;
+    return layer3(`ns${i}/n`, name, '10.20.0.0/16/24,fd00:20::/48/64');
+  });
+
+  it('fit into the annotation of a node, or are refused with a sentence that does not touch the others', () => {
+    const state = new ClusterState(config);
+    state.upsertNode(nodeFacts(node('n1')));
+    state.upsertNode(nodeFacts(node('n2')));
+    for (const one of many) state.upsertNad(one);
+    const refused = many.filter(({ key }) => state.nadProblems.has(key));
+    const bytes = Buffer.byteLength(state.nodes.annotations('n2').subnets);
+    expect(bytes).toBeGreaterThan(0.9 * NODE_SUBNETS_BYTES);
+    expect(bytes).toBeLessThan(NODE_SUBNETS_BYTES);
+    expect(refused.length).toBeGreaterThan(500);
+    expect(state.nadProblems.get(refused[0]?.key ?? '')).toEqual([
+      expect.stringMatching(
+        /^no id for network tenant-\d+_the-tenants-network: no room in annotation k8s\.ovn\.org\/node-subnets of nodes: it needs 75 bytes, 2457\d\d of 245760 are taken by other networks' subnets$/,
+      ),
+    ]);
+    // Those of layer 2 have no part in it, and what is gone makes room for who waits.
+    state.upsertNad(layer2('small/n', 'small_n'));
+    expect(state.registry.get('small_n')?.keys.id).toBeGreaterThan(0);
+    const { admitted } = state.removeNad(many[0]?.key ?? '');
+    expect(admitted).toEqual([refused[0]?.key]);
+    expect(state.nadProblems.has(refused[0]?.key ?? '')).toBe(false);
+    expect(state.nodes.subnetsOf('n1', refused[0]?.conf?.name ?? '')).toHaveLength(2);
+  });
+
+  it('with short names and one family fit all, and the last has no id', () => {
+    const networks = new NetworkRegistry(config);
+    const problems = Array.from({ length: MOST_NETWORKS + 1 }, (_, i) =>
+      networks.upsert(layer3(`ns${i}/n`, `tenant-${i}_n`, '10.20.0.0/16/24')),
+    ).flatMap((result) => result.problems);
+    expect(problems).toEqual(['no id for network tenant-4095_n: all ids from 1 to 4095 are in use']);
+  });
+});
+
+describe('a limit for networks', () => {
+  const limited = (maxNetworks: number) => new NetworkRegistry(config, { maxNetworks });
+
+  it('gives room that becomes free to who has waited for longest', () => {
+    const networks = limited(2);
+    for (const ns of ['a', 'b', 'c', 'd']) networks.upsert(layer2(`${ns}/n`, `${ns}_n`));
+    expect([...networks.networks()].map(({ name }) => name)).toEqual(['a_n', 'b_n']);
+    expect(networks.remove('d/n')).toEqual([]);
+    networks.upsert(layer2('e/n', 'e_n'));
+    expect(networks.remove('a/n').map(({ before, after }) => [before?.name, after?.name])).toEqual([
+      ['a_n', undefined],
+      [undefined, 'c_n'],
+    ]);
+    expect(networks.remove('b/n').map(({ after }) => after?.name)).toEqual([undefined, 'e_n']);
+  });
+
+  it('takes nothing away when it is lowered: what has an id keeps it', () => {
+    const networks = limited(1);
+    const old = ['a', 'b'].map((ns, i) => layer3(`${ns}/n`, `${ns}_n`, '10.20.0.0/16', held(`${ns}_n`, `${i + 5}`)));
+    for (const one of old) expect(networks.recover(one)).toEqual([]);
+    const problems = [...old, layer2('c/n', 'c_n')].flatMap((one) => networks.upsert(one).problems);
+    expect([...networks.networks()].map(({ name, keys }) => [name, keys.id])).toEqual([
+      ['a_n', 5],
+      ['b_n', 6],
+    ]);
+    expect(problems).toEqual([
+      'no id for network c_n: no more than 1 networks are allowed in this cluster (--max-networks), and there are 2',
+    ]);
+    networks.remove('a/n');
+    expect(networks.get('c_n')).toBeUndefined();
+    networks.remove('b/n');
+    expect(networks.get('c_n')?.keys.id).toBe(1);
+  });
+
+  it('is not passed by a network that grows: it keeps what it has until there is room', () => {
+    const networks = new NetworkRegistry(config);
+    const name = (i: number) => `n${i}_${'x'.repeat(230)}`;
+    let last = 0;
+    for (; networks.upsert(layer3(`ns${last}/n`, name(last), '10.20.0.0/16')).problems.length === 0; last += 1);
+    // Fills what is left of it.
+    const small = (i: number) => layer3(`s${i}/n`, `s${i}_n`, '10.20.0.0/16');
+    for (let i = 0; networks.upsert(small(i)).problems.length === 0; i += 1);
+    const grown = networks.upsert(layer3('ns0/n', name(0), '10.20.0.0/16,fd00:20::/48'));
+    expect(grown.changes).toEqual([]);
+    expect(grown.problems).toEqual([expect.stringMatching(/^network n0_x+: no room in annotation/)]);
+    expect(networks.get(name(0))?.network.subnets).toHaveLength(1);
+    networks.remove('ns1/n');
+    networks.remove('ns2/n');
+    expect(networks.get(name(0))?.network.subnets).toHaveLength(2);
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * How many networks the cluster may have, and how many its nodes can carry: the subnets that a node has of all layer-3 networks
+ * are in one annotation, and an API server takes 262,144 bytes of all annotations of an object together
+ * (TotalAnnotationSizeLimitB of k8s.io/apimachinery). Who finds no room waits, in the order of coming. No I/O and no clock.
+ */
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { defaultNetwork, type Network } from '../../api/network.ts';
+import { type Cidr, cidrFamily, prefixLength, subnetAt } from '../../net/cidr.ts';
+import { MAX_NETWORKS } from '../../net/ids.ts';
+import { FAMILIES } from '../../net/ip.ts';
+
+/** Besides the default network, which has id 0. */
+export const MOST_NETWORKS = MAX_NETWORKS - 1;
+
+/** What is left to a node's other annotations is 16 KiB. */
+export const NODE_SUBNETS_BYTES = 240 * 1024;
+
+export interface NetworkLimits {
+  /** Of all namespaces, primary and secondary. */
+  readonly maxNetworks: number;
+}
+
+export class NetworkRoom {
+  readonly #maxNetworks: number;
+  /** Network → bytes in the annotation of every node. */
+  readonly #taken = new Map<string, number>();
+  /** Network → bytes that it needs. */
+  readonly #waiting = new Map<string, number>();
+  #bytes: number;
+
+  constructor(cluster: ClusterConfig, { maxNetworks }: NetworkLimits) {
+    this.#maxNetworks = maxNetworks;
+    // The braces, and the default network's part.
+    this.#bytes = 2 + nodeSubnetsBytes(defaultNetwork(cluster));
+  }
+
+  /**
+   * Whether there is room for a network, or for what it has become: who gets a sentence instead waits from now on. One that
+   * has its id and was not seen before is from the time before a restart: what there was stays.
+   * @param ids of how many networks are in use, @param hasId whether this one's is among them
+   */
+  refusalOf(network: Network, ids: number, hasId: boolean): string | undefined {
+    const needed = nodeSubnetsBytes(network);
+    const isOld = hasId && !this.#taken.has(network.name);
+    if (isOld || this.#fits(network.name, needed, ids, hasId)) return undefined;
+    this.#waiting.set(network.name, needed);
+    if (!hasId && ids >= this.#maxNetworks) {
+      if (this.#maxNetworks === MOST_NETWORKS) return `all ids from 1 to ${MOST_NETWORKS} are in use`;
+      return `no more than ${this.#maxNetworks} networks are allowed in this cluster (--max-networks), and there are ${ids}`;
+    }
+    return `no room in annotation ${NODE_ANNOTATIONS.subnets} of nodes: it needs ${needed} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
+  }
+
+  take(network: Network): void {
+    this.release(network.name);
+    const bytes = nodeSubnetsBytes(network);
+    this.#taken.set(network.name, bytes);
+    this.#bytes += bytes;
+  }
+
+  /** The network is gone, and waits no more. Absent is success. */
+  release(name: string): void {
+    this.#waiting.delete(name);
+    this.#bytes -= this.#taken.get(name) ?? 0;
+    this.#taken.delete(name);
+  }
+
+  /** Who has waited for longest of those that there is room for now. @param except who has had its turn */
+  next(ids: number, hasId: (name: string) => boolean, except: ReadonlySet<string>): string | undefined {
+    for (const [name, needed] of this.#waiting) {
+      if (!except.has(name) && this.#fits(name, needed, ids, hasId(name))) return name;
+    }
+    return undefined;
+  }
+
+  #fits(name: string, needed: number, ids: number, hasId: boolean): boolean {
+    const more = needed - (this.#taken.get(name) ?? 0);
+    return (hasId || ids < this.#maxNetworks) && (more <= 0 || this.#bytes + more <= NODE_SUBNETS_BYTES);
+  }
+}
+
+/** At most so many bytes are `"name":["10.0.0.0/24","fd00::/64"],` of any node; nothing of networks that are not divided. */
+export const nodeSubnetsBytes = ({ name, topology, subnets }: Network): number => {
+  if (topology !== 'layer3') return 0;
+  const texts = FAMILIES.flatMap((family) => {
+    const lengths = subnets
+      .filter(({ cidr }) => cidrFamily(cidr) === family)
+      .map(({ cidr, hostPrefix = prefixLength(cidr) }) => lastSubnet(cidr, hostPrefix).length);
+    return lengths.length === 0 ? [] : ['x'.repeat(Math.max(...lengths))];
+  });
+  return Buffer.byteLength(JSON.stringify({ [name]: texts })) - 1;
+};
+
+/** No other has more digits: every part of its address is as large as it gets. */
+const lastSubnet = (cidr: Cidr, hostPrefix: number): Cidr =>
+  subnetAt(cidr, hostPrefix, (1n << BigInt(hostPrefix - prefixLength(cidr))) - 1n);

@@ -1,0 +1,72 @@
+import { afterEach, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+afterEach(() => cluster.close());
+
+const { annotation, condition, addressOf, eventsAbout } = observe(() => cluster);
+
+const saidOf = async (key: string, type: string): Promise<string> => {
+  const found = await condition('UserDefinedNetwork', key, type);
+  return `${found?.status} ${found?.reason}: ${found?.message}`;
+};
+
+const FULL =
+  'no id for network c_net: no more than 2 networks are allowed in this cluster (--max-networks), and there are 2';
+
+it('a network above the limit says so, and has its turn when another one is gone', async () => {
+  cluster = await createTestCluster({ limits: { maxNetworks: 2 } });
+  cluster.start();
+  await cluster.create(node('n1'), ...['a', 'b', 'c'].map((name) => tenant(name)));
+  await cluster.create(layer3Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
+  await cluster.settled();
+  await cluster.create(layer2Udn('c/net', ['10.20.0.0/16']), pod('c/web'));
+  await cluster.settled();
+  expect(await saidOf('c/net', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${FULL}`);
+  expect(await saidOf('c/net', 'Ready')).toBe(`False InternalError: ${FULL}`);
+  expect(eventsAbout('net')).toContain(`InvalidNetwork: ${FULL}`);
+  expect(await addressOf('c/web', 'c/net')).toBeUndefined();
+  expect(await saidOf('a/net', 'Ready')).toMatch(/^True/);
+  await cluster.delete('UserDefinedNetwork', 'a/net');
+  await cluster.settled();
+  expect(await saidOf('c/net', 'Ready')).toMatch(/^True/);
+  expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('1');
+  // The pod has waited for it, too.
+  expect(await addressOf('c/web', 'c/net')).toBe('10.20.0.3/16');
+});
+
+it('the limit is kept over a restart: the oldest have what they had', async () => {
+  cluster = await createTestCluster({ limits: { maxNetworks: 2 } });
+  cluster.start();
+  await cluster.create(node('n1'), ...['a', 'b', 'c'].map((name) => tenant(name)));
+  // In the order of their age, which is not that of their names.
+  for (const ns of ['c', 'b', 'a']) {
+    await cluster.create(layer2Udn(`${ns}/net`, ['10.20.0.0/16']));
+    await cluster.settled();
+  }
+  await cluster.stop();
+  cluster.start();
+  await cluster.settled();
+  const ids = await Promise.all(
+    ['c', 'b', 'a'].map((ns) => annotation('NetworkAttachmentDefinition', `${ns}/net`, 'network-id')),
+  );
+  expect(ids).toEqual(['1', '2', undefined]);
+});
+
+it('a network with more annotations than its NAD can have beside ours is refused', async () => {
+  cluster = await createTestCluster();
+  cluster.start();
+  await cluster.create(tenant('a'));
+  const spec = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.20.0.0/16'] } };
+  const annotations = { 'example.com/notes': 'x'.repeat(260_000) };
+  await cluster.create(udn('a/net', spec, { annotations }));
+  await cluster.settled();
+  expect(await saidOf('a/net', 'NetworkCreated')).toBe(
+    'False SyncError: metadata.annotations: 260017 bytes are too many for NetworkAttachmentDefinition [a/net], which gets them, too: at most 258048',
+  );
+  await cluster.patch('UserDefinedNetwork', 'a/net', { metadata: { annotations: { 'example.com/notes': 'short' } } });
+  await cluster.settled();
+  expect(await saidOf('a/net', 'Ready')).toMatch(/^True/);
+});

@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { NetworkStatus } from '../../api/network-status.ts';
+import type { ReportStatus } from '../../api/node-network-report.ts';
+import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import { createFakeClock } from '../../kube/fake-clock.ts';
+import { parseRanges } from '../../net/id-ranges.ts';
+import type { ReportFacts } from '../facts/report-facts.ts';
+import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
+import { layer2Udn, layer3Udn, node, tenant } from '../testing/objects.ts';
+import { changedFailures, changedIds, countNodes } from './node-reports.ts';
+
+const ids = (text: string) => parseRanges(text, 4095);
+const report = (name: string, changes: Partial<ReportFacts> = {}): ReportFacts => ({
+  ...{ node: name, hasAll: true, observed: '2', ready: ids(''), pending: ids(''), failed: ids('') },
+  failures: new Map(),
+  ...changes,
+});
+
+describe('the nodes of a network', () => {
+  const red = { name: 'red', id: 5, createdAt: '1' };
+  it.each([
+    ['has it', { ready: ids('0-9') }, { ready: 1 }],
+    ['is at it', { pending: ids('5') }, { pending: 1 }],
+    ['has not heard of it', { ready: ids('0-4') }, { pending: 1 }],
+    ['means an earlier network of that id', { ready: ids('0-9'), observed: '0' }, { pending: 1 }],
+    ['has no use of it', { hasAll: false, ready: ids('0-4') }, {}],
+    ['had use of an earlier one of that id', { hasAll: false, ready: ids('5'), observed: '0' }, {}],
+    ['uses it', { hasAll: false, ready: ids('5') }, { ready: 1 }],
+  ])('one that %s', (_, changes, counts) => {
+    expect(countNodes([report('n1', changes)], red)).toEqual({ ready: 0, pending: 0, failing: 0, ...counts });
+  });
+
+  it('that cannot make it are named, ten of them, by name', () => {
+    const failing = (name: string, message?: string) =>
+      report(name, { failed: ids('5'), failures: new Map(message === undefined ? [] : [['red', message]]) });
+    const reports = Array.from({ length: 12 }, (_, i) => failing(`n${String(11 - i).padStart(2, '0')}`, `why ${i}`));
+    expect(countNodes([...reports, report('x', { ready: ids('5') })], red)).toMatchObject({
+      ...{ ready: 1, pending: 0, failing: 12 },
+      problems: [{ node: 'n00', message: 'why 11' }, ...Array.from({ length: 9 }, () => ({}))],
+    });
+    expect(countNodes([failing('n1')], red)?.problems?.[0]?.message).toContain('than its report has room for');
+  });
+
+  it('are not counted where nobody reports', () => expect(countNodes([], red)).toBeUndefined());
+});
+
+it('a report changes the networks whose state is another one, and those that something else is said of', () => {
+  const before = report('n1', {
+    ready: ids('0-9'),
+    failures: new Map([
+      ['x', 'a'],
+      ['y', 'a'],
+    ]),
+  });
+  const after = report('n1', {
+    ready: ids('0-6,8-9'),
+    failed: ids('7'),
+    failures: new Map([
+      ['x', 'b'],
+      ['y', 'a'],
+    ]),
+  });
+  expect(changedIds(before, after)).toEqual([ids('7'), ids('7')]);
+  expect(changedIds(after, after)).toEqual([]);
+  expect(changedIds(undefined, before)).toEqual([ids('0-9')]);
+  expect(changedFailures(before, after)).toEqual(['x']);
+  expect(changedFailures(after, undefined)).toEqual(['x', 'y']);
+});
+
+describe('the status of a network', () => {
+  let cluster: TestCluster;
+  afterEach(() => cluster.close());
+  const start = async (options: TestClusterOptions = {}): Promise<void> => {
+    cluster = await createTestCluster(options);
+    cluster.start();
+  };
+  /** As the agent of a node writes it. */
+  const tell = async (name: string, status: Partial<ReportStatus['ids']> = {}, more: Partial<ReportStatus> = {}) => {
+    const uid = (await cluster.get('Node', name))?.metadata.uid ?? '';
+    await cluster.client.patch(
+      NODE_NETWORK_REPORTS,
+      { name },
+      {
+        type: 'apply',
+        fieldManager: 'udn-agent',
+        body: {
+          metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+          status: {
+            rendering: 'Always',
+            observed: '2999-01-01T00:00:00Z',
+            networks: { ready: 0, pending: 0, failed: 0 },
+            ids: { ready: '', pending: '', failed: '', ...status },
+            ...more,
+          },
+        },
+      },
+    );
+  };
+  const statusOf = async (key = 'ns/net'): Promise<NetworkStatus> =>
+    (await cluster.get('UserDefinedNetwork', key))?.['status'] as NetworkStatus;
+  const shows = (nodes: NetworkStatus['nodes']) =>
+    vi.waitFor(async () => expect((await statusOf()).nodes).toEqual(nodes), { timeout: 5_000, interval: 5 });
+  const nodesReady = ({ conditions = [] }: NetworkStatus) => {
+    const found = conditions.find(({ type }) => type === 'NodesReady');
+    return found && `${found.status} ${found.reason} ${found.message}`;
+  };
+
+  it('counts the nodes that say something, and names those that cannot make it; what is well stays Ready', async () => {
+    await start();
+    await cluster.create(
+      tenant('ns'),
+      ...['n1', 'n2', 'n3'].map((name) => node(name)),
+      layer2Udn('ns/net', ['10.2.0.0/16']),
+    );
+    await cluster.settled();
+    expect(await statusOf()).not.toHaveProperty('nodes');
+    expect(nodesReady(await statusOf())).toBeUndefined();
+    await tell('n1', { ready: '0-1' });
+    await tell('n2', { ready: '0' });
+    await tell('n3', { ready: '0' }, { rendering: 'OnDemand' });
+    await shows({ total: 3, ready: 1, pending: 1, failing: 0 });
+    expect(nodesReady(await statusOf())).toMatch(/^False NodesPending/);
+    await tell('n2', { ready: '0-1' });
+    await shows({ total: 3, ready: 2, pending: 0, failing: 0 });
+    expect(nodesReady(await statusOf())).toMatch(/^True NodesReady/);
+    const exceptions = [
+      { network: 'ns_net', state: 'Failed' as const, message: 'EINVAL', since: '2026-01-01T00:00:00Z' },
+    ];
+    await tell('n3', { ready: '0', failed: '1' }, { rendering: 'OnDemand', exceptions });
+    const problems = [{ node: 'n3', message: 'EINVAL' }];
+    await shows({ total: 3, ready: 2, pending: 0, failing: 1, problems });
+    const status = await statusOf();
+    expect(nodesReady(status)).toBe('False NodesFailing 1 of 3 nodes cannot make it: n3: EINVAL');
+    expect(status.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
+    // Its report goes with a Node.
+    await cluster.delete('Node', 'n3');
+    await shows({ total: 2, ready: 2, pending: 0, failing: 0 });
+    await vi.waitFor(async () => expect(await cluster.get('NodeNetworkReport', 'n3')).toBeUndefined());
+  });
+
+  it('on layer 3 says both what nodes were given and what they made of it', async () => {
+    await start();
+    await cluster.create(tenant('ns'), node('n1'), layer3Udn('ns/net', ['10.2.0.0/16']));
+    await tell('n1', { ready: '0-1' });
+    await shows({ total: 1, allocated: 1, failed: 0, ready: 1, pending: 0, failing: 0 });
+  });
+
+  it('a report that cannot be read is left out, and stops nothing', async () => {
+    await start();
+    await cluster.create(tenant('ns'), node('n1'), node('n2'), layer2Udn('ns/net', ['10.2.0.0/16']));
+    await tell('n1', { ready: '9-1' });
+    await tell('n2', { ready: '0-1' });
+    await shows({ total: 2, ready: 1, pending: 0, failing: 0 });
+    expect(cluster.manager.mirrors.caches.reports.has('n1')).toBe(false);
+  });
+
+  it('of one network is written once for many reports', async () => {
+    const clock = createFakeClock();
+    await start({ clock });
+    const names = Array.from({ length: 50 }, (_, i) => `n${i}`);
+    await cluster.create(tenant('ns'), ...names.map((name) => node(name)), layer2Udn('ns/net', ['10.2.0.0/16']));
+    await cluster.settled();
+    await clock.advance(30_000);
+    await cluster.settled();
+    const statusWrites = () =>
+      cluster.observations.filter(
+        (one) =>
+          one.source === 'writer' &&
+          one.about.kind === 'written' &&
+          one.about.resource.plural === 'userdefinednetworks',
+      ).length;
+    const before = statusWrites();
+    for (const name of names) await tell(name, { pending: '1' });
+    for (const name of names) await tell(name, { ready: '1' });
+    await cluster.settled();
+    expect(statusWrites() - before).toBe(0);
+    await clock.advance(30_000);
+    await cluster.settled();
+    expect(statusWrites() - before).toBe(1);
+    expect((await statusOf()).nodes).toMatchObject({ ready: 50 });
+    await clock.advance(300_000);
+    await cluster.settled();
+    expect(statusWrites() - before).toBe(1);
+  });
+});

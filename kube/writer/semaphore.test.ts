@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createSemaphore } from './semaphore.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('lets so many run at once, and goes round the lanes of those that wait', async () => {
+  const semaphore = createSemaphore(2);
+  const log: string[] = [];
+  const gates: (() => void)[] = [];
+  const task = (name: string) => async (): Promise<void> => {
+    log.push(name);
+    await new Promise<void>((resolve) => gates.push(resolve));
+  };
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1'].map((name) => semaphore.run(name[0] ?? '', task(name)));
+  await turn();
+  expect(log).toEqual(['a1', 'a2']);
+  for (let n = 0; n < 6; n += 1) {
+    gates.shift()?.();
+    await turn();
+  }
+  await Promise.all(all);
+  expect(log).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4']);
+});
+
+it('goes on after a failure', async () => {
+  const semaphore = createSemaphore(1);
+  const failed = semaphore.run('a', () => Promise.reject(new Error('broken')));
+  const next = semaphore.run('a', () => Promise.resolve('well'));
+  await expect(failed).rejects.toThrow('broken');
+  expect(await next).toBe('well');
+});
