@@ -13,6 +13,7 @@ import { layer2, layer3, namespace, pod } from './manifests.ts';
 import { nodeAddress, seenOverHttp } from './north-south.ts';
 
 const GONE_MS = 60_000;
+const FIRST_TABLE = vrfTable(parseNetworkId(0));
 
 /** Networks of both kinds. @returns their namespaces, when their pods reach the outside */
 export const comeTo = async (sandbox: Sandbox, node: 'node-1', name: string): Promise<readonly string[]> => {
@@ -66,7 +67,13 @@ export const readStays = async (sandbox: Sandbox, node: string, tenants: readonl
     ...found.flatMap(({ id, masquerade }) => namesOfNetwork(id, masquerade)),
   ];
   const pattern = new RegExp(names.map((name) => `(?<![\\w.:-])${name.replaceAll('.', '\\.')}(?![\\w.:-])`).join('|'));
-  return { isConcernedBy: (line) => !line.startsWith('flows: ') && pattern.test(line) };
+  const tables = new Set(found.map(({ id }) => vrfTable(parseNetworkId(id))));
+  // Routes of other networks lead to the same bridge.
+  const isOfAnother = (line: string): boolean => {
+    const table = Number(/ table (\d+)/.exec(line)?.[1] ?? 0);
+    return table >= FIRST_TABLE && !tables.has(table);
+  };
+  return { isConcernedBy: (line) => !line.startsWith('flows: ') && !isOfAnother(line) && pattern.test(line) };
 };
 
 const masqueradeSchema = z.object({ gateway: z.array(z.string()), management: z.array(z.string()) });

@@ -22,17 +22,23 @@ export interface Loss {
   readonly isStream: boolean;
 }
 
-/** @param pings of each pair and family */
-export const startTraffic = (sandbox: Sandbox, pairs: readonly Pair[], pings: number): Promise<Loss[]> =>
-  Promise.all(pairs.flatMap((pair) => FAMILIES.map((family) => send(sandbox, pair, family, pings)))).then((losses) =>
+export interface Volume {
+  /** Of each pair and family. */
+  readonly pings: number;
+  /** Between the pieces of a stream. */
+  readonly pauseMs: number;
+}
+
+export const startTraffic = (sandbox: Sandbox, pairs: readonly Pair[], volume: Volume): Promise<Loss[]> =>
+  Promise.all(pairs.flatMap((pair) => FAMILIES.map((family) => send(sandbox, pair, family, volume)))).then((losses) =>
     losses.flat(),
   );
 
 /** To the pod on the other node pings and a stream at once; to the outside a stream. @returns what was lost */
-const send = async (sandbox: Sandbox, { from, to }: Pair, family: Family, count: number): Promise<Loss[]> => {
+const send = async (sandbox: Sandbox, { from, to }: Pair, family: Family, volume: Volume): Promise<Loss[]> => {
   const address = addressOfFamily(await readPod(sandbox, to), family);
-  const pings = Array.from({ length: count }, () => ping(sandbox, from, address));
-  const streams = [address, outside(family)].map((target) => stream(sandbox, from, target));
+  const pings = Array.from({ length: volume.pings }, () => ping(sandbox, from, address));
+  const streams = [address, outside(family)].map((target) => stream(sandbox, from, target, volume.pauseMs));
   const sent = await Promise.all([...pings, ...streams]);
   return sent.filter(({ missing }) => missing.length > 0);
 };
@@ -55,8 +61,9 @@ const lostPings = (output: string): readonly number[] => {
 };
 
 /** One connection to the TCP echo server; every piece has to come back within two seconds. */
-const stream = async (sandbox: Sandbox, from: string, to: Ip): Promise<Loss> => {
-  const { stdout } = await sandbox.exec(from, ['python3', '-c', STREAM, to, STOP_FILE], TIMEOUT);
+const stream = async (sandbox: Sandbox, from: string, to: Ip, pauseMs: number): Promise<Loss> => {
+  const argv = ['python3', '-c', STREAM, to, STOP_FILE, String(pauseMs / 1000)];
+  const { stdout } = await sandbox.exec(from, argv, TIMEOUT);
   const pieces = z.array(z.int()).parse(JSON.parse(stdout));
   return { what: `${from} tcp ${to}`, missing: pieces, isStream: true };
 };
@@ -102,6 +109,6 @@ while not os.path.exists(sys.argv[2]):
     except OSError:
         missing.append(count)
         break
-    time.sleep(0.02)
+    time.sleep(float(sys.argv[3]))
 print(json.dumps(missing))
 `;
