@@ -13,6 +13,7 @@ import { type Clock, systemClock } from '../../kube/clock.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS } from '../../kube/resources.ts';
 import type { KubeClient, ObjectRef, ResourceType } from '../../kube/types.ts';
+import { formatRanges, rangesOf } from '../../net/id-ranges.ts';
 import { eventually } from '../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../conformance/kube/kubectl.ts';
 import { type RealServer, startRealServer } from '../conformance/kube/real-server.ts';
@@ -140,7 +141,7 @@ describe('on a real API server', () => {
 
   it('a network says how many nodes report it, and kubectl shows the reports', async () => {
     const { networkID: id = 0, networkName: network = '' } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l2'));
-    const ids = { ready: `0,${id}`, pending: '', failed: '' };
+    const ids = { ready: formatRanges(rangesOf([0, id])), pending: '', failed: '' };
     const exceptions = [{ network, state: 'Failed', message: 'EINVAL', since: '2026-01-01T00:00:00Z' }];
     const observed = '2999-01-01T00:00:00Z';
     await report('st-n1', { rendering: 'Always', observed, networks: { ready: 2, pending: 0, failed: 0 }, ids });

@@ -196,7 +196,7 @@ describe('after an installation', () => {
     expect(policies).toContain(
       'ovn-udn-nodes does not name the account system:serviceaccount:elsewhere:udn-agent, so that it does not keep it',
     );
-    expect(policies.split('; ')).toHaveLength(5);
+    expect(policies.split('; ')).toHaveLength(6);
   });
 
   it('what this user may not see is no fault', async () => {
