@@ -25,8 +25,11 @@ export const RENDERINGS = ['Always', 'OnDemand'] as const;
 export const parseNodeNetworkReport = (value: unknown): NodeNetworkReport =>
   parseWith(reportSchema, value, describeRef(refOf('NodeNetworkReport', value)));
 
-/** Every second id, four digits each. */
-const MAX_RANGES = (MAX_NETWORKS / 2) * 5;
+/** Of a network's name: NAMESPACE_NAME, a label and a subdomain (RFC 1123). NADs written by hand may have longer ones. */
+export const MAX_REPORTED_NAME = 63 + 1 + 253;
+
+/** Two of every three ids, four digits each: no set of them is longer as ranges. */
+const MAX_RANGES = Math.ceil(MAX_NETWORKS / 3) * '1000-1001,'.length;
 
 const ids = (description: string) =>
   z.string().max(MAX_RANGES).meta({ description, pattern: '^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$' });
@@ -34,7 +37,7 @@ const ids = (description: string) =>
 const count = (description: string) => z.int().min(0).max(MAX_NETWORKS).meta({ description, format: 'int32' });
 
 const exceptionSchema = z.object({
-  network: z.string().max(253).meta({ description: 'Its name in annotations: red_net.' }),
+  network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
   state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be there as it is.' }),
   message: z.string().max(MAX_SENTENCE).meta({ description: 'What it waits for, or what is wrong.' }),
   since: z.string().meta({ description: 'When it came to that state, by the clock of the node.', format: 'date-time' }),

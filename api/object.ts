@@ -48,11 +48,12 @@ export interface ObjectRef {
 export const describeRef = ({ kind, namespace, name }: ObjectRef): string =>
   `${kind} ${namespace === undefined || namespace === '' ? '' : `${namespace}/`}${name}`;
 
+// Once and not for each object: a schema is compiled when it is first used.
+const namedSchema = z.object({ metadata: z.object({ name: z.string(), namespace: z.string().optional() }) });
+
 /** The reference of an object that may be anything, for the error that says so. */
 export const refOf = (kind: string, value: unknown): ObjectRef => {
-  const result = z
-    .object({ metadata: z.object({ name: z.string(), namespace: z.string().optional() }) })
-    .safeParse(value);
+  const result = namedSchema.safeParse(value);
   return result.success ? { kind, ...result.data.metadata } : { kind, name: '(without a name)' };
 };
 

@@ -71,3 +71,20 @@ it('its size is bounded, whatever is wrong', () => {
   expect(reportStatusSchema.safeParse(status).success).toBe(true);
   expect(JSON.stringify(status).length).toBeLessThan(30_000);
 });
+
+it('no name and no set of ids makes it a report that the API server refuses', () => {
+  const ledger = new ReportLedger();
+  for (let id = 1; id < 4096; id += 1)
+    ledger.set(`n${id}`, network(id, { state: id % 3 === 2 ? 'Failed' : 'Ready' }), T1);
+  const [longest, tooLong] = [`${'n'.repeat(63)}_${'u'.repeat(253)}`, 'x'.repeat(5000)];
+  ledger.set(longest, network(1, { state: 'Pending' }), '2025-01-01T00:00:00Z');
+  ledger.set(tooLong, network(2, { state: 'Failed' }), '2025-01-01T00:00:00Z');
+  for (let id = 3; id < 4096; id += 1)
+    ledger.set(`n${id}`, network(id, { state: id % 3 === 2 ? 'Pending' : 'Ready' }), T1);
+  const status = ledger.status('Always');
+  expect(reportStatusSchema.safeParse(status).error).toBeUndefined();
+  const named = status.exceptions?.map(({ network: name }) => name);
+  expect(named).toContain(longest);
+  expect(named).not.toContain(tooLong);
+  expect(status.ids.failed.split(',')).toContain('2');
+});

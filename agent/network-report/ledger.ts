@@ -4,6 +4,7 @@
  */
 import {
   MAX_EXCEPTIONS,
+  MAX_REPORTED_NAME,
   MAX_SENTENCE,
   type NetworkException,
   type NetworkState,
@@ -76,8 +77,10 @@ export class ReportLedger {
     };
   }
 
+  /** A name for which there is no room must not keep the report from being taken: its id is there. */
   #exceptions(): NetworkException[] {
     return [...this.#unready]
+      .filter(([network]) => network.length <= MAX_REPORTED_NAME)
       .map(([network, { state, message = UNWRITTEN, since }]) => ({
         network,
         state: state === 'Failed' ? ('Failed' as const) : ('Pending' as const),

@@ -100,9 +100,9 @@ export const writeStatus = async (
   const { resourceVersion = '', uid } = facts.metadata;
   const key = networkKey(facts);
   const underWay = ownWrites.underWay(key, fieldManager, resourceVersion);
-  if (isSaid(facts, OWNED[fieldManager], wanted, fields)) return;
   const text = canonicalJson({ uid, wanted, fields });
-  if (text === underWay) return;
+  // What is under way counts, and not what a mirror that lags still shows.
+  if (underWay === undefined ? isSaid(facts, OWNED[fieldManager], wanted, fields) : text === underWay) return;
   const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
   const list = wanted.map((input) => nextCondition(input, facts.conditions, now));
   const status = { ...(list.length > 0 && { conditions: list }), ...fields };

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NetworkStatus } from '../../api/network-status.ts';
 import type { ReportStatus } from '../../api/node-network-report.ts';
-import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import { NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import { parseRanges } from '../../net/id-ranges.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
-import { layer2Udn, layer3Udn, node, tenant } from '../testing/objects.ts';
+import { cudn, layer2Udn, layer3Udn, node, tenant } from '../testing/objects.ts';
 import { changedFailures, changedIds, countNodes } from './node-reports.ts';
 
 const ids = (text: string) => parseRanges(text, 4095);
@@ -143,6 +143,35 @@ describe('the status of a network', () => {
     await cluster.create(tenant('ns'), node('n1'), layer3Udn('ns/net', ['10.2.0.0/16']));
     await tell('n1', { ready: '0-1' });
     await shows({ total: 1, allocated: 1, failed: 0, ready: 1, pending: 0, failing: 0 });
+  });
+
+  it('says nothing of nodes any more when no namespace has the network', async () => {
+    await start();
+    const network = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.2.0.0/16'] } };
+    await cluster.create(tenant('ns', { team: 'a' }), node('n1'), cudn('red', { matchLabels: { team: 'a' } }, network));
+    await tell('n1', { ready: '0-1' });
+    const statusOfRed = async () =>
+      (await cluster.get('ClusterUserDefinedNetwork', 'red'))?.['status'] as NetworkStatus;
+    await vi.waitFor(async () => expect(nodesReady(await statusOfRed())).toMatch(/^True/));
+    const namespaceSelector = { matchLabels: { team: 'b' } };
+    await cluster.patch('ClusterUserDefinedNetwork', 'red', { spec: { namespaceSelector } });
+    await vi.waitFor(async () => {
+      expect(nodesReady(await statusOfRed())).toBeUndefined();
+      expect(await statusOfRed()).not.toHaveProperty('nodes');
+    });
+  });
+
+  it('is written again when somebody changes it', async () => {
+    await start();
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.2.0.0/16']));
+    await tell('n1', { ready: '0-1' });
+    await shows({ total: 1, ready: 1, pending: 0, failing: 0 });
+    await cluster.settled();
+    const ref = { namespace: 'ns', name: 'net' };
+    const body = { status: { nodes: { ready: 7 } } };
+    await cluster.client.patch(USER_DEFINED_NETWORKS, ref, { type: 'merge', body }, { subresource: 'status' });
+    await shows({ total: 1, ready: 7, pending: 0, failing: 0 });
+    await shows({ total: 1, ready: 1, pending: 0, failing: 0 });
   });
 
   it('a report that cannot be read is left out, and stops nothing', async () => {

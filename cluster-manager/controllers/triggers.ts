@@ -31,7 +31,7 @@ export interface TriggerContext extends Pick<ControllerContext, 'caches' | 'stat
 export const followCaches = (context: TriggerContext): (() => void) => {
   const { caches } = context;
   const ends = [
-    caches.nodes.subscribe((change) => onNode(context, change)),
+    followNodes(context),
     caches.nads.subscribe((change) => onNad(context, change)),
     caches.udns.subscribe((change) => onNetwork(context, change)),
     caches.cudns.subscribe((change) => onNetwork(context, change)),
@@ -59,27 +59,39 @@ const subscribeToChanges = <Value>(
   return end;
 };
 
+/** What there is from the start is counted with each network, not with each node. */
+const followNodes = (context: TriggerContext): (() => void) => {
+  let isReplay = true;
+  const end = context.caches.nodes.subscribe((change) => {
+    onNode(context, change);
+    if (!isReplay && change.before?.uid !== change.after?.uid) enqueueUsageOfNodes(context);
+  });
+  isReplay = false;
+  return end;
+};
+
 const onNetwork = ({ enqueue }: TriggerContext, { before, after }: Change<NetworkFacts>): void => {
   const facts = after ?? before;
   if (facts === undefined) return;
   enqueue.network(networkKey(facts));
-  // Of the time when nobody looked.
-  if (before === undefined) enqueue.usage(networkKey(facts));
+  // Also when somebody else changes what its status says, or when nobody looked.
+  enqueue.usage(networkKey(facts));
 };
 
 const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFacts>): void => {
   const { state } = context;
   if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeNode(key));
   if (after !== undefined) touch(context, state.upsertNode(after));
-  if (before?.uid !== after?.uid) enqueueUsageOfNodes(context);
 };
 
 const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>): void => {
-  const { state, enqueue, views } = context;
+  const { caches, state, enqueue, views } = context;
   views.seen(key);
   touch(context, after === undefined ? state.removeNad(key) : state.upsertNad(after));
   enqueue.nad(key);
   enqueueOwners(context, key, [before, after]);
+  // A network without a NAD has nothing any more that could be counted.
+  if (after === undefined) for (const owner of ownersOf(caches, before)) enqueue.usage(owner);
   if (before?.config === after?.config) return;
   const namespace = key.split('/')[0] ?? '';
   // Its place may be free now for the primary network that was refused because of it.

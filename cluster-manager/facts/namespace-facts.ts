@@ -10,7 +10,9 @@ export interface NamespaceFacts {
   readonly isTerminating: boolean;
 }
 
+const schema = z.object({ metadata: metadataSchema });
+
 export const namespaceFacts = (object: unknown): NamespaceFacts => {
-  const { metadata } = parseWith(z.object({ metadata: metadataSchema }), object, 'Namespace');
+  const { metadata } = parseWith(schema, object, 'Namespace');
   return { name: metadata.name, labels: metadata.labels, isTerminating: metadata.deletionTimestamp != null };
 };

@@ -20,8 +20,10 @@ export interface NodeFacts {
   };
 }
 
+const schema = z.object({ metadata: metadataSchema });
+
 export const nodeFacts = (object: unknown): NodeFacts => {
-  const { metadata } = parseWith(z.object({ metadata: metadataSchema }), object, 'Node');
+  const { metadata } = parseWith(schema, object, 'Node');
   const { annotations } = metadata;
   return {
     name: metadata.name,
