@@ -87,8 +87,15 @@ export const unusedCondition: ConditionInput = {
   message: 'spec.namespaceSelector selects no namespace',
 };
 
-/** `NodesReady`: what the agents say. A node that has no use of the network is asked nothing. */
-export const nodesCondition = (total: number, { pending, failing, problems = [] }: NodeCounts): ConditionInput => {
+/**
+ * `NodesReady`: what the agents say. A node that has no use of the network is asked nothing.
+ * @param total of the nodes @param silent how many of them have no report at all
+ */
+export const nodesCondition = (
+  total: number,
+  silent: number,
+  { pending, failing, problems = [] }: NodeCounts,
+): ConditionInput => {
   const type = 'NodesReady';
   if (failing > 0) {
     const first = problems.slice(0, MAX_TOLD).map(({ node, message }) => `${node}: ${message}`);
@@ -97,6 +104,10 @@ export const nodesCondition = (total: number, { pending, failing, problems = [] 
   }
   if (pending > 0) {
     return { type, status: 'False', reason: 'NodesPending', message: 'Not all nodes that are to have it have it yet.' };
+  }
+  if (silent > 0) {
+    const message = `The others have it; ${silent} of ${total} nodes say nothing: their agents have not reported yet.`;
+    return { type, status: 'Unknown', reason: 'NodesSilent', message };
   }
   return { type, status: 'True', reason: 'NodesReady', message: 'All nodes that are to have it have it.' };
 };

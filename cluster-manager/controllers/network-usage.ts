@@ -54,7 +54,7 @@ const usageOf = (
   const reports = [...caches.reports.values()].filter(({ node }) => caches.nodes.has(node));
   const counts = countNodes(reports, { name, id: keys.id, createdAt });
   return {
-    conditions: counts === undefined ? [] : [nodesCondition(total, counts)],
+    conditions: counts === undefined ? [] : [nodesCondition(total, total - reports.length, counts)],
     fields: {
       pods,
       ...(usage.length > 0 && { usage: usage.map((one) => ({ unit, ...toNumbers(one) })) }),

@@ -145,6 +145,17 @@ describe('the status of a network', () => {
     await shows({ total: 1, allocated: 1, failed: 0, ready: 1, pending: 0, failing: 0 });
   });
 
+  it('does not say that all nodes have it before all have said something', async () => {
+    await start();
+    await cluster.create(tenant('ns'), node('n1'), node('n2'), layer2Udn('ns/net', ['10.2.0.0/16']));
+    await tell('n1', { ready: '0-1' });
+    await shows({ total: 2, ready: 1, pending: 0, failing: 0 });
+    expect(nodesReady(await statusOf())).toMatch(/^Unknown NodesSilent The others have it; 1 of 2 nodes say nothing/);
+    await tell('n2', { ready: '0-1' });
+    await shows({ total: 2, ready: 2, pending: 0, failing: 0 });
+    expect(nodesReady(await statusOf())).toMatch(/^True NodesReady/);
+  });
+
   it('says nothing of nodes any more when no namespace has the network', async () => {
     await start();
     const network = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.2.0.0/16'] } };
