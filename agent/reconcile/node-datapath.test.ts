@@ -30,7 +30,7 @@ const place = <Item>(name: string, said: string[]) => {
 
 const FLOOD: BridgeItem = { bridge: 'br-ex', kind: 'noFlood', noFlood: { port: 'patch' } };
 
-it('lets ports be changed when the flows are written; links and nftables are changed beside them', async () => {
+const node = () => {
   const said: string[] = [];
   const openflow = place<BridgeItem>('flows', said);
   const datapath = new NodeDatapath({
@@ -38,6 +38,11 @@ it('lets ports be changed when the flows are written; links and nftables are cha
     clock: createFakeClock(),
     observe: () => undefined,
   } as ConstructorParameters<typeof NodeDatapath>[0]);
+  return { said, openflow, datapath };
+};
+
+it('lets ports be changed when the flows are written; links and nftables are changed beside them', async () => {
+  const { said, openflow, datapath } = node();
   datapath.start();
   await datapath.whenIdle(signal);
   said.length = 0;
@@ -55,13 +60,7 @@ it('lets ports be changed when the flows are written; links and nftables are cha
 });
 
 it('knows what of an owner has not been looked at, and tells whose things are another way', async () => {
-  const said: string[] = [];
-  const openflow = place<BridgeItem>('flows', said);
-  const datapath = new NodeDatapath({
-    backends: { openflow: openflow.backend, host: place('links', said).backend, nftables: place('nft', said).backend },
-    clock: createFakeClock(),
-    observe: () => undefined,
-  } as ConstructorParameters<typeof NodeDatapath>[0]);
+  const { openflow, datapath } = node();
   const told: string[] = [];
   const end = datapath.onLook((owners) => told.push(...owners));
   datapath.start();

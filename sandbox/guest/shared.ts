@@ -3,6 +3,7 @@
  * with the process that shares it, whose children find it by an environment variable.
  */
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -39,6 +40,9 @@ export const borrowGuest = async (env: NodeJS.ProcessEnv = process.env): Promise
 /** Shares a guest with processes that are started from now on. Disposing of it ends the guest. */
 export const shareGuest = async (env: NodeJS.ProcessEnv = process.env): Promise<AsyncDisposable> => {
   const folder = await mkdtemp(join(tmpdir(), 'shared-guest-'));
+  // Ctrl-C may end the process before anybody disposes of this; the guest itself ends with its owner.
+  const forget = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', forget);
   const stop = new AbortController();
   let starting: Promise<SharedGuest> | undefined;
   const answer = async (client: Socket): Promise<void> => {
@@ -60,6 +64,7 @@ export const shareGuest = async (env: NodeJS.ProcessEnv = process.env): Promise<
       server.close();
       stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped'));
       await (await starting?.catch(() => undefined))?.end();
+      process.off('exit', forget);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -137,16 +137,19 @@ const underTraffic = async (scenery: Scenery, work: () => Promise<void>): Promis
   const traffic = startTraffic(sandbox, pairs, scenery);
   // What fails before it is waited for is no rejection that nobody handles.
   const results = Promise.allSettled([watched, traffic]);
+  const planted: (typeof CANARIES)[number][] = [];
   try {
     await eventually(async () => expect(await pingsThatRun(sandbox, NODE)).toBe(pairs.length * 2 * pings), 30_000);
     await work();
-    for (const { command } of CANARIES) await sandbox.node(NODE, command);
+    for (const canary of CANARIES) {
+      await sandbox.node(NODE, canary.command);
+      planted.push(canary);
+    }
     await eventually(async () => expect(await seenBy(sandbox)).toEqual(expect.arrayContaining(SIGNS)));
   } finally {
     await stopAll(sandbox, NODE, pairs);
     await results;
-    // What failed above may have kept one from being there.
-    for (const { undo } of CANARIES) await sandbox.node(NODE, undo).catch(() => {});
+    for (const { undo } of planted) await sandbox.node(NODE, undo);
   }
   await watched;
   return { changes: await seenBy(sandbox), losses: await traffic };
