@@ -50,6 +50,23 @@ export const NAD_ANNOTATIONS = {
   tunnelKeys: 'k8s.ovn.org/tunnel-keys',
 } as const;
 
+/** Of EndpointSlices: https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/ */
+export const SLICE_LABELS = {
+  managedBy: 'endpointslice.kubernetes.io/managed-by',
+  service: 'kubernetes.io/service-name',
+  /** In the place of `service`, so that whoever follows that label does not send to addresses it cannot reach. */
+  mirroredService: 'k8s.ovn.org/service-name',
+} as const;
+/** Who makes the EndpointSlices of Services with a selector. */
+export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io';
+/** Who makes their mirrors, with addresses of primary networks. */
+export const SLICE_MIRROR_CONTROLLER = 'endpointslice-mirror-controller.k8s.ovn.org';
+export const SLICE_ANNOTATIONS = {
+  network: 'k8s.ovn.org/endpointslice-network',
+  source: 'k8s.ovn.org/source-endpointslice',
+  sourceVersion: 'k8s.ovn.org/source-endpointslice-version',
+} as const;
+
 export const NODE_ANNOTATIONS = {
   subnets: 'k8s.ovn.org/node-subnets',
   id: 'k8s.ovn.org/node-id',

@@ -14,7 +14,7 @@ import {
 import { addressBits, type Ip, ipFamily } from '../net/ip.ts';
 import { DEFAULT_HOST_PREFIX, NODE_BITS } from './cluster-config.ts';
 import type { NetConf } from './net-conf.ts';
-import type { NetworkSubnet } from './network.ts';
+import { gatewayIp, managementIp, type NetworkSubnet } from './network.ts';
 
 export interface BrokenRule {
   readonly message: string;
@@ -161,6 +161,38 @@ const roomForPods: NetConfRule = ({ topology, role, subnets }) => {
   return broken('subnets', `a /${length} of "${small.cidr}" has no address left for pods after the gateway's`);
 };
 
+/**
+ * What pods never get of a layer-2 subnet: excluded and infrastructure subnets, the ends, gateway and management port. Reserved
+ * subnets are not counted: a network whose pods all ask for their addresses may have nothing else.
+ */
+const roomBesideParts: NetConfRule = (conf) => {
+  if (conf.topology !== 'layer2') return undefined;
+  const parts = [...conf.infrastructureSubnets, ...conf.excludeSubnets];
+  for (const { cidr } of parts.length === 0 ? [] : conf.subnets) {
+    const whole = outermost(parts.filter((part) => cidrContains(cidr, part)));
+    const taken = whole.reduce((sum, part) => sum + cidrSize(part), 0n);
+    const own = new Set(ownAddresses(conf, cidr).filter((ip) => !whole.some((part) => cidrContainsIp(part, ip))));
+    if (whole.length === 0 || cidrSize(cidr) > taken + BigInt(own.size)) continue;
+    const isInfrastructure = conf.infrastructureSubnets.some((part) => whole.includes(part));
+    const [field, what] = isInfrastructure
+      ? ['infrastructureSubnets', 'infrastructure']
+      : ['excludeSubnets', 'excluded'];
+    return broken(field, `the ${what} subnets leave no address of "${cidr}" for pods`);
+  }
+  return undefined;
+};
+
+const outermost = (parts: readonly Cidr[]): readonly Cidr[] => {
+  const distinct = [...new Set(parts)];
+  return distinct.filter((part) => !distinct.some((other) => other !== part && cidrContains(other, part)));
+};
+
+const ownAddresses = (conf: NetConf, cidr: Cidr): readonly Ip[] => [
+  ...(cidrSize(cidr) > 2n ? [addressOf(cidr)] : []),
+  ...(cidrSize(cidr) > 2n && cidrFamily(cidr) === 4 ? [addressAt(cidr, cidrSize(cidr) - 1n)] : []),
+  ...(conf.role === 'primary' ? [gatewayIp(conf, cidr), managementIp(conf, cidr)] : []),
+];
+
 /** The first address is the router's of the whole network, those from the second on are its nodes'. */
 const roomForNodes: NetConfRule = ({ joinSubnets: join, transitSubnets }) => {
   const isSmall = (cidr: Cidr): boolean => addressBits(cidrFamily(cidr)) - prefixLength(cidr) < NODE_BITS;
@@ -214,6 +246,7 @@ const RULES: readonly NetConfRule[] = [
   joinSubnets,
   gateways,
   roomForPods,
+  roomBesideParts,
   roomForNodes,
   hostAddresses,
   smallMtu,

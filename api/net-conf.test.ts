@@ -103,6 +103,23 @@ describe('NAD configuration', () => {
     [config({ role: 'secondary', subnets: '10.0.0.0/16/31' }), 'a /31 of "10.0.0.0/16" has no address left for pods'],
     [config({ topology: 'layer2', subnets: '10.0.0.0/30' }), 'a /30 of "10.0.0.0/30" has no address left for pods'],
     [config({ topology: 'layer2', subnets: 'fd20::/127' }), 'a /127 of "fd20::/127" has no address left for pods'],
+    [
+      config({ topology: 'layer2', subnets: '10.0.0.0/24', infrastructureSubnets: '10.0.0.0/24' }),
+      'the infrastructure subnets leave no address of "10.0.0.0/24" for pods',
+    ],
+    [
+      config({ topology: 'layer2', subnets: '10.0.0.0/24', infrastructureSubnets: '10.0.0.0/25,10.0.0.128/25' }),
+      'the infrastructure subnets leave no address of "10.0.0.0/24" for pods',
+    ],
+    [
+      // The rest are the ends, the gateway and the management port.
+      config({ topology: 'layer2', subnets: '10.0.0.0/29', excludeSubnets: '10.0.0.3/32,10.0.0.4/31,10.0.0.6/32' }),
+      'the excluded subnets leave no address of "10.0.0.0/29" for pods',
+    ],
+    [
+      config({ topology: 'layer2', subnets: '10.0.0.0/16,fd20::/64', infrastructureSubnets: 'fd20::/64' }),
+      'the infrastructure subnets leave no address of "fd20::/64" for pods',
+    ],
     [config({ topology: 'layer2', subnets: '127.0.0.0/8' }), '"127.0.0.0/8" has loopback addresses (127.0.0.0/8)'],
     [config({ subnets: '224.0.0.0/8' }), '"224.0.0.0/8" has multicast addresses (224.0.0.0/4)'],
     [config({ topology: 'layer2', subnets: 'fe80::/64' }), '"fe80::/64" has link-local addresses (fe80::/10)'],
@@ -122,6 +139,14 @@ describe('NAD configuration', () => {
   ])('refuses %s', (text, message) => {
     expect(() => parseNetConf(text, NAD)).toThrow(message);
     expect(() => parseNetConf(text, NAD)).toThrow(ApiError);
+  });
+
+  it.each([
+    { subnets: '10.0.0.0/29', infrastructureSubnets: '10.0.0.0/30' },
+    { subnets: '10.0.0.0/29', excludeSubnets: '10.0.0.3/32,10.0.0.4/31,10.0.0.4/32' },
+    { subnets: '10.0.0.0/24', reservedSubnets: '10.0.0.0/24' },
+  ])('takes %o, which leaves one address at least, or those that pods ask for', (fields) => {
+    expect(parseNetConf(config({ topology: 'layer2', ...fields }), NAD)).toMatchObject({ topology: 'layer2' });
   });
 
   it('is the same network in another namespace', () => {

@@ -48,12 +48,26 @@ export const parseJson = (text: string, object: string): unknown => {
  */
 export const readJson = (text: string): unknown => {
   const value: unknown = JSON.parse(text);
-  if (isDeeperThan(MAX_JSON_DEPTH, value)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} levels deep`);
+  if (mayBeDeep(text) && isDeeperThan(MAX_JSON_DEPTH, value))
+    throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} levels deep`);
   return value;
 };
 
 /** Nothing that we read has more than ten. */
 const MAX_JSON_DEPTH = 64;
+
+/** Whether there are so many brackets: what most texts have not, needs no walk. */
+const mayBeDeep = (text: string): boolean => {
+  let open = 0;
+  for (let at = 0; at < text.length && open <= MAX_JSON_DEPTH; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OBJECT || code === ARRAY) open += 1;
+  }
+  return open > MAX_JSON_DEPTH;
+};
+
+const OBJECT = '{'.charCodeAt(0);
+const ARRAY = '['.charCodeAt(0);
 
 const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&

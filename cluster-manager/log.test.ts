@@ -2,11 +2,12 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { KubeError } from '../kube/errors.ts';
 import type { ManagerObservation } from './controllers/manager.ts';
-import { logObservation } from './log.ts';
+import { createObservationLog } from './log.ts';
 
 const linesOf = (about: Extract<ManagerObservation, { source: 'mirror' }>['about']) => {
   const lines: { level: number; resource: string; msg: string }[] = [];
-  logObservation(pino({}, { write: (line) => lines.push(JSON.parse(line)) }), { source: 'mirror', about });
+  const log = createObservationLog(pino({}, { write: (line) => lines.push(JSON.parse(line)) }));
+  log({ source: 'mirror', about });
   return lines.map(({ level, resource, msg }) => ({ level, resource, msg }));
 };
 

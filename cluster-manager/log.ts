@@ -4,7 +4,23 @@ import { isForbidden } from '../kube/errors.ts';
 import type { ManagerObservation } from './controllers/manager.ts';
 
 /** One line per thing that an operator may want to know; what goes well again and again is for debugging. */
-export const logObservation = (log: Logger, observation: ManagerObservation): void => {
+export const createObservationLog = (log: Logger): ((observation: ManagerObservation) => void) => {
+  const modules = new Map<string, Logger>();
+  // Once each: there are thousands of observations in a second.
+  const moduleLog = (module: string, resource?: string): Logger => {
+    const key = resource === undefined ? module : `${module} ${resource}`;
+    const known = modules.get(key) ?? log.child({ module, ...(resource !== undefined && { resource }) });
+    modules.set(key, known);
+    return known;
+  };
+  return (observation) => logObservation(log, moduleLog, observation);
+};
+
+const logObservation = (
+  log: Logger,
+  moduleLog: (module: string, resource?: string) => Logger,
+  observation: ManagerObservation,
+): void => {
   switch (observation.source) {
     case 'recovered':
       log.info({ problems: observation.problems.length }, 'recovered what was given out');
@@ -14,13 +30,13 @@ export const logObservation = (log: Logger, observation: ManagerObservation): vo
       log.info('caught up with what was there');
       return;
     case 'mirror':
-      logMirror(log.child({ module: 'mirror', resource: observation.about.resource }), observation.about);
+      logMirror(moduleLog('mirror', observation.about.resource), observation.about);
       return;
     case 'writer':
-      logWriter(log.child({ module: 'writer' }), observation.about);
+      logWriter(moduleLog('writer'), observation.about);
       return;
     case 'queue':
-      logQueue(log.child({ module: observation.controller }), observation.about);
+      logQueue(moduleLog(observation.controller), observation.about);
   }
 };
 

@@ -4,14 +4,13 @@ import { destination, type Logger, pino } from 'pino';
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
-import { fencedClient } from '../kube/lease/fence.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startHttpServer } from '../program/http-server.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
 import { createManager } from './controllers/manager.ts';
 import { whenLeading } from './leadership.ts';
-import { logObservation } from './log.ts';
+import { createObservationLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { helpText, type Options, parseCommand } from './options.ts';
 
@@ -29,11 +28,14 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
   const { kubeconfig, context, cluster, limits, lease, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
-  const unfenced = connect(connection, { userAgent: `${NAME}/${packageJson.version}` });
+  const userAgent = `${NAME}/${packageJson.version}`;
+  // With connections of its own the Lease is renewed however much there is to write.
+  const leaseClient = connect(connection, { userAgent });
   let isHeld = (): boolean => false;
-  const client = fencedClient(unfenced, () => isHeld());
+  const client = connect(connection, { userAgent, mayWrite: () => isHeld() });
   const events = createEventRecorder({ client, component: NAME });
   const metrics = createMetrics();
+  const logObservation = createObservationLog(log);
   const manager = createManager({
     client,
     events,
@@ -41,7 +43,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     limits,
     observe: (observation) => {
       metrics.observe(observation);
-      logObservation(log, observation);
+      logObservation(observation);
       if (observation.source === 'caught-up') void releaseStart(log);
     },
   });
@@ -62,14 +64,15 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
           metrics: () => metrics.text(),
           // Whoever leads and cannot renew the Lease ends; what waits for the API server is not helped by a new process.
           notAlive: () => [],
-          notReady: () => (isStandby || manager.state !== undefined ? [] : ['what exists has not been read yet']),
+          notReady: () => (isStandby || manager.state !== undefined ? [] : manager.mirrors.unread()),
         });
   log.info({ server: connection.server, metricsPort: http?.port }, 'started');
   try {
-    await whenLeading({ client: unfenced, lease, log }, lead, signal);
+    await whenLeading({ client: leaseClient, lease, log }, lead, signal);
   } finally {
     await http?.close();
     client.close();
+    leaseClient.close();
   }
   log.info('stopped');
 };

@@ -1,17 +1,21 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   addressAt,
+  type Cidr,
   cidrContains,
+  cidrContainsIp,
   cidrsOverlap,
   hostRoute,
   interfaceAddressAt,
+  networkOf,
   networkOfInterface,
   offsetIn,
   parseCidr,
   parseInterfaceAddress,
   subnetAt,
 } from './cidr.ts';
-import { parseIp } from './ip.ts';
+import { addressBits, type Family, type Ip, ipFromBigInt, parseIp } from './ip.ts';
 
 describe('parseCidr', () => {
   it.each(['10.0.0.0/8', '0.0.0.0/0', '10.0.0.1/32', 'fd00::/64', '::/0'])('takes %s', (text) =>
@@ -76,5 +80,45 @@ describe('networks', () => {
     expect(subnetAt(parseCidr('10.128.0.0/14'), 23, 3)).toBe('10.128.6.0/23');
     expect(subnetAt(parseCidr('fd00:10:128::/48'), 64, 65535)).toBe('fd00:10:128:ffff::/64');
     expect(hostRoute(parseIp('fd00::1'))).toBe('fd00::1/128');
+  });
+});
+
+describe('words of 32 bits', () => {
+  /** Close to each other as often as far apart, with every length. */
+  const pairs = fc.constantFrom<Family>(4, 6).chain((family) => {
+    const bits = addressBits(family);
+    return fc.record({
+      family: fc.constant(family),
+      value: fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n }),
+      flipped: fc.option(fc.integer({ min: 0, max: bits - 1 })),
+      length: fc.integer({ min: 0, max: bits }),
+      innerLength: fc.integer({ min: 0, max: bits }),
+    });
+  });
+
+  it('say what big integers say', () => {
+    fc.assert(
+      fc.property(pairs, ({ family, value, flipped, length, innerLength }) => {
+        const bits = addressBits(family);
+        const other = flipped === null ? value : value ^ (1n << BigInt(flipped));
+        const firstOf = (address: bigint, prefix: number): bigint =>
+          (address >> BigInt(bits - prefix)) << BigInt(bits - prefix);
+        const text = (address: bigint, prefix: number): Cidr => `${ipFromBigInt(family, address)}/${prefix}` as Cidr;
+        const [first, ip] = [firstOf(value, length), ipFromBigInt(family, other)];
+        const [outer, inner] = [text(first, length), text(firstOf(other, innerLength), innerLength)];
+        const isInside = firstOf(other, length) === first;
+        expect(networkOf(ipFromBigInt(family, value), length)).toBe(outer);
+        expect(cidrContainsIp(outer, ip)).toBe(isInside);
+        expect(offsetIn(outer, ip)).toBe(isInside ? other - first : undefined);
+        expect(cidrContains(outer, inner)).toBe(innerLength >= length && isInside);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('know one family from the other', () => {
+    expect(cidrContainsIp('::/0' as Cidr, '10.0.0.1' as Ip)).toBe(false);
+    expect(cidrContainsIp('0.0.0.0/0' as Cidr, '::1' as Ip)).toBe(false);
+    expect(cidrContains('::/96' as Cidr, '10.0.0.0/8' as Cidr)).toBe(false);
   });
 });

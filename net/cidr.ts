@@ -3,7 +3,18 @@
  * Both are branded strings in canonical form.
  */
 import { NetError } from './errors.ts';
-import { addressBits, type Family, type Ip, ipFamily, ipFromBigInt, ipToBigInt, parseIp } from './ip.ts';
+import {
+  addressBits,
+  type Family,
+  type Ip,
+  ipFamily,
+  ipFromBigInt,
+  ipFromWords,
+  ipToBigInt,
+  ipToWords,
+  parseIp,
+} from './ip.ts';
+import { hostPart, type IpWords, masked, maskWords, sameMasked, wordsToBigInt } from './ip-words.ts';
 
 declare const cidrBrand: unique symbol;
 declare const interfaceAddressBrand: unique symbol;
@@ -37,8 +48,7 @@ export const defaultRoute = (family: Family): Cidr => (family === 4 ? '0.0.0.0/0
 /** The network that has `ip` in it, with a prefix of `length` bits. */
 export const networkOf = (ip: Ip, length: number): Cidr => {
   const family = ipFamily(ip);
-  const hostBits = BigInt(addressBits(family) - length);
-  return `${ipFromBigInt(family, (ipToBigInt(ip) >> hostBits) << hostBits)}/${length}` as Cidr;
+  return `${ipFromWords(family, masked(ipToWords(ip), maskOf(family, length)))}/${length}` as Cidr;
 };
 
 export const cidrFamily = (cidr: Cidr | InterfaceAddress): Family => (cidr.includes(':') ? 6 : 4);
@@ -76,16 +86,23 @@ export const interfaceAddressAt = (cidr: Cidr, offset: bigint | number): Interfa
 
 /** The inverse of `addressAt`; undefined when the address is not in the network. */
 export const offsetIn = (cidr: Cidr, ip: Ip): bigint | undefined => {
-  if (cidrFamily(cidr) !== ipFamily(ip)) return undefined;
-  const offset = ipToBigInt(ip) - ipToBigInt(addressOf(cidr));
-  return offset >= 0n && offset < cidrSize(cidr) ? offset : undefined;
+  const { family, words, mask } = partsOf(cidr);
+  if (family !== ipFamily(ip)) return undefined;
+  const other = ipToWords(ip);
+  return sameMasked(words, other, mask) ? wordsToBigInt(hostPart(other, mask)) : undefined;
 };
 
-export const cidrContainsIp = (cidr: Cidr, ip: Ip): boolean => offsetIn(cidr, ip) !== undefined;
+export const cidrContainsIp = (cidr: Cidr, ip: Ip): boolean => {
+  const { family, words, mask } = partsOf(cidr);
+  return family === ipFamily(ip) && sameMasked(words, ipToWords(ip), mask);
+};
 
 /** True when `inner` is `outer` or a part of it. */
-export const cidrContains = (outer: Cidr, inner: Cidr): boolean =>
-  prefixLength(inner) >= prefixLength(outer) && cidrContainsIp(outer, addressOf(inner));
+export const cidrContains = (outer: Cidr, inner: Cidr): boolean => {
+  const { family, words, mask, length } = partsOf(outer);
+  const part = partsOf(inner);
+  return part.family === family && part.length >= length && sameMasked(words, part.words, mask);
+};
 
 export const cidrsOverlap = (a: Cidr, b: Cidr): boolean => cidrContains(a, b) || cidrContains(b, a);
 
@@ -94,6 +111,29 @@ export const subnetAt = (cidr: Cidr, length: number, index: bigint | number): Ci
   const hostBits = BigInt(addressBits(cidrFamily(cidr)) - length);
   return `${addressAt(cidr, BigInt(index) << hostBits)}/${length}` as Cidr;
 };
+
+interface Parts {
+  readonly family: Family;
+  readonly length: number;
+  readonly words: IpWords;
+  readonly mask: IpWords;
+}
+
+/** The same few networks are asked for each of their addresses. */
+const known = new Map<Cidr, Parts>();
+const MAX_KNOWN = 1024;
+
+const partsOf = (cidr: Cidr): Parts => {
+  const before = known.get(cidr);
+  if (before !== undefined) return before;
+  const [family, length] = [cidrFamily(cidr), prefixLength(cidr)];
+  const parts = { family, length, words: ipToWords(addressOf(cidr)), mask: maskOf(family, length) };
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(cidr, parts);
+  return parts;
+};
+
+const maskOf = (family: Family, length: number): IpWords => maskWords(length + 128 - addressBits(family));
 
 const splitPrefix = (text: string): { ip: Ip; length: number } => {
   const slash = text.indexOf('/');

@@ -1,17 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { parseIp } from './ip.ts';
-import { isUnicastMac, linkLocalFromMac, macFromBytes, macFromIp, macToBytes, parseMac } from './mac.ts';
+import { ipv4FromMac, isUnicastMac, linkLocalFromMac, macFromBytes, macFromIp, macToBytes, parseMac } from './mac.ts';
 
 describe('macFromIp', () => {
   it.each([
     ['100.65.0.4', '0a:58:64:41:00:04'],
     ['192.168.1.1', '0a:58:c0:a8:01:01'],
+    ['0.0.0.0', '0a:58:00:00:00:00'],
+    ['255.255.255.254', '0a:58:ff:ff:ff:fe'],
     ['fe80::1', '0a:58:6d:6d:c1:50'],
     ['fd99::1', '0a:58:2b:11:86:0d'],
     ['fd97::8', '0a:58:31:e2:6c:9b'],
     ['2014:100:200::1', '0a:58:f6:5f:cb:68'],
     ['fda6:0:0:1::1', '0a:58:23:5a:40:f1'],
   ])('%s → %s', (ip, mac) => expect(macFromIp(parseIp(ip))).toBe(mac));
+});
+
+describe('ipv4FromMac', () => {
+  it.each(['0.0.0.0', '10.20.0.5', '100.65.0.4', '255.255.255.254'])('finds %s again', (ip) =>
+    expect(ipv4FromMac(macFromIp(parseIp(ip)))).toBe(ip),
+  );
+  it('knows MACs that belong to none', () => expect(ipv4FromMac(parseMac('02:58:0a:14:00:05'))).toBeUndefined());
 });
 
 describe('parseMac', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { NetError } from './errors.ts';
-import { type Ip, ipFamily, ipFromBigInt, ipToBytes } from './ip.ts';
+import { type Ip, ipFamily, ipFromBigInt, ipFromWords, ipToWords } from './ip.ts';
 
 declare const macBrand: unique symbol;
 
@@ -31,8 +31,17 @@ export const macFromBytes = (bytes: Uint8Array): Mac =>
  * IPv6 address' canonical text. Every node derives the same one, so nothing has to be announced.
  */
 export const macFromIp = (ip: Ip): Mac => {
-  const suffix = ipFamily(ip) === 4 ? ipToBytes(ip) : hash('sha256', ip, 'buffer').subarray(0, 4);
-  return macFromBytes(Uint8Array.of(0x0a, 0x58, ...suffix));
+  const suffix = ipFamily(ip) === 4 ? hexOf(ipToWords(ip)[3]) : hash('sha256', ip, 'hex').slice(0, 8);
+  const [a, b, c, d] = [0, 2, 4, 6].map((at) => suffix.slice(at, at + 2));
+  return `0a:58:${a}:${b}:${c}:${d}` as Mac;
+};
+
+const hexOf = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
+
+/** The inverse of `macFromIp` for IPv4; undefined for a MAC that belongs to no IPv4 address. */
+export const ipv4FromMac = (mac: Mac): Ip | undefined => {
+  if (!mac.startsWith('0a:58:')) return undefined;
+  return ipFromWords(4, [0, 0, 0, Number.parseInt(mac.slice(6).replaceAll(':', ''), 16) | 0]);
 };
 
 /** The link-local address of an interface: modified EUI-64, RFC 4291 appendix A. */

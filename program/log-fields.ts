@@ -2,6 +2,7 @@
 export const LOG_FIELDS = {
   backend: 'a place that is programmed: openflow, host, nftables',
   bridge: 'an OVS bridge',
+  cgroup: 'path of a cgroup',
   chassis: 'the node’s chassis in OVN',
   column: 'a column of an OVSDB table',
   database: 'an OVSDB database: northbound, southbound, openvswitch',

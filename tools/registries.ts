@@ -34,7 +34,7 @@ import {
 } from '../api/network-keys.ts';
 import { FIRST_POD_KEY } from '../cluster-manager/allocation/address-ledger.ts';
 import { FIRST_NODE_ID, LAST_NODE_ID } from '../cluster-manager/allocation/node-allocations.ts';
-import { ALLOCATION_MANAGER, NETWORK_MANAGER, USAGE_MANAGER } from '../cluster-manager/controllers/network-status.ts';
+import { NETWORK_MANAGER, USAGE_MANAGER } from '../cluster-manager/controllers/network-status.ts';
 import { FIELD_MANAGER } from '../cluster-manager/controllers/types.ts';
 import { ALIAS_PREFIX, DYING_LINK_GROUP, POD_LINK_GROUP } from '../datapath/netlink/pod-interface/marks.ts';
 import { OUR_PROTOCOL } from '../datapath/netlink/route/types.ts';
@@ -229,14 +229,9 @@ const markTable = (): string =>
       ['routes in pods', 'protocol', code(OUR_PROTOCOL)],
       ['writes of the agent to the API', 'field manager', code('udn-agent')],
       [
-        'NADs, finalizers; conditions `NetworkCreated` and `TransportAccepted`, what blocks a deletion',
+        'NADs and the ids of new ones, finalizers; status of networks, but not how full they are',
         'field manager',
         code(NETWORK_MANAGER),
-      ],
-      [
-        'conditions `NetworkAllocationSucceeded` and `Ready`, id, VRF, subnets',
-        'field manager',
-        code(ALLOCATION_MANAGER),
       ],
       ['pods, nodes and usage of networks', 'field manager', code(USAGE_MANAGER)],
       ['annotations of nodes, NADs and layer-2 pods', 'field manager', code(FIELD_MANAGER)],

@@ -9,7 +9,7 @@ import type { Mac } from '../../net/mac.ts';
 import { asText } from '../as-text.ts';
 import { ApiError } from '../errors.ts';
 import { nadKey, POD_ANNOTATIONS } from '../names.ts';
-import { parseJsonWith } from '../parse.ts';
+import { parseJson, parseWith } from '../parse.ts';
 import { commaList, ipSchema, unicastMacSchema } from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
 
@@ -32,6 +32,9 @@ export interface Attachment extends NetworkSelection {
   readonly nadKey: string;
   readonly interfaceName: string;
 }
+
+/** Networks of one pod besides its primary one: each takes an address, an interface and room in an annotation. */
+export const MOST_SELECTIONS = 32;
 
 /** @param pod `namespace/name`: its namespace is the default of elements without one @throws ApiError */
 export const parseNetworkSelections = (text: string, pod: string): readonly NetworkSelection[] =>
@@ -71,8 +74,15 @@ const parseSelections = (text: string, pod: string, annotation: string): readonl
   const object = annotationOf('Pod', annotation, pod);
   const namespace = pod.split('/')[0] ?? '';
   if (text.trim() === '') return [];
-  if (!/[[{"]/.test(text)) return commaList(text).map((item) => shortForm(item, namespace, object));
-  return parseJsonWith(z.array(elementSchema), text, object).map((element) => ({
+  if (!/[[{"]/.test(text)) {
+    const items = commaList(text);
+    refuseMany(items.length, object);
+    return items.map((item) => shortForm(item, namespace, object));
+  }
+  const value = parseJson(text, object);
+  // Counted before any is looked at: an annotation has room for tens of thousands.
+  if (Array.isArray(value)) refuseMany(value.length, object);
+  return parseWith(z.array(elementSchema), value, object).map((element) => ({
     namespace: element.namespace ?? namespace,
     name: element.name,
     interface: element.interface,
@@ -81,6 +91,13 @@ const parseSelections = (text: string, pod: string, annotation: string): readonl
     defaultRoute: element['default-route'] ?? [],
     ipamClaim: element['ipam-claim-reference'],
   }));
+};
+
+const refuseMany = (count: number, object: string): void => {
+  if (count <= MOST_SELECTIONS) return;
+  throw new ApiError('ERR_API_FIELD', `at most ${MOST_SELECTIONS} networks are possible, ${count} are asked for`, {
+    object,
+  });
 };
 
 const shortForm = (text: string, podNamespace: string, object: string): NetworkSelection => {
@@ -106,6 +123,11 @@ const requestedIp = z
   .transform((text) => text.replace(/\/[0-9]+$/, ''))
   .pipe(ipSchema);
 
+/** One of each family is all that has a meaning; what is refused for its length is not read item by item. */
+const shortList = <Item extends z.ZodType>(item: Item) => z.array(z.unknown()).max(MOST_ADDRESSES).pipe(z.array(item));
+
+const MOST_ADDRESSES = 16;
+
 const elementSchema = z.object({
   name: dnsName('NetworkAttachmentDefinition'),
   namespace: dnsName('namespace').optional(),
@@ -115,8 +137,8 @@ const elementSchema = z.object({
       error: (issue) => `"${asText(issue.input)}" is not an interface name (at most 15 characters)`,
     })
     .optional(),
-  ips: z.array(requestedIp).nullish(),
+  ips: shortList(requestedIp).nullish(),
   mac: unicastMacSchema.optional(),
-  'default-route': z.array(ipSchema).nullish(),
+  'default-route': shortList(ipSchema).nullish(),
   'ipam-claim-reference': z.string().optional(),
 });

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import type { Cidr } from '../../net/cidr.ts';
-import { canonicalJson } from '../canonical-json.ts';
 import { NODE_ANNOTATIONS } from '../names.ts';
 import { parseJson, parseWith } from '../parse.ts';
 import { cidrSchema } from '../scalars.ts';
@@ -42,7 +41,17 @@ const isSame = (known: readonly Cidr[] | undefined, written: unknown): boolean =
   known.every((cidr, index) => written[index] === cidr);
 
 /** Always lists; networks sorted by name. */
-export const formatNodeSubnets = (subnets: NodeSubnets): string => canonicalJson(Object.fromEntries(subnets));
+export const formatNodeSubnets = (subnets: NodeSubnets): string =>
+  joinNodeSubnets([...subnets].sort(byName).map(([network, held]) => formatNodeSubnet(network, held)));
+
+/** What the text has of one network. Nothing of a CIDR needs an escape. */
+export const formatNodeSubnet = (network: string, subnets: readonly Cidr[]): string =>
+  `${JSON.stringify(network)}:[${subnets.map((cidr) => `"${cidr}"`).join(',')}]`;
+
+/** @param parts of `formatNodeSubnet`, in the order of the networks' names */
+export const joinNodeSubnets = (parts: readonly string[]): string => `{${parts.join(',')}}`;
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
 const schema = z.record(
   z.string(),

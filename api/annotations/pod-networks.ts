@@ -18,6 +18,7 @@ import {
   unicastMacSchema,
 } from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
+import { usualPodNetworkEntry } from './usual-pod-network.ts';
 
 /**
  * `infrastructure-locked`: the default network of a pod whose primary network is a user-defined one; for kubelet's probes
@@ -54,7 +55,7 @@ export const parsePodNetworks = (text: string, pod: string): PodNetworks =>
 
 /** The value of one key, for who must not fail because of another's. @throws ApiError */
 export const parsePodNetworkEntry = (value: unknown, pod: string): PodNetworkEntry =>
-  parseWith(entrySchema, value, objectOf(pod));
+  usualPodNetworkEntry(value) ?? parseWith(entrySchema, value, objectOf(pod));
 
 /** Keys sorted, fields in the order that other readers expect in a diff. */
 export const formatPodNetworks = (networks: PodNetworks): string =>

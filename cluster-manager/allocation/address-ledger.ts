@@ -209,7 +209,10 @@ export class AddressLedger {
     const mac = before?.mac ?? this.#chooseMac(port, request, addresses);
     const tunnelId = this.#assignKey(port.id);
     this.#pools = pools;
-    if (shared === undefined) this.#note(port.owner, addresses);
+    if (shared === undefined) {
+      for (const address of addresses) this.#ipHolders.set(addressOf(address), port.owner);
+      this.#note(port.owner, addresses);
+    }
     if (before === undefined) this.#attach(port, mac);
     return { addresses, mac, tunnelId };
   }
@@ -217,9 +220,12 @@ export class AddressLedger {
   /** @returns whether there was something to release: others may have it now, or take the port's place */
   release(id: string): boolean {
     const entry = this.#ports.get(id);
+    if (entry === undefined) {
+      this.#keys.release(id);
+      return false;
+    }
     const { tunnelId } = this.held(id);
     this.#keys.release(id);
-    if (entry === undefined) return false;
     this.#ports.delete(id);
     this.#contestedMacs.forget(id);
     this.#contestedKeys.forget(id);
@@ -322,9 +328,9 @@ export class AddressLedger {
     }
   }
 
+  /** @param addresses that are the owner's */
   #note(owner: string, addresses: readonly InterfaceAddress[]): void {
     this.#entries.set(owner, { addresses, ports: [], isKept: false });
-    for (const address of addresses) this.#ipHolders.set(addressOf(address), owner);
   }
 
   #attach(port: Port, mac: Mac | undefined): void {

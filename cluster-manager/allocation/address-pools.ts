@@ -29,6 +29,8 @@ export interface AddressPools {
   readonly pools: readonly AddressPool[];
   /** Addresses that no pod may have, even when it asks for one. */
   readonly forbidden: readonly Forbidden[];
+  /** Of these, single ones: each has a few, and every address of every pod is looked for among them. */
+  readonly own: ReadonlyMap<Ip, string>;
 }
 
 interface Forbidden {
@@ -48,10 +50,15 @@ export const addressPools = (network: Network): AddressPools => {
   const forbidden = [
     ...network.excludedSubnets.map((part) => ({ part, why: `in excluded subnet ${part}` })),
     ...network.infrastructureSubnets.map((part) => ({ part, why: `in infrastructure subnet ${part}` })),
-    ...subnets.flatMap((cidr) => ownAddresses(network, cidr)),
   ];
-  const excluded = [...network.reservedSubnets, ...forbidden.map(({ part }) => part)];
-  return { pools: subnets.map((cidr) => addressPool(cidr, excluded)), forbidden };
+  // Of two reasons the first is told.
+  const own = new Map(subnets.flatMap((cidr) => ownAddresses(network, cidr)).reverse());
+  const excluded = [
+    ...network.reservedSubnets,
+    ...forbidden.map(({ part }) => part),
+    ...[...own.keys()].map(hostRoute),
+  ];
+  return { pools: subnets.map((cidr) => addressPool(cidr, excluded)), forbidden, own };
 };
 
 /** @param isUsable for a reason that the pools do not know @throws AllocationError ERR_CM_EXHAUSTED */
@@ -95,9 +102,9 @@ export const takeRequested = (
 };
 
 /** Why no pod may have an address. */
-export const refusalOf = ({ forbidden }: AddressPools, ip: Ip): string | undefined => {
-  const found = forbidden.find(({ part }) => cidrContainsIp(part, ip));
-  return found === undefined ? undefined : `address ${ip} is not for pods: it is ${found.why}`;
+export const refusalOf = ({ forbidden, own }: AddressPools, ip: Ip): string | undefined => {
+  const why = forbidden.find(({ part }) => cidrContainsIp(part, ip))?.why ?? own.get(ip);
+  return why === undefined ? undefined : `address ${ip} is not for pods: it is ${why}`;
 };
 
 /** Why a pod should not have an address of the network that it runs with. */
@@ -124,8 +131,8 @@ export const withReleased = (state: AddressPools, address: InterfaceAddress): Ad
  * Gateway and management port are on primary networks only. The first and, for IPv4, the last address are refused by
  * pools only when they choose, so they are named here for pods that ask.
  */
-const ownAddresses = (network: Network, cidr: Cidr): Forbidden[] => {
-  const own = (ip: Ip, what: string): Forbidden => ({ part: hostRoute(ip), why: `the ${what} of subnet ${cidr}` });
+const ownAddresses = (network: Network, cidr: Cidr): [Ip, string][] => {
+  const own = (ip: Ip, what: string): [Ip, string] => [ip, `the ${what} of subnet ${cidr}`];
   const last = addressAt(cidr, cidrSize(cidr) - 1n);
   const ends = [
     own(addressOf(cidr), 'network address'),

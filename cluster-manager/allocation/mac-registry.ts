@@ -9,21 +9,21 @@ interface Holder {
 }
 
 export class MacRegistry {
-  /** Of the gateway and the management ports: a pod with one of them would hear what is for all others. */
-  readonly #own: ReadonlySet<Mac>;
+  readonly #network: Network;
+  #ownMacs: ReadonlySet<Mac> | undefined;
   /** Nearly always one. */
   readonly #holders = new Map<Mac, readonly Holder[]>();
 
   constructor(network: Network) {
-    this.#own = ownMacs(network);
+    this.#network = network;
   }
 
   isOwn(mac: Mac): boolean {
-    return this.#own.has(mac);
+    return this.#own().has(mac);
   }
 
   isFree(mac: Mac): boolean {
-    return !this.#holders.has(mac) && !this.#own.has(mac);
+    return !this.#holders.has(mac) && !this.#own().has(mac);
   }
 
   /** The port of another machine that has it. Pods of one virtual machine share its MAC while it moves between them. */
@@ -33,6 +33,15 @@ export class MacRegistry {
 
   take(mac: Mac, port: string, machine: string): void {
     this.#holders.set(mac, [...(this.#holders.get(mac) ?? []), { port, machine }]);
+  }
+
+  /**
+   * Of the gateway and the management ports: a pod with one of them would hear what is for all others. Asked for only where
+   * something is given out: some are hashes.
+   */
+  #own(): ReadonlySet<Mac> {
+    this.#ownMacs ??= ownMacs(this.#network);
+    return this.#ownMacs;
   }
 
   /** Absent is success. */

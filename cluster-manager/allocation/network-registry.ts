@@ -5,19 +5,22 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
-import { networkPrefix } from '../../api/names.ts';
+import { cudnOfNetworkName } from '../../api/names.ts';
 import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
-import { FIRST_ALLOCATED_KEY, LAST_ALLOCATED_KEY, networkDatapathKey } from '../../api/network-keys.ts';
 import { refuseOverlaps } from '../../api/network-overlap.ts';
 import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
-import { parseDatapathKey, parseNetworkId } from '../../net/ids.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
+import { isNamedByOwner } from '../facts/nad-owner.ts';
 import { refuseUnsupported } from '../render/unsupported.ts';
-import { createIdLedger } from './id-ledger.ts';
-import { MOST_NETWORKS, type NetworkLimits, NetworkRoom } from './network-room.ts';
+import { KeyLedger } from './key-ledger.ts';
+import { NetworkReservations } from './network-reservations.ts';
+import { type HeldFamilies, MOST_NETWORKS, type NetworkLimits, NetworkRoom, partOf } from './network-room.ts';
+import { about, belongs, faultsOf, noId, noMatch } from './network-sentences.ts';
+import { RowNames } from './row-names.ts';
+import { addTo, removeFrom, type StringSets } from './string-sets.ts';
 
 export interface NetworkRecord {
   readonly name: string;
@@ -28,6 +31,8 @@ export interface NetworkRecord {
 /** A NAD whose configuration is good, or was the last time it could be read. */
 export interface NadRecord extends NadFacts {
   readonly conf: NetConf;
+  /** It was rendered from the network that its network name belongs to. */
+  readonly isOwn: boolean;
 }
 
 export interface NetworkChange {
@@ -45,20 +50,19 @@ export interface NadResult {
 export class NetworkRegistry {
   readonly #cluster: ClusterConfig;
   readonly #room: NetworkRoom;
-  readonly #ids = createIdLedger({ min: 1, max: MOST_NETWORKS });
-  /** Of transit routers; a network's other key derives from its id. */
-  readonly #routerKeys = createIdLedger({ min: FIRST_ALLOCATED_KEY, max: LAST_ALLOCATED_KEY });
+  readonly #keys = new KeyLedger();
   readonly #nads = new Map<string, NadRecord>();
-  readonly #byNetwork = new Map<string, Set<string>>();
-  readonly #byNamespace = new Map<string, Set<string>>();
+  readonly #byNetwork: StringSets = new Map();
+  readonly #byNamespace: StringSets = new Map();
   /** Names that NADs hold an id for although their configuration can't be read. */
   readonly #unreadable = new Map<string, string>();
   readonly #networks = new Map<string, NetworkRecord>();
-  /** Prefix of the names of OVN rows → the network that has it, and networks that would have it, too. */
-  readonly #prefixes = new Map<string, string>();
-  readonly #waiting = new Map<string, Set<string>>();
+  readonly #rowNames = new RowNames();
   /** Network → the NAD that says what it is: the oldest. */
   readonly #definitions = new Map<string, NadRecord>();
+  readonly #reservations = new NetworkReservations();
+  /** What networks had before a restart that found no room to grow; until they are looked at for the first time. */
+  readonly #parts = new Map<string, Network>();
 
   constructor(cluster: ClusterConfig, limits: NetworkLimits = { maxNetworks: MOST_NETWORKS }) {
     this.#cluster = cluster;
@@ -71,7 +75,12 @@ export class NetworkRegistry {
 
   /** The name of the network that has an id. */
   holderOf(id: number): string | undefined {
-    return this.#ids.holderOf(id);
+    return this.#keys.holderOf(id);
+  }
+
+  /** When the NAD that defines a network was created, as the API writes times; empty: there is none. */
+  createdAt(name: string): string {
+    return this.#definitions.get(name)?.metadata.creationTimestamp ?? '';
   }
 
   networks(): IterableIterator<NetworkRecord> {
@@ -92,7 +101,15 @@ export class NetworkRegistry {
   mismatch(key: string): readonly string[] {
     const nad = this.#nads.get(key);
     if (nad === undefined || !this.#contradicts(nad)) return [];
-    return [`${noMatch(nad.conf.name)}${this.#definitions.get(nad.conf.name)?.key} defines`];
+    const definition = this.#definitions.get(nad.conf.name);
+    if (this.#isForeign(nad)) return [belongs(nad.conf.name, definition?.key)];
+    return [`${noMatch(nad.conf.name)}${definition?.key} defines`];
+  }
+
+  /** Whether the NAD has the name of a network that others were rendered from, and that is not its namespace's. */
+  isForeign(key: string): boolean {
+    const nad = this.#nads.get(key);
+    return nad !== undefined && this.#isForeign(nad);
   }
 
   nadsIn(namespace: string): readonly NadRecord[] {
@@ -120,31 +137,92 @@ export class NetworkRegistry {
     if (keys === undefined || name === undefined) return [];
     if (nad.annotatedNetwork !== undefined && nad.annotatedNetwork !== name) return [];
     if (nad.conf === undefined) this.#unreadable.set(nad.key, name);
-    return [...this.#recoverId(name, keys), ...this.#recoverRouterKey(name, keys)];
+    return this.#keys.recover(name, keys);
   }
 
-  /** A NAD that is new or has changed. Its network gets its ids here. */
-  upsert(nad: NadFacts): NadResult {
+  /**
+   * Counts what networks have that hold ids, before there is room for any other: to be called once, after `recover`.
+   * @param nads those that define networks first @param heldFamilies what the nodes have; asked when the networks are more than
+   *   there is room for
+   */
+  recoverRoom(nads: readonly NadFacts[], heldFamilies: () => HeldFamilies): void {
+    const networks = new Map<string, Network>();
+    for (const { conf } of nads) {
+      if (conf === undefined || networks.has(conf.name) || !this.#keys.has(conf.name)) continue;
+      const network = this.#networkOf(conf);
+      if (network !== undefined) networks.set(conf.name, network);
+    }
+    for (const network of networks.values()) this.#room.take(network);
+    if (!this.#room.isOverdrawn) return;
+    const held = heldFamilies();
+    for (const [name, network] of networks) {
+      const part = partOf(network, held);
+      if (part === undefined) continue;
+      this.#parts.set(name, part);
+      this.#room.take(part);
+    }
+  }
+
+  /**
+   * The ids for a NAD that is about to be written and is not there yet. They stay its network's until the NAD was seen, or is
+   * known not to come (`settle`); asking twice is asking once.
+   * @returns undefined when the network gets none, or not now: whether it does is seen when the NAD is there
+   */
+  reserve(nadKey: string, conf: NetConf): NetworkKeys | undefined {
+    const { name } = conf;
+    const definition = this.#definitions.get(name);
+    if (definition !== undefined && !sameNetwork(definition.conf, conf)) return undefined;
+    const keys = this.#networks.get(name)?.keys ?? this.#reserveKeys(conf);
+    if (keys !== undefined) this.#reservations.add(name, nadKey);
+    return keys;
+  }
+
+  /** It is known that a NAD that was to be written is not there and will not come. Absent is success. */
+  settle(nadKey: string): readonly NetworkChange[] {
+    const free = this.#reservations.settle(nadKey).filter((name) => !this.#networks.has(name));
+    if (free.length === 0) return [];
+    const changes = free.flatMap((name) => {
+      this.#room.release(name);
+      this.#releaseUnused(name);
+      return [...this.#passOnRowNames(name), ...(this.#byNetwork.has(name) ? this.#refresh(name).change : [])];
+    });
+    return [...changes, ...this.#passOnRoom()];
+  }
+
+  /**
+   * A NAD that is new or has changed. Its network has its ids from here on at the latest.
+   * @param isOwn whether it was rendered from the network that its network name belongs to
+   */
+  upsert(nad: NadFacts, isOwn = isNamedByOwner(nad)): NadResult {
+    const { changes, problems } = this.#note(nad, isOwn);
+    return { changes: [...changes, ...this.settle(nad.key)], problems };
+  }
+
+  /** Absent is success. */
+  remove(key: string): readonly NetworkChange[] {
+    return [...this.#drop(key), ...this.settle(key)];
+  }
+
+  #note(nad: NadFacts, isOwn: boolean): NadResult {
     const before = this.#nads.get(nad.key);
     const conf = nad.conf ?? (nad.confError === undefined ? undefined : before?.conf);
     if (conf === undefined) {
-      return { changes: nad.confError === undefined ? this.remove(nad.key) : [], problems: messages(nad) };
+      return { changes: nad.confError === undefined ? this.#drop(nad.key) : [], problems: faultsOf(nad) };
     }
-    const left = before !== undefined && before.conf.name !== conf.name ? this.remove(nad.key) : [];
+    const left = before !== undefined && before.conf.name !== conf.name ? this.#drop(nad.key) : [];
     this.#unreadable.delete(nad.key);
-    this.#nads.set(nad.key, { ...nad, conf });
+    this.#nads.set(nad.key, { ...nad, conf, isOwn });
     addTo(this.#byNetwork, conf.name, nad.key);
     addTo(this.#byNamespace, nad.metadata.namespace, nad.key);
     const { change, problem } = this.#refresh(conf.name);
     const passedOn = change.some(({ before: was }) => was !== undefined) ? this.#passOnRoom() : [];
     return {
       changes: [...left, ...change, ...passedOn],
-      problems: [...messages(nad), ...problem, ...this.mismatch(nad.key)],
+      problems: [...faultsOf(nad), ...problem, ...this.mismatch(nad.key)],
     };
   }
 
-  /** Absent is success. */
-  remove(key: string): readonly NetworkChange[] {
+  #drop(key: string): readonly NetworkChange[] {
     const nad = this.#nads.get(key);
     const unreadable = this.#unreadable.get(key);
     this.#unreadable.delete(key);
@@ -162,55 +240,83 @@ export class NetworkRegistry {
     return [...(keys ?? [])].flatMap((key) => this.#nads.get(key) ?? []);
   }
 
-  #recoverId(name: string, { id }: NetworkKeys): string[] {
-    const held = this.#ids.get(name);
-    if (held === id) return [];
-    if (held !== undefined) return [`network id ${id} is not the network's: ${held} stays`];
-    if (id === 0) return ['network id 0 is that of the default network'];
-    const holder = this.#ids.recover(name, id);
-    return holder === undefined ? [] : [`network id ${id} belongs to network ${holder} already`];
-  }
-
-  #recoverRouterKey(name: string, { tunnelKeys }: NetworkKeys): string[] {
-    const key = tunnelKeys[1];
-    const held = this.#routerKeys.get(name);
-    if (key === undefined || held === key) return [];
-    if (held !== undefined) return [`tunnel key ${key} is not the network's: ${held} stays`];
-    if (key < FIRST_ALLOCATED_KEY) return [`tunnel key ${key} is below ${FIRST_ALLOCATED_KEY}`];
-    const holder = this.#routerKeys.recover(name, key);
-    return holder === undefined ? [] : [`tunnel key ${key} belongs to network ${holder} already`];
-  }
-
   /** Makes the record of a network agree with its NADs. */
   #refresh(name: string): { change: NetworkChange[]; problem: string[] } {
-    const before = this.#networks.get(name);
     const definition = this.#oldest(name);
-    if (definition === undefined) {
-      this.#definitions.delete(name);
-      this.#networks.delete(name);
-      this.#room.release(name);
-      this.#releaseUnused(name);
-      const gone = before === undefined ? [] : [{ before, after: undefined }];
-      return { change: [...gone, ...this.#passOnPrefix(name)], problem: [] };
-    }
+    if (definition === undefined) return { change: this.#forget(name), problem: [] };
+    const isOther = this.#definitions.get(name)?.isOwn !== definition.isOwn;
     this.#definitions.set(name, definition);
-    const refusal = this.#refusalOf(definition.conf);
-    const hasId = this.#ids.get(name) !== undefined;
-    if (refusal !== undefined && !hasId) return { change: [], problem: [noId(name, refusal)] };
-    // One that has its id works with it: whatever is refused now, what there was stays.
-    const told = refusal === undefined ? [] : [`network ${name}: ${refusal}`];
-    if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
+    const had: NetworkChange[] = [];
     try {
-      const network = networkOfNetConf(definition.conf, this.#cluster);
-      const full = this.#room.refusalOf(network, this.#ids.size, hasId);
-      if (full !== undefined) return { change: [], problem: [hasId ? `network ${name}: ${full}` : noId(name, full)] };
-      const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
-      this.#room.take(network);
-      const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
-      if (!isSame) this.#networks.set(name, after);
-      return { change: isSame ? [] : [{ before, after }], problem: told };
+      had.push(...this.#recoverPart(name));
+      const { change, problem } = this.#define(name, definition.conf);
+      const all = [...had, ...change];
+      // Who had a part in it so far may have none any more, or the other way round.
+      const same = isOther && all.length === 0 ? this.#networks.get(name) : undefined;
+      return { change: same === undefined ? all : [{ before: same, after: same }], problem };
     } catch (error) {
-      return { change: [], problem: [noId(name, error instanceof Error ? error.message : String(error))] };
+      return { change: had, problem: [noId(name, error instanceof Error ? error.message : String(error))] };
+    }
+  }
+
+  /** @throws NetError, or an Error with the reason why it gets no ids */
+  #define(name: string, conf: NetConf): { change: NetworkChange[]; problem: string[] } {
+    const before = this.#networks.get(name);
+    const refusal = this.#refusalOf(conf);
+    const hasId = this.#keys.has(name);
+    // What is reserved for another NAD of that name is not yet what a network works with.
+    const isOld = hasId && (before !== undefined || !this.#reservations.has(name));
+    if (refusal !== undefined && !isOld) return { change: [], problem: [noId(name, refusal)] };
+    // One that has its id works with it: whatever is refused now, what there was stays.
+    const told = refusal === undefined ? [] : [about(name, refusal)];
+    if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
+    const network = networkOfNetConf(conf, this.#cluster);
+    const full = this.#room.refusalOf(network, this.#keys.size, hasId);
+    if (full !== undefined) return { change: [], problem: [isOld ? about(name, full) : noId(name, full)] };
+    const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
+    this.#room.take(network);
+    const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
+    if (!isSame) this.#networks.set(name, after);
+    return { change: isSame ? [] : [{ before, after }], problem: told };
+  }
+
+  /** Its last NAD is gone. What is reserved stays. */
+  #forget(name: string): NetworkChange[] {
+    const before = this.#networks.get(name);
+    this.#definitions.delete(name);
+    this.#networks.delete(name);
+    this.#parts.delete(name);
+    const gone = before === undefined ? [] : [{ before, after: undefined }];
+    if (this.#reservations.has(name)) return gone;
+    this.#room.release(name);
+    this.#releaseUnused(name);
+    return [...gone, ...this.#passOnRowNames(name)];
+  }
+
+  #recoverPart(name: string): NetworkChange[] {
+    const network = this.#parts.get(name);
+    this.#parts.delete(name);
+    if (network === undefined) return [];
+    const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
+    this.#networks.set(name, after);
+    return [{ before: undefined, after }];
+  }
+
+  #reserveKeys(conf: NetConf): NetworkKeys | undefined {
+    const { name } = conf;
+    const isReserved = this.#reservations.has(name);
+    // An id without a network is that of a NAD that can't be read: it is not given to another one.
+    if (!isReserved && (this.#byNetwork.has(name) || this.#keys.has(name))) return undefined;
+    if (this.#refusalOf(conf) !== undefined || this.#rowNames.isTaken(name)) return undefined;
+    const network = this.#networkOf(conf);
+    if (network === undefined || !this.#room.hasRoomFor(network, this.#keys.size, isReserved)) return undefined;
+    try {
+      const keys = this.#assignKeys(network);
+      this.#room.take(network);
+      return keys;
+    } catch {
+      if (!isReserved) this.#forget(name);
+      return undefined;
     }
   }
 
@@ -226,8 +332,18 @@ export class NetworkRegistry {
     }
   }
 
+  #networkOf(conf: NetConf): Network | undefined {
+    try {
+      return networkOfNetConf(conf, this.#cluster);
+    } catch {
+      return undefined;
+    }
+  }
+
   #oldest(name: string): NadRecord | undefined {
-    const [first, ...others] = this.#recordsOf(this.#byNetwork.get(name));
+    const all = this.#recordsOf(this.#byNetwork.get(name));
+    const own = all.filter(({ isOwn }) => isOwn);
+    const [first, ...others] = own.length === 0 ? all : own;
     return others.reduce(
       (oldest, nad) => (oldest !== undefined && compareByAge(oldest.metadata, nad.metadata) <= 0 ? oldest : nad),
       first,
@@ -235,31 +351,12 @@ export class NetworkRegistry {
   }
 
   #assignKeys(network: Network): NetworkKeys {
-    this.#claimPrefix(network.name);
-    const id = parseNetworkId(this.#ids.assign(network.name));
-    if (network.topology !== 'layer2' || network.role !== 'primary') return { id, tunnelKeys: [] };
-    const routerKey = parseDatapathKey(this.#routerKeys.assign(network.name));
-    return { id, tunnelKeys: [networkDatapathKey(id), routerKey] };
+    this.#rowNames.claim(network.name);
+    return this.#keys.assign(network);
   }
 
-  /** `a.b` and `a-b` are two networks whose OVN rows would have the same names: the first keeps them for itself. */
-  #claimPrefix(name: string): void {
-    const prefix = networkPrefix(name);
-    const holder = this.#prefixes.get(prefix) ?? name;
-    if (holder !== name) {
-      addTo(this.#waiting, prefix, name);
-      throw new Error(`its OVN rows would have the same names as those of network ${holder}`);
-    }
-    removeFrom(this.#waiting, prefix, name);
-    this.#prefixes.set(prefix, name);
-  }
-
-  #passOnPrefix(name: string): NetworkChange[] {
-    const prefix = networkPrefix(name);
-    removeFrom(this.#waiting, prefix, name);
-    if (this.#prefixes.get(prefix) !== name) return [];
-    this.#prefixes.delete(prefix);
-    const [next] = this.#waiting.get(prefix) ?? [];
+  #passOnRowNames(name: string): NetworkChange[] {
+    const next = this.#rowNames.release(name);
     return next === undefined ? [] : this.#refresh(next).change;
   }
 
@@ -267,8 +364,7 @@ export class NetworkRegistry {
   #passOnRoom(): NetworkChange[] {
     const changes: NetworkChange[] = [];
     const tried = new Set<string>();
-    const next = (): string | undefined =>
-      this.#room.next(this.#ids.size, (name) => this.#ids.get(name) !== undefined, tried);
+    const next = (): string | undefined => this.#room.next(this.#keys.size, (name) => this.#keys.has(name), tried);
     for (let name = next(); name !== undefined; name = next()) {
       changes.push(...this.#refresh(name).change);
       tried.add(name);
@@ -277,13 +373,24 @@ export class NetworkRegistry {
   }
 
   #releaseUnused(name: string): void {
-    if (this.#networks.has(name) || [...this.#unreadable.values()].includes(name)) return;
-    this.#ids.release(name);
-    this.#routerKeys.release(name);
+    if (this.#networks.has(name) || this.#reservations.has(name)) return;
+    if ([...this.#unreadable.values()].includes(name)) return;
+    this.#keys.release(name);
+  }
+
+  /**
+   * The names of networks are theirs: who copies the configuration of one in another namespace would be in it, and who is
+   * there first would keep it away. As long as nothing is rendered with a name, it is free, and shared by who uses them.
+   */
+  #isForeign({ isOwn, conf, metadata }: NadRecord): boolean {
+    const definition = this.#definitions.get(conf.name);
+    if (isOwn || definition?.isOwn !== true) return false;
+    return cudnOfNetworkName(conf.name) !== undefined || definition.metadata.namespace !== metadata.namespace;
   }
 
   /** NADs of one ClusterUserDefinedNetwork change one after the other; only strangers contradict each other. */
   #contradicts(nad: NadRecord): boolean {
+    if (this.#isForeign(nad)) return true;
     const definition = this.#definitions.get(nad.conf.name);
     if (definition === undefined || definition.key === nad.key) return false;
     const owner = controllerUid(nad);
@@ -291,27 +398,3 @@ export class NetworkRegistry {
     return !sameNetwork(nad.conf, definition.conf);
   }
 }
-
-const noId = (name: string, why: string): string => `no id for network ${name}: ${why}`;
-
-const noMatch = (name: string): string => `CNI config does not match that of network ${name}, which `;
-
-/** Whether a sentence about a NAD says that its network has no id. */
-export const isRefusal = (name: string, sentence: string): boolean => sentence.startsWith(noId(name, ''));
-
-/** Whether it says that the NAD contradicts the one that defines the network. */
-export const isMismatch = (name: string, sentence: string): boolean => sentence.startsWith(noMatch(name));
-
-const messages = ({ confError, keysError }: NadFacts): string[] =>
-  [confError, keysError].flatMap((error) => (error === undefined ? [] : [describeFinding(error)]));
-
-const addTo = (index: Map<string, Set<string>>, key: string, item: string): void => {
-  const items = index.get(key) ?? new Set();
-  index.set(key, items.add(item));
-};
-
-const removeFrom = (index: Map<string, Set<string>>, key: string, item: string): void => {
-  const items = index.get(key);
-  items?.delete(item);
-  if (items?.size === 0) index.delete(key);
-};

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { formatNodeSubnets, type NodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import type { Network } from '../../api/network.ts';
-import { nadFacts } from '../facts/nad-facts.ts';
+import type { NetConf } from '../../api/net-conf.ts';
+import { type Network, networkOfNetConf } from '../../api/network.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import { type NadFacts, nadFacts } from '../facts/nad-facts.ts';
 import { nodeFacts } from '../facts/node-facts.ts';
 import { ClusterState } from '../state/cluster-state.ts';
 import { nad, netConf, node } from '../testing/objects.ts';
@@ -14,6 +16,7 @@ import { createSubnetLedger } from './subnet-ledger.ts';
 const config = parseClusterConfig();
 const layer3 = (key: string, name: string, subnets: string, metadata: Record<string, unknown> = {}) =>
   nadFacts(nad(key, netConf(key, name, { topology: 'layer3', subnets }), metadata));
+const networkOf = ({ conf }: NadFacts) => networkOfNetConf(conf as NetConf, config);
 const layer2 = (key: string, name: string) => nadFacts(nad(key, netConf(key, name)));
 const held = (name: string, id: string) => ({
   annotations: { 'k8s.ovn.org/network-name': name, 'k8s.ovn.org/network-id': id },
@@ -147,5 +150,87 @@ describe('a limit for networks', () => {
     networks.remove('ns1/n');
     networks.remove('ns2/n');
     expect(networks.get(name(0))?.network.subnets).toHaveLength(2);
+  });
+
+  it('is told to a network that grows, as long as there is no room', () => {
+    const state = new ClusterState(config);
+    let last = 0;
+    for (; state.nadProblems.size === 0; last += 1) state.upsertNad(longNet(last));
+    for (let i = 0; state.nadProblems.size === 1; i += 1) state.upsertNad(smallNet(i));
+    state.upsertNad(longNet(0, true));
+    expect(state.nadProblems.get('ns0/n')).toEqual([expect.stringMatching(/^network n0000_x+: no room in annotation/)]);
+    state.removeNad(`ns${last - 1}/n`);
+    const touched = [1, 2].flatMap((i) => state.removeNad(`ns${i}/n`).nads);
+    expect(touched).toContain('ns0/n');
+    expect(state.nadProblems.get('ns0/n')).toBeUndefined();
+  });
+});
+
+/** With a name of some 230 characters: about a thousand of them fill the annotation. */
+const longNet = (i: number, isGrown = false, metadata: Record<string, unknown> = {}) =>
+  layer3(`ns${i}/n`, longName(i), isGrown ? '10.20.0.0/16,fd00:20::/48' : '10.20.0.0/16', metadata);
+const longName = (i: number) => `n${String(i).padStart(4, '0')}_${'x'.repeat(230)}`;
+const smallNet = (i: number) => layer3(`s${i}/n`, `s${i}_n`, '10.20.0.0/16');
+
+describe('after a restart', () => {
+  const labelsOf = () => undefined;
+  const recovered = (nads: readonly NadFacts[], subnets: NodeSubnets) => {
+    const text = formatNodeSubnets(subnets);
+    const state = new ClusterState(config);
+    state.recover({ nads, nodes: [nodeFacts(node('n1', { 'k8s.ovn.org/node-subnets': text }))], pods: [], labelsOf });
+    for (const one of nads) state.upsertNad(one);
+    state.upsertNode(nodeFacts(node('n1', { 'k8s.ovn.org/node-subnets': text })));
+    return state;
+  };
+  const bytesOf = (state: ClusterState) => Buffer.byteLength(state.nodes.annotations('n1').subnets);
+  const part = (i: number) => [`10.20.${i % 200}.0/24` as Cidr];
+  /** Besides the default network. */
+  const count = Math.floor((NODE_SUBNETS_BYTES - 100) / nodeSubnetsBytes(networkOf(longNet(0))));
+  const idOf = (i: number) => held(longName(i), `${i + 1}`);
+
+  it('room is first of those who have it, and not of the older one that waits', () => {
+    const waiting = longNet(count, false, { creationTimestamp: '2020-01-01T00:00:00Z' });
+    const others = Array.from({ length: count }, (_, i) => longNet(i, false, idOf(i)));
+    const state = recovered([...others, waiting], new Map(others.map((_, i) => [longName(i), part(i)])));
+    expect(state.registry.get(longName(count))).toBeUndefined();
+    expect(state.nadProblems.get(waiting.key)).toEqual([expect.stringContaining('no room in annotation')]);
+    expect(bytesOf(state)).toBeLessThan(NODE_SUBNETS_BYTES);
+  });
+
+  it('a network that has grown and found no room has what it had, and the rest when there is room', () => {
+    const nads = Array.from({ length: count }, (_, i) => longNet(i, i < 100, idOf(i)));
+    const state = recovered(nads, new Map(nads.map((_, i) => [longName(i), part(i)])));
+    expect(bytesOf(state)).toBeLessThan(NODE_SUBNETS_BYTES);
+    expect(state.nodes.subnetsOf('n1', longName(50))).toEqual(part(50));
+    expect(state.nadProblems.get('ns50/n')).toEqual([
+      expect.stringMatching(/^network n0050_x+: no room in annotation/),
+    ]);
+    for (let i = 200; i < 300; i += 1) state.removeNad(`ns${i}/n`);
+    expect(state.nodes.subnetsOf('n1', longName(50))).toEqual([...part(50), expect.stringMatching(/^fd00:20:/)]);
+    expect(state.nadProblems.get('ns50/n')).toBeUndefined();
+  });
+
+  it('room is that of the networks whose names they are, and not of older NADs that have copied them', () => {
+    const ns = 'o'.repeat(longName(0).length - '_n'.length);
+    const reference = {
+      apiVersion: 'k8s.ovn.org/v1',
+      kind: 'UserDefinedNetwork',
+      name: 'n',
+      uid: 'u',
+      controller: true,
+    };
+    const ids = held(`${ns}_n`, `${count}`);
+    const own = layer3(`${ns}/n`, `${ns}_n`, '10.20.0.0/16', { ...ids, ownerReferences: [reference] });
+    const copy = nad('aa/n', netConf('aa/n', `${ns}_n`), { ...ids, creationTimestamp: '2020-01-01T00:00:00Z' });
+    const others = Array.from({ length: count - 1 }, (_, i) => longNet(i, false, idOf(i)));
+    const waiting = longNet(count);
+    const state = recovered([nadFacts(copy), own, ...others, waiting], new Map([[`${ns}_n`, part(0)]]));
+    expect(state.registry.get(`${ns}_n`)?.network.topology).toBe('layer3');
+    expect(state.registry.get(longName(count))).toBeUndefined();
+  });
+
+  it('a network that has grown and has room is whole', () => {
+    const state = recovered([longNet(0, true, idOf(0))], new Map([[longName(0), part(0)]]));
+    expect(state.nodes.subnetsOf('n1', longName(0))).toHaveLength(2);
   });
 });

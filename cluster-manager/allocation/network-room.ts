@@ -8,13 +8,16 @@ import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
 import { type Cidr, cidrFamily, prefixLength, subnetAt } from '../../net/cidr.ts';
 import { MAX_NETWORKS } from '../../net/ids.ts';
-import { FAMILIES } from '../../net/ip.ts';
+import { FAMILIES, type Family } from '../../net/ip.ts';
 
 /** Besides the default network, which has id 0. */
 export const MOST_NETWORKS = MAX_NETWORKS - 1;
 
 /** What is left to a node's other annotations is 16 KiB. */
 export const NODE_SUBNETS_BYTES = 240 * 1024;
+
+/** How a sentence begins that says so. */
+export const NO_ROOM = `no room in annotation ${NODE_ANNOTATIONS.subnets}`;
 
 export interface NetworkLimits {
   /** Of all namespaces, primary and secondary. */
@@ -49,7 +52,17 @@ export class NetworkRoom {
       if (this.#maxNetworks === MOST_NETWORKS) return `all ids from 1 to ${MOST_NETWORKS} are in use`;
       return `no more than ${this.#maxNetworks} networks are allowed in this cluster (--max-networks), and there are ${ids}`;
     }
-    return `no room in annotation ${NODE_ANNOTATIONS.subnets} of nodes: it needs ${needed} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
+    return `${NO_ROOM} of nodes: it needs ${needed} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
+  }
+
+  /** Whether a network that was not seen yet would get no sentence; it does not wait for it. */
+  hasRoomFor(network: Network, ids: number, hasId: boolean): boolean {
+    return this.#fits(network.name, nodeSubnetsBytes(network), ids, hasId);
+  }
+
+  /** More has been taken than there is. */
+  get isOverdrawn(): boolean {
+    return this.#bytes > NODE_SUBNETS_BYTES;
   }
 
   take(network: Network): void {
@@ -79,6 +92,20 @@ export class NetworkRoom {
     return (hasId || ids < this.#maxNetworks) && (more <= 0 || this.#bytes + more <= NODE_SUBNETS_BYTES);
   }
 }
+
+/** Network → the families that some node has a subnet of. */
+export type HeldFamilies = ReadonlyMap<string, ReadonlySet<Family>>;
+
+/**
+ * What a network has of which only a part is anywhere: it has grown and found no room. Undefined when that is all of it, or
+ * none: then nothing is known. A range of a family that it had before can't be told from it, and takes hardly a byte.
+ */
+export const partOf = (network: Network, held: HeldFamilies): Network | undefined => {
+  const families = held.get(network.name);
+  if (network.topology !== 'layer3' || families === undefined) return undefined;
+  const subnets = network.subnets.filter(({ cidr }) => families.has(cidrFamily(cidr)));
+  return subnets.length === 0 || subnets.length === network.subnets.length ? undefined : { ...network, subnets };
+};
 
 /** At most so many bytes are `"name":["10.0.0.0/24","fd00::/64"],` of any node; nothing of networks that are not divided. */
 export const nodeSubnetsBytes = ({ name, topology, subnets }: Network): number => {

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatNodeSubnets, type NodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { parseNetConf } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
@@ -106,6 +108,30 @@ describe('node allocations', () => {
     ]);
     expect(nodes.removeNetwork('net')).toBe(true);
     expect(nodes.annotations('n1').subnets).not.toContain('net');
+  });
+
+  it('are written in the same order, whatever order they came in', () => {
+    const names = fc.uniqueArray(fc.string({ unit: fc.constantFrom(...'ab_.-0"'), minLength: 1, maxLength: 4 }));
+    fc.assert(
+      fc.property(names, fc.array(fc.nat({ max: 5 })), (added, removed) => {
+        const nodes = new NodeAllocations(parseClusterConfig());
+        nodes.addNode('n1');
+        const held = new Map([['default', ['10.128.0.0/23']]]);
+        for (const name of added) {
+          nodes.setNetwork({ ...layer3('net', '10.10.0.0/16,fd00::/48'), name });
+          nodes.assignNetwork(name);
+          held.set(name, ['10.10.0.0/24', 'fd00::/64']);
+          expect(nodes.annotations('n1').subnets).toBe(formatNodeSubnets(held as unknown as NodeSubnets));
+        }
+        for (const name of removed.flatMap((at) => added[at] ?? [])) {
+          nodes.removeNetwork(name);
+          held.delete(name);
+          expect(nodes.annotations('n1').subnets).toBe(formatNodeSubnets(held as unknown as NodeSubnets));
+        }
+        expect(JSON.parse(nodes.annotations('n1').subnets)).toEqual(Object.fromEntries(held));
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it('forget a node once', () => {

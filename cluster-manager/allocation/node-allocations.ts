@@ -4,13 +4,13 @@
  */
 
 import { formatAddressPair } from '../../api/annotations/node-addresses.ts';
-import { formatNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { formatNodeSubnet, joinNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
 import { nodeTransitAddresses } from '../../api/network-keys.ts';
 import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
-import { heldByNode, type NodeFacts } from '../facts/node-facts.ts';
+import { type HeldByNode, heldByNode, type NodeFacts } from '../facts/node-facts.ts';
 import type { SubnetUsage } from './address-ledger.ts';
 import { createIdLedger } from './id-ledger.ts';
 import { createSubnetLedger, type SubnetLedger } from './subnet-ledger.ts';
@@ -38,6 +38,9 @@ export class NodeAllocations {
   readonly #ids = createIdLedger({ min: FIRST_NODE_ID, max: LAST_NODE_ID });
   readonly #nodes = new Set<string>();
   readonly #networks = new Map<string, NetworkEntry>();
+  /** Names of the networks; sorted when they are needed, which is quick for a list that nearly is. */
+  #sorted: string[] = [];
+  #isSorted = true;
   readonly #idFailures = new Map<string, string>();
 
   constructor(cluster: ClusterConfig) {
@@ -53,8 +56,7 @@ export class NodeAllocations {
    * Takes note of what a node has, before anything is given out: to be called for all nodes, oldest first.
    * @returns sentences for the events of the node
    */
-  recover(node: NodeFacts): readonly string[] {
-    const held = heldByNode(node);
+  recover(node: NodeFacts, held: HeldByNode = heldByNode(node)): readonly string[] {
     const problems = held.errors.map(({ object, message }) => `${object}: ${message}`);
     if (held.id !== undefined) problems.push(...this.#recoverId(node.name, held.id));
     for (const [name, subnets] of held.subnets) {
@@ -65,13 +67,24 @@ export class NodeAllocations {
     return problems;
   }
 
-  /** @returns the networks whose failures changed */
+  /** Takes note of what a node has of a network that is there again, before anything of it is given out; oldest first. */
+  recoverSubnets(network: string, node: NodeFacts): void {
+    // The text has a part for every network of the cluster: it is read only where it is about this one.
+    if (node.annotations.subnets?.includes(`"${network}"`) !== true || !this.#nodes.has(node.name)) return;
+    this.#networks.get(network)?.ledger.recover(node.name, heldByNode(node).subnets.get(network) ?? []);
+  }
+
+  /**
+   * Gives a node its part of every network. One that is known has it, or waits for it; it costs nothing to hear of it again.
+   * @returns the networks whose failures changed
+   */
   addNode(name: string): readonly string[] {
+    const isKnown = this.#nodes.has(name);
     this.#nodes.add(name);
     const failure = this.#assignId(name);
     if (failure === undefined) this.#idFailures.delete(name);
     else this.#idFailures.set(name, failure);
-    return [...this.#networks.keys()].filter((network) => this.#assign(network, name));
+    return isKnown ? [] : [...this.#networks.keys()].filter((network) => this.#assign(network, name));
   }
 
   /** @returns the nodes that got what this one had, and the networks whose failures changed */
@@ -111,6 +124,7 @@ export class NodeAllocations {
 
   /** @returns whether it was known */
   removeNetwork(name: string): boolean {
+    this.#sorted = this.#sorted.filter((one) => one !== name);
     return this.#networks.delete(name);
   }
 
@@ -145,17 +159,25 @@ export class NodeAllocations {
   annotations(node: string): NodeAnnotationTexts {
     const id = this.#ids.get(node);
     const hasTransit = id !== undefined && this.#transitWithout(id) === undefined;
-    const held = [...this.#networks].flatMap(([name, { ledger }]): [string, readonly Cidr[]][] => {
-      const subnets = ledger.get(node);
-      return subnets === undefined ? [] : [[name, subnets]];
-    });
     return {
       id: id === undefined ? undefined : String(id),
       transitAddresses: hasTransit
         ? formatAddressPair(nodeTransitAddresses(this.#cluster.transitSubnets, parseNodeId(id)))
         : undefined,
-      subnets: formatNodeSubnets(new Map(held)),
+      subnets: this.#subnetsText(node),
     };
+  }
+
+  /** As `formatNodeSubnets` has it: written anew with every network, for every node. */
+  #subnetsText(node: string): string {
+    if (!this.#isSorted) this.#sorted.sort();
+    this.#isSorted = true;
+    const parts: string[] = [];
+    for (const name of this.#sorted) {
+      const subnets = this.#networks.get(name)?.ledger.get(node);
+      if (subnets !== undefined) parts.push(formatNodeSubnet(name, subnets));
+    }
+    return joinNodeSubnets(parts);
   }
 
   /** @returns what the node lacks, and why */
@@ -187,6 +209,10 @@ export class NodeAllocations {
       hostPrefix === undefined ? [] : [{ cidr, hostPrefix }],
     );
     const entry: NetworkEntry = { network, ledger: createSubnetLedger(ranges), failures: new Map() };
+    if (!this.#networks.has(network.name)) {
+      this.#sorted.push(network.name);
+      this.#isSorted = false;
+    }
     this.#networks.set(network.name, entry);
     return entry;
   }

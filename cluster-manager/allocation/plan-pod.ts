@@ -10,9 +10,11 @@ import { ApiError } from '../../api/errors.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseJson } from '../../api/parse.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
+import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { AllocationError } from '../errors.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { ClaimBook } from './claim-book.ts';
+import { refuseSize } from './entry-size.ts';
 import type { PodAllocations, Sharing } from './pod-allocations.ts';
 import type { Layer2Attachment, MadeAttachment } from './pod-attachments.ts';
 import { namedClaims } from './pod-claims.ts';
@@ -48,14 +50,16 @@ export const planPod = (
   if (hasAll(pod, made, attachments, allocations.pods)) return NOTHING;
   const existing = existingEntries(pod);
   if (existing instanceof ApiError) return { ...NOTHING, problems: [`${existing.object}: ${existing.message}`] };
+  const missing = attachments.filter(({ nadKey }) => !(nadKey in existing));
+  const refusal = refuseSize(pod, missing, cluster);
   const plans = [
     ...made.map((attachment) => {
       const wanted = attachments.find(({ nadKey }) => nadKey === attachment.nadKey);
       return recover(pod, attachment, wanted?.claim, existing[attachment.nadKey], allocations);
     }),
-    ...attachments
-      .filter(({ nadKey }) => !(nadKey in existing))
-      .map((attachment) => assign(pod, attachment, cluster, allocations)),
+    ...(refusal === undefined
+      ? missing.map((attachment) => assign(pod, attachment, cluster, allocations))
+      : [{ ...NOTHING, problems: [refusal] }]),
   ];
   return {
     entries: Object.assign({}, ...plans.map(({ entries }) => entries)),
@@ -68,7 +72,7 @@ export const planPod = (
 export const NOTHING: PodPlan = { entries: {}, problems: [], waitsFor: [], claims: [] };
 
 /** What the annotation says is noted, and it says all: that of most pods, at most changes. */
-const hasAll = (
+export const hasAll = (
   { key, annotatedKeys = [] }: PodFacts,
   made: readonly MadeAttachment[],
   attachments: readonly Layer2Attachment[],
@@ -101,19 +105,30 @@ const recover = (
   if (pods.holds(pod.key, nadKey)) return NOTHING;
   try {
     const { ipAddresses, mac, tunnelId } = parsePodNetworkEntry(value, pod.key);
-    const held = { addresses: ipAddresses, mac, tunnelId };
+    const addresses = oneOfEachFamily(ipAddresses);
+    const held = { addresses, mac, tunnelId };
     // What the pod asks for may have changed since, or be refused by now: its addresses may be those of a claim still.
-    const claim =
-      wantedClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses: ipAddresses });
+    const claim = wantedClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses });
     const owner = claim === undefined ? undefined : claims.ownerFor(claim, record.name);
     const sharing = sharingOf(pod, nadKey, owner);
-    const problems = pods.recover(pod.key, nadKey, record.name, held, sharing);
+    const more = ipAddresses.length - addresses.length;
+    const problems = [
+      ...(more > 0 ? [`${more} of its ${ipAddresses.length} addresses are more than one of a family`] : []),
+      ...pods.recover(pod.key, nadKey, record.name, held, sharing),
+    ];
+    if (problems.length === 0) return NOTHING;
     return { ...NOTHING, problems: problems.map((problem) => `network ${record.name}: ${problem}; delete the pod`) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { ...NOTHING, problems: [`${error.object}: ${nadKey}: ${error.message}`] };
   }
 };
+
+/** All that is given out; what else there is in an entry is kept for nobody. */
+const oneOfEachFamily = (addresses: readonly InterfaceAddress[]): readonly InterfaceAddress[] =>
+  addresses.filter(
+    (address, position) => addresses.findIndex((one) => cidrFamily(one) === cidrFamily(address)) === position,
+  );
 
 const assign = (
   pod: PodFacts,

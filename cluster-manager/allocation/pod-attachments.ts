@@ -1,4 +1,5 @@
 /** Which layer-2 networks a pod is attached to, and what it asks of each. Pure. */
+import { annotationOf } from '../../api/annotations/annotation-of.ts';
 import {
   type Attachment,
   attachmentsOf,
@@ -9,8 +10,10 @@ import {
 import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
-import { type PodFacts, withoutAttachment } from '../facts/pod-facts.ts';
+import { withoutAttachment } from '../facts/attached-keys.ts';
+import type { PodFacts } from '../facts/pod-facts.ts';
 import type { NadRecord, NetworkRecord, NetworkRegistry } from './network-registry.ts';
 import type { AddressRequest } from './port.ts';
 
@@ -26,7 +29,7 @@ export interface Layer2Attachment {
   readonly defaultRouteElsewhere: readonly Family[];
 }
 
-/** An attachment that the pod's annotation says is made, whatever the pod asks for (by now). */
+/** An attachment that the pod's annotation says is made, by a key that counts. */
 export interface MadeAttachment {
   readonly nadKey: string;
   readonly record: NetworkRecord;
@@ -35,11 +38,32 @@ export interface MadeAttachment {
 /** Of layer-2 networks. Who runs with an address has it, also where it would be refused today. */
 export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): readonly MadeAttachment[] => {
   if (!pod.isActive) return [];
-  return (pod.annotatedKeys ?? []).flatMap((nadKey) => {
+  return (pod.attachedKeys ?? []).flatMap((nadKey) => {
     const record = registry.networkOfNad(withoutAttachment(nadKey));
-    return record !== undefined && isLayer2(record) ? [{ nadKey, record }] : [];
+    const isMade = record !== undefined && isLayer2(record) && !isForeignPrimary(pod, nadKey, registry);
+    return isMade ? [{ nadKey, record }] : [];
   });
 };
+
+/** A primary network is for its namespace, and a pod has it once. */
+const isForeignPrimary = ({ namespace }: PodFacts, nadKey: string, registry: NetworkRegistry): boolean => {
+  const nad = registry.nad(withoutAttachment(nadKey));
+  return nad?.conf.role === 'primary' && (nad.key !== nadKey || nad.metadata.namespace !== namespace);
+};
+
+/** Keys that do not count: whoever wrote them, the pod is not on those networks. */
+const strayProblems = (pod: PodFacts, registry: NetworkRegistry): readonly string[] => {
+  const { annotatedKeys = [], attachedKeys } = pod;
+  const counting = annotatedKeys === attachedKeys ? undefined : new Set(attachedKeys);
+  const strays = annotatedKeys.filter((key) => counting?.has(key) === false || isForeignPrimary(pod, key, registry));
+  if (strays.length === 0) return [];
+  const more = strays.length > NAMED_STRAYS ? ` and ${strays.length - NAMED_STRAYS} more` : '';
+  const named = strays.slice(0, NAMED_STRAYS).map((key) => key.slice(0, 120));
+  const object = annotationOf('Pod', POD_ANNOTATIONS.networks, pod.key);
+  return [`${object}: no attachments of this pod are ${named.join(', ')}${more}: it holds nothing of them`];
+};
+
+const NAMED_STRAYS = 5;
 
 export interface PodAttachments {
   readonly layer2: readonly Layer2Attachment[];
@@ -53,18 +77,29 @@ export const podAttachments = (
   labels: Labels | undefined,
   registry: NetworkRegistry,
 ): PodAttachments => {
-  if (!pod.isActive || labels === undefined) return NONE;
+  if (!pod.isActive || labels === undefined) return NO_ATTACHMENTS;
   const selections = read(() => parseNetworkSelections(pod.annotations.selection ?? '', pod.key), []);
   const attachments = attachmentsOf(selections.value);
   const primary = primaryAttachment(pod, labels, registry, attachments);
   const secondary = attachments.map((attachment) => secondaryAttachment(pod, attachment, registry));
   return {
     layer2: [...primary.layer2, ...secondary.flatMap(({ layer2 }) => layer2)],
-    problems: [...selections.problems, ...primary.problems, ...secondary.flatMap(({ problems }) => problems)],
+    problems: [
+      ...selections.problems,
+      ...primary.problems,
+      ...secondary.flatMap(({ problems }) => problems),
+      ...strayProblems(pod, registry),
+    ],
   };
 };
 
-const NONE: PodAttachments = { layer2: [], problems: [] };
+export const NO_ATTACHMENTS: PodAttachments = { layer2: [], problems: [] };
+
+/** It takes what it is given: no address or claim of its own choice, no network beside those of its namespace. */
+export const asksForNothing = ({ annotations }: PodFacts): boolean =>
+  annotations.selection === undefined &&
+  annotations.defaultNetwork === undefined &&
+  annotations.primaryClaim === undefined;
 
 const primaryAttachment = (
   pod: PodFacts,
@@ -74,7 +109,7 @@ const primaryAttachment = (
 ): PodAttachments => {
   const primary = registry.primaryOf(pod.namespace, labels);
   const record = primary.kind === 'network' ? registry.networkOfNad(primary.nad.key) : undefined;
-  if (primary.kind !== 'network' || record === undefined || !isLayer2(record)) return NONE;
+  if (primary.kind !== 'network' || record === undefined || !isLayer2(record)) return NO_ATTACHMENTS;
   const wanted = read(() => defaultSelection(pod), undefined);
   const request = { ips: wanted.value?.ips ?? [], mac: wanted.value?.mac };
   const claim = wanted.value?.ipamClaim ?? pod.annotations.primaryClaim;
@@ -107,12 +142,12 @@ const defaultSelection = (pod: PodFacts): NetworkSelection | undefined =>
 const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: NetworkRegistry): PodAttachments => {
   const nad = registry.nad(`${attachment.namespace}/${attachment.name}`);
   const record = nad === undefined ? undefined : registry.networkOfNad(nad.key);
-  if (nad === undefined || record === undefined) return NONE;
+  if (nad === undefined || record === undefined) return NO_ATTACHMENTS;
   if (nad.conf.role === 'primary') {
     const message = `unexpected primary network "${nad.conf.name}" specified with a NetworkSelectionElement ${nad.key}`;
     return { layer2: [], problems: [message] };
   }
-  if (!isLayer2(record)) return NONE;
+  if (!isLayer2(record)) return NO_ATTACHMENTS;
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
   const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });
   // Multi-net-spec v1.3, section 4.1.2.1.11.

@@ -1,7 +1,5 @@
 /** The cluster manager: mirrors, state, one queue per kind of work. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { IPAM_CLAIM_API_VERSION, NAD_API_VERSION } from '../../api/names.ts';
-import { describeRef } from '../../api/object.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { systemClock } from '../../kube/clock.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
@@ -13,9 +11,11 @@ import { createWriter } from '../../kube/writer/writer.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
 import { ClusterState, type Problem } from '../state/cluster-state.ts';
 import { createAddressWaiters } from './address-waiters.ts';
+import { reportConflicts } from './allocation-conflicts.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { claimReconciler } from './claim-controller.ts';
 import { nadReconciler } from './nad-controller.ts';
+import { createNadCreations } from './nad-creations.ts';
 import { networkReconciler } from './network-controller.ts';
 import { usageDelayMs, usageReconciler } from './network-usage.ts';
 import { createNetworkViews } from './network-views.ts';
@@ -23,9 +23,12 @@ import { nodeReconciler } from './node-controller.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
-import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
-import { followCaches } from './triggers.ts';
+import { createProblemReporter } from './problem-reporter.ts';
+import { sliceReconciler } from './slice-controller.ts';
+import { stateSources } from './state-sources.ts';
+import { followCaches, touch } from './triggers.ts';
 import { type ControllerContext, type Enqueue, FIELD_MANAGER, type Reconcile } from './types.ts';
+import { createUnanswered, type Unanswered } from './unanswered.ts';
 
 export interface ManagerOptions {
   readonly client: KubeClient;
@@ -39,7 +42,7 @@ export interface ManagerOptions {
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
-export type ControllerName = 'network' | 'usage' | 'nad' | 'node' | 'pod' | 'claim';
+export type ControllerName = 'network' | 'usage' | 'nad' | 'node' | 'pod' | 'claim' | 'slice';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -63,13 +66,19 @@ export interface Manager {
 export const createManager = (options: ManagerOptions): Manager => {
   const { client, events, cluster, limits, clock = systemClock, random, observe = () => {} } = options;
   const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }));
+  const unanswered = createUnanswered(clock);
   const writer = createWriter({
     client,
     fieldManager: FIELD_MANAGER,
-    concurrency: 16,
+    concurrency: CONCURRENCY,
+    perNamespace: PER_LANE,
+    giveUpAfterMs: GIVE_UP_AFTER_MS,
     clock,
     random,
-    observe: (about) => observe({ source: 'writer', about }),
+    observe: (about) => {
+      unanswered.follow(about);
+      observe({ source: 'writer', about });
+    },
   });
   let state: ClusterState | undefined;
   let queues: Readonly<Record<ControllerName, WorkQueue>> | undefined;
@@ -82,12 +91,15 @@ export const createManager = (options: ManagerOptions): Manager => {
     reportConflicts(problems, recovered.problems);
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state, ownWrites: createOwnWrites() },
+      unanswered,
       random ?? Math.random,
       (controller, reconcile) =>
         createWorkQueue({
           handle: reconcile,
-          concurrency: controller === 'usage' ? 1 : 16,
+          concurrency: controller === 'usage' ? PER_LANE : CONCURRENCY,
           laneOf,
+          perLane: controller === 'usage' ? 1 : PER_LANE,
+          backoffMaxMs: BACKOFF_MAX_MS,
           pace: PACE,
           clock,
           random,
@@ -135,7 +147,7 @@ const recoverState = (
   cluster: ClusterConfig,
   limits: NetworkLimits | undefined,
 ): { state: ClusterState; problems: readonly Problem[] } => {
-  const state = new ClusterState(cluster, limits);
+  const state = new ClusterState(cluster, { limits, sources: stateSources(caches) });
   const problems = state.recover({
     nads: [...caches.nads.values()],
     nodes: [...caches.nodes.values()],
@@ -145,6 +157,21 @@ const recoverState = (
   });
   return { state, problems };
 };
+
+/** Keys in work of one queue, and requests under way. */
+const CONCURRENCY = 16;
+
+/**
+ * Of these, one tenant's: where each write takes long (an admission webhook that does not answer) or fails, the others'
+ * turn comes as ever.
+ */
+const PER_LANE = 4;
+
+/** What fails for longer makes room: the queue tries again, later and later, and its owner is told meanwhile. */
+const GIVE_UP_AFTER_MS = 2000;
+
+/** So long at most it takes after the end of whatever made it fail. */
+const BACKOFF_MAX_MS = 30_000;
 
 /** An object that changes all the time is worked on, and told about, twice a second at most. */
 const PACE = { burst: 20, refillMs: 500 };
@@ -157,6 +184,7 @@ const laneOf = (key: string): string => {
 
 const startControllers = (
   base: Omit<ControllerContext, 'enqueue'>,
+  unanswered: Unanswered,
   random: () => number,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
 ): Readonly<Record<ControllerName, WorkQueue>> => {
@@ -168,36 +196,26 @@ const startControllers = (
     node: (name) => queues.node.add(name),
     pod: (key) => queues.pod.add(key),
     claim: (key) => queues.claim.add(key),
+    slice: (key) => queues.slice.add(key),
   };
   const context: ControllerContext = { ...base, enqueue };
-  const users = createPodUsers(context.caches.pods);
+  const users = createPodUsers(context.caches.pods, (nad) => context.state.registry.nad(nad)?.conf.role === 'primary');
   const waiters = createAddressWaiters();
   const views = createNetworkViews(context, users);
+  const creations = createNadCreations({
+    ...context,
+    unanswered,
+    touch: (touched) => touch({ ...context, waiters }, touched),
+  });
   const queues = {
-    network: createQueue('network', networkReconciler(context, views, users)),
+    network: createQueue('network', networkReconciler({ ...context, views, creations }, users)),
     usage: createQueue('usage', usageReconciler(context)),
     nad: createQueue('nad', nadReconciler(context, users)),
     node: createQueue('node', nodeReconciler(context)),
     pod: createQueue('pod', podReconciler(context, waiters)),
     claim: createQueue('claim', claimReconciler(context)),
+    slice: createQueue('slice', sliceReconciler(context)),
   };
-  followCaches({ ...context, views, users, waiters });
+  followCaches({ ...context, views, creations, users, waiters });
   return queues;
-};
-
-const API_VERSIONS: Readonly<Record<string, string>> = {
-  NetworkAttachmentDefinition: NAD_API_VERSION,
-  IPAMClaim: IPAM_CLAIM_API_VERSION,
-};
-
-const reportConflicts = (reporter: ProblemReporter, problems: readonly Problem[]): void => {
-  for (const [, same] of Map.groupBy(problems, ({ object }) => describeRef(object))) {
-    const { object } = same[0] ?? {};
-    if (object === undefined) continue;
-    reporter.report(
-      { apiVersion: API_VERSIONS[object.kind] ?? 'v1', ...object },
-      'AllocationConflict',
-      same.map(({ message }) => message),
-    );
-  }
 };

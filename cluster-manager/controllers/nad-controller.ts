@@ -1,11 +1,13 @@
-/** Writes the ids of its network to every NAD, and lets go of NADs that are being deleted and that no pod uses. */
-import { formatTunnelKeys } from '../../api/annotations/tunnel-keys.ts';
-import { NAD_ANNOTATIONS, NAD_API_VERSION, UDN_FINALIZER } from '../../api/names.ts';
+/**
+ * Sees to it that every NAD has the ids of its network, whoever wrote it, and lets go of NADs that are being deleted and that
+ * no pod uses.
+ */
+import { NAD_API_VERSION, UDN_FINALIZER } from '../../api/names.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
-import type { NetworkRecord } from '../allocation/network-registry.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import { removeFinalizer } from './finalizer.ts';
+import { changedIdAnnotations, heldIdAnnotations, idAnnotations } from './nad-ids.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
 
@@ -23,8 +25,7 @@ export const nadReconciler = (
     const { uid } = nad.metadata;
     const regarding = { apiVersion: NAD_API_VERSION, kind: 'NetworkAttachmentDefinition', ...ref, uid };
     problems.report(regarding, 'InvalidNetwork', found);
-    const record = state.registry.networkOfNad(key);
-    const annotations = record === undefined ? {} : changedAnnotations(nad, record);
+    const annotations = changedIdAnnotations(nad, wantedIds(nad, state));
     try {
       const changes = JSON.stringify(annotations);
       if (Object.keys(annotations).length > 0 && written.get(nad) !== changes) {
@@ -41,19 +42,15 @@ export const nadReconciler = (
   };
 };
 
+/** What is refused for anything else keeps what it has; with the ids of another's network it would still be in it. */
+const wantedIds = (nad: NadFacts, { registry }: ControllerContext['state']): Readonly<Record<string, string>> => {
+  const record = registry.networkOfNad(nad.key);
+  if (record !== undefined) return idAnnotations(record.name, record.keys);
+  return registry.isForeign(nad.key) ? {} : heldIdAnnotations(nad);
+};
+
 const isLeaving = ({ metadata }: NadFacts): boolean =>
   metadata.deletionTimestamp != null && metadata.finalizers.includes(UDN_FINALIZER);
-
-const changedAnnotations = (nad: NadFacts, { name, keys }: NetworkRecord): Record<string, string | null> => {
-  const wanted: Record<string, string | null> = {
-    [NAD_ANNOTATIONS.networkName]: name,
-    [NAD_ANNOTATIONS.networkId]: String(keys.id),
-    [NAD_ANNOTATIONS.tunnelKeys]: keys.tunnelKeys.length === 0 ? null : formatTunnelKeys(keys.tunnelKeys),
-  };
-  return Object.fromEntries(
-    Object.entries(wanted).filter(([key, value]) => (nad.metadata.annotations[key] ?? null) !== value),
-  );
-};
 
 /** Only the oldest primary NAD of a namespace counts. */
 const secondPrimary = (nad: NadFacts, { caches, state }: Pick<ControllerContext, 'caches' | 'state'>): string[] => {

@@ -21,13 +21,19 @@ export const networkAllocation = (
   state: ClusterState,
 ): NetworkAllocation | undefined => {
   if (nads.length === 0) return undefined;
-  const record = state.registry.get(networkName);
-  if (record !== undefined) {
-    const failures = state.nodes.failures(networkName);
-    return { condition: allocationCondition(failures), fields: fieldsOf(record), failures };
+  const { registry, nadProblems } = state;
+  // By its own NADs: that there is a network of its name says nothing yet.
+  const isOut = (key: string): boolean => registry.networkOfNad(key)?.name !== networkName;
+  const [refusal] = nads.filter(isOut).flatMap((key) => nadProblems.get(key) ?? []);
+  const record = nads.every(isOut) ? undefined : registry.get(networkName);
+  if (record === undefined) {
+    return refusal === undefined
+      ? undefined
+      : { condition: refusedCondition(refusal), fields: {}, failures: new Map() };
   }
-  const [refusal] = nads.flatMap((key) => state.nadProblems.get(key) ?? []);
-  return refusal === undefined ? undefined : { condition: refusedCondition(refusal), fields: {}, failures: new Map() };
+  const failures = state.nodes.failures(networkName);
+  const condition = refusal === undefined ? allocationCondition(failures) : refusedCondition(refusal);
+  return { condition, fields: fieldsOf(record), failures };
 };
 
 const fieldsOf = ({ name, network, keys }: NetworkRecord): NetworkStatusFields => ({

@@ -5,11 +5,8 @@
 import type { ConditionInput } from '../../api/condition.ts';
 import { UDN_FINALIZER } from '../../api/names.ts';
 import { MAX_NAMED, type NetworkStatusFields } from '../../api/network-status.ts';
-import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
-import { isNotFound } from '../../kube/errors.ts';
-import { refOf as refOfKey } from '../../kube/object-key.ts';
+import type { WorkResult } from '../../kube/queue/types.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
-import type { NadManifest } from '../render/network-attachment-definition.ts';
 import { planRelease, planWanted, type ReleasePlan, type WantedPlan } from '../render/plan-network.ts';
 import { removeFinalizer } from './finalizer.ts';
 import { networkAllocation } from './network-allocation.ts';
@@ -22,41 +19,46 @@ import {
   unusedCondition,
 } from './network-conditions.ts';
 import { factsOf, networkKey } from './network-key.ts';
+import { applyPlan, deleteNad, type NadContext, settleAll } from './network-nads.ts';
 import {
-  ALLOCATION_MANAGER,
   applyToNetwork,
   NETWORK_MANAGER,
   refOf,
   regarding,
   resourceOf,
+  type StatusPart,
   writeStatus,
 } from './network-status.ts';
-import type { NetworkViews } from './network-views.ts';
 import type { PodUsers } from './pod-users.ts';
 import { selectedNamespaces } from './selected-namespaces.ts';
-import type { ControllerContext, Reconcile } from './types.ts';
+import type { Reconcile } from './types.ts';
 
-export const networkReconciler = (context: ControllerContext, views: NetworkViews, users: PodUsers): Reconcile => {
-  const controller: Controller = { ...context, views, users };
+export const networkReconciler = (context: NadContext, users: PodUsers): Reconcile => {
+  const controller: Controller = { ...context, users };
   return async (key, signal) => {
     const facts = factsOf(context.caches, key);
-    if (facts === undefined) {
-      views.forget(key);
-      context.ownWrites.forget(key);
-    } else if (facts.metadata.deletionTimestamp == null) await ensure(controller, facts, signal);
-    else await leave(controller, facts, signal);
+    if (facts !== undefined) {
+      const isLeaving = facts.metadata.deletionTimestamp != null;
+      return isLeaving ? await leave(controller, facts, signal) : await ensure(controller, facts, signal);
+    }
+    context.views.forget(key);
+    context.ownWrites.forget(key);
+    return (await settleAll(controller, context.creations.unseen(key), signal)).result;
   };
 };
 
-interface Controller extends ControllerContext {
-  readonly views: NetworkViews;
+interface Controller extends NadContext {
   readonly users: PodUsers;
 }
 
-const ensure = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
+const ensure = async (
+  controller: Controller,
+  facts: NetworkFacts,
+  signal: AbortSignal,
+): Promise<WorkResult | undefined> => {
   const { caches, views } = controller;
   // Before there is anything to protect, and not only after. What is gone by now gets no NAD: nobody would take it away.
-  if (!(await addFinalizer(controller, facts, signal))) return;
+  if (!(await addFinalizer(controller, facts, signal))) return undefined;
   const wanted = selectedNamespaces(facts, caches.namespaces);
   const plans = wanted.map((namespace) => ({ namespace, plan: planWanted(facts, namespace, views.view) }));
   views.setFailed(
@@ -79,17 +81,24 @@ const ensure = async (controller: Controller, facts: NetworkFacts, signal: Abort
   const namespaces = plans.filter(({ plan }) => isThere(plan)).map(({ namespace }) => namespace);
   // A namespace that is about to go takes its networks along: nothing is left to be said about them.
   const isLeaving = facts.kind === 'UserDefinedNetwork' && plans.every(({ plan }) => plan.kind === 'skip');
-  if (!isLeaving) {
-    const created = createdCondition(facts, namespaces, messages);
-    await report(controller, facts, created, releases, signal);
-    await reportAllocation(controller, facts, created, namespaces, signal);
+  // When it has come back by the mirror, all of it is said at once.
+  const isUnderWay = messages.length === 0 && outcomes.some((outcome) => outcome.isUnderWay);
+  if (!isLeaving && !isUnderWay) {
+    await report(controller, facts, createdCondition(facts, namespaces, messages), releases, signal);
   }
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
+  return await settleUnwanted(controller, facts, plans, signal);
 };
 
-const leave = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<void> => {
-  if (!facts.metadata.finalizers.includes(UDN_FINALIZER)) return;
-  if (await isAnyOnItsWay(controller, facts, signal)) return;
+const leave = async (
+  controller: Controller,
+  facts: NetworkFacts,
+  signal: AbortSignal,
+): Promise<WorkResult | undefined> => {
+  if (!facts.metadata.finalizers.includes(UDN_FINALIZER)) return undefined;
+  // What the mirror does not have yet would be an orphan if its network went now, and stand in the way of the next one.
+  const { areThere, result } = await settleAll(controller, controller.creations.unseen(networkKey(facts)), signal);
+  if (areThere || result !== undefined) return result;
   const namespaces = ownedNamespaces(controller, facts);
   const plans = namespaces.map((namespace) => release(controller, facts, namespace));
   const outcomes = await Promise.all(plans.map((plan) => deleteNad(controller, plan, signal)));
@@ -104,51 +113,46 @@ const leave = async (controller: Controller, facts: NetworkFacts, signal: AbortS
       UDN_FINALIZER,
       signal,
     );
-    return;
+    return undefined;
   }
   const condition = deletingCondition(facts, namespaces, messages);
   const releases = namespaces.map((namespace, i) => ({ namespace, plan: plans[i] }));
   await report(controller, facts, condition, releases, signal);
-  // A deletion that waits for nobody ends in a moment.
-  if (plans.some(({ kind }) => kind === 'blocked')) {
-    await reportAllocation(controller, facts, condition, namespaces, signal);
-  }
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
+  return undefined;
 };
 
-/**
- * Whether there is a NAD that was written a moment ago and that the cache does not have yet. It would be an orphan if its
- * network went now, and stand in the way of the next one of that name. When it comes, the network has its turn again.
- */
-const isAnyOnItsWay = async (
-  { client, views }: Controller,
+/** Of namespaces where nothing is written now. */
+const settleUnwanted = async (
+  controller: Controller,
   facts: NetworkFacts,
+  plans: readonly { readonly namespace: string; readonly plan: WantedPlan }[],
   signal: AbortSignal,
-): Promise<boolean> => {
-  for (const key of views.unseen(facts)) {
-    try {
-      await client.get(NETWORK_ATTACHMENT_DEFINITIONS, refOfKey(key), signal);
-      return true;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      views.seen(key);
-    }
-  }
-  return false;
+): Promise<WorkResult | undefined> => {
+  const unseen = controller.creations.unseen(networkKey(facts));
+  if (unseen.length === 0) return undefined;
+  const wanted = plans.filter(({ plan }) => plan.kind === 'apply');
+  const keys = new Set(wanted.map(({ namespace }) => `${namespace}/${facts.metadata.name}`));
+  return (
+    await settleAll(
+      controller,
+      unseen.filter((key) => !keys.has(key)),
+      signal,
+    )
+  ).result;
 };
-
-interface Outcome {
-  /** For the condition. */
-  readonly message?: string;
-  /** To be tried again. */
-  readonly error?: unknown;
-}
 
 /** @returns whether the network is there */
 const addFinalizer = async (controller: Controller, facts: NetworkFacts, signal: AbortSignal): Promise<boolean> => {
-  if (facts.metadata.finalizers.includes(UDN_FINALIZER)) return true;
-  const finalizers = [UDN_FINALIZER];
-  return (await applyToNetwork(controller.writer, facts, NETWORK_MANAGER, { finalizers }, signal)) !== undefined;
+  const { finalizers, resourceVersion = '', uid = '' } = facts.metadata;
+  if (finalizers.includes(UDN_FINALIZER)) return true;
+  const key = networkKey(facts);
+  // A mirror that lags shows it without.
+  if (controller.ownWrites.underWay(key, 'finalizer', resourceVersion) === uid) return true;
+  const fields = { finalizers: [UDN_FINALIZER] };
+  const written = await applyToNetwork(controller.writer, facts, NETWORK_MANAGER, fields, signal);
+  if (written !== undefined) controller.ownWrites.note(key, 'finalizer', uid, written.metadata.resourceVersion);
+  return written !== undefined;
 };
 
 /** Namespaces with a NAD of the network, sorted. */
@@ -167,53 +171,7 @@ const release = ({ views, users, enqueue }: Controller, facts: NetworkFacts, nam
 
 const isThere = ({ kind }: WantedPlan): boolean => kind === 'apply' || kind === 'keep';
 
-const applyPlan = async (
-  controller: Controller,
-  facts: NetworkFacts,
-  namespace: string,
-  plan: WantedPlan,
-  signal: AbortSignal,
-): Promise<Outcome> => {
-  if (plan.kind === 'error') return { message: plan.message };
-  if (plan.kind === 'skip' || !controller.views.needsApply(plan)) return {};
-  const key = `${namespace}/${facts.metadata.name}`;
-  const settle = plan.kind === 'apply' && plan.isNew && plan.isPrimary ? controller.views.addPending(key) : undefined;
-  if (plan.kind === 'apply' && plan.isNew) controller.views.noteWriting(key, facts);
-  try {
-    await writeNad(controller, plan.manifest, plan.kind === 'apply' && plan.isNew, signal);
-    controller.views.noteApplied(plan.manifest);
-    return {};
-  } catch (error) {
-    settle?.();
-    return { message: `failed to write NetworkAttachmentDefinition [${key}]: ${textOf(error)}`, error };
-  }
-};
-
-/** A NAD that is not ours may have appeared a moment ago: a new one is not forced upon it. */
-const writeNad = async (
-  { writer }: Controller,
-  manifest: NadManifest,
-  isNew: boolean,
-  signal: AbortSignal,
-): Promise<void> => {
-  const options = { fieldManager: NETWORK_MANAGER, force: !isNew };
-  await writer.apply(NETWORK_ATTACHMENT_DEFINITIONS, { ...manifest }, options, signal);
-};
-
-const deleteNad = async ({ client }: Controller, plan: ReleasePlan, signal: AbortSignal): Promise<Outcome> => {
-  if (plan.kind === 'blocked') return { message: plan.message };
-  if (plan.kind !== 'delete') return {};
-  const { key, metadata } = plan.nad;
-  try {
-    const preconditions = { uid: metadata.uid };
-    await client.delete(NETWORK_ATTACHMENT_DEFINITIONS, refOfKey(key), { preconditions }, signal);
-    return {};
-  } catch (error) {
-    if (isNotFound(error)) return {};
-    return { message: `failed to delete NetworkAttachmentDefinition [${key}]: ${textOf(error)}`, error };
-  }
-};
-
+/** What was written, and what the network got and comes to; all of it in one request. */
 const report = async (
   controller: Controller,
   facts: NetworkFacts,
@@ -224,9 +182,14 @@ const report = async (
   const reason = errorReason(facts.kind);
   controller.problems.report(regarding(facts), reason, created.reason === reason ? [created.message] : []);
   const transport = transportCondition(facts);
-  const conditions = [created, ...(transport === undefined ? [] : [transport])];
-  const fields = blockedBy(controller, facts, releases);
-  await writeStatus(controller, facts, NETWORK_MANAGER, { conditions, fields }, signal);
+  const got = allocated(controller, facts, created);
+  if (got === undefined) return;
+  const { conditions, fields } = got;
+  const part = {
+    conditions: [created, ...(transport === undefined ? [] : [transport]), ...conditions],
+    fields: { ...blockedBy(controller, facts, releases), ...fields },
+  };
+  await writeStatus(controller, facts, NETWORK_MANAGER, part, signal);
 };
 
 interface Release {
@@ -245,31 +208,23 @@ const blockedBy = (
   return pods.length === 0 ? {} : { blockedBy: { pods: pods.length, names: pods.slice(0, MAX_NAMED) } };
 };
 
-/** What the network got, once something was tried, and what everything comes to. @param namespaces with its NAD */
-const reportAllocation = async (
+/** What the network got, and what everything comes to. Undefined: its NADs are about to be looked at, and then it is told. */
+const allocated = (
   controller: Controller,
   facts: NetworkFacts,
   created: ConditionInput,
-  namespaces: readonly string[],
-  signal: AbortSignal,
-): Promise<void> => {
+): Required<StatusPart> | undefined => {
   const nads = ownedNamespaces(controller, facts).map((namespace) => `${namespace}/${facts.metadata.name}`);
   const allocation = networkAllocation(facts, nads, controller.state);
   if (allocation === undefined) {
-    // Its NADs are on their way: with them it is told.
-    if (created.status === 'True' && namespaces.length > 0) return;
-    const ready = created.status === 'True' ? unusedCondition : readyCondition([created]);
-    await writeStatus(controller, facts, ALLOCATION_MANAGER, { conditions: [ready] }, signal);
-    return;
+    if (created.status === 'True' && nads.length > 0) return undefined;
+    return { conditions: [created.status === 'True' ? unusedCondition : readyCondition([created])], fields: {} };
   }
   const { condition, fields, failures } = allocation;
   const texts = [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`);
   controller.problems.report(regarding(facts), 'NetworkAllocationFailed', texts);
-  const conditions = [condition, readyCondition([created, condition])];
-  await writeStatus(controller, facts, ALLOCATION_MANAGER, { conditions, fields }, signal);
+  return { conditions: [condition, readyCondition([created, condition])], fields };
 };
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const rethrow = (errors: readonly unknown[]): void => {
   if (errors.length === 1) throw errors[0];

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NetworkStatus } from '../../api/network-status.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
@@ -15,6 +15,17 @@ const startCluster = async (options: TestClusterOptions = {}): Promise<void> => 
 
 const statusOf = async (kind: string, key: string): Promise<NetworkStatus> =>
   (await cluster.get(kind, key))?.['status'] as NetworkStatus;
+
+/** What it says after a while: how full it is is not written at once. */
+const statusWith = async (kind: string, key: string, wanted: object): Promise<NetworkStatus> =>
+  await vi.waitFor(
+    async () => {
+      const status = await statusOf(kind, key);
+      expect(status).toMatchObject(wanted);
+      return status;
+    },
+    { timeout: 10_000, interval: 5 },
+  );
 
 /** `type status reason observedGeneration`, by type. */
 const conditionsOf = ({ conditions = [] }: NetworkStatus): string[] =>
@@ -33,8 +44,7 @@ describe('the status of a network', () => {
     await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/29', 'fd00::/64'], { mtu: 1400 }));
     await cluster.create(pod('ns/a'), pod('ns/b'));
     await cluster.settled();
-    const status = await statusOf('UserDefinedNetwork', 'ns/net');
-    expect(status).toMatchObject({
+    const status = await statusWith('UserDefinedNetwork', 'ns/net', {
       networkName: 'ns_net',
       networkID: 1,
       vrf: { name: 'mp1-udn-vrf', table: 100_001 },
@@ -55,10 +65,7 @@ describe('the status of a network', () => {
     ]);
     await cluster.delete('Pod', 'ns/a');
     await cluster.settled();
-    expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({
-      pods: 1,
-      usage: [{ used: 1, free: 3 }, {}],
-    });
+    await statusWith('UserDefinedNetwork', 'ns/net', { pods: 1, usage: [{ used: 1, free: 3 }, {}] });
   });
 
   it('on layer 3 counts nodes and their subnets, and names those without', async () => {
@@ -67,8 +74,7 @@ describe('the status of a network', () => {
     await cluster.create(tenant('ns'), ...['n1', 'n2', 'n3'].map((name) => node(name)));
     await cluster.create(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
     await cluster.settled();
-    const status = await statusOf('UserDefinedNetwork', 'ns/net');
-    expect(status).toMatchObject({
+    const status = await statusWith('UserDefinedNetwork', 'ns/net', {
       subnets: ['10.20.0.0/23/24'],
       nodes: { total: 3, allocated: 2, failed: 1, failures: [{ message: expect.stringContaining('no subnet left') }] },
       usage: [{ subnet: '10.20.0.0/23', unit: 'NodeSubnets', used: 2, free: 0 }],
@@ -79,7 +85,7 @@ describe('the status of a network', () => {
     const more = [...subnets, { cidr: '10.22.0.0/16', hostSubnet: 24 }];
     await cluster.patch('UserDefinedNetwork', 'ns/net', { spec: { layer3: { subnets: more } } });
     await cluster.settled();
-    const after = await statusOf('UserDefinedNetwork', 'ns/net');
+    const after = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: { allocated: 3, failed: 0 } });
     expect(after.nodes).toEqual({ total: 3, allocated: 3, failed: 0 });
     expect(after.usage).toEqual([
       { subnet: '10.20.0.0/23', unit: 'NodeSubnets', used: 2, free: 0 },
@@ -95,8 +101,8 @@ describe('the status of a network', () => {
     await cluster.create(tenant('ns'), ...nodes);
     await cluster.create(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
     await cluster.settled();
-    const { nodes: told } = await statusOf('UserDefinedNetwork', 'ns/net');
-    expect(told).toMatchObject({ total: 14, allocated: 2, failed: 12 });
+    const nodesToTell = { total: 14, allocated: 2, failed: 12 };
+    const { nodes: told } = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: nodesToTell });
     expect(told?.failures).toHaveLength(10);
   });
 
@@ -161,15 +167,22 @@ describe('the status of a network', () => {
     await select('a');
     await cluster.create(pod('a/p'));
     await cluster.settled();
-    const status = await statusOf('ClusterUserDefinedNetwork', 'red');
-    expect(status).toMatchObject({ networkID: 1, vrf: { name: 'red' }, pods: 1 });
+    const wanted = { networkID: 1, vrf: { name: 'red' }, pods: 1 };
+    const status = await statusWith('ClusterUserDefinedNetwork', 'red', wanted);
     expect(conditionsOf(status)).toContain('Ready True NetworkReady 2');
     await select('b');
     await cluster.settled();
     expect((await statusOf('ClusterUserDefinedNetwork', 'red')).blockedBy).toEqual({ pods: 1, names: ['a/p'] });
     await cluster.delete('Pod', 'a/p');
     await cluster.settled();
-    const free = await statusOf('ClusterUserDefinedNetwork', 'red');
+    const free = await vi.waitFor(
+      async () => {
+        const after = await statusOf('ClusterUserDefinedNetwork', 'red');
+        expect(after).not.toHaveProperty('pods');
+        return after;
+      },
+      { timeout: 10_000, interval: 5 },
+    );
     expect(conditionsOf(free)).toEqual([
       'NetworkCreated True NetworkAttachmentDefinitionCreated 3',
       'Ready False NoNamespaceSelected 3',

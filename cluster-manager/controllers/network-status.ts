@@ -16,9 +16,10 @@ import { networkKey } from './network-key.ts';
 import type { ControllerContext } from './types.ts';
 
 export const NETWORK_MANAGER = 'user-defined-network-controller';
-export const ALLOCATION_MANAGER = 'NetworkClusterController';
 /** Of what changes with every pod and node: written seldom, see `network-usage.ts`. */
 export const USAGE_MANAGER = 'udn-network-usage';
+/** Before, and in ovn-kubernetes, what a network got had a field manager of its own. */
+const FORMER_MANAGER = 'NetworkClusterController';
 
 interface Owned {
   readonly conditions: readonly string[];
@@ -26,10 +27,9 @@ interface Owned {
 }
 
 const OWNED = {
-  [NETWORK_MANAGER]: { conditions: ['NetworkCreated', 'TransportAccepted'], fields: ['blockedBy'] },
-  [ALLOCATION_MANAGER]: {
-    conditions: ['NetworkAllocationSucceeded', 'Ready'],
-    fields: ['networkName', 'networkID', 'vrf', 'subnets'],
+  [NETWORK_MANAGER]: {
+    conditions: ['NetworkCreated', 'TransportAccepted', 'NetworkAllocationSucceeded', 'Ready'],
+    fields: ['blockedBy', 'networkName', 'networkID', 'vrf', 'subnets'],
   },
   [USAGE_MANAGER]: { conditions: ['NodesReady'], fields: ['nodes', 'pods', 'usage'] },
 } as const satisfies Readonly<Record<string, Owned>>;
@@ -47,27 +47,23 @@ export const refOf = ({ metadata: { namespace, name } }: NetworkFacts): ObjectRe
 
 /**
  * Server-side apply to a network that exists, of fields that one field manager owns. With the uid it never makes an object
- * anew that was deleted a moment ago, nor writes to one that took its name: then it gives nothing.
+ * anew that was deleted a moment ago, nor writes to one that took its name: then it gives nothing. No status at all: the field
+ * manager takes back what it has said.
  */
 export const applyToNetwork = async (
   writer: Pick<Writer, 'apply'>,
   facts: NetworkFacts,
   fieldManager: string,
-  fields: { readonly finalizers?: readonly string[]; readonly status?: unknown },
+  fields: { readonly finalizers: readonly string[] } | { readonly status: unknown },
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> => {
   const { namespace, name, uid = '' } = facts.metadata;
-  const { finalizers, status } = fields;
+  const isStatus = 'status' in fields;
   const body: ObjectInput = {
-    metadata: {
-      ...(namespace === undefined ? {} : { namespace }),
-      name,
-      uid,
-      ...(finalizers === undefined ? {} : { finalizers }),
-    },
-    ...(status === undefined ? {} : { status }),
+    metadata: { ...(namespace === undefined ? {} : { namespace }), name, uid, ...(isStatus ? {} : fields) },
+    ...(isStatus && fields.status !== undefined && { status: fields.status }),
   };
-  const subresource = status === undefined ? undefined : 'status';
+  const subresource = isStatus ? 'status' : undefined;
   try {
     return await writer.apply(resourceOf(facts), body, { subresource, fieldManager }, signal);
   } catch (error) {
@@ -106,9 +102,19 @@ export const writeStatus = async (
   const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
   const list = wanted.map((input) => nextCondition(input, facts.conditions, now));
   const status = { ...(list.length > 0 && { conditions: list }), ...fields };
-  const written = await applyToNetwork(writer, facts, fieldManager, { status }, signal);
+  let written = await applyToNetwork(writer, facts, fieldManager, { status }, signal);
+  if (fieldManager === NETWORK_MANAGER && isOwnedByFormer(written)) {
+    written = await applyToNetwork(writer, facts, FORMER_MANAGER, { status: undefined }, signal);
+  }
   if (written !== undefined) ownWrites.note(key, fieldManager, text, written.metadata.resourceVersion);
 };
+
+/** What a manager has once said stays as long as it does not take it back, whoever else says so, too. */
+const isOwnedByFormer = (network: KubeObject | undefined): boolean =>
+  network?.metadata.managedFields?.some(
+    ({ manager, operation, subresource }) =>
+      manager === FORMER_MANAGER && operation === 'Apply' && subresource === 'status',
+  ) === true;
 
 const isSaid = (
   { conditions, status }: NetworkFacts,

@@ -28,7 +28,7 @@ export const usageReconciler =
     const facts = factsOf(context.caches, key);
     if (facts === undefined || facts.metadata.deletionTimestamp != null) return;
     const record = context.state.registry.get(facts.networkName);
-    const part = record === undefined ? {} : usageOf(context, record, facts.metadata.creationTimestamp ?? '');
+    const part = record === undefined ? {} : usageOf(context, record);
     await writeStatus(context, facts, USAGE_MANAGER, part, signal);
   };
 
@@ -41,7 +41,6 @@ export const changedNads = (before: PodFacts | undefined, after: PodFacts | unde
 const usageOf = (
   { caches, state }: Pick<ControllerContext, 'caches' | 'state'>,
   { name, network, keys }: NetworkRecord,
-  createdAt: string,
 ): StatusPart => {
   const pods = state.registry
     .nadsOf(name)
@@ -52,7 +51,7 @@ const usageOf = (
   const total = caches.nodes.size;
   // The report of a Node that is gone is about to go.
   const reports = [...caches.reports.values()].filter(({ node }) => caches.nodes.has(node));
-  const counts = countNodes(reports, { name, id: keys.id, createdAt });
+  const counts = countNodes(reports, { name, id: keys.id, createdAt: state.registry.createdAt(name) });
   return {
     conditions: counts === undefined ? [] : [nodesCondition(total, total - reports.length, counts)],
     fields: {

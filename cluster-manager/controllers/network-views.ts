@@ -1,9 +1,7 @@
 /** What the plan of a network is made from: the caches, and what the controller itself has just done. */
-import type { NetConf } from '../../api/net-conf.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
-import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NadManifest } from '../render/network-attachment-definition.ts';
-import { type NetworkView, renderOrExplain, type WantedPlan } from '../render/plan-network.ts';
+import type { NetworkView, WantedPlan } from '../render/plan-network.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext } from './types.ts';
 
@@ -11,15 +9,12 @@ export interface NetworkViews {
   readonly view: NetworkView;
   /** A primary NAD is being written. @returns to be called when that failed */
   addPending(nadKey: string): () => void;
-  /** A NAD that was not there is being written: until the cache has had it, it may be there all the same. */
-  noteWriting(nadKey: string, network: NetworkFacts): void;
-  /** NADs of a network that were written, or may have been, and were not seen yet. */
-  unseen(network: NetworkFacts): readonly string[];
-  /** The cache has a NAD, or does not have it any more; or nobody has it. */
+  /** The cache has a NAD, or does not have it any more. */
   seen(nadKey: string): void;
   /** False when the manifest has been applied and only others' labels differ: applying it again changes nothing. */
-  needsApply(plan: Extract<WantedPlan, { manifest: NadManifest }>): boolean;
-  noteApplied(manifest: NadManifest): void;
+  needsApply(plan: Extract<WantedPlan, { manifest: NadManifest }>, text: string): boolean;
+  /** @param text what of it we say */
+  noteApplied(nadKey: string, text: string): void;
   /** Remembers that a network failed in namespaces; none: it did not. */
   setFailed(networkKey: string, namespaces: readonly string[]): void;
   /** Networks that failed in a namespace, where something has changed now. */
@@ -32,11 +27,8 @@ export const createNetworkViews = (
   { caches, state, enqueue }: Pick<ControllerContext, 'caches' | 'state' | 'enqueue'>,
   users: PodUsers,
 ): NetworkViews => {
-  const rendered = new WeakMap<NetworkFacts, ((namespace: string) => NetConf) | string>();
   const pending = new Map<string, Set<string>>();
   const applied = new Map<string, string>();
-  /** NAD → uid of the network that it is written for. Nearly always empty. */
-  const written = new Map<string, string>();
   /** Network → the namespaces where it failed, and the other way round. */
   const failed = new Map<string, readonly string[]>();
   const failedByNamespace = new Map<string, Set<string>>();
@@ -56,11 +48,7 @@ export const createNetworkViews = (
     }
   };
   const view: NetworkView = {
-    rendered: (facts) => {
-      const known = rendered.get(facts) ?? renderOrExplain(facts, state.cluster);
-      rendered.set(facts, known);
-      return known;
-    },
+    rendered: (facts) => state.rendered(facts),
     namespace: (name) => caches.namespaces.get(name),
     nad: (key) => caches.nads.get(key),
     nadsIn: (namespace): readonly NadFacts[] => caches.nads.byIndex('namespace', namespace),
@@ -76,17 +64,13 @@ export const createNetworkViews = (
         if (dropPending(nadKey)) for (const key of failedIn(namespace)) enqueue.network(key);
       };
     },
-    noteWriting: (nadKey, { metadata }) => written.set(nadKey, metadata.uid ?? ''),
-    unseen: ({ metadata }) => [...written].flatMap(([nadKey, uid]) => (uid === metadata.uid ? nadKey : [])),
     seen: (nadKey) => {
       dropPending(nadKey);
-      written.delete(nadKey);
       if (!caches.nads.has(nadKey)) applied.delete(nadKey);
     },
-    needsApply: (plan) =>
-      plan.kind === 'apply' ||
-      (plan.hasExtras && applied.get(nadKeyOf(plan.manifest)) !== JSON.stringify(plan.manifest)),
-    noteApplied: (manifest) => applied.set(nadKeyOf(manifest), JSON.stringify(manifest)),
+    needsApply: (plan, text) =>
+      plan.kind === 'apply' || (plan.hasExtras && applied.get(nadKeyOf(plan.manifest)) !== text),
+    noteApplied: (nadKey, text) => applied.set(nadKey, text),
     setFailed,
     failedIn,
     forget: (networkKey) => setFailed(networkKey, []),

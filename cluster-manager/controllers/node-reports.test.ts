@@ -172,6 +172,35 @@ describe('the status of a network', () => {
     });
   });
 
+  it('takes no report for one of it that is older than its NAD, however old the network itself is', async () => {
+    const serverClock = createFakeClock();
+    await start({ serverClock });
+    const network = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.2.0.0/16'] } };
+    await cluster.create(node('n1'), cudn('red', { matchLabels: { team: 'a' } }, network));
+    const later = async (): Promise<string> => {
+      await serverClock.advance(60_000);
+      return `${new Date(serverClock.wall()).toISOString().slice(0, 19)}Z`;
+    };
+    // The ids of another network that was there before: red has none yet.
+    await tell('n1', { ready: '0-1' }, { observed: await later() });
+    const made = await later();
+    await cluster.create(tenant('ns', { team: 'a' }));
+    await cluster.settled();
+    const nodesOfRed = async () =>
+      ((await cluster.get('ClusterUserDefinedNetwork', 'red'))?.['status'] as NetworkStatus | undefined)?.nodes;
+    const wait = { timeout: 5_000, interval: 5 };
+    await vi.waitFor(
+      async () => expect(await nodesOfRed()).toEqual({ total: 1, ready: 0, pending: 1, failing: 0 }),
+      wait,
+    );
+    // The same ids: that they mean red now is all that is new.
+    await tell('n1', { ready: '0-1' }, { observed: made });
+    await vi.waitFor(
+      async () => expect(await nodesOfRed()).toEqual({ total: 1, ready: 1, pending: 0, failing: 0 }),
+      wait,
+    );
+  });
+
   it('is written again when somebody changes it', async () => {
     await start();
     await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.2.0.0/16']));

@@ -6,7 +6,7 @@ import type { ReportFacts } from '../facts/report-facts.ts';
 export interface ReportedNetwork {
   readonly name: string;
   readonly id: number;
-  /** Of the object that it was made from, as the API writes times. */
+  /** Of the NAD that defines it, as the API writes times: that is what `observed` of a report is made of. */
   readonly createdAt: string;
 }
 

@@ -12,14 +12,16 @@ export interface PodUsers {
   follow(change: Change<PodFacts>): void;
 }
 
-export const createPodUsers = (pods: Caches['pods']): PodUsers => {
+/** @param isPrimary whether a NAD is of a primary network: no pod of another namespace is on it, whatever it says */
+export const createPodUsers = (pods: Caches['pods'], isPrimary: (nadKey: string) => boolean): PodUsers => {
   /** NAD key → waiter → what to call. */
   const waiting = new Map<string, Map<string, () => void>>();
 
   const using = (nadKey: string): readonly string[] => {
     const namespace = nadKey.split('/')[0];
-    const keys = [...pods.keysByIndex('usedNad', nadKey), ...pods.keysByIndex('usedNad', `${namespace}/*`)];
-    return [...new Set(keys)].sort();
+    const saying = [...pods.keysByIndex('usedNad', nadKey)];
+    const said = isPrimary(nadKey) ? saying.filter((key) => key.startsWith(`${namespace}/`)) : saying;
+    return [...new Set([...said, ...pods.keysByIndex('usedNad', `${namespace}/*`)])].sort();
   };
   const wake = (nadKey: string): void => {
     const waiters = [...(waiting.get(nadKey)?.values() ?? [])];

@@ -44,6 +44,44 @@ describe('a restart', () => {
     expect(writes).toEqual([]);
   });
 
+  it('works on no pod that has all that it needs', async () => {
+    const broken = { 'k8s.ovn.org/pod-networks': '{"ns/net":{}}' };
+    cluster.start();
+    await cluster.create(
+      tenant('ns'),
+      node('n1'),
+      layer2Udn('ns/net', ['10.20.0.0/16']),
+      layer2Udn('ns/second', ['10.21.0.0/16'], { role: 'Secondary' }),
+      pod('ns/complete'),
+      pod('ns/both', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'second' } }),
+    );
+    await cluster.settled();
+    await cluster.stop();
+    await cluster.create(
+      namespace('plain'),
+      pod('plain/p'),
+      pod('ns/new'),
+      pod('ns/broken', { annotations: broken }),
+      pod('ns/refused', { annotations: { 'k8s.v1.cni.cncf.io/networks': '[{' } }),
+    );
+    await cluster.patch('Pod', 'ns/both', {
+      metadata: { annotations: { 'k8s.v1.cni.cncf.io/networks': 'second,second' } },
+    });
+    const start = cluster.observations.length;
+    cluster.start();
+    await cluster.settled();
+    const worked = cluster.observations
+      .slice(start)
+      .flatMap((one) => (one.source === 'queue' && one.controller === 'pod' ? [one.about.key] : []));
+    expect([...new Set(worked)].sort()).toEqual(['ns/both', 'ns/broken', 'ns/new', 'ns/refused']);
+    expect(await addressOf('ns/new', 'ns/net')).toBe('10.20.0.5/16');
+    expect(eventsAbout('broken').map((text) => text.split(':')[0])).toEqual([
+      'AllocationConflict',
+      'ErrorAllocatingPod',
+    ]);
+    expect(eventsAbout('refused')[0]).toContain('ErrorAllocatingPod');
+  });
+
   it('gives nothing that was given before to what came meanwhile', async () => {
     cluster.start();
     await cluster.create(tenant('a'), tenant('b'), node('n1'), layer2Udn('a/net', ['10.20.0.0/16']), pod('a/1'));
@@ -54,7 +92,6 @@ describe('a restart', () => {
       pod('a/0', { creationTimestamp: undefined }),
       layer3Udn('b/net', ['10.21.0.0/16']),
     );
-    await cluster.delete('UserDefinedNetwork', 'a/net').catch(() => {});
     cluster.start();
     await cluster.settled();
     expect(await addressOf('a/1', 'a/net')).toBe('10.20.0.3/16');

@@ -12,8 +12,11 @@ import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
+import type { SliceFacts } from '../facts/slice-facts.ts';
 import type { Touched } from '../state/cluster-state.ts';
 import type { AddressWaiters } from './address-waiters.ts';
+import { reportConflicts } from './allocation-conflicts.ts';
+import type { NadCreations } from './nad-creations.ts';
 import { networkKey } from './network-key.ts';
 import { changedNads } from './network-usage.ts';
 import type { NetworkViews } from './network-views.ts';
@@ -21,10 +24,14 @@ import { changedFailures, changedIds } from './node-reports.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext } from './types.ts';
 
-export interface TriggerContext extends Pick<ControllerContext, 'caches' | 'state' | 'enqueue'> {
-  readonly views: NetworkViews;
-  readonly users: PodUsers;
+interface TouchContext extends Pick<ControllerContext, 'caches' | 'state' | 'enqueue' | 'problems'> {
   readonly waiters: AddressWaiters;
+}
+
+export interface TriggerContext extends TouchContext {
+  readonly views: NetworkViews;
+  readonly creations: NadCreations;
+  readonly users: PodUsers;
 }
 
 /** Follows the caches, from what is in them now. @returns what ends it */
@@ -32,31 +39,54 @@ export const followCaches = (context: TriggerContext): (() => void) => {
   const { caches } = context;
   const ends = [
     followNodes(context),
-    caches.nads.subscribe((change) => onNad(context, change)),
+    follow(caches.nads, { replay: (change) => replayNad(context, change), change: (change) => onNad(context, change) }),
     caches.udns.subscribe((change) => onNetwork(context, change)),
     caches.cudns.subscribe((change) => onNetwork(context, change)),
     // Before pods: what a claim has is noted before anything is given out.
     caches.claims.subscribe((change) => onClaim(context, change)),
-    caches.pods.subscribe((change) => onPod(context, change)),
-    subscribeToChanges(caches.reports, (change) => onReport(context, change)),
+    follow(caches.pods, { replay: (change) => replayPod(context, change), change: (change) => onPod(context, change) }),
+    follow(caches.reports, { change: (change) => onReport(context, change) }),
+    caches.slices.subscribe((change) => onSlice(context, change)),
     // Last: by now every network and every pod is queued, and the replay of namespaces has nothing to add.
-    subscribeToChanges(caches.namespaces, (change) => onNamespace(context, change)),
+    follow(caches.namespaces, { change: (change) => onNamespace(context, change) }),
   ];
   return () => {
     for (const end of ends) end();
   };
 };
 
-const subscribeToChanges = <Value>(
-  cache: { subscribe(handler: (change: Change<Value>) => void): () => void },
-  handler: (change: Change<Value>) => void,
+type Handler<Value> = (change: Change<Value>) => void;
+
+/** @param replay for what is there from the start, which the state knows already */
+const follow = <Value>(
+  cache: { subscribe(handler: Handler<Value>): () => void },
+  { replay = () => {}, change }: { readonly replay?: Handler<Value>; readonly change: Handler<Value> },
 ): (() => void) => {
-  let isReplay = true;
-  const end = cache.subscribe((change) => {
-    if (!isReplay) handler(change);
-  });
-  isReplay = false;
+  let handler = replay;
+  const end = cache.subscribe((one) => handler(one));
+  handler = change;
   return end;
+};
+
+/** A source or a mirror, by what it was and by what it is. */
+const onSlice = ({ enqueue }: TriggerContext, { before, after }: Change<SliceFacts>): void => {
+  if (before !== undefined && before.source !== after?.source) enqueue.slice(before.source);
+  if (after !== undefined) enqueue.slice(after.source);
+};
+
+/**
+ * It is noted once more only where something was found wrong with it, which may be right by now: what was recovered later has
+ * a say in that. Its owners and its pods are queued with all networks and pods.
+ */
+const replayNad = (context: TriggerContext, change: Change<NadFacts>): void => {
+  if (context.state.nadProblems.has(change.key)) onNad(context, change);
+  else context.enqueue.nad(change.key);
+};
+
+/** Most have all that they need; how many there are is counted with each network. */
+const replayPod = ({ caches, state, enqueue }: TriggerContext, { key, after }: Change<PodFacts>): void => {
+  if (after === undefined || state.isComplete(after, caches.namespaces.get(after.namespace)?.labels)) return;
+  enqueue.pod(key);
 };
 
 /** What there is from the start is counted with each network, not with each node. */
@@ -70,9 +100,14 @@ const followNodes = (context: TriggerContext): (() => void) => {
   return end;
 };
 
-const onNetwork = ({ enqueue }: TriggerContext, { before, after }: Change<NetworkFacts>): void => {
+const onNetwork = (context: TriggerContext, { before, after }: Change<NetworkFacts>): void => {
+  const { caches, enqueue } = context;
   const facts = after ?? before;
   if (facts === undefined) return;
+  // What has left a namespace for nobody but the pods that are there may be back.
+  if (before !== undefined && JSON.stringify(before.selector) !== JSON.stringify(facts.selector)) {
+    for (const nad of caches.nads.byIndex('owner', facts.metadata.uid ?? '')) enqueuePodsOf(context, nad);
+  }
   enqueue.network(networkKey(facts));
   // Also when somebody else changes what its status says, or when nobody looked.
   enqueue.usage(networkKey(facts));
@@ -85,8 +120,9 @@ const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFact
 };
 
 const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>): void => {
-  const { caches, state, enqueue, views } = context;
+  const { caches, state, enqueue, views, creations } = context;
   views.seen(key);
+  creations.seen(key);
   touch(context, after === undefined ? state.removeNad(key) : state.upsertNad(after));
   enqueue.nad(key);
   enqueueOwners(context, key, [before, after]);
@@ -94,6 +130,8 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   if (after === undefined) for (const owner of ownersOf(caches, before)) enqueue.usage(owner);
   if (before?.config === after?.config) return;
   const namespace = key.split('/')[0] ?? '';
+  // Its primary network may be another one.
+  for (const slice of caches.slices.keysByIndex('namespace', namespace)) enqueue.slice(slice);
   // Its place may be free now for the primary network that was refused because of it.
   for (const failed of views.failedIn(namespace)) enqueue.network(failed);
   enqueuePodsOf(context, after);
@@ -130,7 +168,8 @@ const enqueueOwners = (
   for (const network of keys) enqueue.network(network);
 };
 
-const onNamespace = ({ caches, enqueue }: TriggerContext, { key, before, after }: Change<NamespaceFacts>): void => {
+const onNamespace = (context: TriggerContext, { key, before, after }: Change<NamespaceFacts>): void => {
+  const { caches, enqueue } = context;
   for (const udn of caches.udns.keysByIndex('namespace', key)) enqueue.network(`UserDefinedNetwork/${udn}`);
   for (const [name, { selector }] of caches.cudns.entries()) {
     const isSelected = [before, after].some(
@@ -138,13 +177,16 @@ const onNamespace = ({ caches, enqueue }: TriggerContext, { key, before, after }
     );
     if (isSelected) enqueue.network(`ClusterUserDefinedNetwork/${name}`);
   }
+  for (const nad of caches.nads.byIndex('namespace', key)) enqueuePodsOf(context, nad);
   for (const pod of caches.pods.keysByIndex('namespace', key)) enqueue.pod(pod);
+  for (const slice of caches.slices.keysByIndex('namespace', key)) enqueue.slice(slice);
 };
 
 const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   const { caches, state, enqueue, users, waiters } = context;
   const { key, before, after } = change;
   users.follow(change);
+  for (const slice of caches.slices.keysByIndex('pod', key)) enqueue.slice(slice);
   enqueueUsage(context, changedNads(before, after));
   const isGone = after === undefined || !after.isActive || (before !== undefined && before.uid !== after.uid);
   if (isGone && before !== undefined) {
@@ -175,8 +217,10 @@ const sameForPods = (before: ClaimFacts | undefined, after: ClaimFacts | undefin
   before?.claim?.requests.join() === after?.claim?.requests.join() &&
   before?.claim?.addresses.join() === after?.claim?.addresses.join();
 
-const touch = (context: TriggerContext, touched: Touched): void => {
-  const { caches, enqueue, waiters } = context;
+/** Has everything worked on that was touched. */
+export const touch = (context: TouchContext, touched: Touched): void => {
+  const { caches, enqueue, problems, waiters } = context;
+  reportConflicts(problems, touched.conflicts);
   for (const node of touched.nodes) enqueue.node(node);
   for (const nad of touched.nads) enqueue.nad(nad);
   for (const claim of touched.claims) enqueue.claim(claim);
@@ -209,7 +253,7 @@ const enqueueUsageOf = (context: TriggerContext, network: string): void => {
 
 /** What it says of networks anew; a report that comes or goes says something of all. */
 const onReport = (context: TriggerContext, { before, after }: Change<ReportFacts>): void => {
-  const { state, enqueue } = context;
+  const { state } = context;
   if (before?.hasAll !== after?.hasAll) {
     for (const { name } of state.registry.networks()) enqueueUsageOf(context, name);
     return;
@@ -222,15 +266,15 @@ const onReport = (context: TriggerContext, { before, after }: Change<ReportFacts
   }
   for (const network of changedFailures(before, after)) enqueueUsageOf(context, network);
   if (before?.observed === after?.observed) return;
-  for (const facts of youngerThan(context, before?.observed ?? '')) enqueue.usage(networkKey(facts));
+  for (const network of youngerThan(context, before?.observed ?? '')) enqueueUsageOf(context, network);
 };
 
 /** Networks that a report did not mean before, whatever it said of their ids. Asked only when a node has a new network. */
-const youngerThan = ({ caches: { udns, cudns } }: TriggerContext, observed: string): NetworkFacts[] =>
-  [...udns.values(), ...cudns.values()].filter(({ metadata }) => (metadata.creationTimestamp ?? '') > observed);
+const youngerThan = ({ state: { registry } }: TriggerContext, observed: string): string[] =>
+  [...registry.networks()].flatMap(({ name }) => (registry.createdAt(name) > observed ? [name] : []));
 
 /** The objects that a network's NADs were rendered from. */
-const sourcesOf = ({ state, caches }: TriggerContext, network: string): Set<string> =>
+const sourcesOf = ({ state, caches }: Pick<TriggerContext, 'state' | 'caches'>, network: string): Set<string> =>
   new Set(state.registry.nadsOf(network).flatMap((nad) => ownersOf(caches, nad)));
 
 const ownersOf = (

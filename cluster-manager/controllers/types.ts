@@ -1,6 +1,7 @@
 /** What every controller gets. */
 
 import type { Clock } from '../../kube/clock.ts';
+import type { WorkResult } from '../../kube/queue/types.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
@@ -33,7 +34,9 @@ export interface Enqueue {
   node(name: string): void;
   pod(key: string): void;
   claim(key: string): void;
+  /** The EndpointSlice that has, or should have, a mirror. */
+  slice(key: string): void;
 }
 
 /** Brings one object to where it should be. Throws to be called again after a while. */
-export type Reconcile = (key: string, signal: AbortSignal) => Promise<void>;
+export type Reconcile = (key: string, signal: AbortSignal) => Promise<WorkResult | undefined> | Promise<void>;

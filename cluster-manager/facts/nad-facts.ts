@@ -23,9 +23,13 @@ export interface NadFacts {
   readonly keysError: ApiError | undefined;
 }
 
-export const nadFacts = (object: unknown): NadFacts => {
+/** @param before of the NAD as it was a moment ago: a configuration that has not changed is not read again */
+export const nadFacts = (object: unknown, before?: NadFacts): NadFacts => {
   const nad = parseNetworkAttachmentDefinition(object);
-  const conf = attempt(() => parseNetConf(nad.spec.config, nad.metadata));
+  const isKnown = before?.conf !== undefined && before.config === nad.spec.config;
+  const conf = isKnown
+    ? { value: before.conf, error: undefined }
+    : attempt(() => parseNetConf(nad.spec.config, nad.metadata));
   const keys = attempt(() => nadNetworkKeys(nad));
   return {
     key: `${nad.metadata.namespace}/${nad.metadata.name}`,

@@ -35,7 +35,8 @@ export interface NetworkFacts {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-export const udnFacts = (object: unknown): NetworkFacts => {
+/** @param before of the object as it was a moment ago: what has not changed is not read again */
+export const udnFacts = (object: unknown, before?: NetworkFacts): NetworkFacts => {
   const base = baseFacts(object);
   const { namespace = '', name } = base.metadata;
   const common = {
@@ -45,10 +46,11 @@ export const udnFacts = (object: unknown): NetworkFacts => {
     networkName: udnNetworkName(namespace, name),
     selector: undefined,
   };
-  return { ...common, ...attempt(() => ({ spec: parseUserDefinedNetwork(object).spec })) };
+  const parse = () => ({ spec: parseUserDefinedNetwork(object).spec });
+  return { ...common, ...(sameSpec(base, before) ?? attempt(parse)) };
 };
 
-export const cudnFacts = (object: unknown): NetworkFacts => {
+export const cudnFacts = (object: unknown, before?: NetworkFacts): NetworkFacts => {
   const base = baseFacts(object);
   const common = {
     ...base,
@@ -57,13 +59,21 @@ export const cudnFacts = (object: unknown): NetworkFacts => {
     networkName: cudnNetworkName(base.metadata.name),
     selector: undefined,
   };
-  return {
-    ...common,
-    ...attempt(() => {
-      const { spec } = parseClusterUserDefinedNetwork(object);
-      return { spec: { ...spec.network, uplinks: spec.uplinks }, selector: spec.namespaceSelector };
-    }),
+  const parse = () => {
+    const { spec } = parseClusterUserDefinedNetwork(object);
+    return { spec: { ...spec.network, uplinks: spec.uplinks }, selector: spec.namespaceSelector };
   };
+  return { ...common, ...(sameSpec(base, before) ?? attempt(parse)) };
+};
+
+/** The server counts the versions of a spec (`metadata.generation`); status and metadata change without it. */
+const sameSpec = (
+  { metadata: { uid, generation } }: Pick<NetworkFacts, 'metadata'>,
+  before: NetworkFacts | undefined,
+): Pick<NetworkFacts, 'spec' | 'selector' | 'error'> | undefined => {
+  if (before?.spec === undefined || uid === undefined || generation === undefined) return undefined;
+  if (before.metadata.uid !== uid || before.metadata.generation !== generation) return undefined;
+  return { spec: before.spec, selector: before.selector, error: undefined };
 };
 
 /** What has to be known even of an object that is wrong, to be able to say so and to delete it. */

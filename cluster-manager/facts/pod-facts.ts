@@ -1,8 +1,9 @@
 /** What the cluster manager keeps of a Pod. */
-import { z } from 'zod';
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
-import { metadataSchema } from '../../api/object.ts';
-import { parseWith, readJson } from '../../api/parse.ts';
+import { readJson } from '../../api/parse.ts';
+import { annotationRoom } from './annotation-room.ts';
+import { attachedKeys, selectedKeys, withoutAttachment } from './attached-keys.ts';
+import { parsePod } from './pod-object.ts';
 
 export interface PodFacts {
   readonly key: string;
@@ -12,6 +13,8 @@ export interface PodFacts {
   readonly creationTimestamp: string;
   /** On a node, on the pod network, and not completed: it needs its addresses. */
   readonly isActive: boolean;
+  /** On its node's network: it has the node's addresses. */
+  readonly isHostNetwork: boolean;
   /** The virtual machine that runs in it. */
   readonly machine: string | undefined;
   /** Its machine takes the pod's addresses along when it moves to another pod. */
@@ -26,19 +29,29 @@ export interface PodFacts {
   };
   /** The keys of `annotations.networks`, each of an attachment; undefined when it can't be read. */
   readonly annotatedKeys: readonly string[] | undefined;
+  /** Of these, the ones that count. */
+  readonly attachedKeys: readonly string[] | undefined;
+  /** What `annotations.selection` asks for; undefined when it can't be read. */
+  readonly selectedKeys: readonly string[] | undefined;
+  /** Bytes that its annotations can grow by; undefined: ample. */
+  readonly annotationRoom: number | undefined;
 }
 
 export const podFacts = (object: unknown): PodFacts => {
-  const { metadata, spec, status } = parseWith(podSchema, object, 'Pod');
+  const { metadata, spec, status } = parsePod(object);
   const { annotations, labels } = metadata;
   const machine = labels[KUBEVIRT.machine];
   const isCompleted = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  const key = `${metadata.namespace}/${metadata.name}`;
+  const annotated = keysOf(annotations[POD_ANNOTATIONS.networks]);
+  const selected = selectedKeys(annotations[POD_ANNOTATIONS.selection], key);
   return {
-    key: `${metadata.namespace}/${metadata.name}`,
+    key,
     namespace: metadata.namespace,
     name: metadata.name,
     uid: metadata.uid ?? '',
     creationTimestamp: metadata.creationTimestamp ?? '',
+    isHostNetwork: spec?.hostNetwork === true,
     isActive: (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted,
     machine,
     sharesWithMachine: machine !== undefined && annotations[KUBEVIRT.migratesWithAddress] !== undefined,
@@ -49,7 +62,10 @@ export const podFacts = (object: unknown): PodFacts => {
       defaultNetwork: annotations[POD_ANNOTATIONS.defaultNetwork],
       primaryClaim: annotations[POD_ANNOTATIONS.primaryClaim],
     },
-    annotatedKeys: keysOf(annotations[POD_ANNOTATIONS.networks]),
+    annotatedKeys: annotated,
+    attachedKeys: attachedKeys(metadata.namespace, annotated, selected),
+    selectedKeys: selected,
+    annotationRoom: annotationRoom(annotations),
   };
 };
 
@@ -57,10 +73,12 @@ export const podFacts = (object: unknown): PodFacts => {
 export const samePod = (a: PodFacts, b: PodFacts): boolean =>
   a.uid === b.uid &&
   a.isActive === b.isActive &&
+  a.isHostNetwork === b.isHostNetwork &&
   a.annotations.networks === b.annotations.networks &&
   a.annotations.selection === b.annotations.selection &&
   a.annotations.defaultNetwork === b.annotations.defaultNetwork &&
   a.annotations.primaryClaim === b.annotations.primaryClaim &&
+  a.annotationRoom === b.annotationRoom &&
   a.machine === b.machine &&
   a.sharesWithMachine === b.sharesWithMachine;
 
@@ -76,17 +94,14 @@ const keysOf = (networks: string | undefined): readonly string[] | undefined => 
   }
 };
 
-/** The NAD keys that an active pod uses, `*` when its annotation can't be read: then it may use any of its namespace. */
+/**
+ * The NADs that an active pod uses. When its annotation can't be read it may use any of its namespace, which is `ns/*`, and those
+ * that it selects.
+ */
 export const usedNads = (pod: PodFacts): readonly string[] => {
   if (!pod.isActive) return [];
-  return pod.annotatedKeys?.map(withoutAttachment) ?? [`${pod.namespace}/*`];
+  return pod.attachedKeys?.map(withoutAttachment) ?? [`${pod.namespace}/*`, ...selectedNads(pod)];
 };
 
-/** `ns/nad/1` is a second attachment to `ns/nad`. */
-export const withoutAttachment = (key: string): string => key.split('/').slice(0, 2).join('/');
-
-const podSchema = z.object({
-  metadata: metadataSchema.extend({ namespace: z.string() }),
-  spec: z.object({ nodeName: z.string().nullish(), hostNetwork: z.boolean().nullish() }).nullish(),
-  status: z.object({ phase: z.string().nullish() }).nullish(),
-});
+/** What can't be read selects nothing. */
+export const selectedNads = ({ selectedKeys: keys = [] }: PodFacts): readonly string[] => keys.map(withoutAttachment);

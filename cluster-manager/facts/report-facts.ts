@@ -6,7 +6,7 @@ export interface ReportFacts {
   readonly node: string;
   /** The node is to have every network: one that it does not mention is still to come. */
   readonly hasAll: boolean;
-  /** When the youngest of its networks was created: of a younger one its ids say nothing. */
+  /** When the NAD of the youngest of its networks was created: of a younger one its ids say nothing. */
   readonly observed: string;
   readonly ready: IdRanges;
   readonly pending: IdRanges;

@@ -61,7 +61,21 @@ export const isRendered = (nad: NadFacts, { metadata, spec }: NadManifest): bool
   hasAll(nad.metadata.labels, metadata.labels) &&
   hasAll(nad.metadata.annotations, metadata.annotations) &&
   metadata.finalizers.every((finalizer) => nad.metadata.finalizers.includes(finalizer)) &&
-  metadata.ownerReferences.every(({ uid }) => nad.metadata.ownerReferences.some((reference) => reference.uid === uid));
+  metadata.ownerReferences.every((wanted) =>
+    nad.metadata.ownerReferences.some((actual) => isSameOwner(actual, wanted)),
+  );
+
+/** Of another kind or without `controller` it would not be found, and not be kept. */
+const isSameOwner = (
+  actual: NadFacts['metadata']['ownerReferences'][number],
+  wanted: NadManifest['metadata']['ownerReferences'][number],
+): boolean =>
+  actual.uid === wanted.uid &&
+  actual.apiVersion === wanted.apiVersion &&
+  actual.kind === wanted.kind &&
+  actual.name === wanted.name &&
+  actual.controller === wanted.controller &&
+  actual.blockOwnerDeletion === wanted.blockOwnerDeletion;
 
 /** Labels or annotations on the NAD that its network does not have (any more). */
 export const hasExtras = ({ metadata: actual }: NadFacts, { metadata }: NadManifest): boolean =>

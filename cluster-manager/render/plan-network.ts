@@ -15,9 +15,11 @@ import {
   renderNad,
 } from './network-attachment-definition.ts';
 
+/** The configuration of the network's NADs, or the sentence that says why there is none. */
+export type Rendered = ((namespace: string) => NetConf) | string;
+
 export interface NetworkView {
-  /** The configuration of the network's NADs, or the sentence that says why there is none. */
-  rendered(facts: NetworkFacts): ((namespace: string) => NetConf) | string;
+  rendered(facts: NetworkFacts): Rendered;
   namespace(name: string): NamespaceFacts | undefined;
   nad(key: string): NadFacts | undefined;
   /** Whatever wrote them, ours or not. */
@@ -29,7 +31,14 @@ export interface NetworkView {
 }
 
 export type WantedPlan =
-  | { readonly kind: 'apply'; readonly manifest: NadManifest; readonly isNew: boolean; readonly isPrimary: boolean }
+  | {
+      readonly kind: 'apply';
+      readonly manifest: NadManifest;
+      /** What the manifest says. */
+      readonly conf: NetConf;
+      readonly isNew: boolean;
+      readonly isPrimary: boolean;
+    }
   /** It is as it should be; `manifest` may still lack what is extra on the NAD. */
   | { readonly kind: 'keep'; readonly manifest: NadManifest; readonly hasExtras: boolean }
   | { readonly kind: 'error'; readonly message: string }
@@ -69,7 +78,7 @@ export const planWanted = (facts: NetworkFacts, namespaceName: string, view: Net
   if (nad !== undefined && isRendered(nad, manifest)) {
     return { kind: 'keep', manifest, hasExtras: hasExtras(nad, manifest) };
   }
-  return { kind: 'apply', manifest, isNew: nad === undefined, isPrimary: conf.role === 'primary' };
+  return { kind: 'apply', manifest, conf, isNew: nad === undefined, isPrimary: conf.role === 'primary' };
 };
 
 /** An API server takes 256 KiB of an object; 4 KiB are for the ids that the NAD gets and for what others note on it. */
@@ -88,10 +97,7 @@ export const planRelease = (facts: NetworkFacts, namespace: string, view: Networ
 };
 
 /** For `NetworkView.rendered`. */
-export const renderOrExplain = (
-  facts: NetworkFacts,
-  cluster: ClusterConfig,
-): ((namespace: string) => NetConf) | string => {
+export const renderOrExplain = (facts: NetworkFacts, cluster: ClusterConfig): Rendered => {
   try {
     return renderNetConf(facts, cluster);
   } catch (error) {

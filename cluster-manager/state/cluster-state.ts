@@ -6,17 +6,33 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import type { ObjectRef } from '../../api/object.ts';
+import { cidrFamily } from '../../net/cidr.ts';
+import type { Family } from '../../net/ip.ts';
 import { ClaimBook } from '../allocation/claim-book.ts';
-import { isMismatch, isRefusal, type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
-import type { NetworkLimits } from '../allocation/network-room.ts';
+import { type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
+import type { HeldFamilies, NetworkLimits } from '../allocation/network-room.ts';
+import { isMismatch, isNoGrowth, isRefusal } from '../allocation/network-sentences.ts';
 import { NodeAllocations } from '../allocation/node-allocations.ts';
-import { NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.ts';
+import { hasAll, NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.ts';
 import { PodAllocations } from '../allocation/pod-allocations.ts';
-import { madeAttachments, type PodAttachments, podAttachments } from '../allocation/pod-attachments.ts';
+import {
+  asksForNothing,
+  madeAttachments,
+  NO_ATTACHMENTS,
+  type PodAttachments,
+  podAttachments,
+} from '../allocation/pod-attachments.ts';
+import { withoutAttachment } from '../facts/attached-keys.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
-import type { NodeFacts } from '../facts/node-facts.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import { type HeldByNode, heldByNode, type NodeFacts } from '../facts/node-facts.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
+import { type Rendered, renderOrExplain } from '../render/plan-network.ts';
+import { type Aged, oldestFirst } from './age.ts';
+import { isLeaving } from './leaving-nads.ts';
+import { type KnownNad, knownNad } from './rendered-nads.ts';
+import type { Sources } from './sources.ts';
 
 /** What may have to be written, or tried, again. */
 export interface Touched {
@@ -32,9 +48,19 @@ export interface Touched {
   readonly claims: readonly string[];
   /** NADs whose networks were refused so far. */
   readonly admitted: readonly string[];
+  /** What two hold of something that is there again. */
+  readonly conflicts: readonly Problem[];
 }
 
-export const NOTHING_TOUCHED: Touched = { nodes: [], networks: [], nads: [], freed: [], claims: [], admitted: [] };
+export const NOTHING_TOUCHED: Touched = {
+  nodes: [],
+  networks: [],
+  nads: [],
+  freed: [],
+  claims: [],
+  admitted: [],
+  conflicts: [],
+};
 
 /** A sentence for the owner of an object. */
 export interface Problem {
@@ -52,7 +78,16 @@ export interface Inventory {
   readonly labelsOf: (namespace: string) => Labels | undefined;
 }
 
+export interface ClusterStateOptions {
+  readonly limits?: NetworkLimits | undefined;
+  /** Without: nothing goes and comes back, as in files. */
+  readonly sources?: Sources | undefined;
+}
+
 export class ClusterState {
+  readonly #sources: Sources | undefined;
+  /** By the spec where there is one: it outlives changes of the status. */
+  readonly #rendered = new WeakMap<object, Rendered>();
   readonly cluster: ClusterConfig;
   readonly registry: NetworkRegistry;
   readonly nodes: NodeAllocations;
@@ -61,7 +96,8 @@ export class ClusterState {
   /** Sentences about the configuration or the ids of a NAD, for as long as they are true. */
   readonly nadProblems = new Map<string, readonly string[]>();
 
-  constructor(cluster: ClusterConfig, limits?: NetworkLimits) {
+  constructor(cluster: ClusterConfig, { limits, sources }: ClusterStateOptions = {}) {
+    this.#sources = sources;
     this.cluster = cluster;
     this.registry = new NetworkRegistry(cluster, limits);
     this.nodes = new NodeAllocations(cluster);
@@ -72,37 +108,48 @@ export class ClusterState {
    * out. What two hold stays with the older one.
    */
   recover({ nads, nodes, pods, claims = [], labelsOf }: Inventory): readonly Problem[] {
-    const byAge = [...nads].sort(oldestNadFirst);
+    const all = [...nads].sort(oldestNadFirst).map((nad) => this.#known(nad));
+    // Whose a network's name is comes first, however old the NADs are that have copied it.
+    const known = [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)];
+    const inOrder = known.map(({ nad }) => nad);
     const problems: Problem[] = [];
     const report = (object: ObjectRef, messages: readonly string[]): void => {
       problems.push(...messages.map((message) => ({ object, message })));
     };
     // Claims before pods: what a claim has is its own, whether a pod has it now or not.
     for (const claim of claims) this.claims.upsert(claim);
-    for (const nad of byAge) report(nadRef(nad), this.registry.recover(nad));
-    for (const nad of byAge) this.#noteNad(nad, { assign: false });
+    for (const { nad } of all) report(nadRef(nad), this.registry.recover(nad));
+    const nodesByAge = [...nodes].sort(oldestFirst).map((node) => ({ node, held: heldByNode(node) }));
+    this.registry.recoverRoom(inOrder, () => familiesOf(nodesByAge.map(({ held }) => held)));
+    for (const one of known) this.#noteNad(one, { assign: false });
     for (const { claim, message } of this.claims.conflicts()) report(claimRef(claim), [message]);
-    const nodesByAge = [...nodes].sort(oldestFirst);
-    for (const node of nodesByAge) report({ kind: 'Node', name: node.name }, this.nodes.recover(node));
-    for (const node of nodesByAge) this.nodes.addNode(node.name);
-    for (const pod of [...pods].sort(oldestFirst)) {
-      const made = madeAttachments(pod, this.registry);
-      if (made.length === 0) continue;
-      // What the pod asks for says by which claim it has it, nothing else.
-      const { layer2 } = podAttachments(pod, labelsOf(pod.namespace), this.registry);
-      const attachments = layer2.filter(({ nadKey }) => made.some((one) => one.nadKey === nadKey));
-      report(podRef(pod), planPod(pod, { made, attachments }, this.cluster, this).problems);
+    for (const { node, held } of nodesByAge) {
+      report({ kind: 'Node', name: node.name }, this.nodes.recover(node, held));
     }
-    return problems;
+    for (const { node } of nodesByAge) this.nodes.addNode(node.name);
+    return [...problems, ...this.#recoverPods(pods, labelsOf)];
+  }
+
+  /** The configuration of a network's NADs, made once for each spec. */
+  rendered(facts: NetworkFacts): Rendered {
+    const source = facts.spec ?? facts;
+    const known = this.#rendered.get(source) ?? renderOrExplain(facts, this.cluster);
+    this.#rendered.set(source, known);
+    return known;
   }
 
   upsertNad(nad: NadFacts): Touched {
-    return this.#noteNad(nad, { assign: true });
+    return this.#noteNad(this.#known(nad), { assign: true });
   }
 
   removeNad(key: string): Touched {
     this.nadProblems.delete(key);
     return this.#follow(this.registry.remove(key), { assign: true });
+  }
+
+  /** A NAD that was to be written is not there, and will not come. */
+  settleNad(key: string): Touched {
+    return this.#follow(this.registry.settle(key), { assign: true });
   }
 
   upsertNode(node: NodeFacts): Touched {
@@ -114,12 +161,22 @@ export class ClusterState {
   }
 
   attachmentsOf(pod: PodFacts, labels: Labels | undefined): PodAttachments {
-    return podAttachments(pod, labels, this.registry);
+    const { layer2, problems } = podAttachments(pod, labels, this.registry);
+    const leaving = layer2.filter(({ nadKey }) => this.#isClosed(pod, nadKey));
+    if (leaving.length === 0) return { layer2, problems };
+    const told = leaving.map(({ record }) => `network ${record.name} is being taken away, no pod gets anything of it`);
+    return { layer2: layer2.filter((one) => !leaving.includes(one)), problems: [...problems, ...told] };
   }
 
   /** Whether the pod has something of a layer-2 network, by its annotation. */
   hasLayer2(pod: PodFacts): boolean {
     return madeAttachments(pod, this.registry).length > 0;
+  }
+
+  /** Whether all that the pod needs is in its annotation, and noted: `planPod` has nothing to give it, nor to say. */
+  isComplete(pod: PodFacts, labels: Labels | undefined): boolean {
+    const { layer2, problems } = this.attachmentsOf(pod, labels);
+    return problems.length === 0 && hasAll(pod, madeAttachments(pod, this.registry), layer2, this.pods);
   }
 
   /** Gives the pod what it needs and says what its annotation lacks. */
@@ -147,35 +204,52 @@ export class ClusterState {
     return { ...NOTHING_TOUCHED, freed, claims: this.claims.inConflict(freed) };
   }
 
-  #noteNad(nad: NadFacts, { assign }: { assign: boolean }): Touched {
-    const { changes, problems } = this.registry.upsert(nad);
+  /** What pods have is theirs: to be called before any of them gets something. */
+  #recoverPods(pods: readonly PodFacts[], labelsOf: Inventory['labelsOf']): readonly Problem[] {
+    return [...pods].sort(oldestFirst).flatMap((pod) => {
+      const made = madeAttachments(pod, this.registry);
+      if (made.length === 0) return [];
+      // What the pod asks for says by which claim it has it, nothing else.
+      const { layer2 } = asksForNothing(pod) ? NO_ATTACHMENTS : this.attachmentsOf(pod, labelsOf(pod.namespace));
+      const attachments = layer2.filter(({ nadKey }) => made.some((one) => one.nadKey === nadKey));
+      const { problems } = planPod(pod, { made, attachments }, this.cluster, this);
+      return problems.map((message) => ({ object: podRef(pod), message }));
+    });
+  }
+
+  /** What the pod has it keeps. */
+  #isClosed({ key, annotatedKeys = [] }: PodFacts, nadKey: string): boolean {
+    if (annotatedKeys.includes(nadKey) || this.pods.holds(key, nadKey)) return false;
+    const nad = this.registry.nad(withoutAttachment(nadKey));
+    return nad !== undefined && isLeaving(nad, this.#sources);
+  }
+
+  #known(nad: NadFacts): KnownNad {
+    return knownNad(nad, this.registry.nad(nad.key), this.#sources, (facts) => this.rendered(facts));
+  }
+
+  #noteNad({ nad, isOwn }: KnownNad, { assign }: { assign: boolean }): Touched {
+    const before = this.registry.networkOfNad(nad.key)?.name;
+    const { changes, problems } = this.registry.upsert(nad, isOwn);
     if (problems.length === 0) this.nadProblems.delete(nad.key);
     else this.nadProblems.set(nad.key, problems);
     const touched = this.#follow(changes, { assign });
-    return { ...touched, nads: [...touched.nads, nad.key] };
+    const isJoining = assign && this.registry.networkOfNad(nad.key)?.name !== before;
+    const conflicts = isJoining ? this.#recoverUsers([nad.key]) : [];
+    return { ...touched, nads: [...touched.nads, nad.key], conflicts: [...touched.conflicts, ...conflicts] };
   }
 
   #follow(changes: readonly NetworkChange[], { assign }: { assign: boolean }): Touched {
     const nads: string[] = [];
     const admitted: string[] = [];
+    const conflicts: Problem[] = [];
     let touchesNodes = false;
-    for (const { before, after } of changes) {
-      const network = after?.network;
-      if (before?.network.topology === 'layer3' && network?.topology !== 'layer3') {
-        touchesNodes = this.nodes.removeNetwork(before.name) || touchesNodes;
-      }
-      if (before?.network.topology === 'layer2' && network?.topology !== 'layer2') this.pods.removeNetwork(before.name);
-      if (network?.topology === 'layer3') {
-        this.nodes.setNetwork(network);
-        if (assign) this.nodes.assignNetwork(network.name);
-        touchesNodes = true;
-      }
-      if (network?.topology === 'layer2') {
-        this.pods.setNetwork(network);
-        this.claims.recoverNetwork(network.name);
-      }
+    for (const change of changes) {
+      touchesNodes = this.#followNetwork(change, { assign }) || touchesNodes;
+      const { after } = change;
       if (after === undefined) continue;
       const keys = this.registry.nadsOf(after.name).map(({ key }) => key);
+      if (assign) conflicts.push(...this.#recoverUsers(keys));
       nads.push(...keys);
       admitted.push(...keys.filter((key) => this.#review(key, after.name)));
     }
@@ -187,36 +261,73 @@ export class ClusterState {
       nads,
       claims: this.claims.inConflict(networks),
       admitted,
+      conflicts,
     };
   }
 
-  /** What is wrong with a NAD of a network that has its id, and is what it is, now. @returns whether the id is new */
+  /** @returns whether it is about nodes, too */
+  #followNetwork({ before, after }: NetworkChange, { assign }: { assign: boolean }): boolean {
+    const network = after?.network;
+    const wasLayer3 = before?.network.topology === 'layer3';
+    let touchesNodes = false;
+    if (wasLayer3 && network?.topology !== 'layer3') touchesNodes = this.nodes.removeNetwork(before.name);
+    if (before?.network.topology === 'layer2' && network?.topology !== 'layer2') this.pods.removeNetwork(before.name);
+    if (network?.topology === 'layer3') {
+      this.nodes.setNetwork(network);
+      if (assign && !wasLayer3) this.#recoverSubnets(network.name);
+      if (assign) this.nodes.assignNetwork(network.name);
+      touchesNodes = true;
+    }
+    if (network?.topology === 'layer2') {
+      this.pods.setNetwork(network);
+      this.claims.recoverNetwork(network.name);
+    }
+    return touchesNodes;
+  }
+
+  /**
+   * Pods run on when their network goes and comes back; none is given what they have, whoever has its turn first. In the turn
+   * in which the network is there again.
+   */
+  #recoverUsers(nadKeys: readonly string[]): readonly Problem[] {
+    if (this.#sources === undefined) return [];
+    const { podsUsing, labelsOf } = this.#sources;
+    const pods = new Set(nadKeys.flatMap((key) => podsUsing(key)));
+    return pods.size === 0 ? [] : this.#recoverPods([...pods], labelsOf);
+  }
+
+  /** What two nodes have stays with the older one; the other gets a new one, and nobody has to be told. */
+  #recoverSubnets(network: string): void {
+    for (const node of [...(this.#sources?.nodes() ?? [])].sort(oldestFirst)) this.nodes.recoverSubnets(network, node);
+  }
+
+  /** What is wrong with a NAD of a network that has its id, and is what it is, now. @returns whether the NAD has had no part in it so far */
   #review(key: string, network: string): boolean {
     const problems = this.nadProblems.get(key) ?? [];
-    const others = problems.filter((problem) => !isRefusal(network, problem) && !isMismatch(network, problem));
+    const isPast = [isRefusal, isMismatch, isNoGrowth];
+    const others = problems.filter((problem) => !isPast.some((is) => is(network, problem)));
     const now = [...others, ...this.registry.mismatch(key)];
     if (now.length === 0) this.nadProblems.delete(key);
     else this.nadProblems.set(key, now);
-    return problems.some((problem) => isRefusal(network, problem));
+    const wasOut = problems.some((problem) => isRefusal(network, problem) || isMismatch(network, problem));
+    return wasOut && this.registry.networkOfNad(key) !== undefined;
   }
 }
 
-interface Aged {
-  readonly creationTimestamp: string;
-  readonly namespace?: string;
-  readonly name: string;
-}
-
-const oldestFirst = (a: Aged, b: Aged): number =>
-  order(a.creationTimestamp, b.creationTimestamp) ||
-  order(a.namespace ?? '', b.namespace ?? '') ||
-  order(a.name, b.name);
+/** Network → the families that nodes have subnets of. */
+const familiesOf = (nodes: readonly HeldByNode[]): HeldFamilies => {
+  const families = new Map<string, Set<Family>>();
+  for (const [network, subnets] of nodes.flatMap(({ subnets }) => [...subnets])) {
+    const known = families.get(network) ?? new Set();
+    families.set(network, known);
+    for (const subnet of subnets) known.add(cidrFamily(subnet));
+  }
+  return families;
+};
 
 const oldestNadFirst = (a: NadFacts, b: NadFacts): number => oldestFirst(aged(a), aged(b));
 
 const aged = ({ metadata }: NadFacts): Aged => ({ ...metadata, creationTimestamp: metadata.creationTimestamp ?? '' });
-
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const nadRef = ({ metadata }: NadFacts): ObjectRef => ({
   kind: 'NetworkAttachmentDefinition',

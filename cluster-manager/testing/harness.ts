@@ -15,7 +15,7 @@ import { type Clock, systemClock } from '../../kube/clock.ts';
 import { createEmbeddedCluster } from '../../kube/embedded/cluster.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
 import type { EventInput } from '../../kube/events/types.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
 import { createManager, type Manager, type ManagerObservation } from '../controllers/manager.ts';
@@ -29,6 +29,7 @@ const RESOURCES: Readonly<Record<string, ResourceType>> = {
   NetworkAttachmentDefinition: NETWORK_ATTACHMENT_DEFINITIONS,
   IPAMClaim: IPAM_CLAIMS,
   NodeNetworkReport: NODE_NETWORK_REPORTS,
+  EndpointSlice: ENDPOINT_SLICES,
 };
 
 export interface TestCluster {
@@ -55,6 +56,8 @@ export interface TestClusterOptions {
   readonly limits?: NetworkLimits;
   /** Of the manager. Default: what is tried again after a while is tried again at once. */
   readonly clock?: Clock;
+  /** Of the manager's waiting times. */
+  readonly random?: () => number;
   /** Of the API server: what is made in one second is of one age. */
   readonly serverClock?: Clock;
   /** Asked before each write of the manager: whether it fails, and whether the server has done it all the same. */
@@ -69,7 +72,7 @@ export interface Fault {
 }
 
 export const createTestCluster = async (options: TestClusterOptions = {}): Promise<TestCluster> => {
-  const { config = parseClusterConfig(), limits, clock = impatientClock, fault = () => undefined, wire } = options;
+  const { config = parseClusterConfig(), clock = impatientClock, fault = () => undefined, wire = direct } = options;
   const server = createEmbeddedCluster({ clock: options.serverClock ?? systemClock });
   const client = server.client('test');
   for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
@@ -81,13 +84,13 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
 
   const start = (): void => {
     const stop = new AbortController();
-    const straight = withFaults(server.client('udn-cluster-manager'), fault);
     const manager = createManager({
-      client: wire === undefined ? straight : wire(straight),
+      client: wire(withFaults(server.client('udn-cluster-manager'), fault)),
       clock,
+      random: options.random,
       events: { record: (event) => events.push(event), flush: () => Promise.resolve() },
       cluster: config,
-      limits,
+      limits: options.limits,
       observe: (observation) => observations.push(observation),
     });
     running = { manager, stop, ended: manager.run(stop.signal) };
@@ -147,6 +150,8 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
     },
   };
 };
+
+const direct = (client: KubeClient): KubeClient => client;
 
 const withFaults = (client: KubeClient, fault: NonNullable<TestClusterOptions['fault']>): KubeClient => {
   const disturbed = async <Value>(

@@ -11,6 +11,18 @@ it('forgets what a zone of the datapath has with a mark', async () => {
   expect(runner.commands.map(({ args }) => args)).toEqual([['dpctl/flush-conntrack', 'zone=64000', 'mark=0x4']]);
 });
 
+it('counts what a zone of the datapath has, by mark', async () => {
+  const line = (mark: string): string =>
+    `udp,orig=(src=10.0.0.3,dst=172.30.0.9,sport=1,dport=2),reply=(src=172.30.0.9,dst=172.30.0.2,sport=2,dport=1),zone=64000${mark}\n`;
+  const stdout = [line(',mark=4'), line(''), line(',mark=5,labels=0x1'), line(',mark=4')].join('');
+  const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({ stdout }) });
+  expect([...(await createConntrack(runner).marks(64_000))]).toEqual([
+    [4, 2],
+    [5, 1],
+  ]);
+  expect(runner.commands.map(({ args }) => args)).toEqual([['dpctl/dump-conntrack', 'zone=64000']]);
+});
+
 it('forgets what the kernel has of an address, on either side; nothing there is no error', async () => {
   const runner = new FakeCommandRunner({ conntrack: ({ args }) => (args.includes('--orig-src') ? {} : nothing) });
   expect(await createConntrack(runner).flushAddress('fd69::c')).toBe(true);

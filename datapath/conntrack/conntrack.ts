@@ -8,6 +8,8 @@ import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
 
 export interface Conntrack {
+  /** How many connections OVS' datapath remembers in a zone, by mark; those without one are left out. @throws CommandError */
+  marks(zone: number, signal?: AbortSignal): Promise<ReadonlyMap<number, number>>;
   /**
    * Forgets what OVS' datapath remembers in a zone with a mark (ovs-vswitchd(8), dpctl/flush-conntrack).
    * @throws CommandError
@@ -29,14 +31,19 @@ export interface Conntrack {
 /** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
 export const openConntrack = (spawnAddon?: string): Conntrack => createConntrack(openCommandRunner(spawnAddon));
 
-export const createConntrack = (runner: CommandRunner): Conntrack => {
-  const flushDatapath = async (filter: readonly string[], signal: AbortSignal | undefined): Promise<void> => {
+export const createConntrack = (runner: Pick<CommandRunner, 'run'>): Conntrack => {
+  /** @returns what it prints */
+  const datapath = async (args: readonly string[], signal: AbortSignal | undefined): Promise<string> => {
     try {
-      await runner.run({ file: 'ovs-appctl', args: ['dpctl/flush-conntrack', ...filter] }, signal);
+      return (await runner.run({ file: 'ovs-appctl', args }, signal)).stdout;
     } catch (error) {
       // With the last bridge it is gone, and what it remembered.
-      if (!hasNoDatapath(error)) throw error;
+      if (hasNoDatapath(error)) return '';
+      throw error;
     }
+  };
+  const flushDatapath = async (filter: readonly string[], signal: AbortSignal | undefined): Promise<void> => {
+    await datapath(['dpctl/flush-conntrack', ...filter], signal);
   };
   const flushKernel = async (sides: readonly string[], value: string, signal: AbortSignal | undefined) => {
     const family = value.includes(':') ? 'ipv6' : 'ipv4';
@@ -51,11 +58,22 @@ export const createConntrack = (runner: CommandRunner): Conntrack => {
     return true;
   };
   return {
+    marks: async (zone, signal) => marksIn(await datapath(['dpctl/dump-conntrack', `zone=${zone}`], signal)),
     flushMark: (zone, mark, signal) => flushDatapath([`zone=${zone}`, `mark=0x${mark.toString(16)}`], signal),
     flushZone: (zone, signal) => flushDatapath([`zone=${zone}`], signal),
     flushAddress: (address, signal) => flushKernel([...OPENED, ...ANSWERED], address, signal),
     flushSubnet: (subnet, signal) => flushKernel(OPENED, subnet, signal),
   };
+};
+
+/** A line for each connection (ovs-vswitchd(8), dpctl/dump-conntrack). */
+const marksIn = (dump: string): ReadonlyMap<number, number> => {
+  const counts = new Map<number, number>();
+  for (const [, text] of dump.matchAll(/,mark=([0-9]+)(?=[,\n]|$)/g)) {
+    const mark = Number(text);
+    counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  }
+  return counts;
 };
 
 const OPENED = ['--orig-src', '--orig-dst'];

@@ -238,6 +238,11 @@ const ownershipCases = ({ keeper, others }: BackendWorld): void => {
 
   it('removes what a run before has left, but only when it may', async () => {
     await others(
+      // A router's, as routing daemons put it.
+      {
+        op: 'neighbour.put',
+        neighbour: { link: 'br-ex', address: parseIp('169.254.0.1'), mac: parseMac('02:00:00:00:00:01') },
+      },
       set(PORT, { up: true }),
       { op: 'address.put', address: { link: PORT, address: parseInterfaceAddress('100.99.0.2/24') } },
       { op: 'route.put', route: route({ dst: parseCidr('100.98.0.0/16'), dev: PORT }) },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { interfaceAddress, parseCidr } from '../../net/cidr.ts';
 import { parseIp } from '../../net/ip.ts';
-import { parseMac } from '../../net/mac.ts';
+import { macFromIp, parseMac } from '../../net/mac.ts';
 import { FakeKernel } from '../netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../netlink/fake/fake-netlink.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
@@ -87,10 +87,12 @@ const addition = fc.oneof(
       address: { link: PORT, address: interfaceAddress(parseIp(`198.18.${n}.9`), 24) },
     } as const,
   })),
-  fc.tuple(byte, fc.constantFrom(PORT, 'br-ex')).map(([n, link]) => ({
-    key: `neighbour ${link} 169.254.1.${n}`,
-    op: { op: 'neighbour.put', neighbour: { link, address: parseIp(`169.254.1.${n}`), mac: OTHER_MAC } } as const,
-  })),
+  fc.tuple(byte, fc.constantFrom(PORT, 'br-ex')).map(([n, link]) => {
+    const address = parseIp(`169.254.1.${n}`);
+    const mac = link === PORT ? OTHER_MAC : macFromIp(address);
+    const op: KernelOp = { op: 'neighbour.put', neighbour: { link, address, mac } };
+    return { key: `neighbour ${link} ${address}`, op };
+  }),
 );
 
 const rightWorld = async () => {
@@ -139,6 +141,8 @@ it('what others have beside it is not taken for ours', async () => {
     { op: 'rule.put', rule: { family: 4, priority: 3000 + n, fwmark: n, table: n, protocol: 85 } },
     { op: 'address.put', address: { link: 'br-ex', address: interfaceAddress(parseIp(`198.19.${n}.9`), 24) } },
     { op: 'neighbour.put', neighbour: { link: 'br-ex', address: parseIp(`198.19.${n}.7`), mac: OTHER_MAC } },
+    // As routing daemons put a router's for BGP without addresses.
+    { op: 'neighbour.put', neighbour: { link: 'br-ex', address: parseIp(`169.254.2.${n}`), mac: OTHER_MAC } },
   ]);
   await fc.assert(
     fc.asyncProperty(foreign, async (ops) => {

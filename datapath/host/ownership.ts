@@ -1,8 +1,9 @@
 /** What of the host's network stack is ours, so that it may be removed when nobody wants it. */
 import { type Cidr, cidrContainsIp } from '../../net/cidr.ts';
-import type { Ip } from '../../net/ip.ts';
+import { macFromIp } from '../../net/mac.ts';
 import type { Address } from '../netlink/address/types.ts';
 import type { Link } from '../netlink/link/types.ts';
+import type { NewNeighbour } from '../netlink/neighbour/types.ts';
 import { ALIAS_PREFIX } from '../netlink/pod-interface/marks.ts';
 import { OUR_PROTOCOL, type Route } from '../netlink/route/types.ts';
 import type { Rule } from '../netlink/rule/types.ts';
@@ -14,7 +15,10 @@ export interface HostOwnership {
   readonly otherTables: readonly number[];
   /** At these priorities, rules with our protocol number are ours. */
   readonly rulePriorities: readonly number[];
-  /** Permanent neighbours with such an address are ours on every link: who uses masquerade addresses is us. */
+  /**
+   * Permanent neighbours with such an address are ours on every link, when their MAC is the one that derives from the address:
+   * routing daemons put 169.254.0.1 on links for BGP without addresses (RFC 8950), with the MAC of a router.
+   */
   readonly neighbourSubnets?: readonly Cidr[];
 }
 
@@ -32,8 +36,11 @@ export const isOurPort = (link: string): boolean => link.startsWith('ovn-k8s-mp'
 
 export const isOurAddress = ({ link, scope }: Address): boolean => isOurPort(link) && scope === 'global';
 
-export const isOurNeighbour = (link: string, address: Ip, { neighbourSubnets = [] }: HostOwnership): boolean =>
-  isOurPort(link) || neighbourSubnets.some((subnet) => cidrContainsIp(subnet, address));
+export const isOurNeighbour = (
+  { link, address, mac }: NewNeighbour,
+  { neighbourSubnets = [] }: HostOwnership,
+): boolean =>
+  isOurPort(link) || (mac === macFromIp(address) && neighbourSubnets.some((subnet) => cidrContainsIp(subnet, address)));
 
 export const isOurRoute = ({ table, protocol }: Route, ownership: HostOwnership): boolean =>
   protocol === OUR_PROTOCOL && (ownership.otherTables.includes(table) || isVrfTable(table, ownership));

@@ -19,8 +19,9 @@ export const ownedKeys = (owned: Owned): Set<string> => {
   const keys = new Set(remembered);
   for (const link of mirror.links.values()) {
     if (isOurVrf(link, ownership)) keys.add(`link ${link.name}`);
-    for (const [address] of mirror.neighboursOf(link.name)) {
-      if (isOurNeighbour(link.name, parseIp(address), ownership)) keys.add(`neighbour ${link.name} ${address}`);
+    for (const [address, mac] of mirror.neighboursOf(link.name)) {
+      const neighbour = { link: link.name, address: parseIp(address), mac };
+      if (isOurNeighbour(neighbour, ownership)) keys.add(`neighbour ${link.name} ${address}`);
     }
     if (!isOurPort(link.name)) continue;
     for (const { address } of mirror.addressesOf(link.name)) keys.add(`address ${link.name} ${address}`);
@@ -67,8 +68,9 @@ const addressOps = (key: string, link: string, text: string, { mirror, remembere
 };
 
 const neighbourOps = (key: string, link: string, text: string, owned: Owned): KernelOp[] => {
-  if (owned.mirror.neighbour(link, text) === undefined) return [];
+  const mac = owned.mirror.neighbour(link, text);
+  if (mac === undefined) return [];
   const address = parseIp(text);
-  const isOurs = owned.remembered.has(key) || isOurNeighbour(link, address, owned.ownership);
+  const isOurs = owned.remembered.has(key) || isOurNeighbour({ link, address, mac }, owned.ownership);
   return isOurs ? [{ op: 'neighbour.delete', neighbour: { link, address } }] : [];
 };

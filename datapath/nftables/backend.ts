@@ -24,7 +24,7 @@ export interface NftablesBackend extends Backend<NftItem> {
 
 export const createNftables = (options: NftablesOptions): NftablesBackend => new Nftables(options);
 
-/** nft names some of what it refuses. So often it is asked again without that; then all that is left fails. */
+/** nft names ten of what it refuses. So often it is asked again without them; then more is left out than was named. */
 const MAX_ROUNDS = 30;
 
 class Nftables implements NftablesBackend {
@@ -85,11 +85,12 @@ class Nftables implements NftablesBackend {
   async #reconcile({ wanted, keys, prune }: ReconcileRequest<NftItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
     const failed = problemsOf(wanted, keys);
     const waiting = setsToCome(wanted, keys);
+    const bare = new Set<string>();
     if (keys === 'all' || !this.#isKnown) await this.#read(prune, signal);
     const written = new Set<string>();
     for (let isFresh = keys === 'all', round = 1; ; round++) {
       const skip = new Set([...failed.keys(), ...waiting.keys()]);
-      const operations = await this.#plan({ wanted, keys, prune, skip }, signal);
+      const operations = await this.#plan({ wanted, keys, prune, skip, bare }, signal);
       if (operations.length === 0) break;
       const refused = await this.#write(operations, signal);
       if (refused.size === 0) {
@@ -98,9 +99,9 @@ class Nftables implements NftablesBackend {
       }
       // What was planned on a picture that may be old is planned again on a new one before anything is called wrong.
       if (!isFresh) await this.#read(prune, signal);
-      else refuse(failed, refused);
+      else refuse(failed, bare, refused);
       isFresh = true;
-      if (round >= MAX_ROUNDS) for (const { key } of operations) if (!failed.has(key)) failed.set(key, LEFT_OUT);
+      if (round >= MAX_ROUNDS) leaveOut(failed, operations, refused);
     }
     this.#tellOfSets(wanted, written, waiting);
     return { written: written.size, failed, waiting };
@@ -163,17 +164,20 @@ class Nftables implements NftablesBackend {
   }
 
   /** @returns the keys that were refused, with the reasons; then nothing was written */
-  async #write(operations: readonly Operation[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  async #write(operations: readonly Operation[], signal: AbortSignal): Promise<ReadonlyMap<string, Refusal>> {
     try {
       await this.#run(operations, signal);
       return new Map();
     } catch (error) {
-      const refused = refusedLines(error).flatMap(({ line, reason }): [string, string][] => {
+      const refused = new Map<string, Refusal>();
+      for (const { line, reason } of refusedLines(error)) {
         const operation = operationAt(operations, line);
-        return operation === undefined ? [] : [[operation.key, reason]];
-      });
-      if (refused.length === 0) throw error;
-      return new Map(refused);
+        if (operation === undefined) continue;
+        const onlyRules = operation.op === 'add-rule' && refused.get(operation.key)?.onlyRules !== false;
+        refused.set(operation.key, { reason, onlyRules });
+      }
+      if (refused.size === 0) throw error;
+      return refused;
     }
   }
 
@@ -189,14 +193,38 @@ class Nftables implements NftablesBackend {
   }
 }
 
-const refuse = (failed: Map<string, string>, refused: ReadonlyMap<string, string>): void => {
-  const before = failed.size;
-  for (const [key, reason] of refused) failed.set(key, reason);
-  const [first = ['', '']] = refused;
-  if (failed.size === before) throw new NftError('ERR_NFT_FAILED', `${first[0]} was refused again: ${first[1]}`);
+interface Refusal {
+  readonly reason: string;
+  /** Of a chain: not the chain itself. */
+  readonly onlyRules: boolean;
+}
+
+/** @param bare chains of `failed` that may be made without rules; one that is refused so, too, leaves it */
+const refuse = (failed: Map<string, string>, bare: Set<string>, refused: ReadonlyMap<string, Refusal>): void => {
+  let isNew = false;
+  for (const [key, { reason, onlyRules }] of refused) {
+    isNew = !failed.has(key) || bare.delete(key) || isNew;
+    if (onlyRules && !failed.has(key)) bare.add(key);
+    failed.set(key, reason);
+  }
+  const [[key, { reason }] = ['', { reason: '' }]] = refused;
+  if (!isNew) throw new NftError('ERR_NFT_FAILED', `${key} was refused again: ${reason}`);
 };
 
 const LEFT_OUT = 'left out, because too much else was refused';
+
+/** All elements of the sets of which some were refused: rules do not need them. If there are none, everything. */
+const leaveOut = (
+  failed: Map<string, string>,
+  operations: readonly Operation[],
+  refused: ReadonlyMap<string, Refusal>,
+): void => {
+  const added = operations.flatMap((one) => (one.op === 'add-element' ? [{ key: one.key, set: one.element.set }] : []));
+  const sets = new Set(added.filter(({ key }) => refused.has(key)).map(({ set }) => set));
+  for (const { key } of sets.size === 0 ? operations : added.filter(({ set }) => sets.has(set))) {
+    if (!failed.has(key)) failed.set(key, LEFT_OUT);
+  }
+};
 
 const problemsOf = (wanted: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
   const problems = new Map<string, string>();

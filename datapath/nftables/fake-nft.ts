@@ -8,6 +8,9 @@ import { runFakeCommand } from './fake-commands.ts';
 import { listingOf } from './fake-listing.ts';
 import type { TableState } from './table-state.ts';
 
+/** After so many errors nft gives up. */
+const MAX_ERRORS = 10;
+
 export type FakeTables = Map<string, TableState>;
 
 export class FakeNft implements CommandRunner {
@@ -17,6 +20,8 @@ export class FakeNft implements CommandRunner {
   readonly #scripts: string[] = [];
   /** Every command fails with this on stderr. */
   broken: string | undefined;
+  /** Lines of scripts that are refused, as a cgroup is that is not there. */
+  refused: RegExp | undefined;
 
   /** What was given to `nft -f -`, and done. */
   get scripts(): readonly string[] {
@@ -79,10 +84,11 @@ export class FakeNft implements CommandRunner {
     const echo: string[] = [];
     const events: string[] = [];
     const errors = script.split('\n').flatMap((line, index) => {
-      const error = runFakeCommand(tables, line, { echo, events });
+      const isRefused = this.refused?.test(line) === true;
+      const error = isRefused ? 'No such file or directory' : runFakeCommand(tables, line, { echo, events });
       return error === undefined ? [] : [`/dev/stdin:${index + 1}:1-9: Error: ${error}\n${line}\n^^^\n`];
     });
-    if (errors.length > 0) return fail(errors.join(''));
+    if (errors.length > 0) return fail(errors.slice(0, MAX_ERRORS).join(''));
     this.#tables = tables;
     this.#scripts.push(script);
     const generation = `# new generation ${++this.#generation} by process 1 (nft)`;

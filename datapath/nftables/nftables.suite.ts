@@ -135,6 +135,7 @@ export const nftablesSuite = (name: string, create: () => Promise<NftHarness>): 
   afterEach(() => world.close());
 
   reconcileCases(name, () => world);
+  refusalCases(name, () => world);
   exceptionCases(name, () => world);
 };
 
@@ -210,9 +211,9 @@ const reconcileCases = (name: string, world: () => World): void => {
   });
 };
 
-const exceptionCases = (name: string, world: () => World): void => {
-  describe(`nftables over ${name}`, () => {
-    it('says which things are refused, and makes the others', async () => {
+const refusalCases = (name: string, world: () => World): void => {
+  describe(`nftables over ${name} refuses`, () => {
+    it('some things, and says which, and makes the others', async () => {
       const { reconcile, differing } = world();
       const wanted = itemsByKey([
         ...TABLE,
@@ -230,9 +231,37 @@ const exceptionCases = (name: string, world: () => World): void => {
         'chain two-commands',
         'element addresses 10.0.0.1 . tcp',
       ]);
-      expect(await differing(itemsByKey(TABLE))).toEqual([]);
+      expect(await differing(itemsByKey(TABLE))).toEqual(['unwanted chain bad-rule', 'unwanted chain bad-set']);
     });
 
+    it('more elements of a set than it names, but makes everything else', async () => {
+      const { reconcile, differing } = world();
+      const bad = Array.from({ length: 320 }, (_, index) => element('bad', `10.0.${index >> 8}.${index & 255} . tcp`));
+      const { failed } = await reconcile(itemsByKey([...bad, ...TABLE, set('bad', 'ipv4_addr')]));
+      expect(failed.size).toBe(320);
+      expect(await differing(itemsByKey([...TABLE, set('bad', 'ipv4_addr')]))).toEqual([]);
+    });
+
+    it('rules, but makes the chain to jump to that they are of, and with them once they are right', async () => {
+      const { reconcile, differing } = world();
+      const jumping = chain('drops', ['jump exceptions', 'ip daddr @addresses drop'], { hook: output });
+      const wanted = itemsByKey([...TABLE, jumping, chain('exceptions', ['ip daddr nonsense accept'])]);
+      const { failed } = await reconcile(wanted);
+      expect([...failed.keys()]).toEqual(['chain exceptions']);
+      expect(await differing(wanted)).toEqual(['different chain exceptions']);
+      expect(await reconcile(wanted)).toEqual({ written: 0, failed, waiting: new Map() });
+      wanted.set('chain exceptions', chain('exceptions', ['ip daddr 10.0.0.9 accept']));
+      expect((await reconcile(wanted, ['chain exceptions'])).failed).toEqual(new Map());
+      expect(await differing(wanted)).toEqual([]);
+      wanted.set('chain exceptions', chain('exceptions', ['ip daddr nonsense accept']));
+      expect([...(await reconcile(wanted, ['chain exceptions'])).failed.keys()]).toEqual(['chain exceptions']);
+      expect(await differing(wanted)).toEqual(['different chain exceptions']);
+    });
+  });
+};
+
+const exceptionCases = (name: string, world: () => World): void => {
+  describe(`nftables over ${name}`, () => {
     it('keeps elements waiting for their set, and tells when it is there', async () => {
       const { reconcile, differing } = world();
       const wanted = itemsByKey([element('late', '10.0.0.1')]);

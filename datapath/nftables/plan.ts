@@ -19,14 +19,17 @@ export interface PlanInput {
   readonly forms: RuleForms;
   /** Keys to leave alone: they were refused. */
   readonly skip?: ReadonlySet<string>;
+  /** Those of them that are chains of which only rules were refused. */
+  readonly bare?: ReadonlySet<string>;
 }
 
 type PlanOfTable = PlanInput & { readonly actual: TableState };
 
-export const findingsOf = ({ wanted, actual, keys, prune, forms, skip }: PlanOfTable): Map<string, Finding> => {
+export const findingsOf = ({ wanted, actual, keys, prune, forms, skip, bare }: PlanOfTable): Map<string, Finding> => {
   const findings = new Map<string, Finding>();
-  const add = (finding: Finding | undefined): void => {
-    if (finding === undefined || skip?.has(finding.key) || !isWritable(wanted.get(finding.key))) return;
+  const add = (found: Finding | undefined): void => {
+    const finding = found !== undefined && skip?.has(found.key) ? bareChain(found, bare) : found;
+    if (finding === undefined || !isWritable(wanted.get(finding.key))) return;
     if (prune || ('wanted' in finding && finding.wanted !== undefined)) findings.set(finding.key, finding);
   };
   if (keys !== 'all') for (const key of keys) add(compareKey(key, wanted.get(key), actual, forms));
@@ -35,6 +38,18 @@ export const findingsOf = ({ wanted, actual, keys, prune, forms, skip }: PlanOfT
     for (const finding of unwantedThings(wanted, actual)) add(finding);
   }
   return findings;
+};
+
+/**
+ * A chain to jump to whose rules are refused is made without them, or the rules that jump to it would be refused, too, and
+ * with them the chains that they are in.
+ */
+const bareChain = (finding: Finding, bare: ReadonlySet<string> | undefined): Finding | undefined => {
+  if (finding.kind !== 'chain' || finding.how !== 'missing' || !bare?.has(finding.key)) return undefined;
+  const { wanted } = finding;
+  return wanted === undefined || wanted.hook !== undefined
+    ? undefined
+    : { ...finding, wanted: { ...wanted, rules: [] } };
 };
 
 /** Nothing that is not one command gets into a script. */

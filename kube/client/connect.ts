@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { ClusterConnection } from '../config/types.ts';
-import { createHttpTransport, type LostAddresses } from '../transport/http-transport.ts';
+import { createHttpTransport, type LostAddresses, type MayWrite } from '../transport/http-transport.ts';
 import type { KubeClient } from '../types.ts';
 import { createKubeClient } from './client.ts';
 
@@ -12,11 +12,10 @@ export interface ConnectOptions {
   readonly clock?: Clock | undefined;
   /** Without it, TCP finds out after more than half a minute that a connection from such an address is dead. */
   readonly lostAddresses?: LostAddresses | undefined;
+  /** Without it, always. */
+  readonly mayWrite?: MayWrite | undefined;
 }
 
 /** A client of an API server. Nothing is sent yet. */
-export const connect = (
-  connection: ClusterConnection,
-  { userAgent, timeoutMs, clock, lostAddresses }: ConnectOptions,
-): KubeClient =>
-  createKubeClient({ transport: createHttpTransport({ connection, timeoutMs, clock, lostAddresses }), userAgent });
+export const connect = (connection: ClusterConnection, { userAgent, ...options }: ConnectOptions): KubeClient =>
+  createKubeClient({ transport: createHttpTransport({ connection, ...options }), userAgent });

@@ -7,6 +7,13 @@ import type { Credentials, TlsMaterial } from './types.ts';
 
 export type FileOrText = { readonly file: string } | { readonly text: string };
 
+/** https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ */
+export interface Impersonation {
+  readonly user: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+}
+
 export interface CredentialSources {
   readonly userName?: string | undefined;
   readonly token?: string | undefined;
@@ -14,7 +21,7 @@ export interface CredentialSources {
   readonly tokenFile?: string | undefined;
   readonly basic?: { readonly username: string; readonly password: string } | undefined;
   readonly exec?: ExecConfig | undefined;
-  readonly impersonate?: { readonly user: string; readonly groups: readonly string[] } | undefined;
+  readonly impersonate?: Impersonation | undefined;
   readonly ca?: FileOrText | undefined;
   readonly cert?: FileOrText | undefined;
   readonly key?: FileOrText | undefined;
@@ -91,8 +98,12 @@ const authorization = (
 
 const impersonation = ({ impersonate }: CredentialSources): Record<string, string | readonly string[]> => {
   if (impersonate === undefined) return {};
-  const user = { 'impersonate-user': impersonate.user };
-  return impersonate.groups.length === 0 ? user : { ...user, 'impersonate-group': impersonate.groups };
+  const { user, uid, groups } = impersonate;
+  return {
+    'impersonate-user': user,
+    ...(uid !== undefined && { 'impersonate-uid': uid }),
+    ...(groups.length > 0 && { 'impersonate-group': groups }),
+  };
 };
 
 const readTls = async (

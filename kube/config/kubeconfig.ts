@@ -5,54 +5,9 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { KubeError } from '../errors.ts';
 import { type CredentialSources, createCredentials, type FileOrText } from './credentials.ts';
+import { type Cluster, type Context, kubeconfigSchema, type User } from './kubeconfig-schema.ts';
+import { type ConnectionOverrides, overriddenCluster, overriddenUser } from './overrides.ts';
 import type { ClusterConnection } from './types.ts';
-
-const text = z.string().nullish();
-
-const clusterSchema = z.object({
-  server: z.string().min(1),
-  'certificate-authority': text,
-  'certificate-authority-data': text,
-  'insecure-skip-tls-verify': z.boolean().nullish(),
-  'tls-server-name': text,
-  'proxy-url': text,
-});
-
-const execSchema = z.object({
-  apiVersion: text,
-  command: z.string().min(1),
-  args: z.array(z.string()).nullish(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
-  provideClusterInfo: z.boolean().nullish(),
-});
-
-const userSchema = z.object({
-  token: text,
-  tokenFile: text,
-  'client-certificate': text,
-  'client-certificate-data': text,
-  'client-key': text,
-  'client-key-data': text,
-  username: text,
-  password: text,
-  exec: execSchema.nullish(),
-  'auth-provider': z.unknown().optional(),
-  as: text,
-  'as-groups': z.array(z.string()).nullish(),
-});
-
-const contextSchema = z.object({ cluster: z.string(), user: text, namespace: text });
-
-const kubeconfigSchema = z.object({
-  'current-context': text,
-  clusters: z.array(z.object({ name: z.string(), cluster: clusterSchema })).nullish(),
-  users: z.array(z.object({ name: z.string(), user: userSchema.nullish() })).nullish(),
-  contexts: z.array(z.object({ name: z.string(), context: contextSchema })).nullish(),
-});
-
-type Cluster = z.infer<typeof clusterSchema>;
-type User = z.infer<typeof userSchema>;
-type Context = z.infer<typeof contextSchema>;
 
 export interface Kubeconfig {
   readonly currentContext: string | undefined;
@@ -90,22 +45,46 @@ export const mergeKubeconfigs = (files: readonly Kubeconfig[]): Kubeconfig => {
   };
 };
 
+export interface ConnectionChoice {
+  /** Instead of the current one. */
+  readonly context?: string | undefined;
+  readonly overrides?: ConnectionOverrides | undefined;
+  readonly clock: Clock;
+}
+
 /** @throws KubeError ERR_KUBE_CONFIG */
 export const connectionOf = (
   config: Kubeconfig,
-  { context: wanted, clock }: { context?: string | undefined; clock: Clock },
+  { context: wanted, overrides = {}, clock }: ConnectionChoice,
 ): ClusterConnection => {
-  const name = wanted ?? config.currentContext;
-  if (name === undefined) throw new KubeError('ERR_KUBE_CONFIG', 'the kubeconfig has no current-context');
-  const context = found(config.contexts, name, 'context');
-  const cluster = found(config.clusters, context.cluster, 'cluster');
-  const user = context.user ? found(config.users, context.user, 'user') : {};
+  const context = chosenContext(config, wanted, overrides);
+  const clusterName = overrides.cluster ?? context.cluster;
+  const isNamed = clusterName !== '' || overrides.server === undefined;
+  const cluster = overriddenCluster(isNamed ? found(config.clusters, clusterName, 'cluster') : NO_CLUSTER, overrides);
+  const userName = overrides.user ?? context.user ?? '';
+  const user = overriddenUser(userName === '' ? {} : found(config.users, userName, 'user'), overrides);
   return {
     server: cluster.server.replace(/\/+$/, ''),
     namespace: context.namespace || 'default',
     proxyUrl: cluster['proxy-url'] || undefined,
-    credentials: createCredentials(sourcesOf(cluster, user, context.user ?? ''), { clock }),
+    credentials: createCredentials(sourcesOf(cluster, user, userName), { clock }),
   };
+};
+
+const NO_CLUSTER: Cluster = { server: '' };
+
+/** Who names a server, or a cluster, needs no context. */
+const chosenContext = (
+  { contexts, currentContext }: Kubeconfig,
+  wanted: string | undefined,
+  { cluster, server }: ConnectionOverrides,
+): Context => {
+  const name = wanted ?? currentContext;
+  if (name !== undefined) return found(contexts, name, 'context');
+  if (cluster === undefined && server === undefined) {
+    throw new KubeError('ERR_KUBE_CONFIG', 'the kubeconfig has no current-context');
+  }
+  return { cluster: '' };
 };
 
 const parseYaml = (source: string, file: string): unknown => {
@@ -149,7 +128,9 @@ const sourcesOf = (cluster: Cluster, user: User, userName: string): CredentialSo
     tokenFile: user.tokenFile || undefined,
     basic: user.username ? { username: user.username, password: user.password ?? '' } : undefined,
     exec: user.exec ?? undefined,
-    impersonate: user.as ? { user: user.as, groups: user['as-groups'] ?? [] } : undefined,
+    impersonate: user.as
+      ? { user: user.as, uid: user['as-uid'] || undefined, groups: user['as-groups'] ?? [] }
+      : undefined,
     ca: fileOrText(cluster['certificate-authority'], cluster['certificate-authority-data']),
     cert: fileOrText(user['client-certificate'], user['client-certificate-data']),
     key: fileOrText(user['client-key'], user['client-key-data']),

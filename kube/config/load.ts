@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { KubeError } from '../errors.ts';
 import { inClusterConnection, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 import { connectionOf, type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
+import { type ConnectionOverrides, isOverridden } from './overrides.ts';
 import type { ClusterConnection } from './types.ts';
 
 export interface LoadOptions {
@@ -13,6 +14,8 @@ export interface LoadOptions {
   readonly kubeconfig?: string | undefined;
   /** Instead of the file's current context. */
   readonly context?: string | undefined;
+  /** Instead of what the file says otherwise. */
+  readonly overrides?: ConnectionOverrides | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Where a pod's service account is mounted. */
   readonly serviceAccountFolder?: string | undefined;
@@ -24,37 +27,38 @@ export interface LoadOptions {
  * @throws KubeError ERR_KUBE_CONFIG
  */
 export const loadConnection = async (options: LoadOptions): Promise<ClusterConnection> => {
-  const { env, context, clock = systemClock, serviceAccountFolder = SERVICE_ACCOUNT_FOLDER } = options;
+  const { env, context, overrides = {}, clock = systemClock, serviceAccountFolder = SERVICE_ACCOUNT_FOLDER } = options;
+  const choice = { context, overrides, clock };
   const files = filesOf(options);
-  if (files.length > 0) return await fromFiles(files, context, clock);
-  if (env['KUBERNETES_SERVICE_HOST'] !== undefined && existsSync(join(serviceAccountFolder, 'token'))) {
+  if (files.length > 0) return connectionOf(await merged(files), choice);
+  const isInPod = env['KUBERNETES_SERVICE_HOST'] !== undefined && existsSync(join(serviceAccountFolder, 'token'));
+  // A pod's own account is taken as it is: who wants something else of a server says which server.
+  if (isInPod && !isOverridden(overrides)) {
     return await inClusterConnection({ env, folder: serviceAccountFolder, clock });
   }
   const home = homeFile(env);
-  if (existsSync(home)) return await fromFiles([home], context, clock);
+  if (existsSync(home)) return connectionOf(await merged([home]), choice);
+  if (overrides.server !== undefined) return connectionOf(mergeKubeconfigs([]), choice);
   throw new KubeError(
     'ERR_KUBE_CONFIG',
     `no API server is known: give --kubeconfig, set KUBECONFIG, or run in a pod (${home} does not exist either)`,
   );
 };
 
-/** The names of the contexts that can be asked for, sorted. @throws KubeError ERR_KUBE_CONFIG */
-export const loadContexts = async (options: Pick<LoadOptions, 'kubeconfig' | 'env'>): Promise<string[]> => {
+/** The names that can be asked for, sorted. @throws KubeError ERR_KUBE_CONFIG */
+export const loadNames = async (
+  kind: 'contexts' | 'clusters' | 'users',
+  options: Pick<LoadOptions, 'kubeconfig' | 'env'>,
+): Promise<string[]> => {
   const files = filesOf(options);
-  const { contexts } = await merged(files.length > 0 ? files : [homeFile(options.env)]);
-  return [...contexts.keys()].sort();
+  const config = await merged(files.length > 0 ? files : [homeFile(options.env)]);
+  return [...config[kind].keys()].sort();
 };
 
 const filesOf = ({ kubeconfig, env }: Pick<LoadOptions, 'kubeconfig' | 'env'>): string[] =>
   kubeconfig === undefined ? (env['KUBECONFIG'] ?? '').split(':').filter((file) => file !== '') : [kubeconfig];
 
 const homeFile = (env: NodeJS.ProcessEnv): string => join(env['HOME'] ?? '/', '.kube', 'config');
-
-const fromFiles = async (
-  files: readonly string[],
-  context: string | undefined,
-  clock: Clock,
-): Promise<ClusterConnection> => connectionOf(await merged(files), { context, clock });
 
 /** Of several files those that don't exist are left out, as kubectl does. */
 const merged = async (files: readonly string[]): Promise<Kubeconfig> => {

@@ -22,7 +22,8 @@ const bench = () => {
   let most = 0;
   const candidate = (identity: string, options: { lead?: LeaderElectionOptions['lead'] } = {}) => {
     const stop = new AbortController();
-    const cut = { off: false };
+    /** `answers`: updates are made, and nobody hears of it. */
+    const cut = { off: false, answers: false };
     const guarded =
       <P extends unknown[], R>(call: (...parameters: P) => Promise<R>) =>
       async (...parameters: P): Promise<R> => {
@@ -32,7 +33,11 @@ const bench = () => {
     const own: Pick<KubeClient, 'get' | 'create' | 'update'> = {
       get: guarded(client.get),
       create: guarded(client.create),
-      update: guarded(client.update),
+      update: async (...parameters) => {
+        const answer = await guarded(client.update)(...parameters);
+        if (cut.answers) throw new KubeError('ERR_KUBE_NETWORK', 'the answer was lost');
+        return answer;
+      },
     };
     const lead = (signal: AbortSignal) =>
       new Promise<void>((resolve) => {
@@ -104,6 +109,22 @@ it('a leader that stops hands over at once', async () => {
   await clock.advance(3000);
   expect([...leading]).toEqual(['b']);
   expect(await holder()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+});
+
+it('a leader that stops hands over at once, also when its last renewal got through without an answer', async () => {
+  const { candidate, clock, leading, holder } = bench();
+  const first = candidate('a');
+  await clock.advance(100);
+  const { renewTime } = (await holder()) as { renewTime: string };
+  first.cut.answers = true;
+  await clock.advance(2500);
+  expect(await holder()).toMatchObject({ holderIdentity: 'a', renewTime: expect.not.stringMatching(renewTime) });
+  first.cut.answers = false;
+  await first.end();
+  expect(await holder()).toMatchObject({ holderIdentity: '' });
+  candidate('b');
+  await clock.advance(100);
+  expect([...leading]).toEqual(['b']);
 });
 
 it('a leader that is cut off stops before another begins', async () => {

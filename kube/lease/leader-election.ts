@@ -196,22 +196,29 @@ const isFree =
 const RELEASE_TIMEOUT_MS = 3000;
 
 const release = async (
-  { client, identity, observe = () => {} }: LeaderElectionOptions,
+  { client, namespace, name, identity, observe = () => {} }: LeaderElectionOptions,
   clock: Clock,
   memory: Memory,
 ): Promise<void> => {
-  const { lease } = memory;
-  if (lease === undefined || readLease(lease).holder !== identity) return;
+  const isOurs = (lease: KubeObject | undefined): lease is KubeObject =>
+    lease !== undefined && readLease(lease).holder === identity;
   const timeout = new AbortController();
   const cancel = clock.schedule(RELEASE_TIMEOUT_MS, () =>
     timeout.abort(new Error('releasing the lease took too long')),
   );
   try {
-    const written = await client.update(LEASES, releasedLease(lease, clock.wall()), {}, timeout.signal);
-    memory.lease = written;
-    memory.leader = '';
+    while (isOurs(memory.lease)) {
+      try {
+        memory.lease = await client.update(LEASES, releasedLease(memory.lease, clock.wall()), {}, timeout.signal);
+        memory.leader = '';
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        // Another has it, or a renewal of ours got through although it was cut off: then it is ours still.
+        memory.lease = await client.get(LEASES, { namespace, name }, timeout.signal);
+      }
+    }
   } catch (error) {
-    if (!isConflict(error)) observe({ kind: 'failed', error });
+    if (!isNotFound(error)) observe({ kind: 'failed', error });
   } finally {
     cancel();
   }

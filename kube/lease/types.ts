@@ -9,7 +9,7 @@ export interface LeaderElectionOptions {
   readonly identity: string;
   /**
    * Runs while we lead. `signal` aborts when leadership is lost or we are told to stop; leadership is released after it. A
-   * process that stood still goes on before any timer tells it so: `isHeld` is to be asked before each write (`fencedClient`).
+   * process that stood still goes on before any timer tells it so: `isHeld` is to be asked before each write (`mayWrite` of `ConnectOptions`).
    */
   readonly lead: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
   /** How long the others wait for a leader that says nothing. 15 s. */

@@ -8,6 +8,8 @@ export interface WorkQueueOptions {
   readonly concurrency?: number | undefined;
   /** Keys of one lane are worked on in order; whose turn it is goes round the lanes. Default: all are in one. */
   readonly laneOf?: ((key: string) => string) | undefined;
+  /** Keys of one lane in work at once: those that take long leave room for others. Default: `concurrency`. */
+  readonly perLane?: number | undefined;
   /** How often one key is worked on: one that is added again and again waits, and what came meanwhile is worked on at once. */
   readonly pace?: Rate | undefined;
   /** Backoff of a key after its n-th failure in a row: `min * 2^(n-1)`, at most `max`, jittered. 50 ms and 60 s. */

@@ -103,6 +103,32 @@ it('works on so many keys at once, and never twice on one', async () => {
   expect(handled).toEqual(['a', 'b', 'c']);
 });
 
+it('works on no more keys of one lane than it may, and on those of others meanwhile', async () => {
+  const { queue, stop, handled, hold, release, clock } = bench({
+    concurrency: 3,
+    laneOf: (key) => key[0] ?? '',
+    perLane: 1,
+  });
+  for (const key of ['a1', 'a2', 'b1', 'a3']) {
+    hold(key);
+    queue.add(key);
+  }
+  void queue.run(stop.signal);
+  await clock.advance(0);
+  expect(handled).toEqual(['a1', 'b1']);
+  expect(queue.counts()).toEqual({ queued: 2, working: 2, waiting: 0 });
+  queue.add('a1');
+  release('a1');
+  await clock.advance(0);
+  release('a2');
+  await clock.advance(0);
+  release('a3');
+  release('b1');
+  await queue.idle();
+  expect(handled).toEqual(['a1', 'b1', 'a2', 'a3', 'a1']);
+  stop.abort();
+});
+
 it('tries again later, and later', async () => {
   let failures = 4;
   const waits: number[] = [];

@@ -23,10 +23,10 @@ interface State {
 }
 
 export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
-  const { clock = systemClock, laneOf = () => '', pace } = options;
+  const { clock = systemClock, laneOf = () => '', perLane, pace } = options;
   const state: State = {
     clock,
-    queued: createFairLanes(laneOf),
+    queued: createFairLanes(laneOf, perLane === undefined ? undefined : () => perLane),
     pace: pace === undefined ? undefined : createTokenBuckets(pace),
     paced: new Map(),
     working: new Map(),
@@ -130,6 +130,7 @@ const work = async (
   const outcome = await attempt(options, key, signal);
   const again = state.working.get(key) === true;
   state.working.delete(key);
+  state.queued.end(key);
   if (again) enqueue(state, key);
   if (outcome.ok) {
     state.failures.delete(key);

@@ -25,7 +25,8 @@ export interface MirrorOptions {
 }
 
 interface MirrorStore {
-  put(object: KubeObject): void;
+  /** @returns its key */
+  put(object: KubeObject): ObjectKey;
   remove(key: ObjectKey): void;
   retain(keys: ReadonlySet<ObjectKey>): void;
 }
@@ -59,8 +60,7 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
   const started = clock.monotonic();
   const seen = new Set<ObjectKey>();
   const each = (object: KubeObject): void => {
-    seen.add(keyOf(object));
-    store.put(object);
+    seen.add(store.put(object));
   };
   try {
     const selection = { ...selectionOf(options), pageSize: timings.pageSize };

@@ -14,8 +14,8 @@ export interface ProjectionStoreOptions<T, I extends string> {
 }
 
 export interface ProjectionStore<T, I extends string> extends Omit<ObjectCache<T, I>, 'synced' | 'whenSynced'> {
-  /** An object as the server has it now. */
-  put(object: KubeObject): void;
+  /** An object as the server has it now. @returns its key */
+  put(object: KubeObject): ObjectKey;
   /** Absent is success. */
   remove(key: ObjectKey): void;
   /** Removes all that is not in `keys`. */
@@ -67,8 +67,12 @@ export const createProjectionStore = <T, I extends string>(
     const value = project(object, entries.get(key)?.value);
     return value === undefined ? undefined : { value, indexKeys: indexes.keysOf(value, key) };
   };
-  const put = (object: KubeObject): void => {
+  const put = (object: KubeObject): ObjectKey => {
     const key = keyOf(object);
+    take(key, object);
+    return key;
+  };
+  const take = (key: ObjectKey, object: KubeObject): void => {
     const { resourceVersion } = object.metadata;
     if (resourceVersion !== undefined && knownVersion(entries, bad, key) === resourceVersion) return;
     let next: { value: T; indexKeys: IndexKeys } | undefined;

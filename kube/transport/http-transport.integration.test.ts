@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createKubeClient } from '../client/client.ts';
 import { systemClock } from '../clock.ts';
 import { createCredentials } from '../config/credentials.ts';
@@ -276,4 +276,55 @@ it('ends connections from an address that is gone, and makes new ones', async ()
   lose('127.0.0.1');
   await expect(rest).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
   await (await watch()).next();
+});
+
+describe('whoever may not write', () => {
+  const start = async () => {
+    const seen: string[] = [];
+    const held: (() => void)[] = [];
+    const server = await serve((incoming, outgoing) => {
+      seen.push(`${incoming.method} ${incoming.url}`);
+      incoming
+        .resume()
+        .once('end', () => (incoming.url === '/slow' ? held.push(() => outgoing.end()) : outgoing.end()));
+    });
+    let may = true;
+    const transport = createHttpTransport({
+      connection: { server, namespace: 'default', credentials: createCredentials({}, { clock: systemClock }) },
+      mayWrite: () => may,
+    });
+    cleanups.push(() => transport.close());
+    const send = async (method: string, path: string) => {
+      const response = await transport.send({ method, path, headers: {}, ...(method !== 'GET' && { body: 'body' }) });
+      return text(response);
+    };
+    const stop = (): void => {
+      may = false;
+    };
+    return { seen, held, send, stop };
+  };
+  const refused = expect.objectContaining({ code: 'ERR_KUBE_NOT_LEADING' });
+
+  it('reads, and sends nothing else, over new connections as over used ones', async () => {
+    const { seen, send, stop } = await start();
+    await send('POST', '/before');
+    stop();
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      await expect(send(method, '/used')).rejects.toEqual(refused);
+    await Promise.all([send('GET', '/a'), expect(send('POST', '/new')).rejects.toEqual(refused)]);
+    expect(seen).toEqual(['POST /before', 'GET /a']);
+  });
+
+  it('does not send either what waited for a connection since it might', async () => {
+    const { seen, held, send, stop } = await start();
+    const first = Array.from({ length: 32 }, () => send('POST', '/slow'));
+    await vi.waitUntil(() => held.length === 32, { timeout: 10_000 });
+    const waiting = [send('POST', '/late'), send('PATCH', '/late')].map((sent) =>
+      expect(sent).rejects.toEqual(refused),
+    );
+    stop();
+    for (const release of held) release();
+    await Promise.all([...first, ...waiting]);
+    expect(new Set(seen)).toEqual(new Set(['POST /slow']));
+  });
 });

@@ -3,6 +3,7 @@
  * of resident memory more (docs/adr), and the agent serves HTTP with node:http anyway.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../clock.ts';
 import type { ClusterConnection } from '../config/types.ts';
 import { KubeError } from '../errors.ts';
@@ -16,7 +17,17 @@ export interface HttpTransportOptions {
   readonly timeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly lostAddresses?: LostAddresses | undefined;
+  readonly mayWrite?: MayWrite | undefined;
 }
+
+/**
+ * Asked of everything but GET, when its bytes are about to go into a connection that is there: a request may have waited long
+ * for one. Where it says no, nothing is sent. A process that stood still, stopped or asleep with its machine, goes on with what
+ * was queued before timers and watches tell it that another leads. What was sent before may arrive late: the time between the
+ * deadline of a renewal and the end of a lease is for that. A virtual machine whose clocks stand still with it cannot know;
+ * there only the versions help that guarded writes carry.
+ */
+export type MayWrite = () => boolean;
 
 /** Tells, until the program ends, which addresses this machine no longer has. */
 export type LostAddresses = (listener: (address: string) => void) => void;
@@ -26,6 +37,7 @@ interface Context {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly agents: ReturnType<typeof createAgents>;
+  readonly mayWrite: MayWrite | undefined;
 }
 
 export const createHttpTransport = ({
@@ -33,8 +45,9 @@ export const createHttpTransport = ({
   timeoutMs = 30_000,
   clock = systemClock,
   lostAddresses,
+  mayWrite,
 }: HttpTransportOptions): Transport => {
-  const context = { connection, timeoutMs, clock, agents: createAgents(connection) };
+  const context = { connection, timeoutMs, clock, agents: createAgents(connection), mayWrite };
   lostAddresses?.((address) => context.agents.dropFrom(address));
   return {
     send: async (request, signal) => {
@@ -100,18 +113,22 @@ const exchange = async (
 
 const finish = (
   outgoing: ClientRequest,
-  { connection, timeoutMs, clock }: Context,
+  { connection, timeoutMs, clock, mayWrite }: Context,
   request: TransportRequest,
   signal: AbortSignal | undefined,
   resolve: (response: TransportResponse) => void,
   reject: (error: unknown) => void,
 ): void => {
   const what = `${request.method} ${connection.server}${request.path}`;
-  let timeout: KubeError | undefined;
+  /** Ours, and not the connection's. */
+  let refusal: KubeError | undefined;
   const stopTimer = clock.schedule(timeoutMs, () => {
-    timeout = new KubeError('ERR_KUBE_TIMEOUT', `${what}: no complete answer within ${timeoutMs} ms`);
-    outgoing.destroy(timeout);
+    refuse(new KubeError('ERR_KUBE_TIMEOUT', `${what}: no complete answer within ${timeoutMs} ms`));
   });
+  const refuse = (error: KubeError): void => {
+    refusal = error;
+    outgoing.destroy(error);
+  };
   const onAbort = (): void => void outgoing.destroy();
   const release = (): void => {
     stopTimer();
@@ -119,13 +136,13 @@ const finish = (
   };
   const failureOf = (cause: unknown): unknown => {
     if (signal?.aborted) return signal.reason;
-    return timeout ?? networkError(what, cause);
+    return refusal ?? networkError(what, cause);
   };
   signal?.addEventListener('abort', onAbort, { once: true });
   outgoing.on('error', (cause) => {
     release();
     const failure = failureOf(cause);
-    const stale = outgoing.reusedSocket && failure instanceof KubeError && failure !== timeout;
+    const stale = outgoing.reusedSocket && failure instanceof KubeError && failure !== refusal;
     reject(stale ? new StaleConnection(failure) : failure);
   });
   outgoing.on('response', (incoming: IncomingMessage) => {
@@ -139,7 +156,21 @@ const finish = (
       body: responseBody(incoming, { release, failureOf }),
     });
   });
-  outgoing.end(request.body);
+  if (mayWrite === undefined || request.method === 'GET') outgoing.end(request.body);
+  else {
+    whenConnected(outgoing, () => {
+      if (mayWrite()) outgoing.end(request.body);
+      else refuse(new KubeError('ERR_KUBE_NOT_LEADING', `${what}: the lease may have passed to another`));
+    });
+  }
+};
+
+/** Calls back when what is written into the request goes to the server at once, and not into a queue or a handshake. */
+const whenConnected = (outgoing: ClientRequest, callback: () => void): void => {
+  outgoing.once('socket', (socket: Socket) => {
+    if (!socket.connecting) callback();
+    else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => outgoing.destroyed || callback());
+  });
 };
 
 /** After how long without bytes TCP begins to ask whether the other side is there. */

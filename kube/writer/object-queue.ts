@@ -4,7 +4,7 @@ import { type Clock, delay } from '../clock.ts';
 import { isConflict, isFieldManagerConflict, isTransient, KubeError } from '../errors.ts';
 import { refKey } from '../object-key.ts';
 import type { KubeObject } from '../types.ts';
-import { combine, laneOf, targetKey, type WriteOperation } from './operations.ts';
+import { combine, isNamespace, laneOf, targetKey, type WriteOperation } from './operations.ts';
 import { createSemaphore } from './semaphore.ts';
 import type { WriterObservation } from './types.ts';
 import { createWish, type Wish } from './wish.ts';
@@ -12,6 +12,7 @@ import { createWish, type Wish } from './wish.ts';
 export interface ObjectQueueOptions {
   readonly send: (operation: WriteOperation, signal: AbortSignal) => Promise<KubeObject>;
   readonly concurrency: number;
+  readonly perNamespace: number | undefined;
   readonly giveUpAfterMs: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -26,7 +27,8 @@ export interface ObjectQueue {
 export const createObjectQueue = (options: ObjectQueueOptions): ObjectQueue => {
   /** What waits, per object, in order. An object is here as long as something of it waits or is under way. */
   const objects = new Map<string, Wish[]>();
-  const semaphore = createSemaphore(options.concurrency);
+  const { concurrency, perNamespace = concurrency } = options;
+  const semaphore = createSemaphore(concurrency, (lane) => (isNamespace(lane) ? perNamespace : concurrency));
   const idleWaiters: (() => void)[] = [];
 
   const run = async (key: string, waiting: Wish[]): Promise<void> => {

@@ -41,6 +41,8 @@ export const targetKey = ({ resource, ref }: Target): string =>
 /** Whose turn it is goes round namespaces, and round the resources of what is in none. */
 export const laneOf = ({ resource, ref }: Target): string => ref.namespace ?? `/${resource.plural}`;
 
+export const isNamespace = (lane: string): boolean => !lane.startsWith('/');
+
 /** Of the very object that an operation is meant for, when it says so. */
 export const uidOf = (operation: WriteOperation): string | undefined => {
   switch (operation.kind) {

@@ -22,6 +22,31 @@ it('lets so many run at once, and goes round the lanes of those that wait', asyn
   expect(log).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4']);
 });
 
+it('lets no more of a lane run than it may, also when there is room', async () => {
+  const semaphore = createSemaphore(4, (lane) => (lane === 'a' ? 1 : 4));
+  const log: string[] = [];
+  const gates = new Map<string, () => void>();
+  const run = (name: string): Promise<void> =>
+    semaphore.run(name[0] ?? '', async () => {
+      log.push(name);
+      await new Promise<void>((resolve) => gates.set(name, resolve));
+    });
+  const all = ['a1', 'a2', 'b1', 'b2', 'b3', 'b4'].map(run);
+  await turn();
+  expect(log).toEqual(['a1', 'b1', 'b2', 'b3']);
+  gates.get('b1')?.();
+  await turn();
+  expect(log.at(-1)).toBe('b4');
+  gates.get('b2')?.();
+  await turn();
+  expect(log).toHaveLength(5);
+  gates.get('a1')?.();
+  await turn();
+  expect(log.at(-1)).toBe('a2');
+  for (const open of gates.values()) open();
+  await Promise.all(all);
+});
+
 it('goes on after a failure', async () => {
   const semaphore = createSemaphore(1);
   const failed = semaphore.run('a', () => Promise.reject(new Error('broken')));

@@ -1,4 +1,4 @@
-/** At most so many at once; the others wait, and their turns go round the lanes. */
+/** At most so many at once, and at most so many of one lane; the others wait, and their turns go round the lanes. */
 import { createFairLanes } from '../fair-lanes.ts';
 
 export interface Semaphore {
@@ -9,22 +9,31 @@ interface Waiter {
   readonly lane: string;
 }
 
-export const createSemaphore = (limit: number): Semaphore => {
+/** @param limitOf how many of a lane at once. Default: as many as there may be */
+export const createSemaphore = (limit: number, limitOf?: (lane: string) => number): Semaphore => {
   let free = limit;
-  const waiting = createFairLanes<Waiter, () => void>(({ lane }) => lane);
-  const release = (): void => {
-    const next = waiting.take();
-    if (next === undefined) free += 1;
-    else next[1]();
+  const waiting = createFairLanes<Waiter, () => void>(({ lane }) => lane, limitOf);
+  const start = (): void => {
+    while (free > 0) {
+      const next = waiting.take();
+      if (next === undefined) return;
+      free -= 1;
+      next[1]();
+    }
   };
   return {
     run: async (lane, task) => {
-      if (free > 0) free -= 1;
-      else await new Promise<void>((resolve) => waiting.add({ lane }, resolve));
+      const waiter = { lane };
+      await new Promise<void>((resolve) => {
+        waiting.add(waiter, resolve);
+        start();
+      });
       try {
         return await task();
       } finally {
-        release();
+        free += 1;
+        waiting.end(waiter);
+        start();
       }
     },
   };

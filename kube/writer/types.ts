@@ -7,6 +7,8 @@ export interface WriterOptions {
   readonly fieldManager: string;
   /** Requests under way at once. Default 8. */
   readonly concurrency?: number | undefined;
+  /** Of these, in one namespace: requests that take long leave room for others. Default: all. */
+  readonly perNamespace?: number | undefined;
   /** How long a write is tried again before its callers are told. Default 120 000. */
   readonly giveUpAfterMs?: number | undefined;
   readonly observe?: ((observation: WriterObservation) => void) | undefined;

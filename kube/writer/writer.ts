@@ -12,6 +12,7 @@ export const createWriter = (options: WriterOptions): Writer => {
   const queue = createObjectQueue({
     send: (operation, signal) => send(client, fieldManager, operation, signal),
     concurrency: options.concurrency ?? 8,
+    perNamespace: options.perNamespace,
     giveUpAfterMs: options.giveUpAfterMs ?? 120_000,
     clock,
     random,

@@ -75,7 +75,7 @@ const changed = (
   change: (old: number, mask: number) => number,
 ): Map<bigint, Uint32Array> => {
   const { block, word, mask } = locate(bit);
-  const words = Uint32Array.from(bitmap.blocks.get(block) ?? new Uint32Array(WORDS));
+  const words = bitmap.blocks.get(block)?.slice() ?? new Uint32Array(WORDS);
   words[word] = change(words[word] ?? 0, mask);
   return new Map(bitmap.blocks).set(block, words);
 };

@@ -63,6 +63,11 @@ export class DesiredRows<DB = Tables> {
     return this.#shadows.add(listener);
   }
 
+  /** True when nobody wants anything. */
+  get isEmpty(): boolean {
+    return this.#fragments.size === 0;
+  }
+
   owners(): Iterable<string> {
     return this.#fragments.keys();
   }

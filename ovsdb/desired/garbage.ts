@@ -20,8 +20,13 @@ import type { Unit } from './unit.ts';
 /** Table without `external_ids` → which of its rows are ours. Rows of tables that are not there are never pruned. */
 export type ClaimedRows = Readonly<Record<string, (row: AnyRow) => boolean>>;
 
-export function* garbageUnits(desired: DesiredRows, actual: ActualRows, claimed: ClaimedRows = {}): Iterable<Unit> {
-  const lookup = new Lookup(desired, actual);
+/** @param lookup what has been found already, with which nothing was planned */
+export function* garbageUnits(
+  desired: DesiredRows,
+  actual: ActualRows,
+  claimed: ClaimedRows = {},
+  lookup = new Lookup(desired, actual),
+): Iterable<Unit> {
   for (const table of actual.store.tableNames) {
     if (canHaveMark(actual.store, table)) yield* markedGarbage(desired, actual, table);
     else if (claimed[table] !== undefined) yield* claimedGarbage(lookup, table, claimed[table]);

@@ -116,7 +116,6 @@ describe('on a real API server', () => {
     const { metadata } = await client.get(USER_DEFINED_NETWORKS, UDN('st-l2'));
     const owners = (metadata.managedFields ?? []).filter(({ subresource }) => subresource === 'status');
     expect(owners.map(({ manager }) => manager).sort()).toEqual([
-      'NetworkClusterController',
       'udn-network-usage',
       'user-defined-network-controller',
     ]);

@@ -8,8 +8,8 @@ import type { KubeClient, KubeObject, ObjectInput } from '../../kube/types.ts';
 /** Requests under way of the tenant with the loop. */
 const WORKERS = 4;
 const ROUNDS = 15;
-/** The manager's own for one network: finalizer, NAD, condition, ids. */
-const WRITES = 4;
+/** The manager's own for one network: finalizer, NAD, status. */
+const WRITES = 3;
 
 export interface Waiting {
   /** Milliseconds from the request to NetworkCreated: the median. */

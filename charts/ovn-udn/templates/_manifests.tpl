@@ -35,6 +35,10 @@
 {{- range $container.args -}}
 {{- $args = append $args (replace "--lease=ovn-udn/" (printf "--lease=%s/" $.root.Release.Namespace) .) -}}
 {{- end -}}
+{{- /* What there are ids for is the program's own default. */ -}}
+{{- if and (hasKey .values "maxNetworks") (lt (int .values.maxNetworks) 4095) -}}
+{{- $args = append $args (printf "--max-networks=%d" (int .values.maxNetworks)) -}}
+{{- end -}}
 {{- $_ := set $container "args" $args -}}
 {{ toYaml $object }}
 {{- end -}}

@@ -17,7 +17,7 @@ import {
 import type { Link, LinkChange } from '../link/types.ts';
 import { decodeNeighbour, deleteNeighbour, getNeighbours, putNeighbour } from '../neighbour/codec.ts';
 import type { Neighbour } from '../neighbour/types.ts';
-import { decodeRoute, deleteRoute, getRoutes, putRoute } from '../route/codec.ts';
+import { decodeRoute, deleteRoute, getRoutes, namedRoute, putRoute } from '../route/codec.ts';
 import type { Route } from '../route/types.ts';
 import { addRule, decodeRule, deleteRule, getRules } from '../rule/codec.ts';
 import type { Rule } from '../rule/types.ts';
@@ -90,11 +90,7 @@ export class LinuxNetns implements Netns {
     return found
       .filter((route) => table === undefined || route.table === table)
       .filter((route) => protocol === undefined || route.protocol === protocol)
-      .flatMap(({ index, ...route }) => {
-        if (index === undefined) return [route];
-        const dev = this.#nameOf(index);
-        return dev === undefined ? [] : [{ ...route, dev }];
-      });
+      .flatMap((route) => namedRoute(route, (index) => this.#nameOf(index)) ?? []);
   }
 
   rules(): Rule[] {

@@ -3,7 +3,7 @@ import { decodeAddress } from '../address/codec.ts';
 import { netlinkFault } from '../errors.ts';
 import { decodeLink } from '../link/codec.ts';
 import { decodeNeighbour } from '../neighbour/codec.ts';
-import { decodeRoute } from '../route/codec.ts';
+import { decodeRoute, namedRoute } from '../route/codec.ts';
 import { OUR_PROTOCOL } from '../route/types.ts';
 import { decodeRule } from '../rule/codec.ts';
 import { decodeSettings } from '../setting/codec.ts';
@@ -73,10 +73,8 @@ const routeEvent = (change: Change, flags: number, data: Buffer, names: LinkName
   if (!isTold(data, replaced)) return undefined;
   const decoded = decodeRoute(data);
   if (decoded === undefined) return undefined;
-  const { index, ...route } = decoded;
-  const dev = index === undefined ? undefined : names.get(index);
-  if (index !== undefined && dev === undefined) return undefined;
-  return { kind: 'route', change, replaced, route: dev === undefined ? route : { ...route, dev } };
+  const route = namedRoute(decoded, (index) => names.get(index));
+  return route && { kind: 'route', change, replaced, route };
 };
 
 /** Looked at before decoding: a routing daemon may change a million routes that are nobody's business here. */

@@ -15,7 +15,8 @@ import { formatRoute, MessageType, parseRoute, readU32 } from '../wire/codec.ts'
 import { NLM_F, RT_SCOPE, RT_TABLE_BYTE_LIMIT, RTA, RTAX_MTU, RTNH_F_ONLINK } from '../wire/constants.ts';
 import { cidrFromBytes, familyNumber, familyOfNumber, ipFromBytes } from '../wire/ip-bytes.ts';
 import type { NamedRequest } from '../wire/socket.ts';
-import type { Route, RouteType } from './types.ts';
+import { type DecodedHop, readHops } from './multipath.ts';
+import type { NextHop, Route, RouteType } from './types.ts';
 
 /** The routes of a family as a dump; of one table and of one maker if they are named. */
 export const getRoutes = (family: Family, table?: number, protocol = 0): NamedRequest => ({
@@ -44,9 +45,24 @@ export const deleteRoute = (route: Route, index: number | undefined): NamedReque
   subject: `delete ${words(route)}`,
 });
 
-export interface DecodedRoute extends Omit<Route, 'dev'> {
+export interface DecodedRoute extends Omit<Route, 'dev' | 'nextHops'> {
   readonly index: number | undefined;
+  readonly hops?: readonly DecodedHop[];
 }
+
+/** @param nameOf the link of an index; a route by a link that is gone is gone, too, and so is such a next hop */
+export const namedRoute = (
+  { index, hops, ...route }: DecodedRoute,
+  nameOf: (index: number) => string | undefined,
+): Route | undefined => {
+  const nextHops = hops?.flatMap(({ index: on, ...hop }): NextHop[] => {
+    const name = nameOf(on);
+    return name === undefined ? [] : [{ ...hop, dev: name }];
+  });
+  if (index === undefined) return { ...route, ...optional('nextHops', nextHops) };
+  const dev = nameOf(index);
+  return dev === undefined ? undefined : { ...route, dev };
+};
 
 /**
  * Undefined for families and types that no one here makes, for example MPLS.
@@ -61,6 +77,7 @@ export const decodeRoute = (bytes: Buffer): DecodedRoute | undefined => {
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
   const dst = cidrFromBytes(family, attributes.get(RTA.DST), header.dstLen ?? 0);
   if (dst === undefined) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a route has no destination');
+  const multipath = attributes.get(RTA.MULTIPATH);
   const mtu = readNumber(readNested(attributes, RTA.METRICS), RTAX_MTU);
   return {
     dst,
@@ -70,6 +87,7 @@ export const decodeRoute = (bytes: Buffer): DecodedRoute | undefined => {
     metric: readNumber(attributes, RTA.PRIORITY) ?? 0,
     // IPv6 keeps routes to nowhere on the loopback link.
     index: hasDevice(type) ? readNumber(attributes, RTA.OIF) : undefined,
+    ...optional('hops', multipath && readHops(family, multipath, gatewayOf)),
     ...optional('via', gatewayOf(family, attributes)),
     ...optional('src', ipFromBytes(family, attributes.get(RTA.PREFSRC))),
     ...optional('mtu', mtu),

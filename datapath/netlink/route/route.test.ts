@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Cidr, networkOf, parseCidr } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFromBigInt, parseIp } from '../../../net/ip.ts';
-import { decodeRoute, deleteRoute, putRoute } from './codec.ts';
+import { decodeRoute, deleteRoute, namedRoute, putRoute } from './codec.ts';
 import { type Route, type RouteType, route, routeKey, sameRoute } from './types.ts';
 
 const ip = (family: Family): fc.Arbitrary<Ip> =>
@@ -44,6 +44,30 @@ describe('a route', () => {
       metric: 4_278_198_272,
     });
     expect(decodeRoute(Buffer.from(putRoute(unreachable, 1).payload))).toEqual({ ...unreachable, index: undefined });
+  });
+
+  it('of several next hops has them all, and those whose link is there by name', () => {
+    // struct rtnexthop: length, flags, weight − 1, index; then RTA_GATEWAY (5).
+    const hop = (index: number, via: Ip | undefined): Buffer => {
+      const gateway = via === undefined ? Buffer.alloc(0) : Buffer.from([8, 0, 5, 0, ...via.split('.').map(Number)]);
+      return Buffer.concat([Buffer.from([8 + gateway.length, 0, 0, 0, index, 0, 0, 0]), gateway]);
+    };
+    const { payload } = putRoute(route({ dst: parseCidr('0.0.0.0/0') }), undefined);
+    const hops = Buffer.concat([hop(3, parseIp('10.0.0.1')), hop(4, undefined), hop(5, parseIp('10.0.0.2'))]);
+    const header = Buffer.from([4 + hops.length, 0, 9, 0]);
+    const decoded = decodeRoute(Buffer.concat([payload, header, hops]));
+    expect(decoded?.hops).toEqual([{ index: 3, via: '10.0.0.1' }, { index: 4 }, { index: 5, via: '10.0.0.2' }]);
+    const names = new Map([
+      [3, 'eth0'],
+      [4, 'eth1'],
+    ]);
+    expect(decoded && namedRoute(decoded, (index) => names.get(index))).toEqual({
+      ...route({ dst: parseCidr('0.0.0.0/0') }),
+      nextHops: [{ dev: 'eth0', via: '10.0.0.1' }, { dev: 'eth1' }],
+    });
+    const cut = Buffer.concat([payload, header, hops]);
+    cut[payload.length + 4] = 200;
+    expect(() => decodeRoute(cut)).toThrow(/next hops of a route are cut off/);
   });
 
   it('of another family or of no known type is not one of ours', () => {

@@ -12,7 +12,13 @@ export type RouteType =
   | 'prohibit'
   | 'throw';
 
-/** A route as the kernel has it, of one next hop. One with several next hops has neither `via` nor `dev`. */
+export interface NextHop {
+  readonly dev: string;
+  /** Absent when `dst` is on the link. */
+  readonly via?: Ip;
+}
+
+/** A route as the kernel has it. */
 export interface Route {
   readonly dst: Cidr;
   readonly table: number;
@@ -24,6 +30,8 @@ export interface Route {
   /** The next hop; absent when `dst` is on the link. */
   readonly via?: Ip;
   readonly dev?: string;
+  /** Of a route with several, which has neither `via` nor `dev`. They are read only. */
+  readonly nextHops?: readonly NextHop[];
   /** The source address of packets that have none yet. */
   readonly src?: Ip;
   readonly mtu?: number;

@@ -57,7 +57,17 @@ export const IFA_F = { NODAD: 0x02, DADFAILED: 0x08, DEPRECATED: 0x20, TENTATIVE
 export const INFINITY_LIFE_TIME = 0xffff_ffff;
 
 /** rtnetlink.h */
-export const RTA = { DST: 1, OIF: 4, GATEWAY: 5, PRIORITY: 6, PREFSRC: 7, METRICS: 8, TABLE: 15, VIA: 18 } as const;
+export const RTA = {
+  DST: 1,
+  OIF: 4,
+  GATEWAY: 5,
+  PRIORITY: 6,
+  PREFSRC: 7,
+  METRICS: 8,
+  MULTIPATH: 9,
+  TABLE: 15,
+  VIA: 18,
+} as const;
 export const RTAX_MTU = 2;
 export const RTNH_F_ONLINK = 4;
 export const RT_SCOPE = { UNIVERSE: 0, LINK: 253, HOST: 254, NOWHERE: 255 } as const;

@@ -39,6 +39,8 @@ export interface FlusherOptions {
   readonly onEvent: (event: ReconcilerEvent) => void;
   /** Whether the replica can be compared with. */
   readonly isCurrent: () => boolean;
+  /** Whether everything that differs is on the list. */
+  readonly isCompared: () => boolean;
 }
 
 /** Few units that differ among many that do not say little about the next ones. */
@@ -129,7 +131,8 @@ export class Flusher {
   }
 
   #isIdle(): boolean {
-    return !this.#isScheduled && this.#flight === undefined && this.#nextOwners().length === 0;
+    const isBusy = this.#isScheduled || this.#flight !== undefined || !this.#options.isCompared();
+    return !isBusy && this.#nextOwners().length === 0;
   }
 
   #flush(): void {

@@ -15,7 +15,9 @@ import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
 import { driftUnits, strayUnits } from '../drift.ts';
 import { type ClaimedRows, garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
+import { Lookup } from '../plan/lookup.ts';
 import { isProblem } from '../plan/outcome.ts';
+import { isSettled } from '../plan/settled.ts';
 import { ownerToken, targetToken, tokensOf } from '../plan/tokens.ts';
 import { type RowUnit, type Unit, unitId } from '../unit.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
@@ -72,8 +74,10 @@ export class OvsdbReconciler<DB> {
   #mayPrune = false;
   #hasPruned = false;
   #support = 0;
-  /** Until then nothing has been compared: everything that is wanted is still to be looked at. */
   #wasSynced = false;
+  /** False from the start until there is something to compare with: everything is still to be looked at, and not on the list. */
+  #isCompared = true;
+  #uncomparedSince = 0;
 
   constructor(options: ReconcilerOptions<DB>) {
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY, now = Date.now } = options;
@@ -102,6 +106,7 @@ export class OvsdbReconciler<DB> {
       schedule: options.schedule ?? setImmediate,
       onEvent: (event) => this.#events.emit(event),
       isCurrent: () => this.#replica.synced,
+      isCompared: () => this.#isCompared,
     });
   }
 
@@ -146,10 +151,14 @@ export class OvsdbReconciler<DB> {
     this.#markGarbage();
   }
 
-  /** Compares everything, in case something was overlooked. Costs a walk through everything that is wanted. */
+  /**
+   * Compares everything, in case something was overlooked, or as soon as there is something to compare with. Costs a walk
+   * through everything that is wanted.
+   */
   resync(): void {
-    for (const unit of this.#desired.units()) this.#works.mark(unit, this.#desired.ownersOf(unit), false);
-    this.#markGarbage();
+    this.#isCompared = false;
+    this.#uncomparedSince = this.#clock.now();
+    if (this.#replica.synced) this.#compareAll();
     this.#flusher.request();
   }
 
@@ -160,6 +169,7 @@ export class OvsdbReconciler<DB> {
   /** Everybody who is not done; what nobody wants and could not be removed is there by the name of its unit. */
   unfinished(): ReadonlyMap<string, OwnerStatus> {
     for (const owner of this.#works.openOwners()) this.#board.touch(owner);
+    if (!this.#isCompared) for (const owner of this.#desired.owners()) this.#board.touch(owner);
     return this.#board.unfinished();
   }
 
@@ -171,7 +181,10 @@ export class OvsdbReconciler<DB> {
     const now = this.#clock.now();
     const age = (since: number | undefined): number => (since === undefined ? 0 : now - since);
     const { size, oldest } = this.#works;
-    return { depth: size, oldestMs: age(oldest), stalledMs: age(this.#flusher.busySince) };
+    // What has not been compared counts as one thing.
+    const uncompared = this.#isCompared || this.#desired.isEmpty ? 0 : 1;
+    const since = uncompared > 0 ? this.#uncomparedSince : oldest;
+    return { depth: size + uncompared, oldestMs: age(since), stalledMs: age(this.#flusher.busySince) };
   }
 
   /** Told after each round of planning of all owners whose status has changed. */
@@ -197,9 +210,12 @@ export class OvsdbReconciler<DB> {
     // Other wishes deserve another try, and not to be judged by the old ones.
     this.#failures.forget(owner);
     this.#flusher.forgive(unit);
-    this.#works.mark(unit, [owner, ...this.#desired.ownersOf(unit)], false);
+    const owners = this.#desired.ownersOf(unit);
+    // What is withdrawn before that would be overlooked: nobody wants it then.
+    const isComparedLater = !this.#isCompared && owners.length > 0;
+    if (!isComparedLater) this.#works.mark(unit, [owner, ...owners], false);
     if (unit.kind === 'row') this.#works.wake(targetToken(unit.key));
-    if (unit.kind === 'row' && isNew) this.#markStrays(unit);
+    if (unit.kind === 'row' && isNew && !isComparedLater) this.#markStrays(unit);
     this.#board.touch(owner);
     this.#flusher.request();
   }
@@ -248,15 +264,28 @@ export class OvsdbReconciler<DB> {
     const isOther = this.#wasSynced && supportGeneration !== this.#support;
     this.#wasSynced = true;
     this.#support = supportGeneration;
-    if (isOther) this.resync();
+    if (isOther || !this.#isCompared) this.#compareAll();
     else if (!this.#hasPruned) this.#markGarbage();
     this.#flusher.request();
   }
 
-  #markGarbage(): void {
+  /** After a start nearly everything is as it is wanted, and need not be on the list for that to be found out. */
+  #compareAll(): void {
+    this.#isCompared = true;
+    const lookup = new Lookup(this.#desired, this.#actual);
+    for (const unit of this.#desired.units()) {
+      if (this.#works.has(unit) || !isSettled(lookup, unit)) {
+        this.#works.mark(unit, this.#desired.ownersOf(unit), false);
+      }
+    }
+    for (const owner of this.#desired.owners()) this.#board.touch(owner);
+    this.#markGarbage(lookup);
+  }
+
+  #markGarbage(lookup?: Lookup): void {
     if (!this.#mayPrune || !this.#replica.synced) return;
     this.#hasPruned = true;
-    for (const unit of garbageUnits(this.#desired, this.#actual, this.#claimed)) {
+    for (const unit of garbageUnits(this.#desired, this.#actual, this.#claimed, lookup)) {
       this.#works.mark(unit, this.#ownersOrUnit(unit), false);
     }
     this.#flusher.request();
@@ -276,7 +305,8 @@ export class OvsdbReconciler<DB> {
       const message = `"${shadowed}" is written as ${this.#desired.rowOwners(shadowed)[0]} wants it`;
       return { kind: 'error', code: 'ERR_OVSDB_SHADOWED', message };
     }
-    let pending: Condition | undefined;
+    const isComparedLater = !this.#isCompared && this.#desired.fragment(owner) !== undefined;
+    let pending: Condition | undefined = isComparedLater ? { kind: 'pending' } : undefined;
     for (const { held } of this.#works.open(owner)) {
       if (held !== undefined && isProblem(held)) return { kind: 'error', code: held.code, message: held.message };
       if (pending === undefined || held !== undefined)

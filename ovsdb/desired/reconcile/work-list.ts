@@ -39,6 +39,11 @@ export class WorkList {
     return this.#works.size;
   }
 
+  /** Whether a unit is still to be put right. */
+  has(unit: Unit): boolean {
+    return this.#works.size > 0 && this.#works.has(unitId(unit));
+  }
+
   get hasDirty(): boolean {
     return this.#dirty.size > 0;
   }

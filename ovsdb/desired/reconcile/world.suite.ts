@@ -18,6 +18,8 @@ export interface WorldOptions<DB> extends Partial<ReconcilerOptions<DB>> {
   /** Of the server, when it is not that of the model. */
   readonly schema?: unknown;
   readonly wrap?: (session: ReconcilerSession) => ReconcilerSession;
+  /** The reconciler starts, and nothing has been read: `connect` goes on. */
+  readonly isConnected?: false;
 }
 
 /** Ends with the test. */
@@ -44,10 +46,13 @@ export const startWorld = async <DB>(model: DatabaseModel<DB>, options: WorldOpt
     await session.close();
   });
   session.mirror(replica);
-  session.start();
-  await replica.whenSynced();
+  const connect = (): Promise<void> => {
+    session.start();
+    return replica.whenSynced();
+  };
+  if (options.isConnected !== false) await connect();
   reconciler.start();
-  return { database, server, session, replica, desired, reconciler, events, clock };
+  return { database, server, session, replica, desired, reconciler, events, clock, connect };
 };
 
 export type Fragment = DesiredFragment<OvnNorthbound>;

@@ -1,8 +1,11 @@
 /** The chart is the manifests of `daemonset/`, and what its values say of them. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { MOST_NETWORKS } from '../../../cluster-manager/allocation/network-room.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createKubectl } from '../../conformance/kube/kubectl.ts';
 import { CHART, createHelm, type Helm } from './helm.ts';
@@ -121,6 +124,37 @@ describe('values', () => {
     expect(manager).toContain('"imagePullSecrets":[{"name":"mine"}]');
   });
 
+  it('the limit of networks is the cluster manager’s alone', async () => {
+    const limited = await rendered('--set', 'clusterManager.maxNetworks=100');
+    expect(textOf(limited, 'Deployment')).toContain('"--max-networks=100"');
+    const before = await rendered();
+    expect(textOf(limited, 'DaemonSet')).toBe(textOf(before, 'DaemonSet'));
+    expect(textOf(before, 'Deployment')).not.toContain('--max-networks');
+    expect(textOf(await rendered('--set', 'clusterManager.maxNetworks=0'), 'Deployment')).toContain('--max-networks=0');
+    const values = parse(await readFile(`${CHART}/values.yaml`, 'utf8')) as { clusterManager: { maxNetworks: number } };
+    expect(values.clusterManager.maxNetworks).toBe(MOST_NETWORKS);
+  });
+
+  it('the patch of daemonset/README.md sets the same limit', async () => {
+    const [, patch = ''] = /```yaml\n([\s\S]*?)```/.exec(await readFile('daemonset/README.md', 'utf8')) ?? [];
+    const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
+    const kubectl = await createKubectl('');
+    try {
+      const base = `resources: [${relative(await realpath(folder), resolve('daemonset'))}]\n`;
+      await writeFile(join(folder, 'kustomization.yaml'), base + patch.replace(/^ {2}/gm, ''));
+      const manager = textOf(objectsOf(await kubectl.run('kustomize', folder)), 'Deployment');
+      expect(manager).toBe(
+        textOf(objectsOf(await kubectl.run('kustomize', 'daemonset')), 'Deployment').replace(
+          '"--metrics-address=127.0.0.1:9411"',
+          '"--metrics-address=127.0.0.1:9411","--max-networks=500"',
+        ),
+      );
+    } finally {
+      await kubectl.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('a change of the settings makes both programs start anew', async () => {
     const digests = async (...args: string[]): Promise<string[]> => [
       ...new Set(JSON.stringify(await rendered(...args)).match(/(?<="k8s.ovn.org\/settings-digest":")[0-9a-f]{64}/g)),
@@ -149,6 +183,8 @@ describe('values', () => {
     ['agent.image.repository=', "at '/agent/image/repository'"],
     ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
     ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],
+    ['clusterManager.maxNetworks=4096', "at '/clusterManager/maxNetworks'"],
+    ['clusterManager.maxNetworks=many', "at '/clusterManager/maxNetworks'"],
     ['variables.GATEWAY_MODE=local', "'GATEWAY_MODE' does not match pattern"],
     ['admission.install=maybe', "at '/admission/install'"],
   ])('%s is refused', async (value, message) => {

@@ -1,0 +1,119 @@
+/**
+ * Reads an entry of `k8s.ovn.org/pod-networks` as programs write it. Where a cluster's pods are all read at once, the schema
+ * is most of the time that this takes; it has the last word on every entry that looks different.
+ */
+import {
+  type Cidr,
+  cidrFamily,
+  type InterfaceAddress,
+  parseCidr,
+  parseInterfaceAddress,
+  prefixLength,
+} from '../../net/cidr.ts';
+import { NetError } from '../../net/errors.ts';
+import { type PortKey, parsePortKey } from '../../net/ids.ts';
+import { type Ip, ipFamily, isLinkLocal6, parseIp } from '../../net/ip.ts';
+import { isUnicastMac, parseMac } from '../../net/mac.ts';
+import type { PodNetworkEntry, PodNetworkRole, PodRoute } from './pod-networks.ts';
+
+/** @returns what the schema makes of it, or undefined: for the schema to judge */
+export const usualPodNetworkEntry = (value: unknown): PodNetworkEntry | undefined => {
+  if (!isMap(value)) return undefined;
+  try {
+    return read(value);
+  } catch (error) {
+    if (error instanceof NetError || error instanceof Unusual) return undefined;
+    throw error;
+  }
+};
+
+class Unusual extends Error {}
+
+const unusual = (): never => {
+  throw new Unusual();
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const read = (fields: Fields): PodNetworkEntry => {
+  const mac = parseMac(text(fields['mac_address']));
+  return {
+    ipAddresses: listOrOne(fields['ip_addresses'], fields['ip_address'], parseInterfaceAddress),
+    mac: isUnicastMac(mac) ? mac : unusual(),
+    gatewayIps: listOrOne(fields['gateway_ips'], fields['gateway_ip'], commonIp),
+    routes: list(fields['routes']).map(readRoute),
+    ipv6LlaGatewayIp: linkLocal(fields['ipv6_lla_gateway_ip']),
+    tunnelId: tunnelId(fields['tunnel_id']),
+    role: role(fields['role']),
+  };
+};
+
+/**
+ * What all pods of a network have in common, read once for a while.
+ * @returns of a bounded number of texts
+ */
+const remembering = <Value>(readText: (text: string) => Value): ((text: string) => Value) => {
+  const known = new Map<string, Value>();
+  return (one) => {
+    const before = known.get(one);
+    if (before !== undefined) return before;
+    const value = readText(one);
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(one, value);
+    return value;
+  };
+};
+
+const MAX_REMEMBERED = 1024;
+const commonIp = remembering(parseIp);
+const commonCidr = remembering(parseCidr);
+
+/** One that is written beside a list is the first of it. */
+const listOrOne = <Item extends Ip | InterfaceAddress>(
+  many: unknown,
+  one: unknown,
+  parse: (item: string) => Item,
+): readonly Item[] => {
+  const items = list(many).map((item) => parse(text(item)));
+  const single = isAbsent(one) ? undefined : parse(text(one));
+  if (items.length === 0) return single === undefined ? items : [single];
+  return single === undefined || single === items[0] ? items : unusual();
+};
+
+const readRoute = (value: unknown): PodRoute => {
+  if (!isMap(value)) return unusual();
+  const dest: Cidr = commonCidr(text(value['dest']));
+  const hop = value['nextHop'];
+  const nextHop = isAbsent(hop) ? undefined : commonIp(text(hop));
+  const isOdd = prefixLength(dest) === 0 || (nextHop !== undefined && ipFamily(nextHop) !== cidrFamily(dest));
+  return isOdd ? unusual() : { dest, nextHop };
+};
+
+const linkLocal = (value: unknown): Ip | undefined => {
+  if (isAbsent(value)) return undefined;
+  const ip = commonIp(text(value));
+  return isLinkLocal6(ip) ? ip : unusual();
+};
+
+const tunnelId = (value: unknown): PortKey | undefined => {
+  if (isAbsent(value)) return undefined;
+  return typeof value === 'number' && Number.isFinite(value) ? parsePortKey(value) : unusual();
+};
+
+const role = (value: unknown): PodNetworkRole | undefined => {
+  if (isAbsent(value)) return undefined;
+  return value === 'primary' || value === 'secondary' || value === 'infrastructure-locked' ? value : unusual();
+};
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '' || value === 0;
+
+const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : unusual());
+
+const list = (value: unknown): readonly unknown[] => {
+  if (value === undefined || value === null) return NONE;
+  return Array.isArray(value) ? value : unusual();
+};
+
+const NONE: readonly unknown[] = [];

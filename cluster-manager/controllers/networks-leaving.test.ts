@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { cudn, layer2Udn, namespace, node, pod, tenant } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+  cluster.start();
+});
+afterEach(() => cluster.close());
+
+const { addressOf, eventsAbout } = observe(() => cluster);
+const selecting = (selection: string) => ({ annotations: { 'k8s.v1.cni.cncf.io/networks': selection } });
+const SECOND = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.30.0.0/16'] } };
+const TEAM = { matchLabels: { team: 'a' } };
+
+describe('a network that waits for its pods to go', () => {
+  it('gives nothing to pods that come, also after a restart, and those that are there keep what they have', async () => {
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/old'));
+    await cluster.settled();
+    await cluster.delete('UserDefinedNetwork', 'ns/net');
+    await cluster.create(pod('ns/new'));
+    await cluster.settled();
+    expect(await addressOf('ns/new', 'ns/net')).toBeUndefined();
+    expect(eventsAbout('new')).toEqual([
+      'ErrorAllocatingPod: network ns_net is being taken away, no pod gets anything of it',
+    ]);
+    await cluster.stop();
+    cluster.start();
+    await cluster.settled();
+    expect(await addressOf('ns/new', 'ns/net')).toBeUndefined();
+    expect(await addressOf('ns/old', 'ns/net')).toBe('10.20.0.3/16');
+    await cluster.delete('Pod', 'ns/old');
+    await cluster.settled();
+    expect(await cluster.get('UserDefinedNetwork', 'ns/net')).toBeUndefined();
+  });
+
+  it.each(['namespace', 'network'])('gives again when the %s has it stay', async (what) => {
+    const select = async (isSelected: boolean): Promise<void> => {
+      const team = isSelected ? 'a' : 'b';
+      if (what === 'namespace') await cluster.patch('Namespace', 'x', { metadata: { labels: { team } } });
+      else
+        await cluster.patch('ClusterUserDefinedNetwork', 'blue', {
+          spec: { namespaceSelector: { matchLabels: isSelected ? TEAM.matchLabels : { team: 'b' } } },
+        });
+      await cluster.settled();
+    };
+    await cluster.create(namespace('x', { team: 'a' }), namespace('y'), node('n1'), cudn('blue', TEAM, SECOND));
+    await cluster.create(pod('x/old', selecting('blue')));
+    await cluster.settled();
+    await select(false);
+    await cluster.create(pod('y/new', selecting('x/blue')));
+    await cluster.settled();
+    expect(await addressOf('y/new', 'x/blue')).toBeUndefined();
+    expect(await addressOf('x/old', 'x/blue')).toBe('10.30.0.1/16');
+    await select(true);
+    expect(await addressOf('y/new', 'x/blue')).toBe('10.30.0.2/16');
+  });
+});

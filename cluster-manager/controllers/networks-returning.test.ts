@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { nad, namespace, netConf, node, pod } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+  cluster.start();
+});
+afterEach(() => cluster.close());
+
+const { addressOf, eventsAbout } = observe(() => cluster);
+const selecting = (selection: string) => ({ annotations: { 'k8s.v1.cni.cncf.io/networks': selection } });
+const BLUE = netConf('b/blue', 'blue', { role: 'secondary', subnets: '10.9.0.0/24' });
+const NAD = 'NetworkAttachmentDefinition';
+
+describe('a network that goes and comes back', () => {
+  it('gives nobody what its pods run with, in whatever namespace they are', async () => {
+    const running = Array.from({ length: 40 }, (_, i) => `b/p${i}`);
+    const coming = Array.from({ length: 20 }, (_, i) => `a/x${i}`);
+    await cluster.create(namespace('a'), namespace('b'), node('n1'), nad('b/blue', BLUE));
+    await cluster.create(...running.map((key) => pod(key, selecting('blue'))));
+    await cluster.settled();
+    const before = await Promise.all(running.map((key) => addressOf(key, 'b/blue')));
+    await cluster.delete(NAD, 'b/blue');
+    await cluster.settled();
+    await cluster.create(...coming.map((key) => pod(key, selecting('b/blue'))));
+    await cluster.settled();
+    await cluster.create(nad('b/blue', BLUE));
+    await cluster.settled();
+    const after = await Promise.all([...running, ...coming].map((key) => addressOf(key, 'b/blue')));
+    expect(after.slice(0, running.length)).toEqual(before);
+    expect(new Set(after).size).toBe(running.length + coming.length);
+    expect(after).not.toContain(undefined);
+  });
+
+  it('says which pods have the same', async () => {
+    await cluster.create(namespace('a'), namespace('b'), node('n1'));
+    const entry = { ip_addresses: ['10.9.0.7/24'], mac_address: '0a:58:0a:09:00:07', tunnel_id: 17, role: 'secondary' };
+    const annotations = {
+      'k8s.v1.cni.cncf.io/networks': 'b/blue',
+      'k8s.ovn.org/pod-networks': JSON.stringify({ 'b/blue': entry }),
+    };
+    await cluster.create(pod('a/old', { annotations }), pod('b/young', { annotations }));
+    await cluster.settled();
+    await cluster.create(nad('b/blue', BLUE));
+    await cluster.settled();
+    expect(eventsAbout('old')).toEqual([]);
+    expect(eventsAbout('young')).toContain(
+      'AllocationConflict: network blue: address 10.9.0.7 belongs to a/old (b/blue) already; delete the pod',
+    );
+  });
+});

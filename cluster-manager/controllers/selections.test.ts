@@ -1,0 +1,68 @@
+/** What a pod may select, and what a selection costs others. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { nad, namespace, netConf, node, pod } from '../testing/objects.ts';
+import { observe } from '../testing/observed.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await createTestCluster();
+  cluster.start();
+  await cluster.create(
+    namespace('b'),
+    namespace('other'),
+    node('n1'),
+    nad('b/n', netConf('b/n', 'shared', { role: 'secondary', subnets: '10.9.0.0/24' })),
+  );
+  await cluster.settled();
+});
+afterEach(() => cluster.close());
+
+const { annotation, addressOf, eventsAbout } = observe(() => cluster);
+
+const SELECTION = 'k8s.v1.cni.cncf.io/networks';
+const selecting = (count: number) => ({ annotations: { [SELECTION]: Array(count).fill('b/n').join(',') } });
+const entriesOf = async (key: string) => JSON.parse((await annotation('Pod', key, 'pod-networks')) ?? '{}');
+const held = () => cluster.manager.state?.pods.sizeOf('shared');
+
+it('32 networks are given, 33 refused, and hold nothing', async () => {
+  await cluster.create(pod('other/most', selecting(32)), pod('other/many', selecting(33)));
+  await cluster.settled();
+  expect(Object.keys(await entriesOf('other/most'))).toHaveLength(32);
+  expect(await entriesOf('other/many')).toEqual({});
+  expect(eventsAbout('most')).toEqual([]);
+  expect(eventsAbout('many')).toEqual([
+    `ErrorAllocatingPod: annotation ${SELECTION} of Pod other/many: at most 32 networks are possible, 33 are asked for`,
+  ]);
+  expect(held()).toBe(32);
+});
+
+it('tens of thousands are not looked at one by one', async () => {
+  const { state } = cluster.manager;
+  if (state === undefined) throw new Error('no manager runs');
+  let lookups = 0;
+  const { nad: lookUp } = state.registry;
+  state.registry.nad = (key) => {
+    lookups += 1;
+    return lookUp.call(state.registry, key);
+  };
+  await cluster.create(pod('other/p', selecting(40_000)));
+  await cluster.settled();
+  expect(eventsAbout('p')).toHaveLength(1);
+  expect(lookups).toBe(0);
+  expect(cluster.manager.mirrors.caches.pods.keysByIndex('selectedNad', 'b/n')).toHaveLength(0);
+});
+
+it('what has no room in the annotations of the pod is refused before it is given out, until there is room', async () => {
+  const { annotations } = selecting(32);
+  await cluster.create(pod('other/full', { annotations: { ...annotations, notes: 'x'.repeat(255_000) } }));
+  await cluster.settled();
+  expect(eventsAbout('full').join()).toMatch(
+    /^ErrorAllocatingPod: no room for 32 networks in the pod's annotations: up to \d+ bytes are needed, \d+ of 262144 are left$/,
+  );
+  expect(held()).toBe(0);
+  await cluster.patch('Pod', 'other/full', { metadata: { annotations: { notes: 'x'.repeat(200_000) } } });
+  await cluster.settled();
+  expect(Object.keys(await entriesOf('other/full'))).toHaveLength(32);
+  expect(await addressOf('other/full', 'b/n')).toBe('10.9.0.1/24');
+});

@@ -1,0 +1,75 @@
+/**
+ * What is taken from a NAD that was rendered from a network. An edit of it is undone; in between, nothing is taken away from a
+ * network in use: what it is comes from the network then, and from what the NAD said before. Pure.
+ */
+import { matchesSelector } from '../../api/label-selector.ts';
+import { formatNetConf, type NetConf } from '../../api/net-conf.ts';
+import type { NadRecord } from '../allocation/network-registry.ts';
+import type { NadFacts } from '../facts/nad-facts.ts';
+import { isNamedByOwner, type NadOwner, nadOwner } from '../facts/nad-owner.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
+import type { Rendered } from '../render/plan-network.ts';
+import type { Sources } from './sources.ts';
+
+export interface KnownNad {
+  /** With the configuration that counts. */
+  readonly nad: NadFacts;
+  /** It was rendered from the network that its network name belongs to. */
+  readonly isOwn: boolean;
+}
+
+/** @param before as it is known so far */
+export const knownNad = (
+  nad: NadFacts,
+  before: NadRecord | undefined,
+  sources: Sources | undefined,
+  rendered: (facts: NetworkFacts) => Rendered,
+): KnownNad => {
+  const owner = nadOwner(nad) ?? lastOwner(nad, before);
+  if (sources === undefined) return { nad, isOwn: isNamedByOwner(nad) };
+  const network = owner === undefined ? undefined : sources.network(owner.kind, owner.key);
+  const isTrue = owner !== undefined && (network === undefined || network.metadata.uid === owner.uid);
+  if (!isTrue) return { nad, isOwn: wasOwn(nad, before) };
+  const conf = confOf(nad, owner, before, network === undefined ? undefined : rendered(network));
+  const known = conf === nad.conf ? nad : { ...nad, conf };
+  const isNamed = conf?.name === owner.networkName;
+  return { nad: known, isOwn: isNamed && (isGiven(known) || isWanted(known, network, sources)) };
+};
+
+/** What the reference says was edited, and will be put right. */
+const lastOwner = ({ metadata }: NadFacts, before: NadRecord | undefined): NadOwner | undefined => {
+  const owner = before?.isOwn === true ? nadOwner(before) : undefined;
+  return metadata.ownerReferences.some(({ uid }) => uid === owner?.uid) ? owner : undefined;
+};
+
+/** Without its owner reference it is found by nobody, but what uses it runs on. */
+const wasOwn = (nad: NadFacts, before: NadRecord | undefined): boolean =>
+  before?.isOwn === true && nad.conf?.name === before.conf.name && nad.annotatedNetwork === before.conf.name;
+
+/** The id of the network was written to it: by us, nobody else may. */
+const isGiven = ({ annotatedNetwork, conf }: NadFacts): boolean => annotatedNetwork === conf?.name;
+
+/** Who may write NADs can name a network of the cluster as the owner in a namespace that it does not select. */
+const isWanted = ({ metadata }: NadFacts, network: NetworkFacts | undefined, { labelsOf }: Sources): boolean => {
+  if (network === undefined || network.kind === 'UserDefinedNetwork') return network !== undefined;
+  const labels = labelsOf(metadata.namespace);
+  return network.selector !== undefined && labels !== undefined && matchesSelector(network.selector, labels);
+};
+
+const confOf = (
+  nad: NadFacts,
+  { networkName }: NadOwner,
+  before: NadRecord | undefined,
+  rendered: Rendered | undefined,
+): NetConf | undefined => {
+  const last = before?.conf.name === networkName ? before.conf : undefined;
+  if (nad.conf !== undefined && nad.conf === last) return nad.conf;
+  // It can't be rendered (any more): then nothing is known but its name.
+  if (rendered === undefined || typeof rendered === 'string') {
+    return nad.conf?.name === networkName ? nad.conf : (last ?? nad.conf);
+  }
+  const wanted = rendered(nad.metadata.namespace);
+  if (nad.config === formatNetConf(wanted)) return nad.conf;
+  // After a restart the network says it: from what it was before, it can only have grown.
+  return last ?? wanted;
+};
