@@ -3,7 +3,8 @@
  *
  * 1. Mirror the API and the databases; nothing is written.
  * 2. When the API's objects are known, and what this node is, render everything and let the reconcilers compare.
- * 3. Serve CNI. It does not wait for the reconcilers: a pod is plugged as soon as its own ports are there.
+ * 3. Serve CNI. It does not wait for the reconcilers: a pod is plugged as soon as its own ports are there, and what keeps
+ *    the node's processes from it.
  *
  * The end leaves everything that is programmed as it is.
  */
@@ -37,9 +38,10 @@ import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
 import type { NodeKeeper } from './node/node-keeper.ts';
 import { publishNode } from './node/publisher.ts';
 import type { AgentOptions } from './options.ts';
-import { connectedDatabases, gatewayKnown, Probes, placeQueues } from './probes.ts';
+import { connectedDatabases, gatewayKnowledge, Probes, placeQueues } from './probes.ts';
 import { Readiness, reasonsNotReady } from './readiness.ts';
 import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
+import { IsolationState } from './reconcile/isolation-state.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
 import type { ComparableBackends } from './status/datapath-places.ts';
@@ -188,8 +190,11 @@ const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void
   );
 };
 
-const followCgroups = (facts: FactStore, { kubeletCgroup, node }: AgentOptions, { tellNode }: Edges): Cgroups => {
-  const cgroups = startCgroups({ facts, kubelet: kubeletCgroup });
+const followCgroups = (facts: FactStore, { options, log }: Context, { tellNode }: Edges): Cgroups => {
+  const { kubeletCgroup, node } = options;
+  const onUnwatched = (error: unknown, path: string): void =>
+    log.warn({ err: error, cgroup: path }, 'cgroups cannot be watched; they are read every 15 s');
+  const cgroups = startCgroups({ facts, kubelet: kubeletCgroup, onUnwatched });
   if (!cgroups.supported) {
     const message = 'there is no cgroup v2: kubelet cannot be told from other processes, so it does not reach pods of';
     tellNode(node, 'UDNKubeletProbesNotSupported', `${message} primary networks on the default network`);
@@ -211,11 +216,12 @@ const neighbours = (facts: FactStore, node: string, { databases }: Edges, log: L
 };
 
 const startNode = (
-  { options, buildFolder, log }: Context,
+  context: Context,
   edges: Edges,
   { local, keeper, datapath }: Pick<Node, 'local' | 'keeper' | 'datapath'>,
   resources: AsyncDisposableStack,
 ): Core => {
+  const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
   const { inputs, databases, writer, tellPod, metrics } = edges;
   const core = startCore({
@@ -225,7 +231,7 @@ const startNode = (
     local: keeper,
     datapath: datapath.sinks,
     followNeighbours: (facts) => neighbours(facts, local.name, edges, log),
-    followCgroups: (facts) => followCgroups(facts, options, edges),
+    followCgroups: (facts) => followCgroups(facts, context, edges),
     writer,
     tellPod,
     networkGraceMs: options.networkGraceSeconds * 1000,
@@ -265,8 +271,8 @@ interface Node {
 
 /** From now on the probes say what is. @returns to be called when CNI is served */
 const openProbes = (
-  { options, signal }: Context,
-  { edges: { databases, metrics }, core, local, datapath, readiness, probes }: Node,
+  { signal }: Context,
+  { edges: { databases, metrics }, core, keeper, datapath, readiness, probes }: Node,
 ): (() => void) => {
   const queues = placeQueues(databases, datapath, signal);
   observeQueues(metrics, queues);
@@ -279,7 +285,7 @@ const openProbes = (
       isCniOpen: () => isCniOpen,
       connected: connectedDatabases(databases),
       queues,
-      isGatewayKnown: gatewayKnown(core.facts, local.name, options.gateway.mode),
+      gateway: () => gatewayKnowledge(keeper),
     });
   return () => {
     isCniOpen = true;
@@ -291,12 +297,14 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const { edges, core, local, keeper, datapath, backends, readiness } = node;
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
-  readiness.check = () => reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink });
+  const isolation = new IsolationState(datapath.nftables);
+  readiness.check = () => reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink, isolation });
   const cniIsOpen = openProbes(context, node);
   const handler = new CniHandler({
     registry: core.registry,
     interfaces: netlink.pods,
     ports,
+    isolation,
     notReady: () => readiness.reasons(),
     tellPod: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
     onGarbage: (interfaces) => log.info({ interfaces }, 'interfaces that no attachment has were removed by GC'),
@@ -327,6 +335,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
       (look) => core.facts.listen(look),
       (look) => databases.openvswitch.replica.onUpdate(look),
       (look) => databases.openvswitch.replica.onSynced(look),
+      (look) => datapath.nftables.onLook(look),
     ],
     signal,
   );

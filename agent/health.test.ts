@@ -16,7 +16,7 @@ const sources = (changes: Partial<HealthSources> = {}): HealthSources => ({
       ['southbound', true],
     ]),
   queues: () => queues(),
-  isGatewayKnown: () => true,
+  gateway: () => 'seen',
   ...changes,
 });
 
@@ -55,7 +55,11 @@ describe('ready', () => {
       'the bridge cannot be programmed for 31 s: no answer',
       { queues: () => queues({ openflow: { failing: { forMs: 31_000, message: 'no answer' }, hasCompared: false } }) },
     ],
-    ['the gateway of this node is not known: its networks have no way out', { isGatewayKnown: () => false }],
+    ['the gateway of this node is not known: its networks have no way out', { gateway: () => 'unknown' }],
+    [
+      'the gateway of this node is only remembered: it was not seen since the agent started',
+      { gateway: () => 'remembered' },
+    ],
   ])('not while %s', (reason, changes) => {
     expect(reasonsNotServing(sources(changes))).toEqual([reason]);
   });

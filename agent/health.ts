@@ -16,13 +16,16 @@ export type PlaceName = BackendName | DatabaseName;
 /** What is still to be done at a place. Databases say for themselves whether they answer. */
 export type PlaceQueue = Omit<QueueState, 'failing'> & Partial<Pick<QueueState, 'failing'>>;
 
+/** `remembered`: as the node said before its agent ended. Where gateways are switched off, that is what is seen. */
+export type GatewayKnowledge = 'seen' | 'remembered' | 'unknown';
+
 export interface HealthSources {
   /** Why no pod can be added now. */
   readonly podReasons: () => readonly string[];
   readonly isCniOpen: () => boolean;
   readonly connected: () => ReadonlyMap<DatabaseName, boolean>;
   readonly queues: () => ReadonlyMap<PlaceName, PlaceQueue>;
-  readonly isGatewayKnown: () => boolean;
+  readonly gateway: () => GatewayKnowledge;
 }
 
 /** The longest step is a bundle of a large node, which takes seconds; every wait in one has an end before this (ADR 23). */
@@ -42,8 +45,14 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...(sources.isCniOpen() ? [] : ['the socket for the CNI plugin is not open yet']),
   ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${PLACES[name]} cannot be reached`])),
   ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfPlace(PLACES[name], queue)),
-  ...(sources.isGatewayKnown() ? [] : ['the gateway of this node is not known: its networks have no way out']),
+  ...GATEWAY[sources.gateway()],
 ];
+
+const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {
+  seen: [],
+  remembered: ['the gateway of this node is only remembered: it was not seen since the agent started'],
+  unknown: ['the gateway of this node is not known: its networks have no way out'],
+};
 
 const reasonsOfPlace = (place: string, { failing, hasCompared }: PlaceQueue): string[] => {
   if (failing !== undefined && failing.forMs > FAILING_MS) {

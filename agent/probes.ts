@@ -2,8 +2,8 @@
 
 import type { DatabaseName } from './databases/database.ts';
 import type { Databases } from './databases/databases.ts';
-import type { HealthSources, PlaceName, PlaceQueue } from './health.ts';
-import type { FactStore } from './model/fact-store.ts';
+import type { GatewayKnowledge, HealthSources, PlaceName, PlaceQueue } from './health.ts';
+import type { NodeKeeper } from './node/node-keeper.ts';
 import { BACKEND_NAMES, type NodeDatapath } from './reconcile/node-datapath.ts';
 
 const DATABASE_NAMES = ['northbound', 'southbound', 'openvswitch'] as const;
@@ -41,8 +41,10 @@ export const connectedDatabases = (databases: Databases): HealthSources['connect
   return () => new Map(DATABASE_NAMES.map((name) => [name, databases[name].session.state.kind === 'connected']));
 };
 
-/** @param mode of the agent's options */
-export const gatewayKnown =
-  (facts: Pick<FactStore, 'get'>, node: string, mode: string): HealthSources['isGatewayKnown'] =>
-  () =>
-    mode === 'disabled' || facts.get('gateway', node) !== undefined;
+export const gatewayKnowledge = ({
+  identity,
+  isGatewaySeen,
+}: Pick<NodeKeeper, 'identity' | 'isGatewaySeen'>): GatewayKnowledge => {
+  if (isGatewaySeen) return 'seen';
+  return identity.gateway === undefined ? 'unknown' : 'remembered';
+};

@@ -6,6 +6,7 @@ import { INTEGRATION_BRIDGE } from './cni/vswitch-operations.ts';
 import type { ClusterInputs } from './inputs/cluster-inputs.ts';
 import type { FactStore } from './model/fact-store.ts';
 import { nodeSubnetsId } from './model/facts.ts';
+import type { IsolationState } from './reconcile/isolation-state.ts';
 
 export interface ReadinessSources {
   readonly node: string;
@@ -13,13 +14,15 @@ export interface ReadinessSources {
   readonly facts: FactStore;
   readonly ports: Pick<OvsPorts, 'isReady'>;
   readonly netlink: Pick<Netlink, 'oldestCallAge'>;
+  readonly isolation: Pick<IsolationState, 'lackingOnNode'>;
 }
 
 /** A kernel that has not answered for so long is stuck. */
 const STUCK_MS = 10_000;
 
 /** A sentence each, without an end; empty: ready. */
-export const reasonsNotReady = ({ node, inputs, facts, ports, netlink }: ReadinessSources): string[] => {
+export const reasonsNotReady = (sources: ReadinessSources): string[] => {
+  const { node, inputs, facts, ports, netlink, isolation } = sources;
   const reasons: string[] = [];
   if (!inputs.isSynced()) reasons.push('the API has not been read completely yet');
   if (facts.get('nodeSubnets', nodeSubnetsId(node, DEFAULT_NETWORK_NAME)) === undefined) {
@@ -28,6 +31,8 @@ export const reasonsNotReady = ({ node, inputs, facts, ports, netlink }: Readine
   if (!ports.isReady())
     reasons.push(`the Open_vSwitch database cannot be reached or has no bridge ${INTEGRATION_BRIDGE}`);
   if ((netlink.oldestCallAge() ?? 0) > STUCK_MS) reasons.push('the kernel does not answer netlink requests');
+  const open = isolation.lackingOnNode();
+  if (open !== undefined) reasons.push(`the node’s processes are not kept from pods of primary networks: ${open}`);
   return reasons;
 };
 

@@ -19,12 +19,23 @@ export interface CgroupTreeOptions {
   readonly kubelet?: readonly string[] | undefined;
   readonly onFound: (cgroup: FoundCgroup) => void;
   readonly onGone: (cgroup: FoundCgroup) => void;
+  /** A folder that is there is not watched: what happens in it is found by `refresh`, which also tries again. */
+  readonly onUnwatched: (error: unknown, path: readonly string[]) => void;
+  /** Default: Node's. */
+  readonly watch?: WatchFolder | undefined;
 }
+
+export type WatchFolder = (
+  folder: string,
+  options: { readonly persistent: boolean },
+  listener: (event: string, name: string | null) => void,
+) => Pick<FSWatcher, 'close' | 'on'>;
 
 interface Node {
   readonly id: string;
   readonly found?: FoundCgroup;
-  readonly watcher?: FSWatcher;
+  /** Absent: not a folder to look into, or one that cannot be watched. */
+  watcher?: ReturnType<WatchFolder> | undefined;
   readonly children: Map<string, Node>;
 }
 
@@ -41,9 +52,9 @@ export class CgroupTree {
     this.#root = this.#watched([], inodeOf(this.#options.folder) ?? '');
   }
 
-  /** Looks at everything again, as after events that were lost. */
+  /** Looks at everything again, as after events that were lost, and watches what could not be watched before. */
   refresh(): void {
-    if (this.#root !== undefined) this.#scan([], this.#root, true);
+    if (this.#root !== undefined) this.#lookInto([], this.#root);
   }
 
   stop(): void {
@@ -53,26 +64,37 @@ export class CgroupTree {
 
   /** The watch comes first: what is made after the reading is told. */
   #watched(path: readonly string[], id: string): Node {
-    const node: Node = { id, children: new Map(), ...this.#watch(path) };
+    const node: Node = { id, children: new Map() };
+    this.#watch(path, node);
     this.#scan(path, node);
     return node;
   }
 
-  #watch(path: readonly string[]): Pick<Node, 'watcher'> {
+  #watch(path: readonly string[], node: Node): void {
+    const { folder, watch: watchFolder = watch, onUnwatched } = this.#options;
     try {
-      const watcher = watch(join(this.#options.folder, ...path), { persistent: false }, (_, name) =>
+      const watcher = watchFolder(join(folder, ...path), { persistent: false }, (_, name) =>
         this.#changed(path, watcher, name),
       );
-      // Of a folder that is removed; its parent tells.
-      watcher.on('error', () => watcher.close());
-      return { watcher };
-    } catch {
-      // It is gone already, and its parent tells.
-      return {};
+      // Mostly of a folder that is removed; its parent tells. Of another one `refresh` makes the next.
+      watcher.on('error', () => {
+        watcher.close();
+        if (node.watcher === watcher) node.watcher = undefined;
+      });
+      node.watcher = watcher;
+    } catch (error) {
+      // It is gone already, and its parent tells. Else the node has no more watches to give: ENOSPC, EMFILE of inotify(7).
+      if (Reflect.get(Object(error), 'code') !== 'ENOENT') onUnwatched(error, path);
     }
   }
 
-  #changed(path: readonly string[], watcher: FSWatcher, name: string | null): void {
+  /** A folder that is as it was, which would have told its changes itself. */
+  #lookInto(path: readonly string[], node: Node): void {
+    if (node.watcher === undefined) this.#watch(path, node);
+    this.#scan(path, node, true);
+  }
+
+  #changed(path: readonly string[], watcher: Node['watcher'], name: string | null): void {
     const node = this.#nodeAt(path);
     // Of a folder that was made anew since.
     if (node === undefined || node.watcher !== watcher) return;
@@ -91,7 +113,7 @@ export class CgroupTree {
     for (const name of names) this.#look([...path, name], node, isDeep);
   }
 
-  /** @param isDeep also into folders that are as they were, which would have told their changes themselves */
+  /** @param isDeep also into folders that are as they were */
   #look(path: readonly string[], parent: Node, isDeep = false): void {
     const name = path.at(-1) ?? '';
     const kind = classifyCgroup(path, this.#options.kubelet);
@@ -99,7 +121,7 @@ export class CgroupTree {
     const id = inodeOf(join(this.#options.folder, ...path));
     const before = parent.children.get(name);
     if (before !== undefined && before.id === id) {
-      if (isDeep && before.watcher !== undefined) this.#scan(path, before, isDeep);
+      if (isDeep && before.found === undefined) this.#lookInto(path, before);
       return;
     }
     if (before !== undefined) this.#remove(parent, name, before);
@@ -134,8 +156,12 @@ const namesIn = (folder: string): string[] => {
   }
 };
 
-/** Undefined when there is no such folder. */
+/** Undefined when there is no such folder, or it is being removed. */
 const inodeOf = (path: string): string | undefined => {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats?.isDirectory() ? String(stats.ino) : undefined;
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats?.isDirectory() ? String(stats.ino) : undefined;
+  } catch {
+    return undefined;
+  }
 };

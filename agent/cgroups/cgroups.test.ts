@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createFakeClock } from '../../kube/fake-clock.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
+import type { WatchFolder } from './cgroup-tree.ts';
 import { classifyCgroup } from './classify.ts';
 import { type Cgroups, startCgroups } from './index.ts';
 import { cgroupRoot } from './root.ts';
@@ -176,6 +178,88 @@ describe('the tree', () => {
       { numRuns: 50 },
     );
     rmSync(trash, { recursive: true });
+  });
+
+  describe('that cannot be watched', () => {
+    const clock = createFakeClock();
+    const told: string[] = [];
+    const startWith = (watchFolder: WatchFolder): void => {
+      told.length = 0;
+      const onUnwatched = (error: unknown, path: string): void => {
+        told.push(`${path}: ${error instanceof Error ? error.message : error}`);
+      };
+      cgroups = startCgroups({ facts, root: { folder, prefix: '' }, clock, watch: watchFolder, onUnwatched });
+    };
+    const refused = (): never => {
+      throw Object.assign(new Error('ENOSPC: no watches left'), { code: 'ENOSPC' });
+    };
+
+    it('is read every 15 s, and whoever is to know is told once', async () => {
+      make('system.slice/kubelet.service');
+      startWith(refused);
+      expect(told).toEqual([': ENOSPC: no watches left']);
+      const first = kubelet()?.id;
+      expect(first).toBe(id('system.slice/kubelet.service'));
+      // Moved away, not removed: this file system would use the inode again, which cgroups do not.
+      renameSync(join(folder, 'system.slice/kubelet.service'), join(folder, 'system.slice/before'));
+      await clock.advance(15_000);
+      expect(kubelet()).toBeUndefined();
+      make('system.slice/kubelet.service');
+      make(`kubepods/besteffort/pod${UID}`);
+      await clock.advance(15_000);
+      expect(kubelet()?.id).toBe(id('system.slice/kubelet.service'));
+      expect(kubelet()?.id).not.toBe(first);
+      expect(facts.get('podCgroup', UID)?.id).toBe(id(`kubepods/besteffort/pod${UID}`));
+      expect(told).toHaveLength(1);
+    });
+
+    it('is watched as soon as it can be, and a second cause is told anew', async () => {
+      make('system.slice');
+      let hasWatches = false;
+      const watched: string[] = [];
+      startWith((path, options, listener) => {
+        if (!hasWatches) refused();
+        watched.push(path);
+        return watch(path, options, listener);
+      });
+      hasWatches = true;
+      await clock.advance(15_000);
+      expect(watched).toEqual([folder, join(folder, 'system.slice')]);
+      make('system.slice/kubelet.service');
+      await eventually(() => expect(kubelet()?.id).toBe(id('system.slice/kubelet.service')));
+      await clock.advance(15_000);
+      expect(watched).toHaveLength(2);
+      hasWatches = false;
+      make('kubepods');
+      await eventually(() => expect(told).toHaveLength(2));
+      expect(told[1]).toBe('kubepods: ENOSPC: no watches left');
+    });
+
+    it('because it is gone already is nothing to tell', () => {
+      make('system.slice');
+      startWith((path, options, listener) => {
+        if (path.endsWith('system.slice')) rmdirSync(path);
+        return watch(path, options, listener);
+      });
+      expect(told).toEqual([]);
+    });
+
+    it('is left alone after the end', () => {
+      startWith(watch);
+      const before = clock.pending;
+      cgroups?.stop();
+      expect(clock.pending).toBe(before - 1);
+    });
+  });
+
+  it('finds by itself what no event told', async () => {
+    const clock = createFakeClock();
+    const watchFolder: WatchFolder = (path, options) => watch(path, options, () => {});
+    cgroups = startCgroups({ facts, root: { folder, prefix: '' }, clock, watch: watchFolder });
+    make('system.slice/kubelet.service');
+    expect(kubelet()).toBeUndefined();
+    await clock.advance(15_000);
+    expect(kubelet()?.id).toBe(id('system.slice/kubelet.service'));
   });
 
   it('without cgroup v2 has nothing in it', () => {

@@ -124,8 +124,8 @@ it('is loaded, and printed by nft as it is wanted', async () => {
   const [file, ...args] = nft.command;
   const { stdout } = await nft.runner.run({ file, args: [...args, '-y', 'list', 'table', 'inet', 'ovn-udn'] });
   const wanted = cluster.sinks.nftables.all().flatMap((item) => (item.kind === 'chain' ? [item.chain] : []));
-  const ours = wanted.filter(({ name }) => name.endsWith('-isolation'));
-  expect(ours).toHaveLength(2);
+  const ours = wanted.filter(({ name }) => name.includes('-isolation'));
+  expect(ours).toHaveLength(4);
   const printed = new Set(stdout.split('\n').map((line) => line.trim()));
   expect(ours.flatMap(({ rules }) => rules).filter((rule) => !printed.has(rule))).toEqual([]);
 });
@@ -152,6 +152,20 @@ describe('the default-network address of a pod with a primary network', () => {
       },
       { timeout: 30_000 },
     );
+    await reconcile();
+    expect(await send(KUBELET, '10.1.1.3')).toBe('sent');
+  });
+
+  it('is closed on a new table, too, for which nft refuses the kubelet’s cgroup because it is gone', async () => {
+    const kubelet = cluster.facts.get('kubeletCgroup', LOCAL);
+    cluster.facts.set('kubeletCgroup', LOCAL, { path: `${SLICE}/gone.service`, level: 2, id: '1' });
+    const [file, ...args] = nft.command;
+    await nft.runner.run({ file, args: [...args, 'delete', 'table', 'inet', 'ovn-udn'] });
+    const { failed } = await backend.reconcile({ wanted: wantedItems(), keys: 'all', prune: true }, signal);
+    expect([...failed.keys()]).toEqual(['chain udn-isolation-kubelet']);
+    expect(await Promise.all([send(OTHER, '10.1.1.3'), send(KUBELET, '10.1.1.3')])).toEqual(['EPERM', 'EPERM']);
+    expect(await send(OTHER, '10.20.1.3')).toBe('EPERM');
+    cluster.facts.set('kubeletCgroup', LOCAL, kubelet);
     await reconcile();
     expect(await send(KUBELET, '10.1.1.3')).toBe('sent');
   });

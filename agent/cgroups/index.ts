@@ -1,8 +1,9 @@
 /** Keeps the facts about cgroups of this node: the kubelet's, and those of pods. */
 import { readFileSync } from 'node:fs';
+import { type Clock, systemClock } from '../../kube/clock.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { type CgroupFact, LOCAL } from '../model/facts.ts';
-import { CgroupTree, type FoundCgroup } from './cgroup-tree.ts';
+import { CgroupTree, type FoundCgroup, type WatchFolder } from './cgroup-tree.ts';
 import { type CgroupRoot, cgroupRoot } from './root.ts';
 
 export interface CgroupsOptions {
@@ -13,19 +14,78 @@ export interface CgroupsOptions {
   readonly root?: CgroupRoot | undefined;
   /** What is mounted, proc_pid_mountinfo(5). Default: what this process sees. */
   readonly mountinfo?: string;
+  /** Told once, until all of them can be: cgroups cannot be watched, and changes are found when everything is read again. */
+  readonly onUnwatched?: (error: unknown, path: string) => void;
+  readonly watch?: WatchFolder;
+  readonly clock?: Pick<Clock, 'schedule'>;
 }
+
+/** How often everything is read again, as the reconcilers do: events may be lost, and watches may run out. */
+const REFRESH_MS = 15_000;
 
 export interface Cgroups {
   /** False: there is no cgroup v2 here that nft could match by. Then no fact is ever set. */
   readonly supported: boolean;
-  /** Looks at everything again. Events make it unnecessary, unless some were lost. */
-  refresh(): void;
   stop(): void;
 }
 
 /** The facts of what is there are set when this returns. */
-export const startCgroups = ({ facts, kubelet, mountinfo, root = mountedRoot(mountinfo) }: CgroupsOptions): Cgroups => {
-  if (root === undefined) return { supported: false, refresh: () => {}, stop: () => {} };
+export const startCgroups = (options: CgroupsOptions): Cgroups => {
+  const { mountinfo, root = mountedRoot(mountinfo), clock = systemClock } = options;
+  if (root === undefined) return { supported: false, stop: () => {} };
+  const unwatched = new Unwatched(options.onUnwatched);
+  const tree = openTree(options, root, (error, path) => unwatched.add(error, path));
+  tree.start();
+  let cancel = (): void => {};
+  const refreshLater = (): void => {
+    cancel = clock.schedule(REFRESH_MS, () => {
+      unwatched.begin();
+      tree.refresh();
+      unwatched.end();
+      refreshLater();
+    });
+  };
+  refreshLater();
+  return {
+    supported: true,
+    stop: () => {
+      cancel();
+      tree.stop();
+    },
+  };
+};
+
+/** So that one cause is told once, and not for each folder and each time. */
+class Unwatched {
+  readonly #tell: CgroupsOptions['onUnwatched'];
+  #isTold = false;
+  #isSeen = false;
+
+  constructor(tell: CgroupsOptions['onUnwatched']) {
+    this.#tell = tell;
+  }
+
+  add(error: unknown, path: readonly string[]): void {
+    this.#isSeen = true;
+    if (!this.#isTold) this.#tell?.(error, path.join('/'));
+    this.#isTold = true;
+  }
+
+  /** Everything is tried again. */
+  begin(): void {
+    this.#isSeen = false;
+  }
+
+  end(): void {
+    this.#isTold = this.#isSeen;
+  }
+}
+
+const openTree = (
+  { facts, kubelet, watch }: CgroupsOptions,
+  root: CgroupRoot,
+  onUnwatched: (error: unknown, path: readonly string[]) => void,
+): CgroupTree => {
   const kubelets = new Map<string, FoundCgroup>();
   const setKubelet = (): void => {
     const [best] = [...kubelets.values()].toSorted(byRank);
@@ -33,9 +93,11 @@ export const startCgroups = ({ facts, kubelet, mountinfo, root = mountedRoot(mou
   };
   /** Of a pod that moved between qualities of service there are two for a moment: the last one counts. */
   const pods = new Map<string, FoundCgroup>();
-  const tree = new CgroupTree({
+  return new CgroupTree({
     folder: root.folder,
     kubelet: kubelet?.split('/'),
+    watch,
+    onUnwatched,
     onFound: (found) => {
       if (found.kind.kind === 'kubelet') {
         kubelets.set(found.path.join('/'), found);
@@ -55,8 +117,6 @@ export const startCgroups = ({ facts, kubelet, mountinfo, root = mountedRoot(mou
       }
     },
   });
-  tree.start();
-  return { supported: true, refresh: () => tree.refresh(), stop: () => tree.stop() };
 };
 
 const mountedRoot = (mountinfo = readFileSync('/proc/self/mountinfo', 'utf8')): CgroupRoot | undefined =>

@@ -59,7 +59,7 @@ export const awaitAddressedPod = async (
 };
 
 /** Runs `work` with a signal that also aborts after `milliseconds`, with what `late` returns. */
-const within = async <Result>(
+export const within = async <Result>(
   clock: Clock,
   milliseconds: number,
   signal: AbortSignal,

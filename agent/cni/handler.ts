@@ -7,9 +7,12 @@ import { CNI_NETWORK_NAME, DEFAULT_INTERFACE } from '../../api/names.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
+import { isLocked } from '../features/isolation/locked-pod.ts';
 import type { PodAttachments } from '../model/attachments.ts';
-import { awaitAddressedPod } from './await-pod.ts';
+import { podKey } from '../model/facts.ts';
+import { awaitAddressedPod, within } from './await-pod.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
+import type { HostIsolation } from './host-isolation.ts';
 import { PodLanes } from './lanes.ts';
 import type { OvsPorts } from './ovs-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
@@ -19,6 +22,7 @@ export interface CniHandlerOptions {
   readonly registry: AttachmentRegistry;
   readonly interfaces: PodInterfaces;
   readonly ports: OvsPorts;
+  readonly isolation: HostIsolation;
   /** Why no pod can be added now, a sentence each; empty: ready. */
   readonly notReady: () => readonly string[];
   /** An ADD failed, or waits for something: what the pod's owner should know. */
@@ -34,7 +38,7 @@ export interface CniHandlerOptions {
 export interface CniLimits {
   readonly unknownPodMs: number;
   readonly addressesMs: number;
-  /** For ovn-controller to install a port. */
+  /** For ovn-controller to install a port, and for host isolation to be in the kernel. */
   readonly installedMs: number;
   /** After so long a wait the pod's owner is told. */
   readonly patienceMs: number;
@@ -113,7 +117,7 @@ export class CniHandler {
       await this.#plumb(plumbing, attachments, timer, signal);
       return formatCniResult(plumbing.result, request.cniVersion);
     } catch (error) {
-      const known = namedError(error);
+      const known = endedBy(signal, error) ?? namedError(error);
       if (!signal.aborted) this.#tell(request, messageOf(known));
       throw known;
     }
@@ -145,7 +149,8 @@ export class CniHandler {
 
   /**
    * OVS and OVN begin as soon as the node's ends of the interfaces are there, while the pod's ends are being configured.
-   * Settles when neither goes on, so that all of it can be taken back.
+   * Meanwhile nftables gets what keeps the node's processes from the pod, mostly before this. Settles when nothing goes
+   * on, so that all of it can be taken back.
    */
   async #connect(plumbing: Plumbing, attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
     const { interfaces, ports } = this.#options;
@@ -153,13 +158,28 @@ export class CniHandler {
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const configured = timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal, linked.resolve));
-    configured.catch((error: unknown) => failed.abort(error));
     const installed = Promise.race([linked.promise, configured])
       .then(() => timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal)))
       .then(() => timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, either)));
-    for (const result of await Promise.allSettled([configured, installed])) {
+    const isolated = this.#untilIsolated(attachments, timer, either);
+    const all = [configured, installed, isolated];
+    for (const one of all) one.catch((error: unknown) => failed.abort(error));
+    for (const result of await Promise.allSettled(all)) {
       if (result.status === 'rejected') throw result.reason;
     }
+  }
+
+  /** A pod of a primary network; others do not wait, and are not timed. */
+  async #untilIsolated(attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
+    const { clock, limits, isolation } = this.#options;
+    if (!isLocked(attachments.pod)) return;
+    const late = (): CniError => {
+      const what = `host isolation of pod ${podKey(attachments.pod)} is not in nftables in ${limits.installedMs / 1000} s`;
+      const details = 'is nft installed, and has the kernel nf_tables? ADD will be tried again';
+      return new CniError('tryAgainLater', `${what}: ${isolation.lackingOf(attachments)}`, { details });
+    };
+    const until = (limited: AbortSignal): Promise<void> => isolation.untilIsolated(attachments, limited);
+    await timer.phase('host-isolation', () => within(clock, limits.installedMs, signal, until, late));
   }
 
   async #untilInstalled({ ports: wanted }: Plumbing, { pod }: PodAttachments, signal: AbortSignal): Promise<void> {
@@ -252,6 +272,10 @@ const refuseSecondary = ({ config, ifName }: AttachmentRequest): void => {
     },
   );
 };
+
+/** A later call of the pod's says so itself; what could not be taken back says more. */
+const endedBy = ({ aborted, reason }: AbortSignal, error: unknown): CniError | undefined =>
+  aborted && reason instanceof CniError && !(error instanceof AggregateError) ? reason : undefined;
 
 /** The specification wants the name of what is wrong in the environment, section 5, "Error". */
 const namedError = (error: unknown): unknown =>

@@ -1,5 +1,5 @@
 /** Where the time of a call goes. */
-export const CNI_PHASES = ['addresses', 'interfaces', 'ovs-port', 'ovn-installed', 'total'] as const;
+export const CNI_PHASES = ['addresses', 'interfaces', 'ovs-port', 'ovn-installed', 'host-isolation', 'total'] as const;
 
 export type CniPhase = (typeof CNI_PHASES)[number];
 

@@ -102,6 +102,20 @@ describe('ports of pods', () => {
     expect([await portNames(), ports.all()]).toEqual([[], []]);
   });
 
+  it('that are given up while they are being plugged can be taken back', async () => {
+    await addBridge();
+    for (let round = 0; round < 50; round++) {
+      const controller = new AbortController();
+      const plugged = ports.plug([spec('a')], controller.signal);
+      // Some rounds before the transaction is sent, most while it is under way.
+      if (round % 5 > 0) await Promise.resolve();
+      controller.abort(new Error('given up'));
+      await plugged.catch(() => undefined);
+      await ports.unplug(['a'], signal);
+      expect(await portNames(), `round ${round}`).toEqual([]);
+    }
+  });
+
   it('stay though the reconciler of the same database wants none of them', async () => {
     await addBridge();
     await ports.plug([spec('a')], signal);

@@ -75,19 +75,24 @@ export class VswitchPorts implements OvsPorts {
     await Promise.race([installed, gone]);
   }
 
+  /**
+   * A transaction that was sent is awaited also when `signal` aborts: who gave up takes back what is in the replica, and a
+   * port that came after that would stay.
+   */
   async #change(plan: () => readonly Operation[], signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#replica.whenSynced(signal);
       const operations = plan();
       if (operations.length === 0) return;
       try {
-        await this.#session.transact(operations, signal);
+        await this.#session.transact(operations);
         return;
       } catch (error) {
         if (error instanceof WaitTimedOutError)
           throw new BridgeMissingError(`there is no bridge ${INTEGRATION_BRIDGE} yet`);
         const isWorthAnother = error instanceof NotConnectedError || error instanceof OutcomeUnknownError;
-        if (signal.aborted || !isWorthAnother) throw error;
+        if (!isWorthAnother) throw error;
+        signal.throwIfAborted();
         // The session says it is disconnected before it fails what was under way, so this waits for the next connection.
       }
     }

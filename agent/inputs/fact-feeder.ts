@@ -22,7 +22,7 @@ export interface ClusterCaches {
 
 export interface FactFeeder {
   /** Networks whose NADs contradict each other, and how old they are. */
-  readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt'>;
+  readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt' | 'onRedefined'>;
   stop(): void;
 }
 

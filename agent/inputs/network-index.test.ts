@@ -78,6 +78,21 @@ describe('a network', () => {
   });
 });
 
+it('a network is as old as the NAD that defines it now', () => {
+  const { index } = setUp();
+  const redefined: string[] = [];
+  index.onRedefined((network) => redefined.push(`${network} ${index.createdAt(network)}`));
+  const [first, second] = [1, 2].map((age) => nad(`ns${age}/net`, { network: 'shared', id: 3, age }));
+  index.change(undefined, second);
+  index.change(undefined, first);
+  expect(index.createdAt('shared')).toBe(first?.createdAt);
+  index.change(first, undefined);
+  expect(index.createdAt('shared')).toBe(second?.createdAt);
+  index.change(second, undefined);
+  expect(index.createdAt('shared')).toBe('');
+  expect(redefined).toEqual([first, second].map((one) => `shared ${one?.createdAt}`));
+});
+
 it('a namespace has one primary network, its oldest; a second one is told until the first is gone', () => {
   const { facts, index } = setUp();
   const first = nad('red/z', { network: 'red_z', id: 1, age: 1 });

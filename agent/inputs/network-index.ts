@@ -19,6 +19,9 @@ export class NetworkIndex {
   readonly #mismatches = new Map<string, Problem>();
   readonly #rivals = new Map<string, Problem>();
   readonly #claims = new NetworkClaims();
+  /** Network → when the NAD that defines it was created. */
+  readonly #since = new Map<string, string>();
+  readonly #listeners = new Set<(network: string) => void>();
 
   constructor(facts: FactStore, cluster: ClusterConfig) {
     this.#facts = facts;
@@ -32,7 +35,13 @@ export class NetworkIndex {
 
   /** When the NAD that defines a network was created, as the API writes times; empty: there is none. */
   createdAt(network: string): string {
-    return this.#definition(network)?.createdAt ?? '';
+    return this.#since.get(network) ?? '';
+  }
+
+  /** Called with a network that another NAD defines from now on, one that was created at another time. @returns what ends it */
+  onRedefined(listener: (network: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Undefined when the NAD is gone. */
@@ -73,6 +82,7 @@ export class NetworkIndex {
       tunnelKeys: first.keys.tunnelKeys,
     };
     this.#facts.set('network', name, rival === undefined ? network : undefined);
+    this.#note(name, first?.createdAt);
     for (const nad of this.#byNetwork.get(name)?.values() ?? []) {
       const agrees = first === undefined || sameNetwork(nad.conf, first.conf);
       this.#facts.set('nad', nad.key, agrees ? name : undefined);
@@ -80,6 +90,14 @@ export class NetworkIndex {
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
       tell(this.#mismatches, nad, agrees ? rival && shared : mismatch);
     }
+  }
+
+  #note(network: string, createdAt: string | undefined): void {
+    const before = this.#since.get(network);
+    if (createdAt === undefined) this.#since.delete(network);
+    else this.#since.set(network, createdAt);
+    if (before === createdAt || before === undefined || createdAt === undefined) return;
+    for (const listener of this.#listeners) listener(network);
   }
 
   #publishPrimary(namespace: string): void {

@@ -65,6 +65,7 @@ export const followNetworks = (
     core.facts.listen((kind, id) => {
       if (kind === 'network' || kind === 'networkInUse') reporter.touch(id);
     }),
+    core.feeder.networks.onRedefined((network) => reporter.touch(network)),
     core.onRendered((owners) => owners.forEach(touchOwner)),
     ...[databases.northbound, databases.openvswitch].map(({ reconciler }) =>
       reconciler.onStatus(({ owner }) => touchOwner(owner)),

@@ -71,7 +71,8 @@ const host: HostSnapshot = {
 const gateway = (
   options: Partial<GatewayOptions> = {},
   place: { bridge: string; uplink: string | undefined } = PLACE,
-) => gatewayFact({ node: 'n1', options: { ...OPTIONS, ...options }, cluster }, place, host);
+  snapshot: HostSnapshot = host,
+) => gatewayFact({ node: 'n1', options: { ...OPTIONS, ...options }, cluster }, place, snapshot);
 
 describe('the gateway of a node', () => {
   it('is its bridge, with the addresses that reach the next hops of its best default routes', () => {
@@ -95,6 +96,20 @@ describe('the gateway of a node', () => {
       nextHops: ['192.168.7.1'],
       vlanId: 7,
     });
+  });
+
+  it('has those of a default route with several, by the bridge', () => {
+    const several = route({
+      dst: parseCidr('0.0.0.0/0'),
+      metric: 50,
+      nextHops: [
+        { dev: 'br-ex', via: parseIp('172.20.0.2') },
+        { dev: 'eth1', via: parseIp('192.168.8.2') },
+        { dev: 'br-ex', via: parseIp('172.20.0.3') },
+      ],
+    });
+    const found = gateway({}, PLACE, { ...host, routes: [...host.routes, several] });
+    expect(found).toMatchObject({ nextHops: ['172.20.0.2', '172.20.0.3', 'fd00:172:20::1'] });
   });
 
   it('has only the families that pods have', () => {

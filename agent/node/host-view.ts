@@ -1,7 +1,7 @@
 /** What the node's own network stack says about the node. Pure. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Link } from '../../datapath/netlink/link/types.ts';
-import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
+import { MAIN_TABLE, type Route } from '../../datapath/netlink/route/types.ts';
 import {
   addressOf,
   cidrContainsIp,
@@ -111,7 +111,17 @@ const isLinkLocal4 = (ip: Ip): boolean => ip.startsWith('169.254.');
 /** Of the bridge's default routes, those with the lowest metric of each family, IPv4 first. */
 const defaultNextHops = ({ routes }: HostSnapshot, bridge: string): Ip[] => {
   const defaults = routes
-    .filter(({ dst, dev, table }) => prefixLength(dst) === 0 && dev === bridge && table === MAIN_TABLE)
+    .filter(({ dst, table }) => prefixLength(dst) === 0 && table === MAIN_TABLE)
+    .map((route) => ({ ...route, ways: waysBy(route, bridge) }))
+    .filter(({ ways }) => ways.length > 0)
     .sort((a, b) => a.metric - b.metric);
-  return FAMILIES.flatMap((family) => defaults.find(({ dst }) => cidrFamily(dst) === family)?.via ?? []);
+  return FAMILIES.flatMap((family) => defaults.find(({ dst }) => cidrFamily(dst) === family)?.ways ?? []).flatMap(
+    ({ via }) => via ?? [],
+  );
 };
+
+/** The kernel has a route with one next hop, or one with several. */
+const waysBy = ({ dev, via, nextHops = [] }: Route, bridge: string): Pick<Route, 'via'>[] => [
+  ...(dev === bridge ? [{ ...(via === undefined ? {} : { via }) }] : []),
+  ...nextHops.filter((hop) => hop.dev === bridge),
+];

@@ -108,6 +108,28 @@ it('knows the gateway, and each change of its addresses, next hops and MAC', asy
   await becomes(() => expect(gateway()?.mac).toBe('02:00:00:00:00:99'));
 });
 
+it('has everything again when somebody sets the bridge down and up', async () => {
+  keep();
+  await becomes(() => expect(gateway()?.bridge).toBe('breth0'));
+  node.ip('-6 route add default via fd00:172:20::1 dev breth0');
+  node.ip('route add 10.9.0.0/16 via 172.20.0.2 dev breth0');
+  await becomes(() => expect(gateway()?.nextHops).toEqual(['172.20.0.1', 'fd00:172:20::1']));
+  const moved = () => node.ovs('get', 'Bridge', 'breth0', 'external_ids:ovn-udn/moved');
+  // Routes that are not the default ones are seen with the next event.
+  node.ip('addr add 172.20.5.5/24 dev breth0');
+  await eventually(async () => expect(await moved()).toContain('10.9.0.0/16'));
+  await eventually(async () => expect(await moved()).toContain('172.20.5.5'));
+  node.ip('link set breth0 down');
+  node.ip('link set breth0 up');
+  await becomes(() => {
+    expect(node.ip('-6 route')).toContain('default via fd00:172:20::1 dev breth0');
+    expect(node.ip('-4 route')).toContain('default via 172.20.0.1 dev breth0');
+    expect(node.ip('-4 route')).toContain('10.9.0.0/16 via 172.20.0.2 dev breth0');
+    expect(node.ip('-6 -o addr show dev breth0')).toContain('fd00:172:20::b/64');
+  });
+  await becomes(() => expect(gateway()?.nextHops).toEqual(['172.20.0.1', 'fd00:172:20::1']));
+});
+
 it('keeps the mapping beside those of others', async () => {
   keep();
   const mappings = () => node.database.replica.rows('Open_vSwitch').next().value?.external_ids['ovn-bridge-mappings'];

@@ -18,18 +18,19 @@ import type { Problem } from '../inputs/problem.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
 import { mappingOperations } from '../uplink/mapping-operations.ts';
-import type { HostSnapshot } from '../uplink/types.ts';
+import type { Bridge, HostSnapshot } from '../uplink/types.ts';
 import type { Uplink, UplinkState } from '../uplink/uplink.ts';
 import type { NodeIdentity } from './annotations.ts';
 import { encapProblems } from './encap-mtu.ts';
 import { gatewayFact, type HostViewInputs, hostAddresses, MANAGEMENT_PREFIX } from './host-view.ts';
 import { encapIpsOf } from './local-node.ts';
+import { withRemembered } from './remembered.ts';
 import { canAdvertise, canCheckMtu, chassisIdOf, concernsNode } from './switch-facts.ts';
 
 export interface NodeKeeperOptions extends HostViewInputs {
   /** Said by whoever runs the agent; empty: the Node says. */
   readonly encapIps: readonly Ip[];
-  readonly uplink: Pick<Uplink, 'settle' | 'look'>;
+  readonly uplink: Pick<Uplink, 'settle' | 'look' | 'bridges' | 'noteDown'>;
   readonly netlink: Pick<Netlink, 'watch'>;
   readonly session: Pick<OvsdbSession, 'transact'>;
   readonly replica: VswitchReplica;
@@ -50,6 +51,8 @@ export class NodeKeeper {
   #subscriptions: (() => void)[] = [];
   #seen: NodeIdentity;
   #problems: readonly Problem[] = [];
+  /** While no gateway was seen: what the one that is remembered is completed from. */
+  #bridges: readonly Bridge[] | undefined;
   /** Of the gateway bridge and its uplink. */
   #names: ReadonlySet<string> | undefined;
   /** The bridge that was mapped last. */
@@ -75,6 +78,8 @@ export class NodeKeeper {
     const { netlink, replica, nodes, node } = this.#options;
     this.#subscriptions = [
       netlink.watch((events) => {
+        for (const event of events)
+          if (event.kind === 'link' && !event.link.up) this.#options.uplink.noteDown(event.link.name);
         if (events.some((event) => this.#concerns(event))) this.#look();
       }),
       replica.onUpdate(({ kind, changes }) => {
@@ -93,7 +98,10 @@ export class NodeKeeper {
     await this.#running;
   }
 
-  /** Resolves after the first look, whatever it has found. @throws the signal's reason */
+  /**
+   * Resolves after the first look, whatever it has found. After one that failed only when Open vSwitch could be read: else a
+   * gateway that is remembered lacks what its flows need. @throws the signal's reason
+   */
   async whenKnown(signal: AbortSignal): Promise<void> {
     const { promise, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal.reason);
@@ -106,10 +114,18 @@ export class NodeKeeper {
     }
   }
 
-  /** Of a gateway that was not seen yet: what this node said before its agent ended, so that nothing goes and comes. */
   get identity(): NodeIdentity {
-    const { node, nodes } = this.#options;
-    return { ...this.#seen, gateway: this.#seen.gateway ?? nodes.get(node)?.gateway };
+    const { node, nodes, replica } = this.#options;
+    return withRemembered(this.#seen, {
+      said: nodes.get(node),
+      bridges: this.#bridges,
+      canAdvertise: (bridge) => canAdvertise(replica, bridge),
+    });
+  }
+
+  /** Otherwise it is as the node said before its agent ended, or not known. */
+  get isGatewaySeen(): boolean {
+    return this.#seen.gateway !== undefined;
   }
 
   /** What keeps the node from having a gateway, or from using it well. */
@@ -162,8 +178,19 @@ export class NodeKeeper {
       this.#tell([error instanceof Error ? error.message : String(error)]);
       onError(error);
       later(() => this.#look());
+      await this.#readBridges();
     }
-    this.#known.resolve();
+    if (this.isGatewaySeen || this.#bridges !== undefined) this.#known.resolve();
+  }
+
+  /** What failed may have been the kernel alone. */
+  async #readBridges(): Promise<void> {
+    if (this.isGatewaySeen) return;
+    try {
+      this.#bridges = await this.#options.uplink.bridges(this.#stop.signal);
+    } catch {
+      // The next look reads them, too.
+    }
   }
 
   #see(state: UplinkState): void {
@@ -172,6 +199,7 @@ export class NodeKeeper {
     const gateway = options.mode === 'disabled' ? 'disabled' : this.#gateway(state, host);
     const ips = encapIps.length > 0 ? encapIps : encapIpsOf(nodes.get(node));
     const isGatewayKnown = typeof gateway === 'object' || gateway === 'disabled';
+    this.#bridges = state.world.switch.bridges;
     this.#change({
       ...this.#seen,
       chassisId: chassisIdOf(replica) ?? this.#seen.chassisId,

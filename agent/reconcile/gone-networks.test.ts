@@ -10,6 +10,7 @@ const RED = { id: 1, topology: 'layer3', subnets: ['10.0.0.0/16'], namespace: 'r
 const setup = (
   networkRendering: LocalSettings['networkRendering'] = 'always',
   cluster: TestCluster = new TestCluster('n1'),
+  marks: readonly number[] = [],
 ) => {
   const clock = createFakeClock();
   const flushed: string[] = [];
@@ -17,6 +18,7 @@ const setup = (
   const broken = new Set<string>();
   const gate = openGate();
   const conntrack: GoneNetworksOptions['conntrack'] = {
+    marks: () => Promise.resolve(new Map(marks.map((mark) => [mark, 1]))),
     flushMark: async (zone, mark) => {
       if (broken.has('marks')) throw new Error('ovs-vswitchd is not there');
       flushed.push(`${zone} ${mark}`);
@@ -62,6 +64,12 @@ it('also of one that was there before, as after a restart of the agent', async (
   expect(flushed).toContain('64000 4');
 });
 
+it('and those that went while the agent was away, by the marks that are left', async () => {
+  const { flushed, clock } = setup('always', new TestCluster('n1').network('red', RED), [1, 2, 3, 4, 6, 9_999, 0x3f0]);
+  await clock.advance(0);
+  expect(flushed.filter((one) => one.startsWith('64000'))).toEqual(['64000 6', '64000 1008']);
+});
+
 it.each([
   ['on-demand', ['64000 4', '64001 4', '64002 4', '169.254.0.12', 'fd69::c']],
   ['always', []],
@@ -85,6 +93,21 @@ it('what cannot be done now is done later, unless somebody else has the id by th
   cluster.network('green', { ...RED, namespace: 'green' });
   await clock.advance(10_000);
   expect(flushed.filter((one) => one.includes(' '))).toEqual(['64000 5', '64001 5', '64002 5']);
+});
+
+it('what fails when somebody else has the id already is not done later', async () => {
+  const { cluster, flushed, errors, broken, gate, clock } = setup();
+  cluster.network('red', RED);
+  gate.close();
+  cluster.facts.set('network', 'red', undefined);
+  cluster.network('blue', { ...RED, namespace: 'blue' });
+  broken.add('marks');
+  gate.open();
+  await clock.advance(0);
+  expect(errors).toEqual(['red']);
+  broken.clear();
+  await clock.advance(60_000);
+  expect(flushed).toEqual(['64000 4']);
 });
 
 it('one network after the other, and none whose id has a new owner by its turn', async () => {

@@ -8,7 +8,7 @@ import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { Clock } from '../../kube/clock.ts';
-import type { NetworkId } from '../../net/ids.ts';
+import { DEFAULT_NETWORK_ID, MAX_NETWORKS, type NetworkId, parseNetworkId } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { CT_ZONES, networkCtMark } from '../model/registry/marks.ts';
 import type { LocalSettings } from '../model/view.ts';
@@ -16,14 +16,14 @@ import type { LocalSettings } from '../model/view.ts';
 export interface GoneNetworksOptions {
   readonly facts: FactStore;
   readonly settings: Pick<LocalSettings, 'cluster' | 'networkRendering'>;
-  readonly conntrack: Pick<Conntrack, 'flushMark' | 'flushAddress'>;
+  readonly conntrack: Pick<Conntrack, 'marks' | 'flushMark' | 'flushAddress'>;
   readonly clock: Clock;
   readonly onError: (network: string, error: unknown) => void;
 }
 
 const RETRY_MS = 10_000;
 
-/** @returns what ends it */
+/** Also of those that went while nobody looked. @returns what ends it */
 export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) => {
   const { facts, settings, clock, onError } = options;
   const leavesUnused = settings.networkRendering === 'on-demand';
@@ -34,6 +34,8 @@ export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) =
     const id = facts.get('network', name)?.id;
     if (id !== undefined) ids.set(name, id);
   }
+  /** Of networks that are here: what there is under such an id is theirs. */
+  const kept = new Set<NetworkId>(ids.values());
   /** In the order in which they went. */
   const waiting = new Map<NetworkId, string>();
   let isBusy = false;
@@ -57,6 +59,7 @@ export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) =
     } catch (error) {
       if (stop.signal.aborted) return;
       onError(network, error);
+      if (kept.has(id)) return;
       const again = (): void => {
         retries.delete(id);
         forget(network, id);
@@ -66,10 +69,21 @@ export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) =
   };
   /** The id has a new owner, whose connections are none of ours to forget. */
   const keep = (id: NetworkId): void => {
+    kept.add(id);
     waiting.delete(id);
     retries.get(id)?.();
     retries.delete(id);
   };
+  const forgetStrangers = async (): Promise<void> => {
+    try {
+      const marks = await options.conntrack.marks(CT_ZONES.external, stop.signal);
+      const strangers = networksOfMarks(marks.keys()).filter((id) => !kept.has(id));
+      for (const id of strangers) forget(`with id ${id}`, id);
+    } catch (error) {
+      if (!stop.signal.aborted) onError('that was here before', error);
+    }
+  };
+  void forgetStrangers();
   const unlisten = facts.listen((kind, network, present) => {
     const concerned = kind === 'network' || (kind === 'networkInUse' && leavesUnused);
     if (!concerned || network === DEFAULT_NETWORK_NAME) return;
@@ -80,6 +94,7 @@ export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) =
       keep(id);
     } else {
       if (kind === 'network') ids.delete(network);
+      kept.delete(id);
       forget(network, id);
     }
   });
@@ -89,6 +104,13 @@ export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) =
     for (const cancel of retries.values()) cancel();
   };
 };
+
+/** Of user-defined networks. */
+const networksOfMarks = (marks: Iterable<number>): NetworkId[] =>
+  [...marks].flatMap((mark) => {
+    const id = mark - networkCtMark(DEFAULT_NETWORK_ID);
+    return id > DEFAULT_NETWORK_ID && id < MAX_NETWORKS ? [parseNetworkId(id)] : [];
+  });
 
 const flush = async (
   { conntrack, settings }: Pick<GoneNetworksOptions, 'conntrack' | 'settings'>,

@@ -1,6 +1,6 @@
 /** Which bridge is the node's gateway bridge, or which NIC is to get one. Pure. */
 import type { Link } from '../../datapath/netlink/link/types.ts';
-import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
+import { MAIN_TABLE, type Route } from '../../datapath/netlink/route/types.ts';
 import { cidrFamily, prefixLength } from '../../net/cidr.ts';
 import { UplinkError } from './errors.ts';
 import { MOVE_KEY } from './move-record.ts';
@@ -39,9 +39,9 @@ const isOf = ({ name, ports }: Bridge, wanted: string): boolean =>
 const defaultRouteLink = ({ routes }: HostSnapshot): string | undefined => {
   const [first] = routes
     .filter(({ dst, table, type }) => prefixLength(dst) === 0 && table === MAIN_TABLE && type === 'unicast')
-    .filter(({ dev }) => dev !== undefined)
+    .filter(({ dev, nextHops = [] }) => dev !== undefined || nextHops.length > 0)
     .sort((a, b) => cidrFamily(a.dst) - cidrFamily(b.dst) || a.metric - b.metric);
-  return first?.dev;
+  return first?.dev ?? first?.nextHops?.[0]?.dev;
 };
 
 const bridgeFor = (name: string, host: HostSnapshot): Choice => {
@@ -59,8 +59,14 @@ const bridgeFor = (name: string, host: HostSnapshot): Choice => {
   if (host.links.some((link) => link.name === bridge)) {
     return absent('ERR_UPLINK_LINK', `there is an interface ${bridge} already, and it is no bridge of Open vSwitch`);
   }
+  const shared = host.routes.find(({ nextHops = [] }) => nextHops.some(({ dev }) => dev === name));
+  if (shared !== undefined) return absent('ERR_UPLINK_LINK', sharedRoute(name, shared));
   return { kind: 'create', bridge, nic };
 };
+
+/** The kernel takes it away with the last address of its link: a node may have no other way out. */
+const sharedRoute = (name: string, { dst, table }: Route): string =>
+  `interface ${name} cannot be moved to a bridge: route ${dst} of table ${table} has several next hops`;
 
 /** IFNAMSIZ − 1 of the kernel. */
 const MAX_LINK_NAME = 15;

@@ -26,6 +26,10 @@ export const uplinkEffects = ({ session, replica, netlink }: UplinkEdges): Uplin
     const [state, host] = await Promise.all([readSwitch(session, replica, signal), readHost(netlink, tables, signal)]);
     return { switch: state, host };
   },
+  readBridges: async (signal) => {
+    await replica.whenSynced(signal);
+    return (await readSwitch(session, replica, signal)).bridges;
+  },
   perform: async (step, world, signal) => {
     if (step.kind !== 'kernel') {
       await session.transact(bridgeOperations(step, world.switch), signal);

@@ -24,7 +24,7 @@ export const nextHandover = (handover: Handover, host: HostSnapshot): readonly K
   return puts.length > 0 ? puts : leftOn(handover, host);
 };
 
-const missingOn = ({ to, addresses, routes }: Handover, host: HostSnapshot): KernelOp[] => {
+const missingOn = ({ from, to, addresses, routes }: Handover, host: HostSnapshot): KernelOp[] => {
   const isDown = host.links.some(({ name, up }) => name === to && !up);
   return [
     ...(isDown ? [{ op: 'link.set', name: to, change: { up: true } } as const] : []),
@@ -34,8 +34,15 @@ const missingOn = ({ to, addresses, routes }: Handover, host: HostSnapshot): Ker
     ...inOrder(routes)
       .map((route): Route => ({ ...route, dev: to }))
       .filter((route) => !host.routes.some((other) => other.dev === to && sameRoute(route, other)))
+      .filter((route) => !isTaken(route, [from, to], host))
       .map((route) => ({ op: 'route.put', route }) as const),
   ];
+};
+
+/** Another link has one of its key instead, which putting it would replace. */
+const isTaken = (route: Route, ends: readonly (string | undefined)[], { routes }: HostSnapshot): boolean => {
+  const same = routes.filter((other) => routeKey(other) === routeKey(route));
+  return same.length > 0 && !same.some(({ dev }) => dev !== undefined && ends.includes(dev));
 };
 
 const leftOn = ({ from, addresses, routes }: Handover, host: HostSnapshot): KernelOp[] => {
@@ -63,9 +70,10 @@ const rank = ({ dst, via }: MovedRoute): number => {
   return prefixLength(dst) > 0 ? 1 : 2;
 };
 
-/** Its next hop is on a network of one of the addresses. */
-export const isReachable = ({ via, onlink }: MovedRoute, addresses: readonly MovedAddress[]): boolean =>
+/** Its next hop is on a network of one of the addresses, or one of the routes says that it is on the link. */
+export const isReachable = ({ via, onlink }: MovedRoute, { addresses, routes }: Portable): boolean =>
   via === undefined ||
   onlink === true ||
   isLinkLocal6(via) ||
-  addresses.some(({ address }) => cidrContainsIp(networkOfInterface(address), via));
+  addresses.some(({ address }) => cidrContainsIp(networkOfInterface(address), via)) ||
+  routes.some((other) => other.via === undefined && cidrContainsIp(other.dst, via));

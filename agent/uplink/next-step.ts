@@ -5,17 +5,19 @@
 import type { Cidr } from '../../net/cidr.ts';
 import { chooseBridge, uplinkOf } from './choose.ts';
 import { UplinkError } from './errors.ts';
-import { follow, lacks, refresh } from './follow.ts';
+import { type BridgeNow, follow, lacks, mayComeBack, othersThan, refresh } from './follow.ts';
 import { nextHandover } from './handover.ts';
 import { MOVE_KEY, type MoveRecord, parseMoveRecord } from './move-record.ts';
 import { portableOf } from './portable.ts';
-import type { Bridge, GatewayOptions, UplinkStep, World } from './types.ts';
+import type { Bridge, GatewayOptions, HostSnapshot, UplinkStep, World } from './types.ts';
 
 /** The gateway bridge as it was last: what is needed to make it again when somebody deletes it. */
 export interface Memory {
   readonly bridge: string;
   readonly uplink: string | undefined;
   readonly record: MoveRecord;
+  /** Of the bridge's interface: another one has lost what this one had. */
+  readonly index: number;
 }
 
 export type Verdict =
@@ -29,6 +31,8 @@ export type Verdict =
 export interface UplinkInputs {
   readonly options: Pick<GatewayOptions, 'interface'>;
   readonly masqueradeSubnets: readonly Cidr[];
+  /** The bridge's interface was down since it was settled last, though it may be up again. */
+  readonly wasDown?: boolean;
 }
 
 /** Towards a gateway bridge that has the node's addresses. */
@@ -54,7 +58,7 @@ export const stepOut = ({ masqueradeSubnets }: Pick<UplinkInputs, 'masqueradeSub
   if (record === undefined || nic === undefined) return unreadable(bridge);
   const { host } = world;
   if (record.phase === 'moved') {
-    const now = portableOf(host, bridge.name, masqueradeSubnets);
+    const now = bridgeNow({ masqueradeSubnets }, bridge.name, host, record);
     return step({ kind: 'record', bridge: bridge.name, record: { ...follow(record, now), phase: 'moving' } });
   }
   const hasNic = host.links.some(({ name }) => name === nic);
@@ -66,22 +70,48 @@ export const stepOut = ({ masqueradeSubnets }: Pick<UplinkInputs, 'masqueradeSub
 const createAgain = ({ bridge, uplink, record }: Memory, { host }: World): Verdict => {
   const missing = uplink !== undefined && !host.links.some(({ name }) => name === uplink);
   if (missing) return waiting(`interface ${uplink}`);
-  return step({ kind: 'create', bridge, uplink, record: { ...record, phase: 'moving' } });
+  const routes = record.routes.filter((route) => mayComeBack(route, record, record, othersThan(bridge, host)));
+  return step({ kind: 'create', bridge, uplink, record: { ...record, routes, phase: 'moving' } });
+};
+
+const bridgeNow = (
+  { masqueradeSubnets, wasDown = false }: Pick<UplinkInputs, 'masqueradeSubnets' | 'wasDown'>,
+  bridge: string,
+  host: HostSnapshot,
+  record: MoveRecord | undefined,
+  memory?: Memory,
+): BridgeNow => {
+  const portable = portableOf(host, bridge, masqueradeSubnets);
+  const link = host.links.find(({ name }) => name === bridge);
+  const isOther = memory !== undefined && memory.bridge === bridge && memory.index !== link?.index;
+  const isBare = portable.addresses.length === 0 && (record?.addresses.length ?? 0) > 0;
+  const isDown = wasDown || link?.up === false;
+  return {
+    ...portable,
+    others: othersThan(bridge, host),
+    interruption: isOther || isBare ? 'lost' : isDown ? 'down' : 'none',
+  };
 };
 
 const useBridge = (bridge: Bridge, inputs: UplinkInputs, world: World, memory: Memory | undefined): Verdict => {
   const made = recordOf(bridge);
-  return made === undefined ? useAdopted(bridge, inputs, world, memory) : useMade(bridge, made, inputs, world);
+  return made === undefined ? useAdopted(bridge, inputs, world, memory) : useMade(bridge, made, inputs, world, memory);
 };
 
-const useMade = (bridge: Bridge, record: MoveRecord, { masqueradeSubnets }: UplinkInputs, { host }: World): Verdict => {
+const useMade = (
+  bridge: Bridge,
+  record: MoveRecord,
+  inputs: UplinkInputs,
+  { host }: World,
+  memory: Memory | undefined,
+): Verdict => {
   const { nic = '' } = record;
   if (!host.links.some(({ name }) => name === nic)) return waiting(`interface ${nic}`);
   if (!bridge.ports.some(({ name }) => name === nic)) return step({ kind: 'attach', bridge: bridge.name, uplink: nic });
   const link = host.links.find(({ name }) => name === bridge.name);
-  const now = portableOf(host, bridge.name, masqueradeSubnets);
+  const now = bridgeNow(inputs, bridge.name, host, record, memory);
   const write = (changed: MoveRecord): Verdict => step({ kind: 'record', bridge: bridge.name, record: changed });
-  const refreshed = refresh(record, portableOf(host, nic, masqueradeSubnets), now);
+  const refreshed = refresh(record, portableOf(host, nic, inputs.masqueradeSubnets), now);
   if (refreshed !== undefined) return write(refreshed);
   if (link?.mac === undefined) return waiting(`ovs-vswitchd to make interface ${bridge.name}`);
   // A new interface has some MAC for a moment: neighbours must not learn it.
@@ -93,27 +123,28 @@ const useMade = (bridge: Bridge, record: MoveRecord, { masqueradeSubnets }: Upli
     return ops.length > 0 ? step({ kind: 'kernel', ops }) : write({ ...record, phase: 'moved' });
   }
   const followed = { ...follow(record, now), mac: link.mac };
-  if (lacks(now, followed)) return write({ ...followed, phase: 'moving' });
+  if (!link.up || lacks(now, followed)) return write({ ...followed, phase: 'moving' });
   if (lacks(record, followed) || lacks(followed, record) || link.mac !== record.mac) return write(followed);
-  return { kind: 'settled', memory: { bridge: bridge.name, uplink: nic, record } };
+  return { kind: 'settled', memory: { bridge: bridge.name, uplink: nic, record, index: link.index } };
 };
 
 /** It keeps what it had in the life of this process: ovs-vswitchd takes the interface away when it ends. */
-const useAdopted = (
-  bridge: Bridge,
-  { masqueradeSubnets }: UplinkInputs,
-  { host }: World,
-  memory: Memory | undefined,
-): Verdict => {
+const useAdopted = (bridge: Bridge, inputs: UplinkInputs, { host }: World, memory: Memory | undefined): Verdict => {
   const link = host.links.find(({ name }) => name === bridge.name);
   if (link?.mac === undefined) return waiting(`ovs-vswitchd to make interface ${bridge.name}`);
-  const now = portableOf(host, bridge.name, masqueradeSubnets);
   const known = memory?.bridge === bridge.name && memory.record.nic === undefined ? memory.record : undefined;
-  const record: MoveRecord = known ?? { nic: undefined, phase: 'moved', mac: link.mac, ...now };
+  const now = bridgeNow(inputs, bridge.name, host, known, memory);
+  const { addresses, routes } = now;
+  const record: MoveRecord = known ?? { nic: undefined, phase: 'moved', mac: link.mac, addresses, routes };
   const followed = { ...follow(record, now), mac: link.mac };
-  const ops = lacks(now, followed) ? nextHandover({ ...followed, from: undefined, to: bridge.name }, host) : [];
+  const isSetDown = known !== undefined && known.addresses.length > 0 && !link.up;
+  const ops =
+    isSetDown || lacks(now, followed) ? nextHandover({ ...followed, from: undefined, to: bridge.name }, host) : [];
   if (ops.length > 0) return step({ kind: 'kernel', ops });
-  return { kind: 'settled', memory: { bridge: bridge.name, uplink: uplinkOf(bridge), record: followed } };
+  return {
+    kind: 'settled',
+    memory: { bridge: bridge.name, uplink: uplinkOf(bridge), record: followed, index: link.index },
+  };
 };
 
 /** One that cannot be read is none: the bridge is used as it is, and cannot be given back. */

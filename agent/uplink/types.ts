@@ -68,6 +68,8 @@ export type UplinkStep =
 export interface UplinkEffects {
   /** @param tables which routing tables to read */
   observe(tables: ReadonlySet<number> | 'all', signal: AbortSignal): Promise<World>;
+  /** Without the kernel. */
+  readBridges(signal: AbortSignal): Promise<readonly Bridge[]>;
   /** @throws UplinkError, or what kept it from being done */
   perform(step: UplinkStep, world: World, signal: AbortSignal): Promise<void>;
 }

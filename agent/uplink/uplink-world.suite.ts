@@ -64,6 +64,10 @@ export class UplinkWorld implements UplinkEffects {
     });
   }
 
+  readBridges(): Promise<readonly Bridge[]> {
+    return Promise.resolve(this.bridges);
+  }
+
   perform(step: UplinkStep): Promise<void> {
     return new Promise((resolve) => {
       this.#perform(step);

@@ -29,6 +29,7 @@ const ending = (changes: number): UplinkEffects => {
   };
   return {
     observe: real.observe,
+    readBridges: real.readBridges,
     perform: async (step, world) => {
       const parts = step.kind === 'kernel' ? step.ops.map((op) => ({ kind: 'kernel', ops: [op] }) as const) : [step];
       for (const part of parts) {
@@ -140,5 +141,47 @@ describe('a NIC on a real kernel', () => {
     await bridgeIsGone();
     await settled(uplink);
     expect(node.ip('-4 route')).toBe(there);
+  });
+
+  it('has everything again after its bridge was set down, and gives everything back while it is down', async () => {
+    configureNic();
+    await eventually(() => Promise.resolve(expect(node.ip('-6 addr')).not.toContain('tentative')));
+    const before = node.dump();
+    const uplink = newUplink();
+    await settled(uplink);
+    await eventually(() => Promise.resolve(expect(node.ip('-6 addr')).not.toContain('tentative')));
+    const state = () => {
+      const { addresses, routes4, routes6 = [] } = node.dump();
+      return [addresses, routes4, routes6.filter((line) => !/fe80::|ff00::|anycast/.test(line))];
+    };
+    const there = state();
+    node.ip('link set breth0 down');
+    expect(state()).not.toEqual(there);
+    await settled(uplink);
+    await eventually(() => Promise.resolve(expect(state()).toEqual(there)));
+    node.ip('link set breth0 down');
+    await newUplink().giveBack(signal);
+    await bridgeIsGone();
+    expect(node.dump()).toEqual(before);
+  });
+
+  it('stays where it is with a default route of several next hops, as the kernel tells them', async () => {
+    configureNic();
+    node.ip('route del default');
+    node.ip('route add default nexthop via 172.20.0.1 dev eth0 nexthop via 172.20.0.2 dev eth0');
+    const before = node.dump();
+    const state = await newUplink().settle(signal);
+    expect(state).toMatchObject({ kind: 'absent', error: { code: 'ERR_UPLINK_LINK' } });
+    const several = state.world.host.routes.filter(({ nextHops }) => nextHops !== undefined);
+    expect(several).toMatchObject([
+      {
+        dst: '0.0.0.0/0',
+        nextHops: [
+          { dev: 'eth0', via: '172.20.0.1' },
+          { dev: 'eth0', via: '172.20.0.2' },
+        ],
+      },
+    ]);
+    expect(node.dump()).toEqual(before);
   });
 });

@@ -1,56 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseInterfaceAddress } from '../../net/cidr.ts';
+import { route } from '../../datapath/netlink/route/types.ts';
+import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
+import { parseIp } from '../../net/ip.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseMoveRecord } from './move-record.ts';
-import type { GatewayOptions } from './types.ts';
-import { Uplink, type UplinkState } from './uplink.ts';
-import { bridgeOf, Crash, MASQUERADE, NIC, UplinkWorld } from './uplink-world.suite.ts';
+import type { Uplink } from './uplink.ts';
+import { ALL, BRIDGE, kindOf, newUplink, node, on, takeDefault } from './uplink-node.suite.ts';
+import { bridgeOf, Crash, NIC, UplinkWorld } from './uplink-world.suite.ts';
 
-const BRIDGE = 'breth0';
 const { signal } = new AbortController();
-
-const newUplink = (world: UplinkWorld, options: Pick<GatewayOptions, 'interface'> = { interface: undefined }): Uplink =>
-  new Uplink({ options, masqueradeSubnets: MASQUERADE }, world);
-
-/** Two addresses of one network, both families, routes with a metric and a source, a table of its own. */
-const node = (): UplinkWorld =>
-  new UplinkWorld()
-    .address('172.20.0.11/24')
-    .address('172.20.0.12/24')
-    .address('fd00:172:20::b/64')
-    .route('10.9.0.0/16', '172.20.0.2', { metric: 50 })
-    .route('10.8.0.0/16', undefined, { protocol: 4 })
-    .route('10.7.0.0/16', '172.20.0.3', { table: 700 })
-    .route('fd09::/48', 'fd00:172:20::2')
-    .route('0.0.0.0/0', '172.20.0.1', { metric: 100 })
-    .route('::/0', 'fd00:172:20::1');
-
-/** Routes and addresses of a link, as words. */
-const on = async (world: UplinkWorld, link: string): Promise<string[]> => {
-  const { host } = await world.observe();
-  return [
-    ...host.addresses.filter((one) => one.link === link && one.scope === 'global').map(({ address }) => address),
-    ...host.routes
-      .filter(({ dev, protocol }) => dev === link && protocol !== 2)
-      .map(({ dst, via, table, metric }) => `${dst} ${via ?? 'link'} ${table} ${metric}`)
-      .sort(),
-  ];
-};
-
-const ALL = [
-  '172.20.0.11/24',
-  '172.20.0.12/24',
-  'fd00:172:20::b/64',
-  '0.0.0.0/0 172.20.0.1 254 100',
-  '10.7.0.0/16 172.20.0.3 700 0',
-  '10.8.0.0/16 link 254 0',
-  '10.9.0.0/16 172.20.0.2 254 50',
-  '::/0 fd00:172:20::1 254 1024',
-  'fd09::/48 fd00:172:20::2 254 1024',
-];
-
-const kindOf = ({ kind }: UplinkState): string => kind;
 
 describe('a NIC', () => {
   it('becomes the port of a new bridge, which gets all it had; and it gets all back', async () => {
@@ -241,6 +200,26 @@ describe('what cannot be a gateway bridge', () => {
     const state = await newUplink(node(), { interface: name }).settle(signal);
     expect(state.kind === 'absent' && state.error.message).toMatch(message);
   });
+
+  it.each([[undefined], [NIC]])(
+    'an interface with one of several next hops, found by %s, is told and left',
+    async (name) => {
+      const world = node();
+      takeDefault(world);
+      const several = [
+        { dev: NIC, via: parseIp('172.20.0.1') },
+        { dev: NIC, via: parseIp('172.20.0.2') },
+      ];
+      world.apply({
+        op: 'route.put',
+        route: route({ dst: parseCidr('0.0.0.0/0'), protocol: 3, nextHops: several }),
+      });
+      const state = await newUplink(world, { interface: name }).settle(signal);
+      expect(state).toMatchObject({ kind: 'absent', error: { code: 'ERR_UPLINK_LINK' } });
+      expect(state.kind === 'absent' && state.error.message).toMatch(/eth0 cannot be moved .* several next hops/);
+      expect([world.steps, world.bridges]).toEqual([[], []]);
+    },
+  );
 
   it('no default route is told', async () => {
     const state = await newUplink(new UplinkWorld()).settle(signal);

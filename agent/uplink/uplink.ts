@@ -2,7 +2,7 @@
 import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
 import type { UplinkError } from './errors.ts';
 import { type Memory, stepIn, stepOut, type UplinkInputs, type Verdict } from './next-step.ts';
-import type { UplinkEffects, UplinkStep, World } from './types.ts';
+import type { Bridge, UplinkEffects, UplinkStep, World } from './types.ts';
 
 export type UplinkState =
   | { readonly kind: 'ready'; readonly world: World; readonly memory: Memory | undefined }
@@ -17,6 +17,9 @@ export class Uplink {
   readonly #effects: UplinkEffects;
   readonly #onStep: (step: UplinkStep) => void;
   #memory: Memory | undefined;
+  /** How often the bridge's interface was told to be down, and how many of these are made good. */
+  #downs = 0;
+  #restored = 0;
 
   constructor(inputs: UplinkInputs, effects: UplinkEffects, onStep: (step: UplinkStep) => void = () => {}) {
     this.#inputs = inputs;
@@ -26,7 +29,12 @@ export class Uplink {
 
   /** Towards a gateway bridge. May be repeated at any time. @throws what a step was refused with */
   settle(signal: AbortSignal): Promise<UplinkState> {
-    return this.#run((world) => stepIn(this.#inputs, world, this.#memory), signal);
+    return this.#run((world, wasDown) => stepIn({ ...this.#inputs, wasDown }, world, this.#memory), signal);
+  }
+
+  /** By event: nobody sees afterwards that a link was down for a moment, and what is gone since then is nobody's wish. */
+  noteDown(link: string): void {
+    if (link === this.#memory?.bridge) this.#downs++;
   }
 
   /** Changes nothing. */
@@ -35,18 +43,25 @@ export class Uplink {
     return { kind: 'ready', world, memory: undefined };
   }
 
+  /** Those that Open vSwitch has, also while the kernel cannot be read. */
+  bridges(signal: AbortSignal): Promise<readonly Bridge[]> {
+    return this.#effects.readBridges(signal);
+  }
+
   /** Gives the NIC everything back. An adopted bridge stays. @throws what a step was refused with */
   giveBack(signal: AbortSignal): Promise<UplinkState> {
     this.#memory = undefined;
     return this.#run((world) => stepOut(this.#inputs, world), signal);
   }
 
-  async #run(next: (world: World) => Verdict, signal: AbortSignal): Promise<UplinkState> {
+  async #run(next: (world: World, wasDown: boolean) => Verdict, signal: AbortSignal): Promise<UplinkState> {
     let tables = tablesOf(this.#memory);
     for (let steps = 0; ; steps++) {
+      const downs = this.#downs;
       const world = await this.#effects.observe(tables, signal);
-      const verdict = next(world);
+      const verdict = next(world, downs !== this.#restored);
       if (verdict.kind === 'settled') {
+        this.#restored = downs;
         this.#memory = verdict.memory;
         return { kind: 'ready', world, memory: verdict.memory };
       }

@@ -1,9 +1,13 @@
-/** The rules of host isolation. They are the same for any number of pods and networks, which are elements of sets. */
+/**
+ * The rules of host isolation. They are the same for any number of pods and networks, which are elements of sets. What lets
+ * somebody through by a cgroup may be refused: the cgroup is gone at this moment, or the kernel has no `nft_socket`. So it is
+ * in chains of its own. A chain is loaded as a whole or not at all, and those with the drops must always be.
+ */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import type { CgroupFact } from '../../model/facts.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, set } from '../host-nftables/text.ts';
+import { addressType, chain, ipWord, jump, set } from '../host-nftables/text.ts';
 
 /** @param kubelet undefined: no host process may start connections */
 export const isolationItems = (kubelet: CgroupFact | undefined): NftItem[] => [
@@ -12,11 +16,8 @@ export const isolationItems = (kubelet: CgroupFact | undefined): NftItem[] => [
     set({ name: setName('openPorts', family), type: `${addressType(family)} . inet_proto . inet_service` }),
     set({ name: setName('openIcmp', family), type: addressType(family) }),
   ]),
-  chain('isolation', [
-    ...FAMILIES.flatMap(openPortRules),
-    ...(kubelet === undefined ? [] : FAMILIES.map((family) => kubeletRule(kubelet, family))),
-    ...FAMILIES.flatMap(dropRules),
-  ]),
+  chain('isolation', [...FAMILIES.flatMap(openPortRules), ...FAMILIES.flatMap(dropRules)]),
+  chain('isolationKubelet', kubelet === undefined ? [] : [kubeletRule(kubelet)]),
 ];
 
 const openPortRules = (family: Family): string[] => {
@@ -28,12 +29,10 @@ const openPortRules = (family: Family): string[] => {
 };
 
 /** The comment makes it another rule when the cgroup is another one at the same path: the kernel holds its id. */
-const kubeletRule = ({ path, level, id }: CgroupFact, family: Family): string =>
-  [
-    `socket cgroupv2 level ${level} "${path}"`,
-    `${ipWord(family)} daddr @${setName('isolatedPods', family)} accept`,
-    ...(id === undefined ? [] : [`comment "cgroup ${id}"`]),
-  ].join(' ');
+const kubeletRule = ({ path, level, id }: CgroupFact): string =>
+  [`socket cgroupv2 level ${level} "${path}" accept`, ...(id === undefined ? [] : [`comment "cgroup ${id}"`])].join(
+    ' ',
+  );
 
 /**
  * A packet that a process sends has its user. What has none is sent by the kernel for a connection that was let through
@@ -42,7 +41,12 @@ const kubeletRule = ({ path, level, id }: CgroupFact, family: Family): string =>
  */
 const dropRules = (family: Family): string[] => {
   const toPods = `${ipWord(family)} daddr @${setName('isolatedPods', family)}`;
-  return [`${toPods} meta skuid >= 0 drop`, `${toPods} ct state established,related accept`, `${toPods} drop`];
+  return [
+    `${toPods} ${jump('isolationKubelet')}`,
+    `${toPods} meta skuid >= 0 drop`,
+    `${toPods} ct state established,related accept`,
+    `${toPods} drop`,
+  ];
 };
 
 /** Pods of any quality of service and driver are this deep below the root; below a kubelet with a root of its own, deeper. */
@@ -58,9 +62,13 @@ export const managementIsolationItems = (): NftItem[] => [
   set({ name: NFT_SETS.hostPods.name, type: 'cgroupsv2 . ifname' }),
   chain('managementIsolation', [
     `oifname != @${NFT_SETS.managementLinks.name} return`,
-    ...POD_LEVELS.map((level) => `socket cgroupv2 level ${level} . oifname @${NFT_SETS.hostPods.name} accept`),
+    jump('managementIsolationPods'),
     'ct direction reply accept',
     'meta skuid >= 0 drop',
     'ct state invalid,new drop',
   ]),
+  chain(
+    'managementIsolationPods',
+    POD_LEVELS.map((level) => `socket cgroupv2 level ${level} . oifname @${NFT_SETS.hostPods.name} accept`),
+  ),
 ];

@@ -35,21 +35,24 @@ it('lets only the kubelet, and whoever knocks at an open port, to the default-ne
     'meta l4proto icmp ip daddr @udn-open-ports-icmp-v4 accept',
     'ip6 daddr . meta l4proto . th dport @udn-open-ports-v6 accept',
     'meta l4proto ipv6-icmp ip6 daddr @udn-open-ports-icmp-v6 accept',
-    'socket cgroupv2 level 2 "kubelet.slice/kubelet.service" ip daddr @udn-pod-default-ips-v4 accept comment "cgroup 4711"',
-    'socket cgroupv2 level 2 "kubelet.slice/kubelet.service" ip6 daddr @udn-pod-default-ips-v6 accept comment "cgroup 4711"',
+    'ip daddr @udn-pod-default-ips-v4 jump udn-isolation-kubelet',
     'ip daddr @udn-pod-default-ips-v4 meta skuid >= 0 drop',
     'ip daddr @udn-pod-default-ips-v4 ct state established,related accept',
     'ip daddr @udn-pod-default-ips-v4 drop',
+    'ip6 daddr @udn-pod-default-ips-v6 jump udn-isolation-kubelet',
     'ip6 daddr @udn-pod-default-ips-v6 meta skuid >= 0 drop',
     'ip6 daddr @udn-pod-default-ips-v6 ct state established,related accept',
     'ip6 daddr @udn-pod-default-ips-v6 drop',
+  ]);
+  expect(rules(it, 'udn-isolation-kubelet')).toEqual([
+    'socket cgroupv2 level 2 "kubelet.slice/kubelet.service" accept comment "cgroup 4711"',
   ]);
 });
 
 it('lets nobody there while there is no kubelet, and says so', () => {
   const it = cluster();
   it.facts.set('kubeletCgroup', LOCAL, undefined);
-  expect(rules(it, 'udn-isolation').filter((rule) => rule.includes('socket'))).toEqual([]);
+  expect(items(it)).toContainEqual({ kind: 'chain', chain: { name: 'udn-isolation-kubelet', rules: [] } });
   expect(rules(it, 'udn-isolation')).toContain('ip daddr @udn-pod-default-ips-v4 drop');
   expect(it.render().diagnostics).toContainEqual(
     expect.objectContaining({ object: 'Node/node1', severity: 'warning', message: expect.stringContaining('kubelet') }),
@@ -60,7 +63,7 @@ it('wants another rule when the kubelet’s cgroup was made anew', () => {
   const it = cluster();
   const withId = (id: string): readonly string[] => {
     it.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2, id });
-    return rules(it, 'udn-isolation');
+    return rules(it, 'udn-isolation-kubelet');
   };
   expect(withId('1')).not.toEqual(withId('2'));
 });
@@ -130,12 +133,27 @@ describe('of host-network pods', () => {
   it('drops what is new and of nobody else', () => {
     expect(rules(cluster(), 'udn-management-isolation')).toEqual([
       'oifname != @udn-management-ports return',
-      ...[1, 2, 3, 4, 5, 6].map((level) => `socket cgroupv2 level ${level} . oifname @udn-host-network-pods accept`),
+      'jump udn-management-isolation-pods',
       'ct direction reply accept',
       'meta skuid >= 0 drop',
       'ct state invalid,new drop',
     ]);
+    expect(rules(cluster(), 'udn-management-isolation-pods')).toEqual(
+      [1, 2, 3, 4, 5, 6].map((level) => `socket cgroupv2 level ${level} . oifname @udn-host-network-pods accept`),
+    );
   });
+});
+
+it('keeps what may be refused, by a cgroup, out of the chains with the drops', () => {
+  const it = cluster();
+  it.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2, id: '1' });
+  const chains = items(it).flatMap((item) => (item.kind === 'chain' ? [item.chain] : []));
+  const byCgroup = chains.filter((one) => one.rules.some((rule) => rule.includes('socket cgroupv2')));
+  expect(byCgroup.map(({ name, hook }) => [name, hook])).toEqual([
+    ['udn-isolation-kubelet', undefined],
+    ['udn-management-isolation-pods', undefined],
+  ]);
+  expect(byCgroup.flatMap((one) => one.rules).filter((rule) => rule.includes('drop'))).toEqual([]);
 });
 
 it('never opens a port of a pod without dropping everything else to it', () => {

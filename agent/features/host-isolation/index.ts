@@ -19,9 +19,7 @@
  * processes of pods, whose packets do not pass this hook.
  */
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
-import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
-import { addressOf } from '../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
@@ -31,6 +29,7 @@ import type { View } from '../../model/view.ts';
 import { isLocked } from '../isolation/locked-pod.ts';
 import { localNetwork, primaryNetworkName } from '../local-network.ts';
 import { isolationItems, managementIsolationItems } from './chains.ts';
+import { addressElements, defaultAddresses, element, managementLinkElement } from './elements.ts';
 
 export const hostIsolation: FeatureOver<'zone'> = {
   name: 'host-isolation',
@@ -54,10 +53,7 @@ export const hostIsolationNetwork: FeatureOver<'network'> = {
   render: ({ network: name }, view) => {
     const network = localNetwork(name, view)?.network;
     if (network?.role !== 'primary') return EMPTY_FRAGMENT;
-    const link = managementLinkName(network.id);
-    return {
-      nftables: { items: [element(NFT_SETS.managementLinks.name, `"${link}"`, name)] },
-    };
+    return { nftables: { items: [managementLinkElement(network)] } };
   },
 };
 
@@ -86,11 +82,10 @@ const hostPod = (pod: PodFact, view: View): Fragment => {
 const isolatedPod = (pod: PodFact): Fragment => {
   if (!isLocked(pod)) return EMPTY_FRAGMENT;
   const key = podKey(pod);
-  const addresses = pod.networks.get(DEFAULT_NETWORK_NAME)?.ipAddresses.map(addressOf) ?? [];
-  const items = addresses.flatMap((ip) => [
-    element(setName('isolatedPods', ipFamily(ip)), ip, key),
-    ...(pod.openPorts ?? []).map((port) => openPort(ip, port, key)),
-  ]);
+  const items = [
+    ...addressElements(pod),
+    ...defaultAddresses(pod).flatMap((ip) => (pod.openPorts ?? []).map((port) => openPort(ip, port, key))),
+  ];
   const { unreadableOpenPorts: message } = pod;
   const diagnostics: Diagnostic[] =
     message === undefined
@@ -103,8 +98,3 @@ const openPort = (ip: Ip, port: OpenPort, comment: string): NftItem =>
   port.protocol === 'icmp'
     ? element(setName('openIcmp', ipFamily(ip)), ip, comment)
     : element(setName('openPorts', ipFamily(ip)), `${ip} . ${port.protocol} . ${port.port}`, comment);
-
-const element = (name: string, key: string, comment: string): NftItem => ({
-  kind: 'element',
-  element: { set: name, key, comment },
-});

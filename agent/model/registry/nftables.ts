@@ -52,11 +52,13 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'output', priority: 0 },
     purpose: 'only the kubelet reaches the default-network addresses of pods that have a primary network',
   },
+  isolationKubelet: { name: 'udn-isolation-kubelet', purpose: 'the kubelet, by its cgroup' },
   managementIsolation: {
     name: 'udn-management-isolation',
     hook: { type: 'filter', hook: 'output', priority: 0 },
     purpose: 'only host-network pods of a user-defined network reach it by its management port',
   },
+  managementIsolationPods: { name: 'udn-management-isolation-pods', purpose: 'these pods, by their cgroups' },
 } as const satisfies Readonly<Record<string, ChainEntry>>;
 
 /** Sets a network's packet mark. */

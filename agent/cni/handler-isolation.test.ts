@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { withPod, withTenant } from '../testing/cni-handler.ts';
+
+describe('ADD while host isolation is not in the kernel', () => {
+  const LACKING = 'element udn-pod-default-ips-v4 10.128.0.4: not written yet';
+
+  it('waits for it for a pod with a primary network, and is timed', async () => {
+    const it = withTenant();
+    it.isolation.lacking = LACKING;
+    let isAnswered = false;
+    const answer = it.call('ADD', { pod: 'red/a' }).finally(() => {
+      isAnswered = true;
+    });
+    await expect.poll(() => it.observations.some(({ phase }) => phase === 'ovn-installed')).toBe(true);
+    expect([isAnswered, it.isolation.waiting]).toEqual([false, 1]);
+    it.isolation.lacking = undefined;
+    expect(JSON.parse(await answer).ips).toHaveLength(2);
+    expect(it.observations).toContainEqual(expect.objectContaining({ phase: 'host-isolation', failed: false }));
+    expect(it.clock.pending).toBe(0);
+  });
+
+  it('says what is lacking when it does not come, tells the pod, and takes back what was made', async () => {
+    const it = withTenant();
+    it.isolation.lacking = LACKING;
+    const answer = it.call('ADD', { pod: 'red/a' });
+    answer.catch(() => undefined);
+    await expect.poll(() => it.ports.all().length).toBe(2);
+    await it.clock.advance(50_000);
+    const message = `host isolation of pod red/a is not in nftables in 50 s: ${LACKING}`;
+    await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message });
+    expect(it.failures).toEqual([`red/a: ${message}`]);
+    expect([it.ports.all(), await it.netlink.pods.list(), it.isolation.waiting]).toEqual([[], [], 0]);
+  });
+
+  it('fails at once for another reason', async () => {
+    const it = withTenant();
+    it.isolation.lacking = LACKING;
+    it.ports.plug = () => Promise.reject(new Error('no bridge'));
+    await expect(it.call('ADD', { pod: 'red/a' })).rejects.toThrow('no bridge');
+    expect(it.isolation.waiting).toBe(0);
+  });
+
+  it('does not wait for a pod of the default network', async () => {
+    const it = withPod();
+    it.isolation.lacking = LACKING;
+    expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(1);
+  });
+});

@@ -1,0 +1,59 @@
+/** What of host isolation is in the kernel, as the loop that writes it knows. */
+import type { NftItem } from '../../datapath/nftables/types.ts';
+import type { HostIsolation } from '../cni/host-isolation.ts';
+import { ISOLATION_CHAIN_KEYS, isolationKeysOf } from '../features/host-isolation/keys.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+import type { ReconcileLoop } from './reconcile-loop.ts';
+
+export type IsolationLoop = Pick<ReconcileLoop<NftItem>, 'store' | 'problems' | 'isLookedAt' | 'onLook' | 'queue'>;
+
+export class IsolationState implements HostIsolation {
+  readonly #loop: IsolationLoop;
+
+  constructor(loop: IsolationLoop) {
+    this.#loop = loop;
+  }
+
+  /** Why no pod of a primary network is isolated on this node, a sentence without an end; undefined: they are. */
+  lackingOnNode(): string | undefined {
+    return this.#lacking(ISOLATION_CHAIN_KEYS);
+  }
+
+  lackingOf(pod: PodAttachments): string | undefined {
+    return this.#lacking(isolationKeysOf(pod));
+  }
+
+  async untilIsolated(pod: PodAttachments, signal: AbortSignal): Promise<void> {
+    const keys = isolationKeysOf(pod);
+    if (this.#lacking(keys) === undefined) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    // What is wanted anew is looked at, so nothing else has to be listened to.
+    const unlisten = this.#loop.onLook(() => {
+      if (this.#lacking(keys) === undefined) resolve();
+    });
+    try {
+      await promise;
+    } finally {
+      unlisten();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #lacking(keys: readonly string[]): string | undefined {
+    for (const key of keys) {
+      const why = this.#whyNot(key);
+      if (why !== undefined) return `${key}: ${why}`;
+    }
+    return undefined;
+  }
+
+  #whyNot(key: string): string | undefined {
+    const { store, problems } = this.#loop;
+    if (!store.wanted.has(key)) return 'not rendered yet';
+    if (!this.#loop.isLookedAt(key)) return this.#loop.queue().failing?.message ?? 'not written yet';
+    return problems.get(key)?.message;
+  }
+}

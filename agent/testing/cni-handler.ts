@@ -1,0 +1,98 @@
+/** Calls of CNI over everything in memory. */
+import { parseCniRequest } from '../../api/cni/request.ts';
+import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
+import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
+import { createFakeClock } from '../../kube/fake-clock.ts';
+import { AttachmentRegistry } from '../attachments/registry.ts';
+import { CniHandler, cniLimits } from '../cni/handler.ts';
+import type { CniObservation } from '../cni/phases.ts';
+import { TestCluster } from './cluster.ts';
+import { FakeIsolation } from './fake-isolation.ts';
+import { FakePorts } from './fake-ports.ts';
+
+export const NETNS = '/run/netns/cni-1';
+export const SANDBOX = '0123456789abcdef0123456789abcdef';
+
+export const setUp = () => {
+  const cluster = new TestCluster('node1')
+    .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
+    .namespace('ns')
+    .namespace('red', true)
+    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
+  const registry = new AttachmentRegistry();
+  const kernel = new FakeKernel();
+  kernel.addNetns(NETNS);
+  const netlink = fakeNetlink(kernel);
+  const ports = new FakePorts();
+  const isolation = new FakeIsolation();
+  const clock = createFakeClock();
+  const failures: string[] = [];
+  const observations: CniObservation[] = [];
+  const garbage: string[] = [];
+  const notReady: string[] = [];
+  const handler = new CniHandler({
+    registry,
+    interfaces: netlink.pods,
+    ports,
+    isolation,
+    notReady: () => notReady,
+    tellPod: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
+    onGarbage: (interfaces) => garbage.push(...interfaces),
+    clock,
+    observe: (observation) => observations.push(observation),
+    limits: cniLimits(50),
+  });
+  const known = new Set<string>();
+  const flush = (): void => {
+    cluster.engine.flush();
+    for (const owner of known) if (!cluster.sinks.attachments.has(owner)) registry.delete(owner);
+    for (const [owner, attachments] of cluster.sinks.attachments) registry.set(owner, attachments);
+    for (const owner of cluster.sinks.attachments.keys()) known.add(owner);
+  };
+  const call = (
+    command: string,
+    {
+      pod = 'ns/a',
+      uid = 'uid-a',
+      sandbox = SANDBOX,
+      netns = NETNS,
+      config = {},
+      ifName = 'eth0',
+      signal = new AbortController().signal,
+    } = {},
+  ): Promise<string> => {
+    const [namespace, name] = pod.split('/');
+    const env = {
+      CNI_COMMAND: command,
+      CNI_CONTAINERID: sandbox,
+      CNI_NETNS: netns,
+      CNI_IFNAME: ifName,
+      CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=${uid}`,
+    };
+    return handler.handle(
+      parseCniRequest(env, JSON.stringify({ cniVersion: '1.1.0', name: 'ovn-kubernetes', ...config })),
+      signal,
+    );
+  };
+  return { cluster, flush, call, kernel, netlink, ports, isolation, clock, failures, observations, garbage, notReady };
+};
+
+export const withPod = () => {
+  const it = setUp();
+  it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'], role: 'primary' } } });
+  it.flush();
+  return it;
+};
+
+export const withTenant = () => {
+  const it = setUp();
+  it.cluster.pod('red/a', {
+    node: 'node1',
+    networks: {
+      default: { ips: ['10.128.0.4/23'], role: 'infrastructure-locked' },
+      'red/net': { ips: ['10.20.1.3/24'], role: 'primary' },
+    },
+  });
+  it.flush();
+  return it;
+};

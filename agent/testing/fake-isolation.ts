@@ -1,0 +1,31 @@
+/** Host isolation of which a test says what is lacking. */
+import type { HostIsolation } from '../cni/host-isolation.ts';
+import { isolationKeysOf } from '../features/host-isolation/keys.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+
+export class FakeIsolation implements HostIsolation {
+  #lacking: string | undefined;
+  readonly #waiters = new Set<() => void>();
+
+  /** How many calls wait. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  set lacking(reason: string | undefined) {
+    this.#lacking = reason;
+    if (reason === undefined) for (const resolve of this.#waiters) resolve();
+  }
+
+  lackingOf(pod: PodAttachments): string | undefined {
+    return isolationKeysOf(pod).length === 0 ? undefined : this.#lacking;
+  }
+
+  async untilIsolated(pod: PodAttachments, signal: AbortSignal): Promise<void> {
+    if (this.lackingOf(pod) === undefined) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    this.#waiters.add(resolve);
+    await promise.finally(() => this.#waiters.delete(resolve));
+  }
+}
