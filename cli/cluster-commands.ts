@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
-import { type NamespaceOptions, type ServerOptions, withNamespace, withServer } from './cluster/cluster-command.ts';
+import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
+import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { type ListOptions, type ListOutput, listClusterNetworks, listClusterPods } from './commands/cluster-lists.ts';
 import { listNetworks } from './commands/networks.ts';
@@ -29,7 +30,6 @@ const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
 interface Options extends NamespaceOptions {
   readonly agentSocket?: string;
-  readonly cluster?: boolean;
   readonly selector?: string;
   readonly network?: string;
   readonly node?: string;
@@ -37,12 +37,11 @@ interface Options extends NamespaceOptions {
 }
 
 const listCommand = (name: string, description: string, withNode: boolean): Command => {
-  const command = withNamespace(new ProgramCommand(name).description(description))
+  const command = withNamespace(withClusterFlag(new ProgramCommand(name).description(description), withNode))
     .option('-l, --selector <selector>', 'only with these labels: app=web,tier!=db')
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(LIST_FORMATS).default('table'));
   if (!withNode) return command;
   return command
-    .option('--cluster', 'ask the API server, also where an agent is')
     .addOption(
       new Option('--agent-socket <file>', "the agent's status socket")
         .env('UDN_STATUS_SOCKET')
@@ -51,9 +50,13 @@ const listCommand = (name: string, description: string, withNode: boolean): Comm
     .addHelpText('after', WHO_IS_ASKED);
 };
 
+/** `--cluster` alone; with a name it is kubectl's. Where no agent is, it is kubectl's and no more. */
+const withClusterFlag = (command: Command, withNode: boolean): Command =>
+  withNode ? command.option('--cluster [cluster]', 'ask the API server, also where an agent is') : command;
+
 const WHO_IS_ASKED = `
 On a node, where the folder of the agent's status socket is, the agent is asked: what this node knows, and has of it.
-Everywhere else, and with --cluster, -A, -l, --kubeconfig or --context, the API server is: what the cluster has.`;
+Everywhere else, and with --cluster, -A, -l or what says where the API server is, that one is asked: what the cluster has.`;
 
 const networksCommand = (withNode: boolean): Command =>
   listCommand('networks', 'the user-defined networks, and what has become of them', withNode).action(
@@ -84,7 +87,7 @@ const asksAgent = (options: Options, command: Command): boolean => {
   return command.getOptionValueSource('agentSocket') !== 'default' || existsSync(dirname(agentSocket));
 };
 
-const OF_CLUSTER = ['cluster', 'kubeconfig', 'context', 'allNamespaces', 'selector', 'node'] as const;
+const OF_CLUSTER = [...SERVER_OPTIONS, 'allNamespaces', 'selector', 'node'];
 
 const print = (output: Output, { output: format }: Pick<Options, 'output'>): void => {
   process.stdout.write(formatOutput(output, format === 'wide' ? 'table' : format));
@@ -96,8 +99,11 @@ const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'out
 };
 
 const doctorCommand = (): Command =>
-  withServer(new ProgramCommand('doctor').description('whether all that the cluster has given out is consistent'))
-    .option('--cluster', 'nothing else can be asked for here')
+  withServer(
+    new ProgramCommand('doctor')
+      .description('whether all that the cluster has given out is consistent')
+      .option('--cluster [cluster]', 'nothing else can be asked for here'),
+  )
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
     .addHelpText('after', '\nExit status: 0 nothing is wrong, 1 something is, 2 not everything could be read.')
     .action(async (options: ServerOptions & { output: TextFormat }) => {

@@ -5,7 +5,7 @@ import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
-import { type ServerOptions, withServer } from './cluster/cluster-command.ts';
+import { type ServerOptions, withServer } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
 import { doctor } from './commands/doctor.ts';
@@ -143,12 +143,17 @@ const diffCommand = (): Command =>
     });
 
 const doctorCommand = (): Command =>
-  withServer(withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone')))
-    .option('--fix', 'remove it', false)
-    .option('--cluster', 'instead: whether all that the cluster has given out is consistent; asks the API server')
+  withServer(
+    withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone'))
+      .option('--fix', 'remove it', false)
+      .option(
+        '--cluster [cluster]',
+        'instead: whether all that the cluster has given out is consistent; asks the API server',
+      ),
+  )
     .addHelpText('after', '\nExit status: 0 nothing is left or wrong, 1 something is, 2 it cannot be told.')
-    .action(async (options: TextOptions & RemoteOptions & ServerOptions & { fix: boolean; cluster?: boolean }) => {
-      if (options.cluster === true) return finish(await clusterDoctor(options), options);
+    .action(async (options: TextOptions & RemoteOptions & ServerOptions & { fix: boolean }) => {
+      if (options.cluster !== undefined) return finish(await clusterDoctor(options), options);
       await using databases = databasesOf(options);
       using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
       const runner = createCommandRunner();

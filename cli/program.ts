@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { ProgramCommand } from '../program/program-command.ts';
+import { withGlobalFlags } from './cluster/global-flags.ts';
 import { clusterCommands } from './cluster-commands.ts';
 import { checkCommand } from './commands/check.ts';
 import {
@@ -36,7 +37,7 @@ export const createProgram = (name = 'udnctl'): Command => {
     ...(isPlugin ? [] : [...nodeCommands(), completionCommand()]),
   ];
   for (const command of commands) udnctl.addCommand(command.exitOverride());
-  return udnctl;
+  return withGlobalFlags(udnctl);
 };
 
 const renderCommand = (): Command =>

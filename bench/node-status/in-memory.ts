@@ -68,9 +68,12 @@ const fill = async (cluster: TestCluster) => {
   for (let i = 0; i < NETWORKS; i += 1) await cluster.create(tenant(`t${i}`), layer2Udn(`t${i}/net`, ['10.2.0.0/16']));
   await cluster.settled();
   const nodes = (await cluster.list('Node')).map(({ metadata: { name, uid } }): SimulatedNode => ({ name, uid }));
+  // As agents know them: by their NADs.
+  const nads = await cluster.list('NetworkAttachmentDefinition');
+  const createdAt = new Map(nads.map(({ metadata }) => [metadata.namespace, metadata.creationTimestamp]));
   const networks = (await cluster.list('UserDefinedNetwork')).map(({ metadata, ...udn }): SimulatedNetwork => {
     const { networkName: name = '', networkID: id = 0 } = udn['status'] as NetworkStatus;
-    return { name, id, createdAt: metadata.creationTimestamp ?? '' };
+    return { name, id, createdAt: createdAt.get(metadata.namespace) ?? '' };
   });
   return { nodes, networks };
 };

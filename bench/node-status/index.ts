@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { reportSpreadMs } from '../../agent/network-report/reporter.ts';
 import type { NetworkStatus } from '../../api/network-status.ts';
-import { NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
+import { NETWORK_ATTACHMENT_DEFINITIONS, NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { systemClock } from '../../kube/clock.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
@@ -166,10 +166,13 @@ const createNodes = async (client: KubeClient, count: number): Promise<Simulated
   return nodes;
 };
 
+/** As agents know them: by their NADs. */
 const readNetworks = async (client: KubeClient): Promise<SimulatedNetwork[]> => {
+  const nads = await client.list(NETWORK_ATTACHMENT_DEFINITIONS);
+  const createdAt = new Map(nads.items.map(({ metadata }) => [metadata.namespace, metadata.creationTimestamp]));
   const { items } = await client.list(USER_DEFINED_NETWORKS);
-  return items.map(({ metadata, ...udn }) => {
+  return items.map(({ metadata: { namespace }, ...udn }) => {
     const { networkName: name = '', networkID: id = 0 } = udn['status'] as NetworkStatus;
-    return { name, id, createdAt: metadata.creationTimestamp ?? '' };
+    return { name, id, createdAt: createdAt.get(namespace) ?? '' };
   });
 };

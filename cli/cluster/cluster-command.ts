@@ -4,11 +4,7 @@ import { connect } from '../../kube/client/connect.ts';
 import { loadConnection } from '../../kube/config/load.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-
-export interface ServerOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-}
+import { overridesOf, type ServerOptions, withServer } from './server-options.ts';
 
 export interface NamespaceOptions extends ServerOptions {
   readonly namespace?: string;
@@ -17,12 +13,6 @@ export interface NamespaceOptions extends ServerOptions {
 
 /** Where the programs are installed, and the Lease of the cluster manager. */
 export const PROGRAMS_NAMESPACE = 'ovn-udn';
-
-/** The placeholders say what a shell may complete: see completion/. */
-export const withServer = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', 'how the API server is reached, instead of KUBECONFIG')
-    .option('--context <context>', 'of the kubeconfig, instead of its current one');
 
 export const withNamespace = (command: Command): Command =>
   withServer(command)
@@ -36,11 +26,12 @@ export interface Server {
 }
 
 export const withClient = async <Result>(
-  { kubeconfig, context }: ServerOptions,
+  options: ServerOptions,
   use: (server: Server) => Promise<Result>,
 ): Promise<Result> => {
-  const connection = await loadConnection({ kubeconfig, context, env: process.env });
-  const client = connect(connection, { userAgent: `udnctl/${packageJson.version}` });
+  const { kubeconfig, context, requestTimeout: timeoutMs } = options;
+  const connection = await loadConnection({ kubeconfig, context, overrides: overridesOf(options), env: process.env });
+  const client = connect(connection, { userAgent: `udnctl/${packageJson.version}`, timeoutMs });
   try {
     return await use({ client, namespace: connection.namespace });
   } finally {

@@ -77,8 +77,10 @@ export const snapshotOf = ({ objects, now, namespace, leader, unread = [] }: Sna
     nadsIn: (name) => nadsByNamespace.get(name) ?? [],
     nadsOwnedBy: (uid) => nadsByOwner.get(uid) ?? [],
     podsUsing: (nadKey) => {
-      const anyOf = podsByNad.get(`${nadKey.split('/')[0]}/*`) ?? [];
-      return [...(podsByNad.get(nadKey) ?? []), ...anyOf].sort((a, b) => (a.key < b.key ? -1 : 1));
+      const [owner] = nadKey.split('/');
+      const isPrimary = nads.get(nadKey)?.conf?.role === 'primary';
+      const saying = (podsByNad.get(nadKey) ?? []).filter((pod) => !isPrimary || pod.namespace === owner);
+      return [...saying, ...(podsByNad.get(`${owner}/*`) ?? [])].sort((a, b) => (a.key < b.key ? -1 : 1));
     },
   };
 };

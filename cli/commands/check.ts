@@ -1,10 +1,9 @@
 /** `udnctl check`: whether a cluster can be installed to, or is. Only asks: nothing is changed. */
 import { type Command, Option } from 'commander';
-import { connect } from '../../kube/client/connect.ts';
-import { loadConnection } from '../../kube/config/load.ts';
 import type { KubeClient } from '../../kube/types.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { ProgramCommand } from '../../program/program-command.ts';
+import { PROGRAMS_NAMESPACE, withClient } from '../cluster/cluster-command.ts';
+import { type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { formatTextOutput, TEXT_FORMATS, type TextFormat, type TextOutput } from '../output/format.ts';
 import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-server.ts';
 import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
@@ -63,30 +62,26 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
 const lineOf = ({ result, what, message }: Finding): string =>
   message === undefined ? `${result}: ${what}` : `${result}: ${what}: ${message}`;
 
-interface CommandOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
+interface CommandOptions extends ServerOptions {
   readonly namespace: string;
   readonly before?: boolean;
   readonly output: TextFormat;
 }
 
 export const checkCommand = (): Command =>
-  new ProgramCommand('check')
-    .description('whether this cluster is installed as it should be; asks the API server, changes nothing')
-    .option('--kubeconfig <path>', 'how the API server is reached, instead of KUBECONFIG')
-    .option('--context <name>', 'of the kubeconfig, instead of its current one')
-    .addOption(new Option('-n, --namespace <name>', 'of the programs').default('ovn-udn'))
+  withServer(
+    new ProgramCommand('check').description(
+      'whether this cluster is installed as it should be; asks the API server, changes nothing',
+    ),
+  )
+    .addOption(new Option('-n, --namespace <name>', 'of the programs').default(PROGRAMS_NAMESPACE))
     .option('--before', 'before an installation: whether this cluster and this user can')
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
-    .action(async ({ kubeconfig, context, namespace, before = false, output }: CommandOptions) => {
-      const connection = await loadConnection({ kubeconfig, context, env: process.env });
-      const client = connect(connection, { userAgent: `udnctl/${packageJson.version}` });
-      try {
-        const { exitStatus, ...found } = await check(client, { namespace, before, now: Date.now() });
-        process.stdout.write(formatTextOutput(found, output));
-        process.exitCode = exitStatus;
-      } finally {
-        client.close();
-      }
+    .action(async (options: CommandOptions) => {
+      const { namespace, before = false, output } = options;
+      const { exitStatus, ...found } = await withClient(options, ({ client }) =>
+        check(client, { namespace, before, now: Date.now() }),
+      );
+      process.stdout.write(formatTextOutput(found, output));
+      process.exitCode = exitStatus;
     });

@@ -1,8 +1,9 @@
 /** `udnctl doctor --cluster`: whether what the cluster has given out is consistent. */
 
 import type { KubeClient } from '../../kube/types.ts';
-import { type ServerOptions, withClient } from '../cluster/cluster-command.ts';
+import { withClient } from '../cluster/cluster-command.ts';
 import { readCluster } from '../cluster/read-cluster.ts';
+import type { ServerOptions } from '../cluster/server-options.ts';
 import { violationsIn } from '../invariants/invariants.ts';
 import type { TextOutput } from '../output/format.ts';
 import { unreadText } from '../why/finding.ts';

@@ -58,6 +58,17 @@ const TABLE = `table inet ovn-udn {
 \t}
 }
 `;
+/** The management port, and nothing else. */
+const northbound: Transact = (operations) =>
+  Promise.resolve(
+    operations.map((operation) => {
+      const isPort = operation.op === 'select' && operation.table === 'Logical_Switch_Port';
+      const rows = isPort
+        ? [{ name: 'k8s-n1', addresses: '0a:58:0a:64:00:02 10.100.0.2', external_ids: ['map', []] }]
+        : [];
+      return { rows } as never;
+    }),
+  );
 const empty: Transact = (operations) => Promise.resolve(operations.map(() => ({ rows: [] }) as never));
 
 const sources = (ovnTrace: string | Error, asked: Command[] = []): TraceSources => ({
@@ -66,7 +77,7 @@ const sources = (ovnTrace: string | Error, asked: Command[] = []): TraceSources 
     networks: () => Promise.resolve([network]),
     pods: () => Promise.resolve([pod('a', '10.100.0.3', 'red.a', 'poda'), pod('b', '10.100.0.4', 'red.b', 'podb')]),
   },
-  northbound: empty,
+  northbound,
   southbound: empty,
   runner: {
     run: (command) => {

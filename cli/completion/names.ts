@@ -1,12 +1,14 @@
 /** Names that a shell may complete, from the API server with the rights of who types, or from the node's agent. */
 import { existsSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
 import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
-import { loadContexts } from '../../kube/config/load.ts';
+import { loadNames } from '../../kube/config/load.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
 import type { KubeClient, ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { withClient } from '../cluster/cluster-command.ts';
+import { serverOptionsOf } from '../cluster/server-options.ts';
 import { CliError } from '../errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from '../node/agent-client.ts';
 import { SUBJECTS } from '../why/subject.ts';
@@ -29,10 +31,13 @@ export const completeNames = async (
       .slice(0, MAX_NAMES)
       .map((one) => ({ ...one, value: line.prefix + one.value }));
   } catch (error) {
-    if (error instanceof KubeError || error instanceof CliError || isTimeout(error)) return [];
+    if (EXPECTED.some((kind) => error instanceof kind) || isTimeout(error)) return [];
     throw error;
   }
 };
+
+/** No server, no agent, or a value that is not complete yet. */
+const EXPECTED = [KubeError, CliError, InvalidArgumentError];
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 
@@ -42,8 +47,10 @@ const namesOf = async (
   line: Line,
   env: NodeJS.ProcessEnv,
 ): Promise<readonly Suggestion[]> => {
-  const kubeconfig = line.values.get('kubeconfig');
-  if (of === 'context') return (await loadContexts({ kubeconfig, env })).map((value) => ({ value }));
+  if (of === 'context' || of === 'cluster' || of === 'user') {
+    const names = await loadNames(`${of}s`, { kubeconfig: line.values.get('kubeconfig'), env });
+    return names.map((value) => ({ value }));
+  }
   const socket = line.values.get('agent-socket') ?? DEFAULT_AGENT_SOCKET;
   if (of === 'network' && asksAgent(line) && existsSync(socket)) {
     return (await connectAgent(socket).networks()).map(({ name, topology, role }) => ({
@@ -51,12 +58,7 @@ const namesOf = async (
       description: `${topology}, ${role}`,
     }));
   }
-  const context = line.values.get('context');
-  const options = {
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  };
-  return await withClient(options, async ({ client, namespace }) => {
+  return await withClient(serverOptionsOf(line.values), async ({ client, namespace }) => {
     const lists = listsOf(client, line.values.get('namespace') ?? namespace, typed);
     return of === 'subject'
       ? await lists.subject()
@@ -69,7 +71,8 @@ const namesOf = async (
 /** It has the agent's option, and nothing says that it is about the cluster. */
 const asksAgent = ({ command, values }: Line): boolean =>
   command.options.some(({ long }) => long === '--agent-socket') &&
-  !['cluster', 'all-namespaces', 'kubeconfig', 'context', 'selector', 'node'].some((name) => values.has(name));
+  Object.keys(serverOptionsOf(values)).length === 0 &&
+  !['all-namespaces', 'selector', 'node'].some((name) => values.has(name));
 
 const listsOf = (client: KubeClient, namespace: string, typed: string) => {
   const signal = AbortSignal.timeout(PATIENCE_MS);

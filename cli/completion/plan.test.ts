@@ -34,6 +34,8 @@ it('values of options', () => {
   expect(planOf('pods', '-n', '')).toBe('namespace');
   expect(planOf('pods', '--node', '')).toBe('node');
   expect(planOf('why', '--context', '')).toBe('context');
+  expect(planOf('why', '--cluster', '')).toBe('cluster');
+  expect(planOf('--context', 'x', 'pods', '-n', '')).toBe('namespace');
   expect(planOf('pods', '--kubeconfig', '')).toBe('files');
   expect(planOf('render', '-f', '')).toBe('files');
   expect(planOf('trace', '--port', '')).toEqual([]);
@@ -60,6 +62,13 @@ it('every placeholder for a name is known, or nobody can name it', () => {
     'port',
     'protocol',
     'family',
+    'url',
+    'hostname',
+    'token',
+    'username',
+    'uid',
+    'group',
+    'duration',
   ];
   const own = ['source', 'destination', 'shell', 'kind'];
   const placeholders = program.commands.flatMap(({ options, registeredArguments }) => [

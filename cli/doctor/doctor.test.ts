@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { networkCtMark } from '../../agent/model/registry/marks.ts';
 import { RULE_PRIORITIES, vrfTable } from '../../agent/model/registry/routing.ts';
 import type { DifferenceStatus, NetworkStatus, PodStatus } from '../../api/agent-status.ts';
+import { VRF_ALIAS } from '../../datapath/host/ownership.ts';
 import type { KernelOp } from '../../datapath/netlink/kernel/types.ts';
 import type { Link } from '../../datapath/netlink/link/types.ts';
 import { ALIAS_PREFIX, POD_LINK_GROUP } from '../../datapath/netlink/pod-interface/marks.ts';
@@ -70,8 +71,9 @@ const node = (more: Partial<DoctorSources> = {}): { sources: DoctorSources; done
         link('stale', { group: POD_LINK_GROUP, alias: `${ALIAS_PREFIX}c2:eth0:uid-gone` }),
         link('being-made', { group: POD_LINK_GROUP }),
         link('foreign', { alias: 'somebody:c3:eth0:uid-gone' }),
-        link('red', { kind: 'vrf', vrfTable: table(LIVING) }),
-        link('blue', { kind: 'vrf', vrfTable: table(GONE) }),
+        link('red', { kind: 'vrf', vrfTable: table(LIVING), alias: VRF_ALIAS }),
+        link('blue', { kind: 'vrf', vrfTable: table(GONE), alias: VRF_ALIAS }),
+        link('storage', { kind: 'vrf', vrfTable: table(GONE) }),
         link('mine', { kind: 'vrf', vrfTable: 7 }),
       ],
       rules: () => [rule(LIVING), rule(GONE), rule(GONE, { protocol: 0 }), rule(GONE, { priority: 5 })],

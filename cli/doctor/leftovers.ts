@@ -4,6 +4,7 @@ import { parseAlias } from '../../agent/cni/plumbing.ts';
 import { CT_ZONES, networkCtMark } from '../../agent/model/registry/marks.ts';
 import { RULE_PRIORITIES, vrfTable } from '../../agent/model/registry/routing.ts';
 import type { DifferenceStatus, NetworkStatus, PodStatus } from '../../api/agent-status.ts';
+import { VRF_ALIAS } from '../../datapath/host/ownership.ts';
 import type { KernelOp } from '../../datapath/netlink/kernel/types.ts';
 import type { Link } from '../../datapath/netlink/link/types.ts';
 import { isOurs } from '../../datapath/netlink/pod-interface/marks.ts';
@@ -19,7 +20,8 @@ export interface NodeState {
   readonly rules: readonly Rule[];
   readonly routes: readonly Route[];
   /** Marks of connections that the datapath remembers in the gateway bridge's zone. */
-  readonly conntrackMarks: readonly number[];
+  /** Mark, and how many connections have it. */
+  readonly conntrackMarks: readonly (readonly [number, number])[];
 }
 
 export interface PodPort {
@@ -127,7 +129,7 @@ const networkLeftovers = ({ links, rules, routes }: NodeState, networks: Readonl
       return [leftover(`route ${routeKey(route)}`, what, id, { op: 'route.delete', route })];
     }),
     ...links.flatMap((link) => {
-      const id = link.kind === 'vrf' ? goneId(link.vrfTable) : undefined;
+      const id = link.kind === 'vrf' && link.alias === VRF_ALIAS ? goneId(link.vrfTable) : undefined;
       if (id === undefined) return [];
       const what = `VRF ${link.name} (table ${link.vrfTable})`;
       return [leftover(`link ${link.name}`, what, id, { op: 'link.delete', name: link.name })];
@@ -144,10 +146,9 @@ const networkOfTable = (table: number): number | undefined => {
 const isTenant = (id: number): boolean => id >= 1 && id < MAX_NETWORKS;
 
 const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<number>): Found[] =>
-  [...new Set(conntrackMarks)].flatMap((mark): Found[] => {
+  conntrackMarks.flatMap(([mark, count]): Found[] => {
     const id = mark - networkCtMark(parseNetworkId(0));
     if (!isTenant(id) || networks.has(id)) return [];
-    const count = conntrackMarks.filter((one) => one === mark).length;
     return [
       {
         key: `conntrack ${mark}`,

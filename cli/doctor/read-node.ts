@@ -1,6 +1,7 @@
 /** Reads what is on the node, without asking the agent. */
 import { POD_PORT_KEY } from '../../agent/model/ownership.ts';
 import { CT_ZONES } from '../../agent/model/registry/marks.ts';
+import { createConntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { OUR_PROTOCOL } from '../../datapath/netlink/route/types.ts';
@@ -36,7 +37,7 @@ export const readNode = async ({ openvswitch, netns, runner }: NodeSources): Pro
     links: await look('links', () => netns.links()),
     rules: await look('rules', () => netns.rules()),
     routes: await look('routes', () => FAMILIES.flatMap((family) => netns.routes({ family, protocol: OUR_PROTOCOL }))),
-    conntrackMarks: await look('conntrack', () => conntrackMarks(runner)),
+    conntrackMarks: await look('conntrack', async () => [...(await createConntrack(runner).marks(CT_ZONES.external))]),
   };
   return { state, blind };
 };
@@ -56,10 +57,4 @@ const podPorts = async (openvswitch: Transact): Promise<PodPort[]> => {
     const [podUid = '', logicalPort = ''] = [ids.get('iface-id-ver'), ids.get('iface-id')];
     return [{ uuid, name: String(row['name']), podUid, logicalPort }];
   });
-};
-
-const conntrackMarks = async (runner: NodeSources['runner']): Promise<number[]> => {
-  const args = ['dpctl/dump-conntrack', `zone=${CT_ZONES.external}`];
-  const { stdout } = await runner.run({ file: 'ovs-appctl', args });
-  return [...stdout.matchAll(/,mark=([0-9]+)(?=[,\n]|$)/g)].map(([, mark]) => Number(mark));
 };

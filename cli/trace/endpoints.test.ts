@@ -55,13 +55,28 @@ const NODE: NodeStatus = {
 const ROWS: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   Logical_Switch_Port: [
     // Another tenant has the same address.
-    { addresses: '0a:58:0a:64:00:99 10.100.0.4', external_ids: ['map', [['k8s.ovn.org/network', 'blue_blue']]] },
     {
+      name: 'blue.blue_a',
+      addresses: '0a:58:0a:64:00:99 10.100.0.4',
+      external_ids: ['map', [['k8s.ovn.org/network', 'blue_blue']]],
+    },
+    {
+      name: 'red.red_red_b',
       addresses: ['set', ['0a:58:0a:64:00:04 10.100.0.4 fd00:100::4']],
       external_ids: ['map', [['k8s.ovn.org/network', 'red_red']]],
     },
+    // Neither the second address of their subnets nor a MAC that follows from it.
+    { name: 'k8s-red_red_n1', addresses: '0a:58:0a:64:00:0a 10.100.0.10 fd00:100::a', external_ids: ['map', []] },
+    { name: 'k8s-vms_vms_n1', addresses: '0a:58:0a:2a:00:01 10.42.0.1', external_ids: ['map', []] },
   ],
-  Logical_Router_Port: [{ name: 'rtos-red_red_n1', mac: '0a:58:0a:64:00:01' }],
+  Logical_Router_Port: [
+    {
+      name: 'rtos-red_red_n1',
+      mac: '0a:58:0a:64:00:01',
+      networks: ['set', ['10.100.0.1/24', 'fd00:100::1/64']],
+    },
+    { name: 'trtos-vms_vms_ovn_layer2_switch', mac: '0a:58:0a:2a:00:05', networks: '10.42.0.5/16' },
+  ],
 };
 
 const northbound: Transact = (operations) =>
@@ -69,9 +84,9 @@ const northbound: Transact = (operations) =>
     operations.map((operation) => {
       if (operation.op !== 'select') throw new Error('only asks');
       const rows = (ROWS[operation.table] ?? []).filter((row) =>
-        operation.where.every(([column, , value]) => !(column in row) || row[column] === value),
+        operation.where.every(([column, , value]) => row[column] === value),
       );
-      return { rows: operation.where.some(([, , value]) => value === 'k8s-red_red_n1') ? [] : rows } as never;
+      return { rows } as never;
     }),
   );
 
@@ -147,10 +162,35 @@ describe('a packet of the host', () => {
     expect(await ends({ from: ['host'], network: 'red/red' })).toMatchObject({
       bridge: 'br-int',
       inPort: '9',
-      source: '10.100.0.2',
-      sourceMac: '0a:58:0a:64:00:02',
+      source: '10.100.0.10',
+      sourceMac: '0a:58:0a:64:00:0a',
       destinationMac: '0a:58:0a:64:00:04',
     }));
+
+  it('has the address of the family that is asked for', async () =>
+    expect(await ends({ from: ['host'], network: 'red/red', to: 'fd00:100::4' })).toMatchObject({
+      source: 'fd00:100::a',
+      sourceMac: '0a:58:0a:64:00:0a',
+    }));
+
+  it('finds the gateway of a network where its row says, and the management port beside it', async () => {
+    const vms = network({
+      ...{ name: 'vms_vms', id: 2, nads: ['vms/vms'], topology: 'layer2' },
+      ...{ subnets: ['10.42.0.0/16'], nodeSubnets: [] },
+    });
+    const ports = parseDatapathPorts('  br-int:\n    ovn-k8s-mp2 4/4: (tap)\n');
+    expect(
+      await ends({ from: ['host'], network: 'vms_vms', to: '10.42.0.5' }, { networks: [vms], ports }),
+    ).toMatchObject({
+      ...{ source: '10.42.0.1', sourceMac: '0a:58:0a:2a:00:01' },
+      ...{ destination: '10.42.0.5', destinationMac: '0a:58:0a:2a:00:05' },
+    });
+  });
+
+  it('is refused on a network that has no management port here', () =>
+    expect(
+      ends({ from: ['host'], network: 'blue', to: '10.100.0.4' }, { networks: [network({ name: 'blue', id: 3 })] }),
+    ).rejects.toThrow('network blue has no management port in 10.100.0.0/24 on this node: k8s-blue_n1 is not there'));
 
   it('goes to everything else by the gateway bridge', async () =>
     expect(await ends({ from: ['host'], to: '1.1.1.1' })).toMatchObject({

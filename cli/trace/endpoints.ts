@@ -8,8 +8,8 @@ import {
 } from '../../agent/model/names.ts';
 import type { NetworkStatus, NodeStatus, PodAttachmentStatus, PodStatus } from '../../api/agent-status.ts';
 import {
-  addressAt,
   addressOf,
+  type Cidr,
   cidrContainsIp,
   networkOfInterface,
   parseCidr,
@@ -116,12 +116,12 @@ const fromHost = async (knowledge: Knowledge, options: EndpointOptions): Promise
     .map(parseCidr)
     .find((one) => cidrContainsIp(one, destination));
   if (subnet === undefined) return fromBridge(knowledge, destination);
-  const [source, mac] = [addressAt(subnet, 2), await managementMac(knowledge, network)];
+  const { source, mac } = await managementEnd(knowledge, network, subnet);
   return {
     bridge: 'br-int',
     inPort: inPortOf(knowledge.ports, managementLinkName(parseNetworkId(network.id))),
     logicalPort: managementPortName(network.name, knowledge.node.name),
-    sourceMac: mac ?? macFromIp(source),
+    sourceMac: mac,
     destinationMac: await nextHopMac(knowledge, network, `${source}/${subnet.split('/')[1]}`, destination),
     source,
     destination,
@@ -219,14 +219,15 @@ const nextHopMac = async (
   own: string,
   destination: Ip,
 ): Promise<Mac> => {
-  if (cidrContainsIp(networkOfInterface(parseInterfaceAddress(own)), destination)) {
-    return (await macOfAddress(northbound, name, destination)) ?? derivedMac(destination);
-  }
   const router = topology === 'layer3' ? routerToSwitchPortName(name, node.name) : transitRouterToSwitchPortName(name);
   const [found] = await northbound([
-    { op: 'select', table: 'Logical_Router_Port', where: [['name', '==', router]], columns: ['mac'] },
+    { op: 'select', table: 'Logical_Router_Port', where: [['name', '==', router]], columns: ['mac', 'networks'] },
   ]);
-  const mac = found?.rows?.[0]?.['mac'];
+  const { mac, networks } = found?.rows?.[0] ?? {};
+  const isRouter = setOf(networks).some((one) => addressOf(parseInterfaceAddress(one)) === destination);
+  if (!isRouter && cidrContainsIp(networkOfInterface(parseInterfaceAddress(own)), destination)) {
+    return (await macOfAddress(northbound, name, destination)) ?? derivedMac(destination);
+  }
   if (typeof mac !== 'string') throw new CliError(`network ${name} has no router on this node: ${router} is not there`);
   return parseMac(mac);
 };
@@ -246,11 +247,25 @@ const macOfAddress = async (northbound: Transact, network: string, address: Ip):
   return undefined;
 };
 
-const managementMac = async ({ northbound, node }: Knowledge, { name }: NetworkStatus): Promise<Mac | undefined> => {
-  const where = [['name', '==', managementPortName(name, node.name)]] as const;
-  const [found] = await northbound([{ op: 'select', table: 'Logical_Switch_Port', where, columns: ['addresses'] }]);
-  const [mac] = setOf(found?.rows?.[0]?.['addresses'])[0]?.split(' ') ?? [];
-  return mac === undefined ? undefined : parseMac(mac);
+/** As its row says: which address it has follows from the network's gateway and infrastructure subnets, and not from the subnet. */
+const managementEnd = async (
+  { northbound, node }: Knowledge,
+  { name }: NetworkStatus,
+  subnet: Cidr,
+): Promise<{ readonly source: Ip; readonly mac: Mac }> => {
+  const port = managementPortName(name, node.name);
+  const [found] = await northbound([
+    { op: 'select', table: 'Logical_Switch_Port', where: [['name', '==', port]], columns: ['addresses'] },
+  ]);
+  const [mac, ...addresses] = setOf(found?.rows?.[0]?.['addresses'])[0]?.split(' ') ?? [];
+  const source = addresses
+    .filter(isIp)
+    .map(parseIp)
+    .find((one) => cidrContainsIp(subnet, one));
+  if (mac === undefined || source === undefined) {
+    throw new CliError(`network ${name} has no management port in ${subnet} on this node: ${port} is not there`);
+  }
+  return { source, mac: parseMac(mac) };
 };
 
 /** Addresses that pods are given have MACs that follow from them; IPv6 ones have their pod's IPv4 one where it has one. */

@@ -4,7 +4,7 @@ import { parseIp } from '../../net/ip.ts';
 import { type HostPacket, hostIsolationOf } from './host-isolation.ts';
 
 /** As nft 1.1 prints it, with the rules of docs/host-isolation.md. */
-const KUBELET = '\t\tsocket cgroupv2 level 2 "kubelet.slice/kubelet.service" ip daddr @udn-pod-default-ips-v4 accept\n';
+const KUBELET = '\t\tsocket cgroupv2 level 2 "kubelet.slice/kubelet.service" accept comment "cgroup 4711"\n';
 const listing = (kubelet: string): string => `table inet ovn-udn {
 \tset udn-pod-default-ips-v4 {
 \t\ttype ipv4_addr
@@ -35,18 +35,26 @@ const listing = (kubelet: string): string => `table inet ovn-udn {
 \t\ttype filter hook output priority 0; policy accept;
 \t\tip daddr . meta l4proto . th dport @udn-open-ports-v4 accept
 \t\tmeta l4proto icmp ip daddr @udn-open-ports-icmp-v4 accept
-${kubelet}\t\tip daddr @udn-pod-default-ips-v4 meta skuid >= 0 drop
+\t\tip daddr @udn-pod-default-ips-v4 jump udn-isolation-kubelet
+\t\tip daddr @udn-pod-default-ips-v4 meta skuid >= 0 drop
 \t\tip daddr @udn-pod-default-ips-v4 ct state established,related accept
 \t\tip daddr @udn-pod-default-ips-v4 drop
 \t}
 
+\tchain udn-isolation-kubelet {
+${kubelet}\t}
+
 \tchain udn-management-isolation {
 \t\ttype filter hook output priority 0; policy accept;
 \t\toifname != @udn-management-ports return
-\t\tsocket cgroupv2 level 2 . oifname @udn-host-network-pods accept
+\t\tjump udn-management-isolation-pods
 \t\tct direction reply accept
 \t\tmeta skuid >= 0 drop
 \t\tct state invalid,new drop
+\t}
+
+\tchain udn-management-isolation-pods {
+\t\tsocket cgroupv2 level 2 . oifname @udn-host-network-pods accept
 \t}
 }
 `;

@@ -40,7 +40,7 @@ const addressIsolation = (table: TableState, packet: HostPacket): HostVerdict =>
     const what = protocol === 'icmp' ? 'ping' : `${protocol} port ${port}`;
     return { kind: 'passes', why: `host isolation lets it pass: ${what} is open on the pod` };
   }
-  const kubelet = rules.some((rule) => rule.startsWith('socket cgroupv2 ') && rule.includes(`@${isolated} `));
+  const kubelet = rulesOf(table, NFT_CHAINS.isolationKubelet.name).some((rule) => rule.startsWith('socket cgroupv2 '));
   const unless = kubelet ? ' unless the kubelet sends it' : ', whoever sends it: no cgroup of a kubelet is known';
   return dropped(NFT_CHAINS.isolation.name, unless);
 };

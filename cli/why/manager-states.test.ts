@@ -1,7 +1,7 @@
 /** States that the real cluster manager makes on the embedded API server, and what is said about them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
-import { createTestCluster, type TestCluster } from '../../cluster-manager/testing/harness.ts';
+import { createTestCluster, type TestCluster, type TestClusterOptions } from '../../cluster-manager/testing/harness.ts';
 import {
   askPrimary,
   cudn,
@@ -21,15 +21,16 @@ import { askWhy, questionOf } from '../commands/why.ts';
 import { READY } from './testing/objects.ts';
 
 let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
+const start = async (options: TestClusterOptions = {}): Promise<void> => {
+  cluster = await createTestCluster(options);
   cluster.start();
   await cluster.create(namespace('ovn-udn'), node('n1', { 'k8s.ovn.org/node-chassis-id': 'c' }));
   await cluster.client.create(LEASES, {
     metadata: { namespace: 'ovn-udn', name: 'udn-cluster-manager' },
     spec: { holderIdentity: 'cm-1', leaseDurationSeconds: 15, renewTime: new Date(NOW).toISOString() },
   });
-});
+};
+beforeEach(() => start());
 afterEach(() => cluster.close());
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -64,6 +65,22 @@ it('a network and a pod that are well', async () => {
   expect(await ask('udn', 'red/net')).toMatchObject({ answer: 'UserDefinedNetwork red/net is ready', exitStatus: 0 });
   expect(await ask('red/web')).toMatchObject({ answer: 'pod red/web is ready', exitStatus: 0 });
   expect(await ask('network/red_net')).toMatchObject({ exitStatus: 0 });
+});
+
+it('a network above the limit that this cluster manager has, whatever the usual one is', async () => {
+  await cluster.close();
+  await start({ limits: { maxNetworks: 1 } });
+  await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
+  await cluster.settled();
+  await cluster.create(tenant('blue'), layer2Udn('blue/net', ['10.100.0.0/16']), pod('blue/web'));
+  const limit = 'no more than 1 networks are allowed in this cluster (--max-networks), and there are 1';
+  for (const words of [['udn', 'blue/net'], ['blue/web']]) {
+    const { answer, next, cause } = await ask(...words);
+    expect([cause, answer]).toEqual(['id-missing', expect.stringContaining(limit)]);
+    expect(next).toContain('when another network is deleted');
+  }
+  await cluster.delete('UserDefinedNetwork', 'red/net');
+  expect((await ask('udn', 'blue/net')).exitStatus).toBe(0);
 });
 
 it('a label that is missing, and one that came later', async () => {

@@ -3,6 +3,7 @@ import type { Condition } from '../../api/condition.ts';
 import { describeFinding } from '../../api/errors.ts';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import { isPrimaryLabelled } from '../../api/primary-network.ts';
+import { isRefusal } from '../../cluster-manager/allocation/network-sentences.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
@@ -131,7 +132,9 @@ export const idFinding = (nad: NadFacts, scene: Scene): Finding => {
   if (keys !== undefined && (annotatedNetwork === undefined || annotatedNetwork === conf?.name)) {
     return ok(what, String(keys.id));
   }
+  // What the cluster manager says comes first: how many networks it allows is its own setting, and cannot be guessed here.
   const [refusal] = [
+    ...toldOf(nad, scene),
     ...eventsAbout(`NetworkAttachmentDefinition/${nad.key}`, scene),
     ...scene.allocations().nadProblems(nad.key),
   ];
@@ -139,7 +142,20 @@ export const idFinding = (nad: NadFacts, scene: Scene): Finding => {
     return waitsForManager(scene, what, 'id-missing', `NetworkAttachmentDefinition ${nad.key} has no network id`);
   }
   const found = `NetworkAttachmentDefinition ${nad.key} has no network id: ${refusal}`;
-  return blocked(what, 'id-missing', found, 'change what is refused, or delete what it collides with');
+  return blocked(what, 'id-missing', found, refusal.includes('--max-networks') ? NEXT_TURN : NEXT_REFUSED);
+};
+
+const NEXT_REFUSED = 'change what is refused, or delete what it collides with';
+const NEXT_TURN = 'it has its turn when another network is deleted; or raise --max-networks of the cluster manager';
+
+/** Why its network has no id, in the condition of the object that it is rendered from. That stays when events are gone. */
+const toldOf = (nad: NadFacts, { networks }: Pick<Scene, 'networks'>): readonly string[] => {
+  const name = nad.conf?.name;
+  const source = [...networks.values()].find((facts) => isOwnedBy(nad, facts));
+  if (name === undefined || source === undefined) return [];
+  return source.conditions.flatMap(({ type, status, message }) =>
+    type === 'NetworkAllocationSucceeded' && status === 'False' && isRefusal(name, message) ? [message] : [],
+  );
 };
 
 /** Warnings, the latest first. @param uid of the object: one of its name may have been there before it */

@@ -38,7 +38,7 @@ export const realPodCommand = async (
     const containers = (await runningContainers(node)).filter((one) => isOf(one.bundle, target));
     if (containers.length === 0) continue;
     // The kubelet starts them in the order of the pod's specification.
-    const named = containers.toSorted((a, b) => a.startedMs - b.startedMs);
+    const named = ofNewestSandbox(containers.toSorted((a, b) => a.startedMs - b.startedMs));
     const found = container === undefined ? named[0] : named.find((one) => nameOf(one.bundle) === container);
     if (found !== undefined) return { node, prefix: enterArguments(found.bundle, found.pid) };
     throw new SandboxError('ERR_SANDBOX_NOT_FOUND', `pod ${namespace}/${pod} runs no container ${container ?? ''}`);
@@ -51,6 +51,15 @@ const isOf = ({ annotations }: Bundle, { namespace, pod }: PodTarget): boolean =
   annotations['io.kubernetes.cri.sandbox-namespace'] === namespace &&
   annotations['io.kubernetes.cri.sandbox-name'] === pod;
 
+/** A pod that was deleted by force still runs for a while beside its successor of the same name. @param sorted by start */
+const ofNewestSandbox = (sorted: readonly RunningContainer[]): readonly RunningContainer[] => {
+  const newest = sandboxOf(sorted.at(-1));
+  return sorted.filter((one) => sandboxOf(one) === newest);
+};
+
+const sandboxOf = (container: RunningContainer | undefined): string | undefined =>
+  container?.bundle.annotations['io.kubernetes.cri.sandbox-id'];
+
 const nameOf = ({ annotations }: Bundle): string | undefined => annotations['io.kubernetes.cri.container-name'];
 
 export const enterArguments = ({ process: { env }, linux }: Bundle, pid: number): string[] => [
@@ -60,27 +69,39 @@ export const enterArguments = ({ process: { env }, linux }: Bundle, pid: number)
 ];
 
 const runningContainers = async (node: Machine): Promise<RunningContainer[]> => {
-  const folder = node.pathOf(TASKS);
-  const ids = await ifThere(readdir(folder));
-  const containers = await Promise.all((ids ?? []).map((id) => ifThere(readContainer(join(folder, id)))));
+  const ids = await ifThere(readdir(node.pathOf(TASKS)));
+  const containers = await Promise.all((ids ?? []).map((id) => ifThere(readContainer(node, id))));
   return containers.filter((one) => one !== undefined);
 };
 
-const readContainer = async (folder: string): Promise<RunningContainer> => {
-  const [config, pid, { mtimeMs }] = await Promise.all([
+/**
+ * The process's number is written last, by crun: only then is the configuration complete. A containerd that was killed leaves the
+ * folders of containers that end meanwhile, and their numbers go to other processes: only one in the container's cgroup is meant.
+ */
+const readContainer = async (node: Machine, id: string): Promise<RunningContainer | undefined> => {
+  const folder = node.pathOf(join(TASKS, id));
+  const file = join(folder, 'init.pid');
+  const pid = Number(await readFile(file, 'utf8'));
+  if (pid <= 0) return undefined;
+  const [config, { mtimeMs }, cgroups] = await Promise.all([
     readFile(join(folder, 'config.json'), 'utf8'),
-    readFile(join(folder, 'init.pid'), 'utf8'),
-    stat(join(folder, 'init.pid')),
+    stat(file),
+    readFile(node.pathOf(`/proc/${pid}/cgroup`), 'utf8'),
   ]);
-  return { bundle: bundle.parse(JSON.parse(config)), pid: Number(pid), startedMs: mtimeMs };
+  const parsed = bundle.parse(JSON.parse(config));
+  return isIn(parsed.linux.cgroupsPath, cgroups) ? { bundle: parsed, pid, startedMs: mtimeMs } : undefined;
 };
 
-/** A container that is on its way, or that ends meanwhile, has no files yet or no more. */
+/** @param cgroups of a process, cgroups(7): the line `0::` is of version 2, as this process sees it: from the root of the machine */
+const isIn = (cgroup: string, cgroups: string): boolean =>
+  cgroups.split('\n').some((line) => line.startsWith('0::') && `${line}/`.includes(`${cgroup}/`));
+
+/** A container that is on its way, or that ends meanwhile, has no files yet or no more; nor has a process that has ended. */
 const ifThere = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR', 'ESRCH')) return undefined;
     throw error;
   }
 };

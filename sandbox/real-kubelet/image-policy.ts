@@ -5,9 +5,13 @@ const NAME = 'sandbox-images';
 const API_VERSION = 'admissionregistration.k8s.io/v1';
 
 /** A name without tag is `latest`, for which a kubelet would ask a registry; every node has it already. */
-const EXPRESSION = `Object{spec: Object.spec{containers: object.spec.containers
-  .filter(c, c.image == 'toolbox')
-  .map(c, Object.spec.containers{name: c.name, imagePullPolicy: 'IfNotPresent'})}}`;
+const EXPRESSION = `Object{spec: Object.spec{
+  containers: object.spec.containers
+    .filter(c, c.image == 'toolbox')
+    .map(c, Object.spec.containers{name: c.name, imagePullPolicy: 'IfNotPresent'}),
+  initContainers: object.spec.?initContainers.orValue([])
+    .filter(c, c.image == 'toolbox')
+    .map(c, Object.spec.initContainers{name: c.name, imagePullPolicy: 'IfNotPresent'})}}`;
 
 export const IMAGE_POLICY: readonly ManifestObject[] = [
   {

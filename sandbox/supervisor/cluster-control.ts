@@ -1,12 +1,14 @@
 /** What can be done with a cluster that this process owns, here and through its socket. */
 import { messageOf, SandboxError } from '../errors.ts';
-import { podCommand } from '../kubelet/exec-info.ts';
+import { type PodTarget, podCommand } from '../kubelet/exec-info.ts';
 import { NODE_KUBECONFIG } from '../machine/node-root.ts';
 import type { CommandLine, EnterOptions } from '../machine/types.ts';
 import { CONTROL_PLANE } from '../plan/daemons.ts';
+import { defaultContainer } from '../real-kubelet/default-container.ts';
 import { realPodCommand } from '../real-kubelet/exec-info.ts';
 import { type ClusterContext, type ClusterState, machineNamed, OUTSIDE, SERVICES } from './cluster-context.ts';
 import { serveControl } from './control-server.ts';
+import { kubeClient } from './kube-client.ts';
 import type { Control, NodeStatus, SandboxStatus, Target } from './types.ts';
 
 /** A sandbox of this process. */
@@ -95,11 +97,22 @@ const enterTarget = async (
     case 'pod': {
       const nodes = context.plan.nodes.map(({ name }) => machineNamed(state, name));
       const find = context.realKubelet === undefined ? podCommand : realPodCommand;
-      const { node, prefix } = await find(nodes, target);
+      const { node, prefix } = await find(nodes, await withContainer(context, target));
       // The pod's environment is in the prefix; what comes with the call is added by the innermost command.
       const added = Object.entries(options.env ?? {}).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
       return node.enter([...prefix, ...added, '--', ...argv]);
     }
+  }
+};
+
+/** The stand-in's own list has the order of the specification. */
+const withContainer = async (context: ClusterContext, target: PodTarget): Promise<PodTarget> => {
+  if (context.realKubelet === undefined || target.container !== undefined) return target;
+  const client = await kubeClient(context);
+  try {
+    return { ...target, container: await defaultContainer(client, target) };
+  } finally {
+    client.close();
   }
 };
 

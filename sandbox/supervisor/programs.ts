@@ -2,8 +2,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect } from '../../kube/client/connect.ts';
-import { loadConnection } from '../../kube/config/load.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { PROJECT_NAMESPACE } from '../api/kube/identities.ts';
@@ -24,6 +22,7 @@ import { addService, type ClusterContext, type ClusterState, logPath, machineNam
 import { startOnce } from './control-plane-services.ts';
 import { startEmbeddedApi } from './embedded-api.ts';
 import { startKubeApi } from './kube-api.ts';
+import { kubeClient } from './kube-client.ts';
 import { waitForNodesReady, waitForNodesRegistered } from './node-readiness.ts';
 import { startNodeKubelet } from './real-kubelets.ts';
 
@@ -152,9 +151,4 @@ export const waitForNodes = async (
   } finally {
     client.close();
   }
-};
-
-const kubeClient = async ({ folder, artifacts }: ClusterContext): Promise<KubeClient> => {
-  const connection = await loadConnection({ kubeconfig: folder.kubeconfig, env: {} });
-  return connect(connection, { userAgent: `sandbox/${artifacts.version}` });
 };

@@ -30,8 +30,9 @@ struct probe *parse_probe(const char *line, const struct probe_settings *setting
   if (!strcmp(protocol, "icmp")) probe->protocol = PROBE_ICMP;
   else if (!strcmp(protocol, "tcp")) probe->protocol = PROBE_TCP;
   else if (!strcmp(protocol, "udp")) probe->protocol = PROBE_UDP;
-  else return refuse(probe, line, "the protocol must be icmp, tcp or udp");
-  int port = probe->protocol == PROBE_TCP ? settings->tcp_port : settings->udp_port;
+  else if (!strcmp(protocol, "sctp")) probe->protocol = PROBE_SCTP;
+  else return refuse(probe, line, "the protocol must be icmp, tcp, udp or sctp");
+  int port = probe->protocol == PROBE_UDP ? settings->udp_port : settings->tcp_port;
   if (!parse_address(address, probe->family, port, &probe->to, &probe->to_length))
     return refuse(probe, line, "not an address of this family");
   if (strcmp(interface, "-")) strcpy(probe->interface, interface);

@@ -1,8 +1,8 @@
 /*
  * toolbox probe [--timeout MS] [--tries N] [--parallel N] [--tcp-port N] [--udp-port N]
  *
- * Reads `id family protocol address [interface|-] [nonce]` lines (protocol icmp, tcp or udp) and runs the probes at the
- * same time; an address may have a port. Prints {"id","answered","who","error","rtt_us","tries","nonce"} per probe as it
+ * Reads `id family protocol address [interface|-] [nonce]` lines (protocol icmp, tcp, udp or sctp) and runs the
+ * probes at the same time; an address may have a port. Over SCTP it asks what it asks over TCP. Prints {"id","answered","who","error","rtt_us","tries","nonce"} per probe as it
  * ends. `who` is what the server calls itself. The server that a probe reaches records its nonce, answered or not.
  * A try takes as long as --timeout; one that fails sooner (refused, unreachable) is tried again when its time is over,
  * because rules and routes may be on their way.
@@ -59,15 +59,16 @@ static void start_icmp(size_t index) {
 }
 
 static int open_socket(struct probe *probe, size_t index) {
-  int type = probe->protocol == PROBE_TCP ? SOCK_STREAM : SOCK_DGRAM;
-  int fd = socket(probe->to.any.sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int is_stream = probe->protocol != PROBE_UDP;
+  int type = (is_stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  int fd = socket(probe->to.any.sa_family, type, probe->protocol == PROBE_SCTP ? IPPROTO_SCTP : 0);
   if (fd < 0) return -1;
   probe->fd = fd;
   if (probe->interface[0] &&
       setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, probe->interface, (socklen_t)strlen(probe->interface)) < 0)
     return -1;
   if (connect(fd, &probe->to.any, probe->to_length) < 0 && errno != EINPROGRESS) return -1;
-  return watch(EPOLL_CTL_ADD, fd, probe->protocol == PROBE_TCP ? EPOLLOUT : EPOLLIN, index);
+  return watch(EPOLL_CTL_ADD, fd, is_stream ? EPOLLOUT : EPOLLIN, index);
 }
 
 static void start_socket(size_t index) {

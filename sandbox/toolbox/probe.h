@@ -4,7 +4,7 @@
 
 #include "toolbox.h"
 
-enum probe_protocol { PROBE_ICMP, PROBE_TCP, PROBE_UDP };
+enum probe_protocol { PROBE_ICMP, PROBE_TCP, PROBE_UDP, PROBE_SCTP };
 
 struct probe {
   char id[128], nonce[NONCE_MAX + 1], interface[16];
@@ -13,7 +13,7 @@ struct probe {
   union address to;
   socklen_t to_length;
   int64_t sent_at, deadline;
-  /* Of TCP: what has come so far. Of all: the answer's text. */
+  /* Of TCP and SCTP: what has come so far. Of all: the answer's text. */
   size_t length;
   char answer[512];
   const char *error;

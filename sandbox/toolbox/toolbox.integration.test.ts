@@ -218,7 +218,7 @@ describe('probe', () => {
     expect((await pending).get('late')?.tries).toBeGreaterThan(1);
   });
 
-  it.each(['x', 'a 5 tcp 10.0.0.1', 'a 4 sctp 10.0.0.1', 'a 4 tcp fd00::1', 'a 4 tcp 10.0.0.1:0', 'a 6 tcp [fd00::1'])(
+  it.each(['x', 'a 5 tcp 10.0.0.1', 'a 4 dccp 10.0.0.1', 'a 4 tcp fd00::1', 'a 4 tcp 10.0.0.1:0', 'a 6 tcp [fd00::1'])(
     'refuses %j, and says so',
     async (line) => {
       await expect(probe([line])).rejects.toMatchObject({ exitCode: 2, stderr: expect.stringContaining(line) });

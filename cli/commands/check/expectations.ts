@@ -45,6 +45,8 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'nodenetworkreports.k8s.ovn.org': ['list', 'watch'],
     nodes: ['list', 'patch', 'watch'],
     pods: ['get', 'list', 'patch', 'watch'],
+    'endpointslices.discovery.k8s.io': ['create', 'delete', 'list', 'patch', 'watch'],
+    'services/finalizers': ['update'],
     'userdefinednetworks.k8s.ovn.org': ['get', 'list', 'patch', 'watch'],
     'userdefinednetworks/finalizers.k8s.ovn.org': ['update'],
     'userdefinednetworks/status.k8s.ovn.org': ['patch'],

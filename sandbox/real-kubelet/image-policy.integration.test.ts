@@ -1,0 +1,67 @@
+/** On a real API server: which pods a kubelet would ask a registry for. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from '../../kube/resources.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import { eventually } from '../../test/conformance/kube/harness.ts';
+import { type RealServer, startRealServer } from '../../test/conformance/kube/real-server.ts';
+import { createObjects } from '../objects/objects.ts';
+import { IMAGE_POLICY } from './image-policy.ts';
+
+const NAMESPACE = 'images';
+let server: RealServer;
+let client: KubeClient;
+
+beforeAll(async () => {
+  server = await startRealServer('test-image-policy', { definitions: false });
+  client = await server.connect();
+  await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  // A real server lets pods in only when it is there; a controller may have been quicker.
+  await client
+    .create(SERVICE_ACCOUNTS, { metadata: { namespace: NAMESPACE, name: 'default' } })
+    .catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+  await createObjects(client).apply(IMAGE_POLICY);
+}, 120_000);
+afterAll(async () => {
+  await client?.delete(NAMESPACES, { name: NAMESPACE }).catch(() => {});
+  await createObjects(client).delete(IMAGE_POLICY, { timeoutSeconds: 10 });
+  client?.close();
+  await server?.close();
+});
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly imagePullPolicy?: string;
+}
+
+/** As the server has it. */
+const made = async (spec: Readonly<Record<string, readonly Container[]>>) => {
+  const metadata = { namespace: NAMESPACE, name: 'web' };
+  return (await client.create(PODS, { metadata, spec }, { dryRun: true }))['spec'] as Readonly<
+    Record<string, readonly Container[] | undefined>
+  >;
+};
+
+const policies = (containers: readonly Container[] | undefined) =>
+  containers?.map(({ name, image, imagePullPolicy }) => `${name} ${image} ${imagePullPolicy}`);
+
+it('the image toolbox is never pulled, whatever container has it; others are as they are anywhere', async () => {
+  const containers = [
+    { name: 'main', image: 'toolbox' },
+    { name: 'other', image: 'example.org/other' },
+  ];
+  await eventually(async () => {
+    const { containers: found, initContainers } = await made({ containers });
+    expect(policies(found)).toEqual(['main toolbox IfNotPresent', 'other example.org/other Always']);
+    expect(initContainers ?? []).toEqual([]);
+  });
+  const before = [
+    { name: 'first', image: 'toolbox' },
+    { name: 'second', image: 'example.org/other:1' },
+  ];
+  const { initContainers } = await made({ containers, initContainers: before });
+  expect(policies(initContainers)).toEqual(['first toolbox IfNotPresent', 'second example.org/other:1 IfNotPresent']);
+});
