@@ -16,8 +16,8 @@ build: build/.installed ## npm dependencies and everything that bin/ needs
 check: build/.installed ## types, lint, format, import rules, dead code, generated files, unit tests
 	@$(NPM) run --silent check
 
-test: build ## all test lanes: unit, integration, e2e
-	@$(NPM) run --silent test
+test: build ## all test lanes: unit, integration, e2e (LANES="unit e2e" for some)
+	@$(NPM) run --silent test -- $(LANES)
 
 test-unit: build/.installed ## unit and property tests
 	@$(NPM) run --silent test:unit

@@ -1,9 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
 /** Their unit tests keep nothing between them, and share the modules that they load: half of the time was loading. */
-const shared = '{net,api,kube,ovsdb,datapath,agent,cli,tools,bench}';
-const apart = '{program,cluster-manager,sandbox,cni-shim,demo}';
+const shared = '{program,net,api,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
+/** Looks at its environment when it is loaded. */
+const apart = 'demo';
 const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
+
+/** Unit tests that take seconds each, as they try so much: with the integration lane, so that `make check` stays short. */
+const SIMULATIONS = [
+  'cluster-manager/allocation/address-ledger.property.test.ts',
+  'cluster-manager/controllers/fairness.test.ts',
+  'cluster-manager/controllers/manager.property.test.ts',
+  'datapath/host/convergence.test.ts',
+  'test/unit/node-status/node-status.test.ts',
+  'test/unit/outside-text/outside-text.test.ts',
+];
 
 /** The test lanes of docs/testing.md: unit needs nothing, integration needs real daemons, e2e needs the sandbox. */
 /**
@@ -22,7 +33,8 @@ const e2e = {
   retry: RETRIES,
   globalSetup: ['test/guest/share.ts'],
   testTimeout: 180_000,
-  hookTimeout: 180_000,
+  // More than pods are waited for in a guest, so that it is told which is not ready.
+  hookTimeout: 300_000,
   fileParallelism: false,
 };
 
@@ -37,11 +49,15 @@ export default defineConfig({
           ...unit,
           name: 'unit',
           include: [`${shared}/**/*.test.ts`, 'test/unit/**/*.test.ts'],
+          exclude: [...unit.exclude, ...SIMULATIONS],
           isolate: false,
         },
       },
       {
         test: { ...unit, name: 'unit-apart', include: [`${apart}/**/*.test.ts`] },
+      },
+      {
+        test: { ...unit, name: 'simulations', include: SIMULATIONS, maxWorkers: 2 },
       },
       {
         test: {

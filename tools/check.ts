@@ -1,6 +1,6 @@
 /**
- * `make check`: what can be said about the sources without starting anything. The tests use one core, the other steps run
- * one after the other beside them. A step that passes prints one line, one that fails everything that it wrote.
+ * `make check`: what can be said about the sources without starting anything. The other steps run one after the
+ * other beside the tests. A step that passes prints one line, one that fails everything that it wrote.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,12 +25,14 @@ const STATIC: readonly Step[] = [
   { step: 'dead code', command: ['npm', 'run', '--silent', 'dead'] },
   { step: 'generated files', command: ['npm', 'run', '--silent', 'gen:check'] },
 ];
-const TESTS: Step = { step: 'unit tests', command: ['npm', 'run', '--silent', 'test:unit', '--', '--reporter=dot'] };
+/** With a report of its own, as the lane has: who ran this need not run the lane. */
+const REPORTERS = ['--reporter=dot', '--reporter=json', `--outputFile.json=${reportFile('unit')}`];
+const TESTS: Step = { step: 'unit tests', command: ['npm', 'run', '--silent', 'test:unit', '--', ...REPORTERS] };
 
 const main = async (): Promise<void> => {
   const report = reportFile('check');
   mkdirSync(REPORT_FOLDER, { recursive: true });
-  rmSync(report, { force: true });
+  for (const file of [report, reportFile('unit')]) rmSync(file, { force: true });
   const [statics, tests] = await Promise.all([oneAfterTheOther(STATIC), run(TESTS)]);
   const outcomes = [...statics, tests];
   writeFileSync(report, JSON.stringify(outcomes));

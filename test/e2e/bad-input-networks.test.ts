@@ -190,7 +190,7 @@ describe('two networks with the same name', () => {
 
   it('a NAD that says something else of a network that exists: the NAD is told, the network stays as it is', async () => {
     await objects.apply([namespace('twin'), nad('twin', 'net', conf('twin'))]);
-    await isTold('twin', 'net', /CNI config does not match that of network good_net/);
+    await isTold('twin', 'net', /network name good_net belongs to UserDefinedNetwork good\/net/);
     await objects.apply([pod('twin', 'twin-1', 'node-1')]);
     await eventually(async () =>
       expect((await eventsOf(sandbox, 'twin', 'twin-1')).map(({ reason }) => reason)).toContain('ErrorAttachingPod'),

@@ -149,7 +149,7 @@ describe.each(['red', 'green'])('of a pod in %s, two ADDs and a DEL', (inNamespa
       ];
       const answers = await Promise.all(calls.map((start) => later(random.next() * 30, start)));
       expect(answers[2]?.status).toBe(0);
-      for (const { body } of answers) expect([0, 11, 102]).toContain(body.code ?? 0);
+      for (const { body } of answers) expect([0, 11, 102], JSON.stringify(body)).toContain(body.code ?? 0);
       // As a kubelet does with a sandbox that it does not know to be ready: away with it, and the other one again.
       expect((await call('DEL', subject, one)).status).toBe(0);
       const again = await call('ADD', subject, other);

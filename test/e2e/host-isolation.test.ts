@@ -71,6 +71,6 @@ it('startup, readiness and liveness probes work, over HTTP, TCP and gRPC, also w
   await applyAndWait(cluster(), [probed('red', 'probed'), probed('plain', 'probed')]);
   await cluster().kill(NODE, 'kubelet', 'SIGKILL');
   await applyAndWait(cluster(), [probed('red', 'later'), probed('plain', 'later')]);
-  const { stdout } = await cluster().node(NODE, ['nft', 'list', 'chain', 'inet', 'ovn-udn', 'udn-isolation']);
+  const { stdout } = await cluster().node(NODE, ['nft', 'list', 'chain', 'inet', 'ovn-udn', 'udn-isolation-kubelet']);
   expect(stdout).toContain('kubelet.slice/kubelet.service');
 });

@@ -203,8 +203,8 @@ const isolationKnowsNewCgroup = async (before: string): Promise<void> => {
   const now = await cgroupOfKubelet();
   expect(now).not.toBe(before);
   await eventually(async () => {
-    const { stdout } = await cluster().node(NODE, ['nft', 'list', 'chain', 'inet', 'ovn-udn', 'udn-isolation']);
-    expect(stdout).toContain(`"kubelet.slice/kubelet.service" ip daddr`);
+    const { stdout } = await cluster().node(NODE, ['nft', 'list', 'chain', 'inet', 'ovn-udn', 'udn-isolation-kubelet']);
+    expect(stdout).toContain(`"kubelet.slice/kubelet.service" accept`);
     expect(stdout).toContain(`comment "cgroup ${now}"`);
   });
 };
@@ -252,15 +252,20 @@ it('nothing is left of a cluster whose owner is killed', async () => {
   const owner = spawn(node, [join(dist, 'sandbox.mjs'), 'supervise', options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  for await (const line of createInterface(owner.stdout)) {
-    expect(line).not.toContain('"failed"');
-    if (line.includes('"kind":"up"')) break;
-  }
-  await applyAndWait(openSandbox(name), [hostNetworkPod('default', NODE)]);
-  const namespaces = await namespacesOf(name);
-  expect(namespaces.containers.size).toBe(2);
   const ended = once(owner, 'exit');
-  owner.kill('SIGKILL');
-  await ended;
+  let namespaces: Awaited<ReturnType<typeof namespacesOf>>;
+  try {
+    for await (const line of createInterface(owner.stdout)) {
+      expect(line).not.toContain('"failed"');
+      if (line.includes('"kind":"up"')) break;
+    }
+    await applyAndWait(openSandbox(name), [hostNetworkPod('default', NODE)]);
+    namespaces = await namespacesOf(name);
+    expect(namespaces.containers.size).toBe(2);
+  } finally {
+    // Also of a test that fails here: nobody else would end it.
+    owner.kill('SIGKILL');
+    await ended;
+  }
   await untilNothingIsLeft(name, namespaces, 10_000);
 });

@@ -79,6 +79,12 @@ const OF_HOST: readonly Damage[] = [
     ...host,
   },
   {
+    what: 'the gateway bridge is set down',
+    command: 'ip link set br-ex down',
+    look: `ip -o link show br-ex | grep -o "[<,]UP[,>]"; ${ADDRESSES}; ${ROUTES}; ip route show default; ip -6 route show default`,
+    ...host,
+  },
+  {
     what: 'a sysctl is changed',
     command: `sysctl -qw net.ipv4.conf.${MP0}.forwarding=0`,
     look: `sysctl -n net.ipv4.conf.${MP0}.forwarding`,

@@ -1,11 +1,14 @@
 /** Ports of a pod's interface on the default network, and who gets an answer there: over TCP, UDP, SCTP and ICMP. */
 import { z } from 'zod';
-import type { Ip } from '../../../net/ip.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { inBackground } from './background.ts';
 
 /** Runs a program as somebody. */
-export type Run = (argv: readonly string[]) => Promise<{ readonly stdout: string }>;
+export type Run = (
+  argv: readonly string[],
+  options?: { readonly input?: string },
+) => Promise<{ readonly stdout: string }>;
 
 /** IP protocols with ports, of which only some kernels have SCTP. */
 export type PortProtocol = 'tcp' | 'udp' | 'sctp';
@@ -29,15 +32,33 @@ export const serveDoors = async (
   await sandbox.exec(pod, ['python3', '-c', SERVER, JSON.stringify(doors.filter(({ port }) => port > 0))]);
 };
 
-/** All at once. @returns the names of those that answered, sorted */
+/**
+ * All at once; twice, as a first packet may be lost while a neighbour is asked for.
+ * @returns the names of those that answered, sorted
+ */
 export const openDoors = async (run: Run, doors: readonly Door[]): Promise<string[]> => {
-  const { stdout } = await run(['python3', '-c', PROBE, JSON.stringify(doors)]);
-  const answered = z.array(z.boolean()).parse(JSON.parse(stdout));
-  return doors
-    .filter((_, index) => answered[index])
-    .map(doorName)
+  const input = doors.map((door, id) => `${id} ${probeLine(door)}\n`).join('');
+  const { stdout } = await run(['toolbox', 'probe', '--timeout', '1000', '--tries', '2'], { input });
+  const answers = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => answerSchema.parse(JSON.parse(line)));
+  if (answers.length !== doors.length) throw new Error(`${answers.length} of ${doors.length} probes have ended`);
+  return answers
+    .flatMap(({ id, answered }) => {
+      const door = doors[Number(id)];
+      return answered && door !== undefined ? [doorName(door)] : [];
+    })
     .sort();
 };
+
+const probeLine = ({ protocol, address, port }: Door): string => {
+  const family = ipFamily(address);
+  const host = family === 6 ? `[${address}]` : address;
+  return `${family} ${protocol} ${protocol === 'icmp' ? address : `${host}:${port}`}`;
+};
+
+const answerSchema = z.object({ id: z.string(), answered: z.boolean() });
 
 const heldSchema = z.object({ answered: z.int(), missed: z.int(), isAlive: z.boolean() });
 
@@ -91,10 +112,15 @@ def ask(sock, message):
         pass
 `;
 
+/** Sends back what it gets, and answers what `toolbox probe` asks. */
 const SERVER = inBackground(`${COMMON}
 def echo(sock):
     try:
-        while data := sock.recv(100):
+        while data := sock.recv(200):
+            if data.startswith(b'GET '):
+                sock.sendall(b'HTTP/1.0 200 OK\\r\\n\\r\\nopen')
+                sock.close()
+                return
             sock.sendall(data)
     except OSError:
         pass
@@ -118,35 +144,6 @@ def serve():
     for work, sock in servers:
         threading.Thread(target=work, args=(sock,)).start()
 `);
-
-/** Twice, as a first packet may be lost while a neighbour is asked for. */
-const PROBE = `
-import json, socket, subprocess, sys, threading
-${COMMON}
-doors = json.loads(sys.argv[1])
-answered = [False] * len(doors)
-def ping(address):
-    quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
-    return subprocess.run(['ping', '-c', '2', '-i', '0.5', '-W', '1', address], **quiet).returncode == 0
-def probe(index, door):
-    if door['protocol'] == 'icmp':
-        answered[index] = ping(door['address'])
-        return
-    for attempt in range(2):
-        try:
-            with connected(door, 1) as sock:
-                ask(sock, b'a message')
-            answered[index] = True
-            return
-        except OSError:
-            pass
-threads = [threading.Thread(target=probe, args=pair) for pair in enumerate(doors)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-print(json.dumps(answered))
-`;
 
 /** Its file says how they are; when somebody deletes the one beside it, it ends. */
 const HOLD = inBackground(`${COMMON}

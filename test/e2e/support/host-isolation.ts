@@ -44,14 +44,14 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
   const protocols: readonly PortProtocol[] = ['tcp', 'udp', ...(hasSctp ? (['sctp'] as const) : [])];
   const inKubelet = (node: string): Run => {
     const enter = `echo $$ > ${KUBELET_CGROUP}/cgroup.procs && exec "$@"`;
-    return (argv) => cluster().node(node, ['sh', '-c', enter, '-', ...argv]);
+    return (argv, options) => cluster().node(node, ['sh', '-c', enter, '-', ...argv], options);
   };
   const inPod = (key: string): Run => {
-    return (argv) => cluster().exec(key, argv);
+    return (argv, options) => cluster().exec(key, argv, options);
   };
   const callers: Readonly<Record<string, Run>> = {
-    'a process of the node': (argv) => cluster().node(NODE, argv),
-    'a process of another node': (argv) => cluster().node(OTHER_NODE, argv),
+    'a process of the node': (argv, options) => cluster().node(NODE, argv, options),
+    'a process of another node': (argv, options) => cluster().node(OTHER_NODE, argv, options),
     'the kubelet of another node': inKubelet(OTHER_NODE),
     'a host-network pod of the namespace': inPod(hostPods[0]),
     'another host-network pod': inPod(hostPods[1]),
@@ -98,7 +98,7 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
 
     it('while one of the default network is', async () => {
       const served = defaultAddresses(insider).flatMap((address): Door[] => [
-        { protocol: 'tcp', address, port: 8082 },
+        { protocol: 'tcp', address, port: 8080 },
         { protocol: 'icmp', address, port: 0 },
       ]);
       const all = served.map(doorName).sort();

@@ -8,46 +8,75 @@ export type NodeDump = Readonly<Record<string, readonly string[]>>;
 
 const NEIGHBOUR_STATES = / (REACHABLE|STALE|DELAY|PROBE|FAILED|INCOMPLETE|NOARP)\b/;
 
+/** All in one program on the node: each that is started costs a second of a guest's time. */
+const COMMANDS = {
+  links: 'ip -o -d link show',
+  addresses: 'ip -o addr show scope global',
+  routes: 'ip -4 route show table all; ip -6 route show table all',
+  rules: 'ip -4 rule show; ip -6 rule show',
+  neighbours: 'ip -4 neigh show nud permanent; ip -6 neigh show nud permanent',
+  flows: 'ovs-ofctl -O OpenFlow15 --no-stats --names dump-flows br-ex',
+  groups: 'ovs-ofctl -O OpenFlow15 --names dump-groups br-ex',
+  nft: 'nft list ruleset',
+  // Not every kernel has all of them. `sysctl -a` would read some thousands of others.
+  sysctls: `cd /proc/sys/net; grep -s . ${[
+    'ipv4/conf/*/rp_filter',
+    'ipv[46]/conf/*/forwarding',
+    'ipv6/conf/*/force_forwarding',
+    'ipv6/conf/*/accept_ra',
+  ].join(' ')} || [ $? = 2 ]`,
+} as const;
+
+type Section = keyof typeof COMMANDS;
+
+const SCRIPT = Object.entries(COMMANDS)
+  .map(([section, command]) => `echo '=== ${section}'; ${command}`)
+  .join('\n');
+
+const readSections = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<ReadonlyMap<string, string>> => {
+  const { stdout } = await sandbox.node(node, ['sh', '-ec', SCRIPT]);
+  const parts = stdout.split(/^=== /m).slice(1);
+  return new Map(parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]));
+};
+
+const missing = (section: string): never => {
+  throw new Error(`the node's dump has no ${section}`);
+};
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '');
+
 export const dumpNode = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<NodeDump> => {
-  const lines = async (...argv: string[]): Promise<string[]> => {
-    const { stdout } = await sandbox.node(node, argv);
-    return stdout
-      .split('\n')
-      .map((line) => line.trimEnd())
-      .filter((line) => line !== '');
-  };
-  const ip = async (...args: string[]): Promise<string[]> =>
-    (await Promise.all(['-4', '-6'].map((family) => lines('ip', family, ...args)))).flat();
-  const [links, addresses, routes, rules, neighbours, flows, groups, nft, sysctls] = await Promise.all([
-    lines('ip', '-o', '-d', 'link', 'show'),
-    lines('ip', '-o', 'addr', 'show', 'scope', 'global'),
-    ip('route', 'show', 'table', 'all'),
-    ip('rule', 'show'),
-    ip('neigh', 'show', 'nud', 'permanent'),
-    lines('ovs-ofctl', '-O', 'OpenFlow15', '--no-stats', '--names', 'dump-flows', 'br-ex'),
-    lines('ovs-ofctl', '-O', 'OpenFlow15', '--names', 'dump-groups', 'br-ex'),
-    nftTable(sandbox, node),
-    lines('sh', '-c', 'sysctl -a 2>/dev/null | grep -E "\\.(rp_filter|forwarding|force_forwarding|accept_ra) ="'),
-  ]);
+  const sections = await readSections(sandbox, node);
+  const lines = (section: Section): string[] => linesOf(sections.get(section) ?? missing(section));
   return {
-    links: links
+    links: lines('links')
       .map(linkLine)
       .filter((line) => !POD_LINK.test(line))
       .sort(),
-    addresses: addresses.map(addressLine).sort(),
-    routes: routes.filter((line) => !line.startsWith('multicast') && !/ proto kernel| expires /.test(line)).sort(),
-    rules: rules.sort(),
-    neighbours: neighbours.filter((line) => !NEIGHBOUR_STATES.test(line)).sort(),
-    flows: flows
+    addresses: lines('addresses').map(addressLine).sort(),
+    routes: lines('routes')
+      .filter((line) => !line.startsWith('multicast') && !/ proto kernel| expires /.test(line))
+      .sort(),
+    rules: lines('rules').sort(),
+    neighbours: lines('neighbours')
+      .filter((line) => !NEIGHBOUR_STATES.test(line))
+      .sort(),
+    flows: lines('flows')
       .map((line) => line.trim())
       .filter((line) => !isPassing(line))
       .sort(),
-    groups: groups
+    groups: lines('groups')
       .filter((line) => line.includes('group_id'))
       .map(groupLine)
       .sort(),
-    nft,
-    sysctls: sysctls.filter((line) => !POD_SYSCTL.test(line)).sort(),
+    nft: nftTable(sections.get('nft') ?? missing('nft')),
+    sysctls: lines('sysctls')
+      .filter((line) => !POD_SYSCTL.test(line))
+      .sort(),
   };
 };
 
@@ -89,9 +118,8 @@ export const dumpDifference = (before: NodeDump, after: NodeDump): string[] =>
  * Without counters; none when there is no table of ours. Chains, sets and maps are listed in the order in which they were
  * made, and elements as they are hashed: both mean nothing.
  */
-const nftTable = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<string[]> => {
-  const { stdout } = await sandbox.node(node, ['nft', 'list', 'ruleset']);
-  const found = /^table inet ovn-udn \{\n(.*?)^\}$/ms.exec(stdout)?.[1] ?? '';
+const nftTable = (ruleset: string): string[] => {
+  const found = /^table inet ovn-udn \{\n(.*?)^\}$/ms.exec(ruleset)?.[1] ?? '';
   return found
     .split(/^\t\}$/m)
     .map((object) => object.trim().replaceAll(/counter packets \d+ bytes \d+/g, 'counter'))
@@ -116,7 +144,7 @@ const groupLine = (line: string): string => {
 
 /** Named by container: another one when the pod has a new sandbox. */
 const POD_LINK = /^[0-9a-f]{13}(_1|[0-9a-f]{2}) /;
-const POD_SYSCTL = /\.[0-9a-f]{13}(_1|[0-9a-f]{2})\./;
+const POD_SYSCTL = /\/[0-9a-f]{13}(_1|[0-9a-f]{2})\//;
 /** OVS and OVN make them, with an address by chance. */
 const OF_OVS = ['br-int', 'ovs-netdev', 'ovs-system'];
 

@@ -1,6 +1,6 @@
 /** Our rows of a node's databases as lines that can be compared: a row that was deleted and made again is the same. */
 import type { Sandbox } from '../../../sandbox/index.ts';
-import { keyOf, type Row, readNodeState, type Tables } from './node-state.ts';
+import { keyOf, type Row, readDatabase, type Tables } from './node-state.ts';
 
 /** What ovs-vswitchd and ovn-northd write into rows of others. */
 const OF_DAEMONS: readonly string[] = [
@@ -13,7 +13,10 @@ const KEYS_OF_DAEMONS = /^(ovn-installed|requested-tnl-key|hv_cfg|sb_cfg|nb_cfg)
 
 /** Sorted: `TABLE KEY {columns}`. References are said by the key, or the name, of what they lead to. */
 export const ownedRows = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<string[]> => {
-  const { northbound, openvswitch } = await readNodeState(sandbox, node);
+  const [northbound, openvswitch] = await Promise.all([
+    readDatabase(sandbox, node, 'OVN_Northbound'),
+    readDatabase(sandbox, node, 'Open_vSwitch'),
+  ]);
   return [...describe(northbound), ...describe(openvswitch)].sort();
 };
 

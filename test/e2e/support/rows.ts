@@ -1,6 +1,6 @@
 /** What the programs have written on a node, for comparing. */
 import type { Sandbox } from '../../../sandbox/index.ts';
-import { type Row, readNodeState, type Tables } from './node-state.ts';
+import { type Row, readDatabase, type Tables } from './node-state.ts';
 
 /** Columns that the daemons count in, and no configuration. */
 const COUNTERS: readonly string[] = [
@@ -17,14 +17,16 @@ export interface Programmed {
 }
 
 export const readProgrammed = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<Programmed> => {
-  const [{ northbound, openvswitch }, flows] = await Promise.all([
-    readNodeState(sandbox, node),
+  const [rows, flows] = await Promise.all([
+    readRows(sandbox, node),
     sandbox.node(node, ['ovs-ofctl', 'dump-flows', 'br-int', '--no-stats']),
   ]);
-  return {
-    rows: [...describeTables(northbound), ...describeTables(openvswitch)].sort(),
-    flows: sortedLines(flows.stdout).filter((flow) => !isLearned(flow)),
-  };
+  return { rows, flows: sortedLines(flows.stdout).filter((flow) => !isLearned(flow)) };
+};
+
+const readRows = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<string[]> => {
+  const databases = (['OVN_Northbound', 'Open_vSwitch'] as const).map((name) => readDatabase(sandbox, node, name));
+  return (await Promise.all(databases)).flatMap(describeTables).sort();
 };
 
 /**
@@ -35,7 +37,7 @@ const isLearned = (flow: string): boolean => /\btable=(?:66|67|79),/.test(flow) 
 
 /** Rows and OVS ports that name something. */
 export const rowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string, text: string): Promise<string[]> =>
-  (await readProgrammed(sandbox, node)).rows.filter((row) => row.includes(text));
+  (await readRows(sandbox, node)).filter((row) => row.includes(text));
 
 /** The same without the zones that ovn-controller remembers on its bridge. */
 export const ownRowsNaming = async (sandbox: Pick<Sandbox, 'node'>, node: string, text: string): Promise<string[]> => {

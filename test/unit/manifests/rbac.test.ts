@@ -12,7 +12,7 @@ import { podEvents } from '../../../agent/pod-events.ts';
 import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { crdFiles } from '../../../api/crd/crds.ts';
-import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL } from '../../../api/names.ts';
+import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL, SLICE_CONTROLLER } from '../../../api/names.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
@@ -25,7 +25,7 @@ import { whenLeading } from '../../../cluster-manager/leadership.ts';
 import { systemClock } from '../../../kube/clock.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../../kube/types.ts';
 import { createWriter } from '../../../kube/writer/writer.ts';
 import { parseIp } from '../../../net/ip.ts';
@@ -64,10 +64,11 @@ const isGone = (client: KubeClient, resource: ResourceType) =>
 
 it('of the cluster manager', { timeout: 30_000 }, async () => {
   const server = await startServer();
-  const { client, used } = recordingClient(server, [
-    ...[PODS, NETWORK_ATTACHMENT_DEFINITIONS, IPAM_CLAIMS],
-    ...[USER_DEFINED_NETWORKS, CLUSTER_USER_DEFINED_NETWORKS],
-  ]);
+  const { client, used } = recordingClient(
+    server,
+    [PODS, NETWORK_ATTACHMENT_DEFINITIONS, IPAM_CLAIMS, USER_DEFINED_NETWORKS, CLUSTER_USER_DEFINED_NETWORKS],
+    [NETWORK_ATTACHMENT_DEFINITIONS],
+  );
   const events = createEventRecorder({ client, component: 'test' });
   const stop = new AbortController();
   const manager = createManager({ client, events, cluster: CLUSTER });
@@ -107,6 +108,17 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
     },
     { timeout: 10_000 },
   );
+  // The mirror of a slice comes and goes.
+  const service = { 'endpointslice.kubernetes.io/managed-by': SLICE_CONTROLLER, 'kubernetes.io/service-name': 'web' };
+  await server.create(ENDPOINT_SLICES, {
+    metadata: { name: 'web', namespace: 'red', labels: service },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.128.0.5'], targetRef: { kind: 'Pod', namespace: 'red', name: 'web' } }],
+    ports: [],
+  });
+  await vi.waitFor(async () => expect((await server.list(ENDPOINT_SLICES)).items).toHaveLength(2), { timeout: 10_000 });
+  await server.delete(ENDPOINT_SLICES, { namespace: 'red', name: 'web' });
+  await isGone(server, ENDPOINT_SLICES);
   // A second primary network: somebody has to be told; twice, so that the event is counted up.
   const second = {
     metadata: { name: 'second', namespace: 'red' },
@@ -144,9 +156,12 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
 
   // Asked of admission that the server of this test does not have: a plugin, and the policies of daemonset/admission.
   const ofAdmission = [
-    ...['userdefinednetworks/finalizers', 'clusteruserdefinednetworks/finalizers'],
-    ...['allocations/networks', 'allocations/nodes', 'allocations/pods'],
-  ].map((resource) => permission('k8s.ovn.org', resource, 'update'));
+    permission('', 'services/finalizers', 'update'),
+    ...[
+      ...['userdefinednetworks/finalizers', 'clusteruserdefinednetworks/finalizers'],
+      ...['allocations/networks', 'allocations/nodes', 'allocations/pods'],
+    ].map((resource) => permission('k8s.ovn.org', resource, 'update')),
+  ];
   expect([...used, ...ofAdmission].toSorted()).toEqual([...permissionsOf('udn-cluster-manager')].toSorted());
 });
 

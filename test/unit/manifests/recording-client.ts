@@ -8,8 +8,15 @@ export interface RecordingClient {
   readonly used: ReadonlySet<string>;
 }
 
-/** @param conflictOnce resources whose first patch of each type is refused, as when somebody else was quicker */
-export const recordingClient = (server: KubeClient, conflictOnce: readonly ResourceType[]): RecordingClient => {
+/**
+ * @param conflictOnce resources whose first patch of each type is refused, as when somebody else was quicker
+ * @param deniedOnce resources whose first server-side apply is refused, as by an admission webhook
+ */
+export const recordingClient = (
+  server: KubeClient,
+  conflictOnce: readonly ResourceType[],
+  deniedOnce: readonly ResourceType[] = [],
+): RecordingClient => {
   const used = new Set<string>();
   const note = ({ group, plural }: ResourceType, verb: string, subresource?: string): void => {
     used.add(permission(group, subresource === undefined ? plural : `${plural}/${subresource}`, verb));
@@ -43,6 +50,10 @@ export const recordingClient = (server: KubeClient, conflictOnce: readonly Resou
       if (conflictOnce.includes(resource) && !refused.has(kind)) {
         refused.add(kind);
         throw new KubeError('ERR_KUBE_STATUS', 'somebody was quicker', { status: 409, reason: 'Conflict' });
+      }
+      if (deniedOnce.includes(resource) && patch.type === 'apply' && !refused.has(`${kind} denied`)) {
+        refused.add(`${kind} denied`);
+        throw new KubeError('ERR_KUBE_STATUS', 'admission webhook says no', { status: 403, reason: 'Forbidden' });
       }
       // Server-side apply makes what is not there.
       if (patch.type === 'apply' && !(await exists(server, resource, ref))) note(resource, 'create');

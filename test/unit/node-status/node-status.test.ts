@@ -49,11 +49,15 @@ const writtenWhile = async (change: () => void | Promise<void>, milliseconds: nu
   return { reports: agents.tally.writes - before.reports, statuses: statusWrites() - before.statuses };
 };
 
-const readNetworks = async (): Promise<SimulatedNetwork[]> =>
-  (await cluster.list('UserDefinedNetwork')).map(({ metadata, ...udn }) => {
+/** As agents know them: by their NADs. */
+const readNetworks = async (): Promise<SimulatedNetwork[]> => {
+  const nads = await cluster.list('NetworkAttachmentDefinition');
+  const createdAt = new Map(nads.map(({ metadata }) => [metadata.namespace, metadata.creationTimestamp]));
+  return (await cluster.list('UserDefinedNetwork')).map(({ metadata: { namespace }, ...udn }) => {
     const { networkName = '', networkID = 0 } = udn['status'] as NetworkStatus;
-    return { name: networkName, id: networkID, createdAt: metadata.creationTimestamp ?? '' };
+    return { name: networkName, id: networkID, createdAt: createdAt.get(namespace) ?? '' };
   });
+};
 
 const nodesOf = async (namespace: string): Promise<NetworkStatus['nodes']> =>
   ((await cluster.get('UserDefinedNetwork', `${namespace}/net`))?.['status'] as NetworkStatus | undefined)?.nodes;
