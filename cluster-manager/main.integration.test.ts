@@ -118,9 +118,27 @@ it('of two with a Lease one works, and the other takes over', async () => {
   first.child.kill('SIGTERM');
   expect(await first.ended).toEqual([0, null]);
   await client.create(NODES, node('n2'));
-  await vi.waitFor(async () => expect(await idOf('n2')).toBe('3'), done);
+  // It was given the Lease: to take it, it would have waited for most of 15 s.
+  await vi.waitFor(async () => expect(await idOf('n2')).toBe('3'), { ...done, timeout: 9000 });
   second.child.kill('SIGTERM');
   expect(await second.ended).toEqual([0, null]);
+});
+
+it('is ready when it has read what there is, and says until then what it has not', async () => {
+  const name = 'userdefinednetworks.k8s.ovn.org';
+  await client.delete(CUSTOM_RESOURCE_DEFINITIONS, { name });
+  const { metricsPort } = await start([], 'started');
+  const ready = async (): Promise<[number, string]> => {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/readyz?verbose`);
+    return [response.status, await response.text()];
+  };
+  const done = { timeout: 20_000, interval: 20 };
+  // The others have been read by then, and it says why this one has not.
+  const lacks = /^userdefinednetworks have not been read yet: .+\n$/;
+  await vi.waitFor(async () => expect(await ready()).toEqual([503, expect.stringMatching(lacks)]), done);
+  const definition = Object.values(crdFiles()).find((text) => text.includes(`name: ${name}\n`)) ?? '';
+  await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(definition));
+  await vi.waitFor(async () => expect(await ready()).toEqual([200, 'ok\n']), done);
 });
 
 /** Everything that is given out once in the cluster, by who has it. */

@@ -13,7 +13,7 @@ describe('command line', () => {
         metricsAddress: undefined,
         logLevel: 'info',
         cluster: parseClusterConfig(),
-        limits: { maxNetworks: 4095 },
+        limits: { maxNetworks: 4095, maxNetworksPerNamespace: 4095 },
       },
     });
   });
@@ -33,8 +33,10 @@ describe('command line', () => {
     });
   });
 
-  it('takes a limit for the networks of the cluster', () => {
-    expect(parseCommand([], { UDN_MAX_NETWORKS: '100' })).toMatchObject({ options: { limits: { maxNetworks: 100 } } });
+  it('takes limits for the networks of the cluster and of each namespace', () => {
+    expect(parseCommand(['--max-networks-per-namespace', '3'], { UDN_MAX_NETWORKS: '100' })).toMatchObject({
+      options: { limits: { maxNetworks: 100, maxNetworksPerNamespace: 3 } },
+    });
   });
 
   it('knows help and version, whatever else is said', () => {
@@ -52,6 +54,10 @@ describe('command line', () => {
     [['--lease', 'one'], '--lease "one" is not namespace/name'],
     [['--max-networks', '4096'], '--max-networks must be a number from 0 to 4095, not "4096"'],
     [['--max-networks', 'many'], '--max-networks must be a number from 0 to 4095, not "many"'],
+    [
+      ['--max-networks-per-namespace', '1.5'],
+      '--max-networks-per-namespace must be a number from 0 to 4095, not "1.5"',
+    ],
     [['--metrics-address', 'x'], '--metrics-address "x" is not host:port'],
   ])('refuses %j', (args, message) => {
     expect(() => parseCommand(args, {})).toThrow(message);

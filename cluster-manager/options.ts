@@ -14,7 +14,7 @@ import {
   readListenAddress,
   readLogLevel,
 } from '../program/flags.ts';
-import { MOST_NETWORKS, type NetworkLimits } from './allocation/network-room.ts';
+import { MOST_NETWORKS, type NetworkLimits, PER_NAMESPACE_FLAG } from './allocation/network-room.ts';
 
 export interface Options {
   readonly kubeconfig: string | undefined;
@@ -56,7 +56,10 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
       metricsAddress: readListenAddress(flags, 'metrics-address'),
       logLevel: readLogLevel(flags),
       cluster: readClusterConfig(flags),
-      limits: { maxNetworks: readMaxNetworks(flags.text('max-networks')) },
+      limits: {
+        maxNetworks: readMost('--max-networks', flags.text('max-networks')),
+        maxNetworksPerNamespace: readMost(PER_NAMESPACE_FLAG, flags.text('max-networks-per-namespace')),
+      },
     },
   };
 };
@@ -72,10 +75,10 @@ const readLease = (text: string | undefined, duration = '15'): LeaseOptions | un
   return { namespace, name, seconds };
 };
 
-const readMaxNetworks = (text = String(MOST_NETWORKS)): number => {
+const readMost = (flag: string, text = String(MOST_NETWORKS)): number => {
   const number = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= 0 && number <= MOST_NETWORKS) return number;
-  throw new UsageError(`--max-networks must be a number from 0 to ${MOST_NETWORKS}, not "${text}"`);
+  throw new UsageError(`${flag} must be a number from 0 to ${MOST_NETWORKS}, not "${text}"`);
 };
 
 export const helpText = (): string =>
@@ -96,6 +99,11 @@ const FLAGS: readonly Flag[] = [
   {
     flag: 'max-networks',
     help: 'networks that the cluster may have, of all namespaces',
+    defaultText: `${MOST_NETWORKS}`,
+  },
+  {
+    flag: 'max-networks-per-namespace',
+    help: 'networks that each namespace may have; those of the cluster are in none',
     defaultText: `${MOST_NETWORKS}`,
   },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },

@@ -83,6 +83,17 @@ it('a network above the limit that this cluster manager has, whatever the usual 
   expect((await ask('udn', 'blue/net')).exitStatus).toBe(0);
 });
 
+it('a network above the limit of its namespace', async () => {
+  await cluster.close();
+  await start({ limits: { maxNetworks: 9, maxNetworksPerNamespace: 1 } });
+  await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
+  await cluster.settled();
+  await cluster.create(layer2Udn('red/more', ['10.101.0.0/16'], { role: 'Secondary' }));
+  const { answer, next, cause } = await ask('udn', 'red/more');
+  expect([cause, answer]).toEqual(['id-missing', expect.stringContaining('allowed in a namespace')]);
+  expect(next).toContain('another network of the namespace is deleted; or raise --max-networks-per-namespace');
+});
+
 it('a label that is missing, and one that came later', async () => {
   await cluster.create(namespace('red'), layer2Udn('red/net', ['10.100.0.0/16']), pod('red/web'));
   const entry = { ip_addresses: ['10.128.0.5/23'], mac_address: '0a:58:0a:80:00:05', role: 'primary' };

@@ -3,6 +3,7 @@ import type { Condition } from '../../api/condition.ts';
 import { describeFinding } from '../../api/errors.ts';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import { isPrimaryLabelled } from '../../api/primary-network.ts';
+import { PER_NAMESPACE_FLAG } from '../../cluster-manager/allocation/network-room.ts';
 import { isRefusal } from '../../cluster-manager/allocation/network-sentences.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
@@ -142,11 +143,17 @@ export const idFinding = (nad: NadFacts, scene: Scene): Finding => {
     return waitsForManager(scene, what, 'id-missing', `NetworkAttachmentDefinition ${nad.key} has no network id`);
   }
   const found = `NetworkAttachmentDefinition ${nad.key} has no network id: ${refusal}`;
-  return blocked(what, 'id-missing', found, refusal.includes('--max-networks') ? NEXT_TURN : NEXT_REFUSED);
+  return blocked(what, 'id-missing', found, nextStep(refusal));
+};
+
+const nextStep = (refusal: string): string => {
+  if (refusal.includes(PER_NAMESPACE_FLAG)) return NEXT_TURN_OF_NAMESPACE;
+  return refusal.includes('--max-networks') ? NEXT_TURN : NEXT_REFUSED;
 };
 
 const NEXT_REFUSED = 'change what is refused, or delete what it collides with';
 const NEXT_TURN = 'it has its turn when another network is deleted; or raise --max-networks of the cluster manager';
+const NEXT_TURN_OF_NAMESPACE = `it has its turn when another network of the namespace is deleted; or raise ${PER_NAMESPACE_FLAG} of the cluster manager`;
 
 /** Why its network has no id, in the condition of the object that it is rendered from. That stays when events are gone. */
 const toldOf = (nad: NadFacts, { networks }: Pick<Scene, 'networks'>): readonly string[] => {

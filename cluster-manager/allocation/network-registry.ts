@@ -3,21 +3,20 @@
  * known by its name; the NADs of all its namespaces are the same network. No I/O and no clock.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { ApiError, describeFinding } from '../../api/errors.ts';
+import { describeFinding } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { cudnOfNetworkName } from '../../api/names.ts';
 import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
-import { refuseOverlaps } from '../../api/network-overlap.ts';
 import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner } from '../facts/nad-owner.ts';
-import { refuseUnsupported } from '../render/unsupported.ts';
+import { networkOrNone, refusalOf } from './judge-conf.ts';
 import { KeyLedger } from './key-ledger.ts';
 import { NetworkReservations } from './network-reservations.ts';
-import { type HeldFamilies, MOST_NETWORKS, type NetworkLimits, NetworkRoom, partOf } from './network-room.ts';
+import { type HeldFamilies, MOST_NETWORKS, type NetworkLimits, NetworkRoom, needsOf, partOf } from './network-room.ts';
 import { about, belongs, faultsOf, noId, noMatch } from './network-sentences.ts';
 import { RowNames } from './row-names.ts';
 import { addTo, removeFrom, type StringSets } from './string-sets.ts';
@@ -133,11 +132,11 @@ export class NetworkRegistry {
     // Of another plugin: whatever its annotations say, it is no network of ours.
     if (nad.conf === undefined && nad.confError === undefined) return [];
     const name = nad.conf?.name ?? nad.annotatedNetwork;
-    if (keysError !== undefined) return [describeFinding(keysError)];
-    if (keys === undefined || name === undefined) return [];
-    if (nad.annotatedNetwork !== undefined && nad.annotatedNetwork !== name) return [];
+    const faults = keysError === undefined ? [] : [describeFinding(keysError)];
+    if (keys === undefined || name === undefined) return faults;
+    if (nad.annotatedNetwork !== undefined && nad.annotatedNetwork !== name) return faults;
     if (nad.conf === undefined) this.#unreadable.set(nad.key, name);
-    return this.#keys.recover(name, keys);
+    return [...faults, ...this.#keys.recover(name, keys)];
   }
 
   /**
@@ -146,20 +145,20 @@ export class NetworkRegistry {
    *   there is room for
    */
   recoverRoom(nads: readonly NadFacts[], heldFamilies: () => HeldFamilies): void {
-    const networks = new Map<string, Network>();
-    for (const { conf } of nads) {
+    const networks = new Map<string, { network: Network; namespace: string }>();
+    for (const { conf, metadata } of nads) {
       if (conf === undefined || networks.has(conf.name) || !this.#keys.has(conf.name)) continue;
-      const network = this.#networkOf(conf);
-      if (network !== undefined) networks.set(conf.name, network);
+      const network = networkOrNone(conf, this.#cluster);
+      if (network !== undefined) networks.set(conf.name, { network, namespace: metadata.namespace });
     }
-    for (const network of networks.values()) this.#room.take(network);
+    for (const { network, namespace } of networks.values()) this.#room.take(needsOf(network, namespace));
     if (!this.#room.isOverdrawn) return;
     const held = heldFamilies();
-    for (const [name, network] of networks) {
+    for (const [name, { network, namespace }] of networks) {
       const part = partOf(network, held);
       if (part === undefined) continue;
       this.#parts.set(name, part);
-      this.#room.take(part);
+      this.#room.take(needsOf(part, namespace));
     }
   }
 
@@ -172,7 +171,7 @@ export class NetworkRegistry {
     const { name } = conf;
     const definition = this.#definitions.get(name);
     if (definition !== undefined && !sameNetwork(definition.conf, conf)) return undefined;
-    const keys = this.#networks.get(name)?.keys ?? this.#reserveKeys(conf);
+    const keys = this.#networks.get(name)?.keys ?? this.#reserveKeys(conf, nadKey.split('/')[0]);
     if (keys !== undefined) this.#reservations.add(name, nadKey);
     return keys;
   }
@@ -249,7 +248,7 @@ export class NetworkRegistry {
     const had: NetworkChange[] = [];
     try {
       had.push(...this.#recoverPart(name));
-      const { change, problem } = this.#define(name, definition.conf);
+      const { change, problem } = this.#define(name, definition);
       const all = [...had, ...change];
       // Who had a part in it so far may have none any more, or the other way round.
       const same = isOther && all.length === 0 ? this.#networks.get(name) : undefined;
@@ -260,9 +259,9 @@ export class NetworkRegistry {
   }
 
   /** @throws NetError, or an Error with the reason why it gets no ids */
-  #define(name: string, conf: NetConf): { change: NetworkChange[]; problem: string[] } {
+  #define(name: string, { conf, metadata }: NadRecord): { change: NetworkChange[]; problem: string[] } {
     const before = this.#networks.get(name);
-    const refusal = this.#refusalOf(conf);
+    const refusal = refusalOf(conf, this.#cluster);
     const hasId = this.#keys.has(name);
     // What is reserved for another NAD of that name is not yet what a network works with.
     const isOld = hasId && (before !== undefined || !this.#reservations.has(name));
@@ -271,10 +270,10 @@ export class NetworkRegistry {
     const told = refusal === undefined ? [] : [about(name, refusal)];
     if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
     const network = networkOfNetConf(conf, this.#cluster);
-    const full = this.#room.refusalOf(network, this.#keys.size, hasId);
+    const full = this.#room.refusalOf(needsOf(network, metadata.namespace), this.#keys.size, hasId);
     if (full !== undefined) return { change: [], problem: [isOld ? about(name, full) : noId(name, full)] };
     const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
-    this.#room.take(network);
+    this.#room.take(needsOf(network, metadata.namespace));
     const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
     if (!isSame) this.#networks.set(name, after);
     return { change: isSame ? [] : [{ before, after }], problem: told };
@@ -302,40 +301,21 @@ export class NetworkRegistry {
     return [{ before: undefined, after }];
   }
 
-  #reserveKeys(conf: NetConf): NetworkKeys | undefined {
+  #reserveKeys(conf: NetConf, namespace: string | undefined): NetworkKeys | undefined {
     const { name } = conf;
     const isReserved = this.#reservations.has(name);
     // An id without a network is that of a NAD that can't be read: it is not given to another one.
     if (!isReserved && (this.#byNetwork.has(name) || this.#keys.has(name))) return undefined;
-    if (this.#refusalOf(conf) !== undefined || this.#rowNames.isTaken(name)) return undefined;
-    const network = this.#networkOf(conf);
-    if (network === undefined || !this.#room.hasRoomFor(network, this.#keys.size, isReserved)) return undefined;
+    if (refusalOf(conf, this.#cluster) !== undefined || this.#rowNames.isTaken(name)) return undefined;
+    const network = networkOrNone(conf, this.#cluster);
+    if (network === undefined) return undefined;
+    if (!this.#room.hasRoomFor(needsOf(network, namespace), this.#keys.size, isReserved)) return undefined;
     try {
       const keys = this.#assignKeys(network);
-      this.#room.take(network);
+      this.#room.take(needsOf(network, namespace));
       return keys;
     } catch {
       if (!isReserved) this.#forget(name);
-      return undefined;
-    }
-  }
-
-  /** Why a NAD that was written by hand can be no network; what is rendered has been judged before. */
-  #refusalOf(conf: NetConf): string | undefined {
-    try {
-      refuseUnsupported(conf);
-      refuseOverlaps(conf, this.#cluster);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ApiError) return error.message;
-      throw error;
-    }
-  }
-
-  #networkOf(conf: NetConf): Network | undefined {
-    try {
-      return networkOfNetConf(conf, this.#cluster);
-    } catch {
       return undefined;
     }
   }

@@ -10,14 +10,15 @@ import { nodeFacts } from '../facts/node-facts.ts';
 import { ClusterState } from '../state/cluster-state.ts';
 import { nad, netConf, node } from '../testing/objects.ts';
 import { NetworkRegistry } from './network-registry.ts';
-import { MOST_NETWORKS, NODE_SUBNETS_BYTES, nodeSubnetsBytes } from './network-room.ts';
+import { MOST_NETWORKS, NetworkRoom, NODE_SUBNETS_BYTES, nodeSubnetsBytes } from './network-room.ts';
 import { createSubnetLedger } from './subnet-ledger.ts';
 
 const config = parseClusterConfig();
 const layer3 = (key: string, name: string, subnets: string, metadata: Record<string, unknown> = {}) =>
   nadFacts(nad(key, netConf(key, name, { topology: 'layer3', subnets }), metadata));
 const networkOf = ({ conf }: NadFacts) => networkOfNetConf(conf as NetConf, config);
-const layer2 = (key: string, name: string) => nadFacts(nad(key, netConf(key, name)));
+const layer2 = (key: string, name: string, metadata: Record<string, unknown> = {}) =>
+  nadFacts(nad(key, netConf(key, name), metadata));
 const held = (name: string, id: string) => ({
   annotations: { 'k8s.ovn.org/network-name': name, 'k8s.ovn.org/network-id': id },
 });
@@ -115,6 +116,76 @@ describe('a limit for networks', () => {
       [undefined, 'c_n'],
     ]);
     expect(networks.remove('b/n').map(({ after }) => after?.name)).toEqual([undefined, 'e_n']);
+  });
+
+  describe('of each namespace', () => {
+    const perNamespace = (most: number) =>
+      new NetworkRegistry(config, { maxNetworks: 9, maxNetworksPerNamespace: most });
+    const refusal = (name: string, ns: string, count: number, most: number) =>
+      `no id for network ${name}: no more than ${most} networks are allowed in a namespace (--max-networks-per-namespace), and ${ns} has ${count}`;
+    const idsOf = (networks: NetworkRegistry) => [...networks.networks()].map(({ name }) => name);
+
+    it('keeps one from taking what others need, and room that becomes free is that namespace’s', () => {
+      const networks = perNamespace(1);
+      const told = ['a/n', 'a/m', 'b/n'].flatMap((key) => networks.upsert(layer2(key, key.replace('/', '_'))).problems);
+      expect(told).toEqual([refusal('a_m', 'a', 1, 1)]);
+      // Who waits in a namespace that is full does not hold up those behind it.
+      networks.upsert(layer2('b/m', 'b_m'));
+      expect(networks.remove('b/n').map(({ after }) => after?.name)).toEqual([undefined, 'b_m']);
+      expect(networks.remove('a/n').map(({ after }) => after?.name)).toEqual([undefined, 'a_m']);
+    });
+
+    it('counts what is there, whatever came and went, and moved to another namespace', () => {
+      const step = fc.record({
+        name: fc.integer({ min: 0, max: 4 }),
+        // A network that is gone, or whose oldest NAD is there now.
+        namespace: fc.constantFrom(undefined, 'a', 'b'),
+      });
+      const needs = (name: string, namespace: string) => ({ name, namespace, bytes: 0 });
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 0, max: 3 }), (steps, most) => {
+          const room = new NetworkRoom(config, { maxNetworks: 99, maxNetworksPerNamespace: most });
+          const there = new Map<string, string>();
+          for (const { name, namespace } of steps) {
+            if (namespace === undefined) {
+              room.release(`n${name}`);
+              there.delete(`n${name}`);
+            } else {
+              room.take(needs(`n${name}`, namespace));
+              there.set(`n${name}`, namespace);
+            }
+            for (const one of ['a', 'b']) {
+              const count = [...there.values()].filter((of) => of === one).length;
+              expect(room.hasRoomFor(needs('new', one), there.size, false)).toBe(count < most);
+            }
+          }
+        }),
+      );
+    });
+
+    it('does not count networks of the cluster, whatever namespaces they are in', () => {
+      const networks = perNamespace(1);
+      for (const name of ['cluster_udn_x', 'cluster_udn_y', 'a_n'])
+        networks.upsert(layer2(`a/${name.slice(-1)}`, name));
+      expect(idsOf(networks)).toEqual(['cluster_udn_x', 'cluster_udn_y', 'a_n']);
+    });
+
+    it('counts what is reserved, and what there was before a restart, which stays', () => {
+      const networks = perNamespace(1);
+      const old = ['n', 'm'].map((name, i) => layer2(`a/${name}`, `a_${name}`, held(`a_${name}`, `${i + 5}`)));
+      for (const one of old) expect(networks.recover(one)).toEqual([]);
+      networks.recoverRoom(old, () => new Map());
+      const late = layer2('a/late', 'a_late');
+      expect(networks.reserve(late.key, late.conf as NetConf)).toBeUndefined();
+      expect([...old, late].flatMap((one) => networks.upsert(one).problems)).toEqual([refusal('a_late', 'a', 2, 1)]);
+      expect(idsOf(networks)).toEqual(['a_n', 'a_m']);
+      const [first, second] = ['b/n', 'b/m'].map((key) => layer2(key, key.replace('/', '_')));
+      if (first === undefined || second === undefined) throw new Error('two networks');
+      expect(networks.reserve(first.key, first.conf as NetConf)).toBeDefined();
+      expect(networks.reserve(second.key, second.conf as NetConf)).toBeUndefined();
+      networks.settle(first.key);
+      expect(networks.reserve(second.key, second.conf as NetConf)).toBeDefined();
+    });
   });
 
   it('takes nothing away when it is lowered: what has an id keeps it', () => {

@@ -1,10 +1,10 @@
 /**
- * How many networks the cluster may have, and how many its nodes can carry: the subnets that a node has of all layer-3 networks
+ * How many networks the cluster and each namespace may have, and how many the nodes can carry: the subnets that a node has of all layer-3 networks
  * are in one annotation, and an API server takes 262,144 bytes of all annotations of an object together
  * (TotalAnnotationSizeLimitB of k8s.io/apimachinery). Who finds no room waits, in the order of coming. No I/O and no clock.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { cudnOfNetworkName, NODE_ANNOTATIONS } from '../../api/names.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
 import { type Cidr, cidrFamily, prefixLength, subnetAt } from '../../net/cidr.ts';
 import { MAX_NETWORKS } from '../../net/ids.ts';
@@ -19,21 +19,45 @@ export const NODE_SUBNETS_BYTES = 240 * 1024;
 /** How a sentence begins that says so. */
 export const NO_ROOM = `no room in annotation ${NODE_ANNOTATIONS.subnets}`;
 
+/** In the sentence about a namespace that has as many networks as it may. */
+export const PER_NAMESPACE_FLAG = '--max-networks-per-namespace';
+
 export interface NetworkLimits {
   /** Of all namespaces, primary and secondary. */
   readonly maxNetworks: number;
+  /** Of each namespace, primary and secondary; networks of the cluster are in none. Not given: as many as there are ids. */
+  readonly maxNetworksPerNamespace?: number;
 }
+
+/** What a network takes of the room that there is. */
+export interface Needs {
+  readonly name: string;
+  /** Whose networks it is counted among. Undefined: it is one of the cluster. */
+  readonly namespace: string | undefined;
+  /** In the annotation of every node. */
+  readonly bytes: number;
+}
+
+/** @param namespace of the NAD that says what the network is */
+export const needsOf = (network: Network, namespace = ''): Needs => ({
+  name: network.name,
+  namespace: cudnOfNetworkName(network.name) === undefined ? namespace : undefined,
+  bytes: nodeSubnetsBytes(network),
+});
 
 export class NetworkRoom {
   readonly #maxNetworks: number;
-  /** Network → bytes in the annotation of every node. */
-  readonly #taken = new Map<string, number>();
-  /** Network → bytes that it needs. */
-  readonly #waiting = new Map<string, number>();
+  readonly #maxPerNamespace: number;
+  /** By the name of the network. */
+  readonly #taken = new Map<string, Needs>();
+  readonly #waiting = new Map<string, Needs>();
+  /** Namespace → how many of what is taken are its networks. */
+  readonly #counts = new Map<string, number>();
   #bytes: number;
 
-  constructor(cluster: ClusterConfig, { maxNetworks }: NetworkLimits) {
+  constructor(cluster: ClusterConfig, { maxNetworks, maxNetworksPerNamespace = MOST_NETWORKS }: NetworkLimits) {
     this.#maxNetworks = maxNetworks;
+    this.#maxPerNamespace = maxNetworksPerNamespace;
     // The braces, and the default network's part.
     this.#bytes = 2 + nodeSubnetsBytes(defaultNetwork(cluster));
   }
@@ -43,21 +67,25 @@ export class NetworkRoom {
    * has its id and was not seen before is from the time before a restart: what there was stays.
    * @param ids of how many networks are in use, @param hasId whether this one's is among them
    */
-  refusalOf(network: Network, ids: number, hasId: boolean): string | undefined {
-    const needed = nodeSubnetsBytes(network);
-    const isOld = hasId && !this.#taken.has(network.name);
-    if (isOld || this.#fits(network.name, needed, ids, hasId)) return undefined;
-    this.#waiting.set(network.name, needed);
+  refusalOf(needs: Needs, ids: number, hasId: boolean): string | undefined {
+    const isOld = hasId && !this.#taken.has(needs.name);
+    if (isOld || this.hasRoomFor(needs, ids, hasId)) return undefined;
+    this.#waiting.set(needs.name, needs);
     if (!hasId && ids >= this.#maxNetworks) {
       if (this.#maxNetworks === MOST_NETWORKS) return `all ids from 1 to ${MOST_NETWORKS} are in use`;
       return `no more than ${this.#maxNetworks} networks are allowed in this cluster (--max-networks), and there are ${ids}`;
     }
-    return `${NO_ROOM} of nodes: it needs ${needed} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
+    if (!hasId && this.#isFull(needs.namespace)) {
+      return `no more than ${this.#maxPerNamespace} networks are allowed in a namespace (${PER_NAMESPACE_FLAG}), and ${needs.namespace} has ${this.#countOf(needs.namespace)}`;
+    }
+    return `${NO_ROOM} of nodes: it needs ${needs.bytes} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
   }
 
   /** Whether a network that was not seen yet would get no sentence; it does not wait for it. */
-  hasRoomFor(network: Network, ids: number, hasId: boolean): boolean {
-    return this.#fits(network.name, nodeSubnetsBytes(network), ids, hasId);
+  hasRoomFor({ name, namespace, bytes }: Needs, ids: number, hasId: boolean): boolean {
+    const more = bytes - (this.#taken.get(name)?.bytes ?? 0);
+    const isAllowed = hasId || (ids < this.#maxNetworks && !this.#isFull(namespace));
+    return isAllowed && (more <= 0 || this.#bytes + more <= NODE_SUBNETS_BYTES);
   }
 
   /** More has been taken than there is. */
@@ -65,31 +93,42 @@ export class NetworkRoom {
     return this.#bytes > NODE_SUBNETS_BYTES;
   }
 
-  take(network: Network): void {
-    this.release(network.name);
-    const bytes = nodeSubnetsBytes(network);
-    this.#taken.set(network.name, bytes);
-    this.#bytes += bytes;
+  take(needs: Needs): void {
+    this.release(needs.name);
+    this.#taken.set(needs.name, needs);
+    this.#count(needs, 1);
   }
 
   /** The network is gone, and waits no more. Absent is success. */
   release(name: string): void {
     this.#waiting.delete(name);
-    this.#bytes -= this.#taken.get(name) ?? 0;
+    const taken = this.#taken.get(name);
+    if (taken !== undefined) this.#count(taken, -1);
     this.#taken.delete(name);
   }
 
   /** Who has waited for longest of those that there is room for now. @param except who has had its turn */
   next(ids: number, hasId: (name: string) => boolean, except: ReadonlySet<string>): string | undefined {
-    for (const [name, needed] of this.#waiting) {
-      if (!except.has(name) && this.#fits(name, needed, ids, hasId(name))) return name;
+    for (const [name, needs] of this.#waiting) {
+      if (!except.has(name) && this.hasRoomFor(needs, ids, hasId(name))) return name;
     }
     return undefined;
   }
 
-  #fits(name: string, needed: number, ids: number, hasId: boolean): boolean {
-    const more = needed - (this.#taken.get(name) ?? 0);
-    return (hasId || ids < this.#maxNetworks) && (more <= 0 || this.#bytes + more <= NODE_SUBNETS_BYTES);
+  #countOf(namespace: string | undefined): number {
+    return namespace === undefined ? 0 : (this.#counts.get(namespace) ?? 0);
+  }
+
+  #isFull(namespace: string | undefined): boolean {
+    return namespace !== undefined && this.#countOf(namespace) >= this.#maxPerNamespace;
+  }
+
+  #count({ namespace, bytes }: Needs, networks: 1 | -1): void {
+    this.#bytes += networks * bytes;
+    if (namespace === undefined) return;
+    const now = this.#countOf(namespace) + networks;
+    if (now === 0) this.#counts.delete(namespace);
+    else this.#counts.set(namespace, now);
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
+import { cudn, layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -35,6 +35,33 @@ it('a network above the limit says so, and has its turn when another one is gone
   expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('1');
   // The pod has waited for it, too.
   expect(await addressOf('c/web', 'c/net')).toBe('10.20.0.3/16');
+});
+
+it('a namespace has no more networks than it may, and goes on when one of its own is gone', async () => {
+  cluster = await createTestCluster({ limits: { maxNetworks: 9, maxNetworksPerNamespace: 1 } });
+  cluster.start();
+  await cluster.create(node('n1'), tenant('a'), tenant('b'));
+  await cluster.create(layer2Udn('a/net', ['10.20.0.0/16']));
+  await cluster.settled();
+  await cluster.create(
+    layer2Udn('a/more', ['10.30.0.0/16'], { role: 'Secondary' }),
+    layer2Udn('b/net', ['10.20.0.0/16']),
+  );
+  const network = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.40.0.0/16'] } };
+  await cluster.create(cudn('shared', {}, network));
+  await cluster.settled();
+  const full =
+    'no id for network a_more: no more than 1 networks are allowed in a namespace (--max-networks-per-namespace), and a has 1';
+  expect(await saidOf('a/more', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${full}`);
+  expect(eventsAbout('more')).toContain(`InvalidNetwork: ${full}`);
+  expect(await saidOf('b/net', 'Ready')).toMatch(/^True/);
+  expect((await condition('ClusterUserDefinedNetwork', 'shared', 'Ready'))?.status).toBe('True');
+  await cluster.delete('UserDefinedNetwork', 'b/net');
+  await cluster.settled();
+  expect(await saidOf('a/more', 'Ready')).toMatch(/^False/);
+  await cluster.delete('UserDefinedNetwork', 'a/net');
+  await cluster.settled();
+  expect(await saidOf('a/more', 'Ready')).toMatch(/^True/);
 });
 
 it('the limit is kept over a restart: the oldest have what they had', async () => {

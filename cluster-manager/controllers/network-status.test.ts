@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NetworkStatus } from '../../api/network-status.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
-import { cudn, layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
+import { askPrimary, cudn, ipamClaim, layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
 import { usageDelayMs } from './network-usage.ts';
 
 let cluster: TestCluster;
@@ -223,6 +223,65 @@ describe('how full a network is', () => {
     await clock.advance(300_000);
     await cluster.settled();
     expect(statusWrites() - before).toBe(1);
+  });
+
+  it('counts a pod that came while its NAD had lost its owner', async () => {
+    const clock = createFakeClock();
+    let repair: Promise<void> | undefined;
+    await startCluster({
+      clock,
+      wire: (client) => ({
+        ...client,
+        patch: async (...request) => {
+          if (request[0].kind === 'NetworkAttachmentDefinition') await repair;
+          return await client.patch(...request);
+        },
+      }),
+    });
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    // What was written is looked at once more.
+    for (let n = 0; n < 3; n += 1) {
+      await clock.advance(30_000);
+      await cluster.settled();
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    repair = promise;
+    await cluster.patch('NetworkAttachmentDefinition', 'ns/net', { metadata: { ownerReferences: null } });
+    const entry = { ip_addresses: ['10.20.0.9/16'], mac_address: '0a:58:0a:14:00:09', role: 'primary' };
+    const annotations = { 'k8s.ovn.org/pod-networks': JSON.stringify({ 'ns/net': entry }) };
+    await cluster.create(pod('ns/p', { annotations }));
+    await vi.waitFor(() => expect(cluster.manager.mirrors.caches.pods.has('ns/p')).toBe(true));
+    resolve();
+    await cluster.settled();
+    await clock.advance(30_000);
+    await cluster.settled();
+    expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({ pods: 1, usage: [{ used: 1 }] });
+  });
+
+  it('is told anew when a claim without a pod gives its address back', async () => {
+    const clock = createFakeClock();
+    await startCluster({ clock });
+    await cluster.create(
+      tenant('ns'),
+      node('n1'),
+      layer2Udn('ns/net', ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } }),
+    );
+    await cluster.create(ipamClaim('ns/c', 'ns_net'), pod('ns/p', askPrimary({ 'ipam-claim-reference': 'c' })));
+    const told = async () => {
+      for (let n = 0; n < 4; n += 1) {
+        await cluster.settled();
+        await clock.advance(30_000);
+      }
+      await cluster.settled();
+      const { pods, usage } = await statusOf('UserDefinedNetwork', 'ns/net');
+      return [pods, usage?.[0]?.used];
+    };
+    expect(await told()).toEqual([1, 1]);
+    await cluster.delete('Pod', 'ns/p');
+    expect(await told()).toEqual([0, 1]);
+    await cluster.delete('IPAMClaim', 'ns/c');
+    expect(await told()).toEqual([0, 0]);
   });
 
   it('is written at most 20 times a second, however many networks there are', async () => {

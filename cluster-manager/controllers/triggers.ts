@@ -126,8 +126,9 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   touch(context, after === undefined ? state.removeNad(key) : state.upsertNad(after));
   enqueue.nad(key);
   enqueueOwners(context, key, [before, after]);
-  // A network without a NAD has nothing any more that could be counted.
-  if (after === undefined) for (const owner of ownersOf(caches, before)) enqueue.usage(owner);
+  // A network without a NAD has nothing any more that could be counted; what came while a NAD was nobody's is counted now.
+  const [were, are] = [before, after].map((nad) => ownersOf(caches, nad));
+  if (were?.join() !== are?.join()) for (const owner of [...(were ?? []), ...(are ?? [])]) enqueue.usage(owner);
   if (before?.config === after?.config) return;
   const namespace = key.split('/')[0] ?? '';
   // Its primary network may be another one.
@@ -219,7 +220,7 @@ const sameForPods = (before: ClaimFacts | undefined, after: ClaimFacts | undefin
 
 /** Has everything worked on that was touched. */
 export const touch = (context: TouchContext, touched: Touched): void => {
-  const { caches, enqueue, problems, waiters } = context;
+  const { caches, enqueue, problems, state, waiters } = context;
   reportConflicts(problems, touched.conflicts);
   for (const node of touched.nodes) enqueue.node(node);
   for (const nad of touched.nads) enqueue.nad(nad);
@@ -229,9 +230,15 @@ export const touch = (context: TouchContext, touched: Touched): void => {
       enqueue.network(key);
       enqueue.usage(key);
     }
+    // Nothing else says how those are that nothing was rendered from.
+    for (const { key, isOwn } of state.registry.nadsOf(network)) if (!isOwn) enqueue.nad(key);
   }
   for (const nad of touched.admitted) enqueuePodsOf(context, caches.nads.get(nad));
-  for (const network of touched.freed) for (const pod of waiters.take(network)) enqueue.pod(pod);
+  for (const network of touched.freed) {
+    for (const pod of waiters.take(network)) enqueue.pod(pod);
+    // No pod goes with what a claim gives back.
+    for (const key of sourcesOf(context, network)) enqueue.usage(key);
+  }
 };
 
 /** With every pod: it looks at the NADs of the pod, and not at all of their networks. */

@@ -55,22 +55,35 @@ export const startControlPlane = async (
   state: ClusterState,
   { signal, lifetime }: Signals,
 ): Promise<ApiAccess | undefined> => {
-  const { options, progress, onError } = context;
+  const { options, progress } = context;
   if (!options.programs.has('api')) return undefined;
   const start = options.api === 'kube' ? startKubeApi : startEmbeddedApi;
   const api = await start(context, state, signal);
   progress(options.api === 'kube' ? 'etcd and kube-apiserver answer' : 'the API server answers');
-  const client = await kubeClient(context);
   // Real kubelets come with the scheduler and the controllers of Kubernetes.
-  if (context.realKubelet === undefined) {
-    void runScheduler({ client, onError }, lifetime);
-    void runEndpointSliceController({ client, onError }, lifetime);
-  } else await createObjects(client).apply(IMAGE_POLICY);
-  await installManifests(context, client, [...(options.definitions ? ['crds'] : []), ...api.manifests]);
+  if (context.realKubelet === undefined) await startControllers(context, lifetime);
+  const client = await kubeClient(context);
+  try {
+    if (context.realKubelet !== undefined) await createObjects(client).apply(IMAGE_POLICY);
+    await installManifests(context, client, [...(options.definitions ? ['crds'] : []), ...api.manifests]);
+  } finally {
+    client.close();
+  }
   if (options.programs.has('cluster-manager')) {
     startClusterManager(context, state, await api.clusterManagerKubeconfig());
   }
   return api;
+};
+
+/** They have a client of their own, as long as they run. */
+const startControllers = async (context: ClusterContext, lifetime: AbortSignal): Promise<void> => {
+  const { onError } = context;
+  const client = await kubeClient(context);
+  const running = [
+    runScheduler({ client, onError }, lifetime),
+    runEndpointSliceController({ client, onError }, lifetime),
+  ];
+  void Promise.all(running).finally(() => client.close());
 };
 
 /** What a cluster's administrator applies before the programs start. @param parts of `daemonset/` */

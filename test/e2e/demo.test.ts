@@ -69,6 +69,11 @@ const resultSchema = z.strictObject({
 const readResults = async (): Promise<z.output<typeof resultSchema>[]> =>
   z.array(resultSchema).parse(JSON.parse(await readFile(join(folder, 'out', 'reachability.json'), 'utf8')));
 
+/** Of examples/demo. */
+const ALL_NETWORKS = new Set(['red_red', 'blue_blue', 'green_green', 'gold_gold', 'cluster_udn_shop', 'default']);
+const networksIn = (results: Awaited<ReturnType<typeof readResults>>): Set<string> =>
+  new Set(results.flatMap(({ network }) => [network.from, network.to]));
+
 describe('make demo', () => {
   it('shows the tenants of the examples, in less than 30 seconds', async () => {
     const begin = performance.now();
@@ -77,10 +82,7 @@ describe('make demo', () => {
     expect(performance.now() - begin).toBeLessThan(30_000);
     const results = await readResults();
     expect(results.filter(({ expected, observed }) => expected !== observed)).toEqual([]);
-    const networks = new Set(results.flatMap(({ network }) => [network.from, network.to]));
-    expect(networks).toEqual(
-      new Set(['red_red', 'blue_blue', 'green_green', 'gold_gold', 'cluster_udn_shop', 'default']),
-    );
+    expect(networksIn(results)).toEqual(ALL_NETWORKS);
     for (const text of ['✓·', 'udnctl networks', 'udnctl pods', 'udnctl flows --network red/red', '0 differences']) {
       expect(demo.output()).toContain(text);
     }
@@ -89,11 +91,11 @@ describe('make demo', () => {
   });
 
   it('with API=kube does the same on a real API server', async () => {
-    const demo = await start(SMALL, { throughMake: true, variables: ['API=kube'] });
+    const demo = await startDemo({ name: NAME, folder, throughMake: true, variables: ['API=kube'] });
     expect(await demo.ended, demo.output()).toBe(0);
     expect(demo.output()).toContain('etcd and kube-apiserver answer');
     const results = await readResults();
-    expect(new Set(results.map(({ network }) => network.from))).toEqual(new Set(['red_net', 'blue_net', 'default']));
+    expect(networksIn(results)).toEqual(ALL_NETWORKS);
     expect(results.filter(({ expected, observed }) => expected !== observed)).toEqual([]);
   });
 

@@ -39,6 +39,9 @@
 {{- if and (hasKey .values "maxNetworks") (lt (int .values.maxNetworks) 4095) -}}
 {{- $args = append $args (printf "--max-networks=%d" (int .values.maxNetworks)) -}}
 {{- end -}}
+{{- if and (hasKey .values "maxNetworksPerNamespace") (lt (int .values.maxNetworksPerNamespace) 4095) -}}
+{{- $args = append $args (printf "--max-networks-per-namespace=%d" (int .values.maxNetworksPerNamespace)) -}}
+{{- end -}}
 {{- $_ := set $container "args" $args -}}
 {{ toYaml $object }}
 {{- end -}}

@@ -3,11 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { NAD_ANNOTATIONS, UDN_FINALIZER } from '../../../api/names.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../../api/resources.ts';
 import { NAMESPACES, PODS } from '../../../kube/resources.ts';
-import type { KubeClient, ResourceType } from '../../../kube/types.ts';
+import type { KubeClient, ObjectInput, ResourceType } from '../../../kube/types.ts';
 import { eventually, refusal } from '../../conformance/kube/harness.ts';
 import {
   type AdmissionCluster,
@@ -17,6 +19,7 @@ import {
   nad,
   nadOf,
   networkOf,
+  node,
   pod,
   podOf,
   type Refused,
@@ -37,6 +40,16 @@ const DEFAULT_NETWORK_STAYS = byPolicy(
   'default-network-annotation',
   "The 'v1.multus-cni.io/default-network' annotation cannot be changed after the pod was created",
 );
+
+const claimOf = (namespace: string, name: string): ObjectInput => ({
+  metadata: { namespace, name },
+  spec: { network: 'red_held', interface: 'net1' },
+});
+const claim =
+  (name: string, namespace = 'red') =>
+  (client: KubeClient, body: unknown, subresource?: string) =>
+    client.patch(IPAM_CLAIMS, { namespace, name }, { type: 'merge', body }, { subresource });
+const TAKEN = { status: { ips: ['10.1.0.5/16'] } };
 
 /** A service account of `red` with a role there. */
 const grant = async ({ admin, account }: AdmissionCluster, name: string, role: string): Promise<KubeClient> => {
@@ -81,6 +94,8 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
       ...networkOf('red', 'held'),
       metadata: { namespace: 'red', name: 'held', finalizers: [UDN_FINALIZER] },
     });
+    await admin.create(IPAM_CLAIMS, claimOf('red', 'kept'));
+    await admin.create(IPAM_CLAIMS, claimOf('blue', 'kept'));
     await admin.create(PODS, podOf('placed', { nodeName: 'node-1' }, { [NETWORKS]: '{}', ...ASKED }));
     await admin.create(NETWORK_ATTACHMENT_DEFINITIONS, nadOf('numbered', { [NAD_ANNOTATIONS.networkId]: '7' }));
   });
@@ -107,6 +122,13 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
         name: 'change its pod otherwise',
         attempt: () => pod('placed')(tenant, annotations({ 'k8s.ovn.org/open-default-ports': '[]' })),
       },
+      {
+        name: 'claim addresses that outlive its pods',
+        attempt: () => tenant.create(IPAM_CLAIMS, claimOf('red', 'mine')),
+      },
+      { name: 'label a claim', attempt: () => claim('mine')(tenant, { metadata: { labels: { a: 'b' } } }) },
+      { name: 'give a claim back', attempt: () => tenant.delete(IPAM_CLAIMS, { namespace: 'red', name: 'mine' }) },
+      { name: 'see claims, as a viewer', attempt: () => viewer.list(IPAM_CLAIMS, { namespace: 'red' }) },
       { name: 'see networks, as a viewer', attempt: () => viewer.list(USER_DEFINED_NETWORKS, { namespace: 'red' }) },
       {
         name: 'make a NAD, where it may at all',
@@ -119,6 +141,32 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
     ];
     it.each(may)('$name', async ({ attempt }) => {
       await expect(attempt()).resolves.toBeDefined();
+    });
+  });
+
+  describe('a status that a tenant sends', () => {
+    const NUMBERED = { status: { networkID: 7, subnets: ['10.9.0.0/16'] } };
+    it.each([
+      [
+        'a network',
+        'that it makes',
+        () => tenant.create(USER_DEFINED_NETWORKS, { ...networkOf('red', 's'), ...NUMBERED }),
+      ],
+      ['a network', 'that it changes', () => udn('red', 'held')(tenant, NUMBERED)],
+      ['a claim', 'that it makes', () => tenant.create(IPAM_CLAIMS, { ...claimOf('red', 's'), ...TAKEN })],
+      ['a claim', 'that it changes', () => claim('kept')(tenant, TAKEN)],
+    ])('with %s %s is dropped', async (_, __, send) => {
+      expect((await send())['status']).toBeUndefined();
+    });
+
+    it('with a pod that it makes or changes is dropped', async () => {
+      const status = { phase: 'Running', podIP: '10.1.0.5', podIPs: [{ ip: '10.1.0.5' }] };
+      const made = await tenant.create(PODS, { ...podOf('claims-to-run', { nodeName: 'node-1' }), status });
+      const changed = await pod('placed')(tenant, { status });
+      for (const one of [made, changed]) {
+        expect(one['status']).toMatchObject({ phase: 'Pending' });
+        expect(one['status']).not.toHaveProperty('podIP');
+      }
     });
   });
 
@@ -200,6 +248,66 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
       message: 'cannot create resource "userdefinednetworks"',
     },
   ];
+  const ofClaims: readonly Refused[] = [
+    {
+      name: 'say which addresses its claim has',
+      attempt: () => claim('kept')(tenant, TAKEN, 'status'),
+      message: 'cannot patch resource "ipamclaims/status"',
+    },
+    {
+      name: 'claim addresses in another namespace',
+      attempt: () => tenant.create(IPAM_CLAIMS, claimOf('blue', 'mine')),
+      message: 'cannot create resource "ipamclaims"',
+    },
+    {
+      name: 'give a claim of another namespace back',
+      attempt: () => tenant.delete(IPAM_CLAIMS, { namespace: 'blue', name: 'kept' }),
+      message: 'cannot delete resource "ipamclaims"',
+    },
+    {
+      name: 'let a claim be of another network',
+      attempt: () => claim('kept')(tenant, { spec: { network: 'blue_net' } }),
+      message: 'Network is immutable',
+    },
+    {
+      name: 'claim addresses, as a viewer',
+      attempt: () => viewer.create(IPAM_CLAIMS, claimOf('red', 'viewed')),
+      message: 'cannot create resource "ipamclaims"',
+    },
+  ];
+  const ofStatus: readonly Refused[] = [
+    {
+      name: 'say how its pod is, and which addresses it has',
+      attempt: () => pod('placed')(tenant, { status: { podIP: '10.1.0.5' } }, 'status'),
+      message: 'cannot patch resource "pods/status"',
+    },
+    {
+      name: 'say how a network of the cluster is',
+      attempt: () =>
+        tenant.patch(
+          CLUSTER_USER_DEFINED_NETWORKS,
+          { name: 'any' },
+          { type: 'merge', body: { status: { networkID: 7 } } },
+          { subresource: 'status' },
+        ),
+      message: 'cannot patch resource "clusteruserdefinednetworks/status"',
+    },
+    {
+      name: 'say what a node has of networks',
+      attempt: () => tenant.create(NODE_NETWORK_REPORTS, { metadata: { name: 'node-1' } }),
+      message: 'cannot create resource "nodenetworkreports"',
+    },
+    {
+      name: 'see what nodes have of the networks of others',
+      attempt: () => tenant.list(NODE_NETWORK_REPORTS),
+      message: 'cannot list resource "nodenetworkreports"',
+    },
+    {
+      name: 'change a node',
+      attempt: () => node('node-1')(tenant, annotations({ 'example.com/a': 'b' })),
+      message: 'cannot patch resource "nodes"',
+    },
+  ];
   const ofNads: readonly Refused[] = Object.values(NAD_ANNOTATIONS).flatMap((key) => [
     {
       name: `make a NAD with ${key}`,
@@ -216,6 +324,8 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
     it.each([
       ...ofPods,
       ...ofNetworks,
+      ...ofClaims,
+      ...ofStatus,
       ...ofNads,
       {
         name: 'take the id of a NAD away',

@@ -9,7 +9,7 @@ import { KubeError } from '../../../kube/errors.ts';
 import type { KubeClient, WatchStream } from '../../../kube/types.ts';
 import { createHistory, everyoneHasAll, makeTenants, trouble, violations } from './tenants.ts';
 
-const SECONDS = Number(process.env['UDN_CUT_WATCHES_SECONDS'] ?? 8);
+const SECONDS = Number(process.env['UDN_CUT_WATCHES_SECONDS'] ?? 60);
 const CUT_EVERY_MS = 100;
 
 let cluster: TestCluster;

@@ -124,15 +124,15 @@ describe('values', () => {
     expect(manager).toContain('"imagePullSecrets":[{"name":"mine"}]');
   });
 
-  it('the limit of networks is the cluster manager’s alone', async () => {
-    const limited = await rendered('--set', 'clusterManager.maxNetworks=100');
-    expect(textOf(limited, 'Deployment')).toContain('"--max-networks=100"');
+  it('the limits of networks are the cluster manager’s alone', async () => {
+    const limited = await rendered('--set', 'clusterManager.maxNetworks=100,clusterManager.maxNetworksPerNamespace=5');
+    expect(textOf(limited, 'Deployment')).toContain('"--max-networks=100","--max-networks-per-namespace=5"');
     const before = await rendered();
     expect(textOf(limited, 'DaemonSet')).toBe(textOf(before, 'DaemonSet'));
     expect(textOf(before, 'Deployment')).not.toContain('--max-networks');
     expect(textOf(await rendered('--set', 'clusterManager.maxNetworks=0'), 'Deployment')).toContain('--max-networks=0');
-    const values = parse(await readFile(`${CHART}/values.yaml`, 'utf8')) as { clusterManager: { maxNetworks: number } };
-    expect(values.clusterManager.maxNetworks).toBe(MOST_NETWORKS);
+    const values = parse(await readFile(`${CHART}/values.yaml`, 'utf8')) as { clusterManager: object };
+    expect(values.clusterManager).toMatchObject({ maxNetworks: MOST_NETWORKS, maxNetworksPerNamespace: MOST_NETWORKS });
   });
 
   it('the patch of daemonset/README.md sets the same limit', async () => {
@@ -184,6 +184,7 @@ describe('values', () => {
     ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
     ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],
     ['clusterManager.maxNetworks=4096', "at '/clusterManager/maxNetworks'"],
+    ['clusterManager.maxNetworksPerNamespace=-1', "at '/clusterManager/maxNetworksPerNamespace'"],
     ['clusterManager.maxNetworks=many', "at '/clusterManager/maxNetworks'"],
     ['variables.GATEWAY_MODE=local', "'GATEWAY_MODE' does not match pattern"],
     ['admission.install=maybe', "at '/admission/install'"],
