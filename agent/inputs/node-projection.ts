@@ -5,7 +5,7 @@ import { parseNodeIdAnnotation } from '../../api/annotations/ids.ts';
 import { type L3GatewayConfig, parseL3GatewayConfig } from '../../api/annotations/l3-gateway-config.ts';
 import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
 import { parseEncapIps, parseHostCidrs } from '../../api/annotations/node-lists.ts';
-import { type NodeSubnets, parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { type NodeSubnets, parseNodeSubnets, readableNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -29,7 +29,10 @@ export interface NodeProjection {
   readonly problems: readonly Problem[];
 }
 
-/** An annotation that cannot be read counts as absent. @param before of the same node, from an earlier version of it */
+/**
+ * An annotation that cannot be read counts as absent; of the subnets, which are those of all networks, what can be read is read.
+ * @param before of the same node, from an earlier version of it
+ */
 export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 'subnets'>): NodeProjection => {
   const { name, uid, annotations = {} } = object.metadata;
   const problems: Problem[] = [];
@@ -47,7 +50,9 @@ export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 's
       transitAddresses: read(NODE_ANNOTATIONS.transitAddresses, parseTransitAddresses) ?? [],
       gatewayMtuSupport: annotations[NODE_ANNOTATIONS.gatewayMtuSupport] !== 'false',
     },
-    subnets: read(NODE_ANNOTATIONS.subnets, (text, node) => parseNodeSubnets(text, node, before?.subnets)) ?? new Map(),
+    subnets:
+      read(NODE_ANNOTATIONS.subnets, (text, node) => parseNodeSubnets(text, node, before?.subnets)) ??
+      readableNodeSubnets(annotations[NODE_ANNOTATIONS.subnets] ?? ''),
     gateway: gatewayFact(read(NODE_ANNOTATIONS.gatewayConfig, parseL3GatewayConfig)),
     hostAddresses: read(NODE_ANNOTATIONS.hostCidrs, parseHostCidrs) ?? [],
     internalIps: readOr(`Node/${name}`, problems, () => internalIps(object)) ?? [],

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Cidr } from '../../net/cidr.ts';
 import { NODE_ANNOTATIONS } from '../names.ts';
-import { parseJson, parseWith } from '../parse.ts';
+import { parseJson, parseWith, readJson } from '../parse.ts';
 import { cidrSchema } from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
 
@@ -29,6 +29,26 @@ export const parseNodeSubnets = (text: string, node: string, before: NodeSubnets
       return subnets === undefined ? [] : [[network, subnets] as const];
     }),
   );
+};
+
+/** Of a text that is wrong somewhere, what is right: of one network another one's nonsense says nothing. */
+export const readableNodeSubnets = (text: string): NodeSubnets => {
+  const written = jsonOrNothing(text);
+  if (!isRecord(written)) return new Map();
+  return new Map(
+    Object.entries(written).flatMap(([network, list]) => {
+      const subnets = [list].flat().flatMap((item) => cidrSchema.safeParse(item).data ?? []);
+      return subnets.length === 0 ? [] : [[network, subnets] as const];
+    }),
+  );
+};
+
+const jsonOrNothing = (text: string): unknown => {
+  try {
+    return readJson(text);
+  } catch {
+    return undefined;
+  }
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -3,10 +3,10 @@
  * node's agent and the cluster manager each write their own keys.
  */
 import { z } from 'zod';
-import { type Cidr, cidrFamily, type InterfaceAddress, prefixLength } from '../../net/cidr.ts';
+import { addressOf, type Cidr, cidrFamily, type InterfaceAddress, prefixLength } from '../../net/cidr.ts';
 import type { PortKey } from '../../net/ids.ts';
 import { type Ip, ipFamily } from '../../net/ip.ts';
-import type { Mac } from '../../net/mac.ts';
+import { type Mac, macFromIp } from '../../net/mac.ts';
 import { POD_ANNOTATIONS } from '../names.ts';
 import { parseJsonWith, parseWith } from '../parse.ts';
 import {
@@ -56,6 +56,28 @@ export const parsePodNetworks = (text: string, pod: string): PodNetworks =>
 /** The value of one key, for who must not fail because of another's. @throws ApiError */
 export const parsePodNetworkEntry = (value: unknown, pod: string): PodNetworkEntry =>
   usualPodNetworkEntry(value) ?? parseWith(entrySchema, value, objectOf(pod));
+
+/** What an entry gives a pod and nobody else. */
+export type PodNetworkHold = Pick<PodNetworkEntry, 'ipAddresses' | 'mac' | 'tunnelId'>;
+
+/**
+ * Of an entry that is wrong somewhere, what is right: the pod may run with it.
+ * @returns undefined without an address
+ */
+export const readablePodNetworkHold = (value: unknown): PodNetworkHold | undefined => {
+  const { ip_addresses: list, ip_address: one, mac_address: mac, tunnel_id: key } = loose.catch({}).parse(value);
+  const ipAddresses = [list ?? one].flat().flatMap((item) => interfaceAddressSchema.safeParse(item).data ?? []);
+  const first = ipAddresses.find((address) => cidrFamily(address) === 4) ?? ipAddresses[0];
+  if (first === undefined) return undefined;
+  return {
+    ipAddresses,
+    // That of the address, as nearly always.
+    mac: unicastMacSchema.safeParse(mac).data ?? macFromIp(addressOf(first)),
+    tunnelId: portKeySchema.safeParse(key).data,
+  };
+};
+
+const loose: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
 
 /** Keys sorted, fields in the order that other readers expect in a diff. */
 export const formatPodNetworks = (networks: PodNetworks): string =>

@@ -65,6 +65,8 @@ interface Keyed {
 const keyedNetwork = (nad: NadFacts): Keyed | undefined => {
   if (nad.conf === undefined && nad.confError === undefined) return undefined;
   const name = nad.annotatedNetwork ?? nad.conf?.name;
+  // What else is wrong with them follows from what can't be read.
+  if (nad.keysError !== undefined) return undefined;
   return nad.keys === undefined || name === undefined ? undefined : { nad, name, keys: nad.keys };
 };
 

@@ -6,7 +6,7 @@ import { parseNetConf } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import { nodeFacts } from '../facts/node-facts.ts';
 import { netConf, node } from '../testing/objects.ts';
-import { NodeAllocations } from './node-allocations.ts';
+import { FIRST_NODE_ID, LAST_NODE_ID, NodeAllocations } from './node-allocations.ts';
 
 const cluster = parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23,fd00:10:128::/48/64' });
 
@@ -93,6 +93,28 @@ describe('node allocations', () => {
     expect(nodes.removeNode('n1')).toEqual({ nodes: ['n3'], networks: ['small'] });
     expect(nodes.subnetsOf('n3', 'small')).toEqual(['10.10.0.0/24']);
     expect(nodes.failures('small').size).toBe(0);
+  });
+
+  it('count those that have a subnet of every family, and not those that have one of some', () => {
+    const nodes = new NodeAllocations(cluster);
+    for (const name of ['n1', 'n2', 'n3']) nodes.addNode(name);
+    nodes.setNetwork(layer3('net', 'fd00:20::/56'));
+    nodes.assignNetwork('net');
+    expect(nodes.countOf('net')).toBe(3);
+    nodes.setNetwork(layer3('net', 'fd00:20::/56,10.20.0.0/23/24'));
+    nodes.assignNetwork('net');
+    expect([nodes.countOf('net'), [...nodes.failures('net').keys()]]).toEqual([2, ['n3']]);
+    expect(nodes.subnetsOf('n3', 'net')).toEqual(['fd00:20:0:2::/64']);
+  });
+
+  it('have no id for one node too many, until another one goes', () => {
+    const nodes = new NodeAllocations(cluster);
+    for (let n = FIRST_NODE_ID; n <= LAST_NODE_ID; n += 1) nodes.addNode(`n${n}`);
+    nodes.addNode('late');
+    expect(nodes.idFailure('late')).toBe('no node id is left, all from 2 to 5000 are in use');
+    expect(nodes.annotations('late').id).toBeUndefined();
+    expect(nodes.removeNode('n77').nodes).toContain('late');
+    expect([nodes.idFailure('late'), nodes.annotations('late').id]).toEqual([undefined, '77']);
   });
 
   it('keep what nodes have when subnets are added', () => {

@@ -6,7 +6,7 @@
 import { formatAddressPair } from '../../api/annotations/node-addresses.ts';
 import { formatNodeSubnet, joinNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { defaultNetwork, type Network } from '../../api/network.ts';
+import { defaultNetwork, type Network, networkFamilies } from '../../api/network.ts';
 import { nodeTransitAddresses } from '../../api/network-keys.ts';
 import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
@@ -137,9 +137,12 @@ export class NodeAllocations {
     return this.#networks.get(network)?.network.subnets.map(({ cidr }) => cidr) ?? [];
   }
 
-  /** How many nodes have their part of a network. */
+  /** How many nodes have their part of a network: a subnet of every family. */
   countOf(network: string): number {
-    return this.#networks.get(network)?.ledger.owners().length ?? 0;
+    const entry = this.#networks.get(network);
+    if (entry === undefined) return 0;
+    const families = networkFamilies(entry.network).length;
+    return entry.ledger.owners().filter((node) => entry.ledger.get(node)?.length === families).length;
   }
 
   usageOf(network: string): readonly SubnetUsage[] {

@@ -4,7 +4,13 @@
  */
 
 import { annotationOf } from '../../api/annotations/annotation-of.ts';
-import { type PodNetworkEntry, parsePodNetworkEntry, podNetworkEntryJson } from '../../api/annotations/pod-networks.ts';
+import {
+  type PodNetworkEntry,
+  type PodNetworkHold,
+  parsePodNetworkEntry,
+  podNetworkEntryJson,
+  readablePodNetworkHold,
+} from '../../api/annotations/pod-networks.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { ApiError } from '../../api/errors.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
@@ -103,24 +109,34 @@ const recover = (
   { pods, claims }: Allocations,
 ): PodPlan => {
   if (pods.holds(pod.key, nadKey)) return NOTHING;
+  const { hold, faults } = readHold(pod.key, nadKey, value);
+  if (hold === undefined) return { ...NOTHING, problems: faults };
+  const { ipAddresses, mac, tunnelId } = hold;
+  const addresses = oneOfEachFamily(ipAddresses);
+  const held = { addresses, mac, tunnelId };
+  // What the pod asks for may have changed since, or be refused by now: its addresses may be those of a claim still.
+  const claim = wantedClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses });
+  const owner = claim === undefined ? undefined : claims.ownerFor(claim, record.name);
+  const sharing = sharingOf(pod, nadKey, owner);
+  const more = ipAddresses.length - addresses.length;
+  const problems = [
+    ...(more > 0 ? [`${more} of its ${ipAddresses.length} addresses are more than one of a family`] : []),
+    ...pods.recover(pod.key, nadKey, record.name, held, sharing),
+  ].map((problem) => `network ${record.name}: ${problem}; delete the pod`);
+  return faults.length + problems.length === 0 ? NOTHING : { ...NOTHING, problems: [...faults, ...problems] };
+};
+
+const readHold = (
+  pod: string,
+  nadKey: string,
+  value: unknown,
+): { hold?: PodNetworkHold; faults: readonly string[] } => {
   try {
-    const { ipAddresses, mac, tunnelId } = parsePodNetworkEntry(value, pod.key);
-    const addresses = oneOfEachFamily(ipAddresses);
-    const held = { addresses, mac, tunnelId };
-    // What the pod asks for may have changed since, or be refused by now: its addresses may be those of a claim still.
-    const claim = wantedClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses });
-    const owner = claim === undefined ? undefined : claims.ownerFor(claim, record.name);
-    const sharing = sharingOf(pod, nadKey, owner);
-    const more = ipAddresses.length - addresses.length;
-    const problems = [
-      ...(more > 0 ? [`${more} of its ${ipAddresses.length} addresses are more than one of a family`] : []),
-      ...pods.recover(pod.key, nadKey, record.name, held, sharing),
-    ];
-    if (problems.length === 0) return NOTHING;
-    return { ...NOTHING, problems: problems.map((problem) => `network ${record.name}: ${problem}; delete the pod`) };
+    return { hold: parsePodNetworkEntry(value, pod), faults: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { ...NOTHING, problems: [`${error.object}: ${nadKey}: ${error.message}`] };
+    const hold = readablePodNetworkHold(value);
+    return { ...(hold !== undefined && { hold }), faults: [`${error.object}: ${nadKey}: ${error.message}`] };
   }
 };
 

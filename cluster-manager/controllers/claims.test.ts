@@ -84,6 +84,24 @@ describe('a claim', () => {
     ]);
   });
 
+  it('that goes before it can say what it has leaves its pod without, until there is one of its name', async () => {
+    await cluster.close();
+    let isGone = true;
+    cluster = await createTestCluster({
+      fault: ({ plural }) => (plural === 'ipamclaims' && isGone ? { status: 404, isDone: false } : undefined),
+    });
+    cluster.start();
+    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
+    await cluster.settled();
+    expect(await addressOf('ns/a', 'ns/net')).toBeUndefined();
+    isGone = false;
+    await cluster.delete('IPAMClaim', 'ns/c');
+    await cluster.create(ipamClaim('ns/c', 'ns_net'));
+    await cluster.settled();
+    expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
+    expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
+  });
+
   it('is waited for by its pod', async () => {
     cluster.start();
     await cluster.create(tenant('ns'), network('ns/net'), pod('ns/a', naming('c')));

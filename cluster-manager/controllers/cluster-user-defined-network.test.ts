@@ -84,6 +84,55 @@ describe('a ClusterUserDefinedNetwork', () => {
     expect(await annotation('NetworkAttachmentDefinition', 'a/blue', 'network-name')).toBe('cluster_udn_blue');
   });
 
+  it('and another one select one namespace: the first has it, the second follows when the last pod of the first is gone', async () => {
+    const select = (team: string) => ({ spec: { namespaceSelector: { matchLabels: { team } } } });
+    const second = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.31.0.0/16'] } };
+    const nads = async () =>
+      (await cluster.list('NetworkAttachmentDefinition')).map(
+        ({ metadata }) => `${metadata.namespace}/${metadata.name}`,
+      );
+    const said = async (name: string) => (await condition('ClusterUserDefinedNetwork', name))?.message;
+    cluster.start();
+    await cluster.create(tenant('a', { team: 'a' }), tenant('b', { team: 'a' }));
+    await cluster.settled();
+    await cluster.create(cudn('blue', TEAM_A, PRIMARY), cudn('red', TEAM_A, second));
+    await cluster.settled();
+    expect((await nads()).sort()).toEqual(['a/blue', 'b/blue']);
+    expect(await said('red')).toBe(
+      'primary network already exist in namespace "a": "blue"; primary network already exist in namespace "b": "blue"',
+    );
+    await cluster.create(pod('a/p'));
+    await cluster.settled();
+    await cluster.patch('ClusterUserDefinedNetwork', 'blue', select('nobody'));
+    await cluster.settled();
+    // Over a restart, too: who waits and who is there does not change.
+    await cluster.stop();
+    cluster.start();
+    await cluster.settled();
+    expect((await nads()).sort()).toEqual(['a/blue', 'b/red']);
+    expect(await said('red')).toBe('primary network already exist in namespace "a": "blue"');
+    await cluster.patch('Pod', 'a/p', { status: { phase: 'Succeeded' } }, 'status');
+    await cluster.settled();
+    expect((await nads()).sort()).toEqual(['a/red', 'b/red']);
+    expect(await said('red')).toContain('in following namespaces: [a, b]');
+    // And back: now the other one waits.
+    await cluster.patch('ClusterUserDefinedNetwork', 'blue', select('a'));
+    await cluster.settled();
+    expect(await said('blue')).toContain('primary network already exist in namespace "a": "red"');
+  });
+
+  it('has a namespace once, however often its selector names it', async () => {
+    cluster.start();
+    const matchExpressions = [{ key: 'team', operator: 'In', values: ['a', 'b', 'a'] }];
+    await cluster.create(
+      tenant('n', { team: 'a' }),
+      tenant('m', { team: 'b' }),
+      cudn('blue', { matchExpressions }, PRIMARY),
+    );
+    await cluster.settled();
+    expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toMatch(/namespaces: \[m, n\]$/);
+  });
+
   it('keeps what it has when an edit makes it unreadable', async () => {
     cluster.start();
     await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));

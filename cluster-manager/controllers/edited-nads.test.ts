@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { cudn, layer2Udn, layer3Udn, namespace, node, pod, tenant } from '../testing/objects.ts';
+import { cudn, layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -10,15 +10,15 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-const { annotation, addressOf } = observe(() => cluster);
+const { annotation, condition, addressOf } = observe(() => cluster);
 const NAD = 'NetworkAttachmentDefinition';
 const ID_NAMES = ['network-name', 'network-id', 'tunnel-keys'] as const;
 
 const idsOf = (key: string) => Promise.all(ID_NAMES.map((name) => annotation(NAD, key, name)));
 
 const configOf = async (key: string): Promise<Record<string, unknown>> => {
-  const nad = await cluster.get(NAD, key);
-  return JSON.parse((nad?.['spec'] as { config?: string } | undefined)?.config ?? '');
+  const found = await cluster.get(NAD, key);
+  return JSON.parse((found?.['spec'] as { config?: string } | undefined)?.config ?? '');
 };
 
 const edit = async (key: string, fields: Record<string, unknown>): Promise<void> => {
@@ -114,6 +114,45 @@ describe('a NAD of a network that somebody edits', () => {
       expect(await cluster.get(NAD, 'ns/net')).toBeUndefined();
     },
   );
+});
+
+describe('a NAD without its owner reference', () => {
+  it.each(['while the cluster manager looks', 'while nobody looks'])(
+    '%s, has it again, and goes with its network',
+    async (when) => {
+      const isSeen = when !== 'while nobody looks';
+      await withGaps();
+      const before = await held();
+      if (!isSeen) await cluster.stop();
+      for (const key of ['c/net', 'd/net']) await cluster.patch(NAD, key, { metadata: { ownerReferences: null } });
+      if (!isSeen) cluster.start();
+      await cluster.settled();
+      for (const key of ['c/net', 'd/net']) {
+        const { uid } = (await cluster.get('UserDefinedNetwork', key))?.metadata ?? {};
+        expect((await cluster.get(NAD, key))?.metadata.ownerReferences).toMatchObject([{ uid, controller: true }]);
+        expect(await condition('UserDefinedNetwork', key)).toMatchObject({ status: 'True' });
+      }
+      expect(await held()).toEqual(before);
+      await cluster.delete('Pod', 'c/second');
+      for (const key of ['c/net', 'd/net']) await cluster.delete('UserDefinedNetwork', key);
+      await cluster.settled();
+      expect(await cluster.list('UserDefinedNetwork')).toEqual([]);
+      expect(await cluster.list(NAD)).toEqual([]);
+    },
+  );
+
+  it('is a stranger where its network has not been rendered to it', async () => {
+    const copy = nad('ns/net', netConf('ns/net', 'ns_net', { subnets: '10.77.0.0/16' }));
+    await cluster.create(tenant('ns'), copy);
+    await cluster.settled();
+    await cluster.create(layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
+      status: 'False',
+      message: 'foreign NetworkAttachmentDefinition with the desired name already exist [ns/net]',
+    });
+    expect(await configOf('ns/net')).toMatchObject({ subnets: '10.77.0.0/16' });
+  });
 });
 
 describe('the NADs of a ClusterUserDefinedNetwork', () => {

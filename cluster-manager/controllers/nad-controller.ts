@@ -8,6 +8,7 @@ import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import { removeFinalizer } from './finalizer.ts';
 import { changedIdAnnotations, heldIdAnnotations, idAnnotations } from './nad-ids.ts';
+import { failureTexts } from './network-allocation.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
 
@@ -25,6 +26,7 @@ export const nadReconciler = (
     const { uid } = nad.metadata;
     const regarding = { apiVersion: NAD_API_VERSION, kind: 'NetworkAttachmentDefinition', ...ref, uid };
     problems.report(regarding, 'InvalidNetwork', found);
+    problems.report(regarding, 'NetworkAllocationFailed', withoutSubnet(nad, state));
     const annotations = changedIdAnnotations(nad, wantedIds(nad, state));
     try {
       const changes = JSON.stringify(annotations);
@@ -40,6 +42,13 @@ export const nadReconciler = (
     if (pods.length > 0) return;
     await removeFinalizer(client, NETWORK_ATTACHMENT_DEFINITIONS, ref, nad.metadata.finalizers, UDN_FINALIZER, signal);
   };
+};
+
+/** Nodes that its network has no subnet for; where it was rendered from a network, that is told there. */
+const withoutSubnet = ({ key }: NadFacts, { registry, nodes }: ControllerContext['state']): string[] => {
+  const record = registry.networkOfNad(key);
+  if (record === undefined || registry.nad(key)?.isOwn !== false) return [];
+  return failureTexts(nodes.failures(record.name));
 };
 
 /** What is refused for anything else keeps what it has; with the ids of another's network it would still be in it. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
@@ -48,6 +49,62 @@ describe('a NAD that was written by hand', () => {
       ),
     ]);
   });
+});
+
+describe('a layer-3 NAD that was written by hand', () => {
+  const layer3 = (fields: Readonly<Record<string, unknown>>) =>
+    nad('ns/l3', netConf('ns/l3', 'by-hand', { topology: 'layer3', role: 'secondary', ...fields }));
+
+  it.each(['before', 'after'])(
+    'hears of each node that it has no subnet for, %s it came, and of none twice',
+    async (when) => {
+      const nodes = [node('n1'), node('n2'), node('n3')];
+      cluster.start();
+      await cluster.create(namespace('ns'), ...(when === 'before' ? nodes : []));
+      await cluster.create(layer3({ subnets: '10.9.0.0/24/25' }));
+      await cluster.settled();
+      if (when === 'after') await cluster.create(...nodes);
+      await cluster.settled();
+      expect(eventsAbout('l3')).toEqual([
+        'NetworkAllocationFailed: Error occurred for node n3: no subnet left in 10.9.0.0/24/25',
+      ]);
+      await cluster.delete('Node', 'n1');
+      await cluster.settled();
+      expect(await annotation('Node', 'n3', 'node-subnets')).toContain('"by-hand":["10.9.0.0/25"]');
+      expect(eventsAbout('l3')).toHaveLength(1);
+    },
+  );
+
+  it.each(['excludeSubnets', 'reservedSubnets', 'infrastructureSubnets'])(
+    'with %s is refused: its nodes would get them all the same',
+    async (field) => {
+      cluster.start();
+      // The cluster's own subnet, which nobody would get of a layer-2 network.
+      await cluster.create(
+        namespace('ns'),
+        node('n1'),
+        layer3({ subnets: '10.128.0.0/9/24', [field]: '10.128.0.0/14' }),
+      );
+      await cluster.settled();
+      expect(eventsAbout('l3')).toEqual([
+        `InvalidNetwork: no id for network by-hand: ${field} of topology layer3 is not supported yet`,
+      ]);
+      expect(await annotation('Node', 'n1', 'node-subnets')).toBe('{"default":["10.128.0.0/23"]}');
+    },
+  );
+});
+
+it('a node that the default network has no subnet for hears so, until it has one', async () => {
+  await cluster.close();
+  cluster = await createTestCluster({ config: parseClusterConfig({ clusterSubnets: '10.128.0.0/22/23' }) });
+  cluster.start();
+  await cluster.create(node('n1'), node('n2'), node('n3'));
+  await cluster.settled();
+  expect(eventsAbout('n3')).toEqual(['NodeAllocationFailed: network default: no subnet left in 10.128.0.0/22/23']);
+  await cluster.delete('Node', 'n1');
+  await cluster.settled();
+  expect(await annotation('Node', 'n3', 'node-subnets')).toBe('{"default":["10.128.0.0/23"]}');
+  expect([...eventsAbout('n2'), ...eventsAbout('n3')]).toHaveLength(1);
 });
 
 describe('hostile input', () => {

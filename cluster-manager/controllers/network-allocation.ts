@@ -36,6 +36,10 @@ export const networkAllocation = (
   return { condition, fields: fieldsOf(record), failures };
 };
 
+/** For events, one for each node. @param failures node → why it has no subnet */
+export const failureTexts = (failures: ReadonlyMap<string, string>): string[] =>
+  [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`);
+
 const fieldsOf = ({ name, network, keys }: NetworkRecord): NetworkStatusFields => ({
   networkName: name,
   networkID: keys.id,

@@ -9,7 +9,7 @@ import type { WorkResult } from '../../kube/queue/types.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import { planRelease, planWanted, type ReleasePlan, type WantedPlan } from '../render/plan-network.ts';
 import { removeFinalizer } from './finalizer.ts';
-import { networkAllocation } from './network-allocation.ts';
+import { failureTexts, networkAllocation } from './network-allocation.ts';
 import {
   createdCondition,
   deletingCondition,
@@ -221,8 +221,7 @@ const allocated = (
     return { conditions: [created.status === 'True' ? unusedCondition : readyCondition([created])], fields: {} };
   }
   const { condition, fields, failures } = allocation;
-  const texts = [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`);
-  controller.problems.report(regarding(facts), 'NetworkAllocationFailed', texts);
+  controller.problems.report(regarding(facts), 'NetworkAllocationFailed', failureTexts(failures));
   return { conditions: [condition, readyCondition([created, condition])], fields };
 };
 

@@ -67,6 +67,7 @@ export const deleteNad = async (
   signal: AbortSignal,
 ): Promise<Outcome> => {
   if (plan.kind === 'blocked') return { message: plan.message };
+  if (plan.kind === 'deleting' && plan.message !== undefined) return { message: plan.message };
   if (plan.kind !== 'delete') return {};
   const { key, metadata } = plan.nad;
   try {

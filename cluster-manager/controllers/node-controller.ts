@@ -1,5 +1,5 @@
 /** Writes to every node what belongs to it. */
-import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, NODE_ANNOTATIONS } from '../../api/names.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { NodeAnnotationTexts } from '../allocation/node-allocations.ts';
@@ -11,9 +11,14 @@ export const nodeReconciler =
   async (name, signal) => {
     const node = caches.nodes.get(name);
     if (node === undefined) return;
-    const failure = state.nodes.idFailure(name);
+    const without = state.nodes.failures(DEFAULT_NETWORK_NAME).get(name);
+    const failures = [
+      state.nodes.idFailure(name),
+      without === undefined ? undefined : `network ${DEFAULT_NETWORK_NAME}: ${without}`,
+    ];
     const regarding = { apiVersion: 'v1', kind: 'Node', name, uid: node.uid };
-    problems.report(regarding, 'NodeAllocationFailed', failure === undefined ? [] : [failure]);
+    const found = failures.filter((failure) => failure !== undefined);
+    problems.report(regarding, 'NodeAllocationFailed', found);
     const annotations = changedAnnotations(node, state.nodes.annotations(name));
     if (Object.keys(annotations).length === 0) return;
     try {

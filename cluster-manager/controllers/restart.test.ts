@@ -1,6 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../kube/clock.ts';
+import { parseIp } from '../../net/ip.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { cudn, layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
+import {
+  cudn,
+  ipamClaim,
+  layer2Udn,
+  layer3Udn,
+  nad,
+  namespace,
+  netConf,
+  node,
+  pod,
+  tenant,
+} from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -137,6 +150,107 @@ describe('a restart', () => {
       'AllocationConflict: network net: MAC 0a:58:64:c8:00:07 belongs to ns/a (ns/net) already; delete the pod',
       'AllocationConflict: network net: tunnel id 17 belongs to ns/a (ns/net) already; delete the pod',
     ]);
+  });
+
+  it('keeps the subnets of a node beside one that cannot be read', async () => {
+    cluster.start();
+    await cluster.create(tenant('a'), tenant('b'), node('gone'));
+    await cluster.settled();
+    await cluster.create(node('n1'), layer3Udn('a/net', ['10.20.0.0/16']), layer3Udn('b/net', ['10.21.0.0/16']));
+    await cluster.settled();
+    await cluster.delete('Node', 'gone');
+    await cluster.settled();
+    await cluster.stop();
+    const before = JSON.parse((await annotation('Node', 'n1', 'node-subnets')) ?? '');
+    expect(before).toMatchObject({ b_net: ['10.21.1.0/24'], default: ['10.128.2.0/23'] });
+    const annotations = { 'k8s.ovn.org/node-subnets': JSON.stringify({ ...before, a_net: 'nonsense' }) };
+    await cluster.patch('Node', 'n1', { metadata: { annotations } });
+    cluster.start();
+    await cluster.settled();
+    const after = JSON.parse((await annotation('Node', 'n1', 'node-subnets')) ?? '');
+    expect(after).toEqual({ ...before, a_net: ['10.20.0.0/24'] });
+    expect(eventsAbout('n1')).toEqual([
+      'AllocationConflict: annotation k8s.ovn.org/node-subnets of Node n1: a_net[0]: "nonsense" is not a CIDR',
+    ]);
+  });
+
+  it('keeps the id of a network whose tunnel keys cannot be read', async () => {
+    cluster.start();
+    await cluster.create(tenant('a'), tenant('b'), layer2Udn('a/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    await cluster.create(layer2Udn('b/net', ['10.21.0.0/16']));
+    await cluster.settled();
+    await cluster.delete('UserDefinedNetwork', 'a/net');
+    await cluster.settled();
+    await cluster.stop();
+    const annotations = { 'k8s.ovn.org/tunnel-keys': '[nonsense' };
+    await cluster.patch('NetworkAttachmentDefinition', 'b/net', { metadata: { annotations } });
+    cluster.start();
+    await cluster.settled();
+    expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'network-id')).toBe('2');
+    expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'tunnel-keys')).toBe('[16711685,16715779]');
+    expect(eventsAbout('net')[0]).toContain('annotation k8s.ovn.org/tunnel-keys of NetworkAttachmentDefinition b/net');
+  });
+
+  it.each([
+    ['tunnel_id', 99_999],
+    ['mac_address', 'nonsense'],
+    ['routes', [{ dest: '0.0.0.0/0', nextHop: '10.20.0.1' }]],
+    ['role', 'king'],
+  ])('gives nobody the address of a pod whose %s cannot be read, and tells the pod', async (field, value) => {
+    cluster.start();
+    await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']), pod('a/old'));
+    await cluster.settled();
+    await cluster.stop();
+    const { 'a/net': entry } = JSON.parse((await annotation('Pod', 'a/old', 'pod-networks')) ?? '');
+    expect(entry).toMatchObject({ ip_address: '10.20.0.3/16' });
+    const networks = JSON.stringify({ 'a/net': { ...entry, [field]: value } });
+    await cluster.patch('Pod', 'a/old', { metadata: { annotations: { 'k8s.ovn.org/pod-networks': networks } } });
+    await cluster.create(pod('a/new'));
+    cluster.start();
+    await cluster.settled();
+    expect(await annotation('Pod', 'a/old', 'pod-networks')).toBe(networks);
+    expect(await addressOf('a/new', 'a/net')).toBe('10.20.0.4/16');
+    expect(eventsAbout('old')[0]).toContain(`a/net: ${field}`);
+    // It is free when the pod is gone, as any other.
+    await cluster.delete('Pod', 'a/old');
+    await cluster.create(pod('a/next'));
+    await cluster.settled();
+    expect(await addressOf('a/next', 'a/net')).toBe('10.20.0.3/16');
+  });
+
+  it('leaves what two hold with the older, whatever their names', async () => {
+    await cluster.close();
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    cluster = await createTestCluster({ serverClock: { ...systemClock, wall: () => now } });
+    const ids = { 'k8s.ovn.org/node-id': '5', 'k8s.ovn.org/node-subnets': '{"default":["10.128.4.0/23"]}' };
+    const entry = { ip_addresses: ['10.20.0.7/16'], mac_address: '0a:58:0a:14:00:07', tunnel_id: 17, role: 'primary' };
+    const annotations = { 'k8s.ovn.org/pod-networks': JSON.stringify({ 'ns/b': entry }) };
+    const id = { annotations: { 'k8s.ovn.org/network-id': '9' } };
+    const has = { status: { ips: ['10.20.0.8/16'] } };
+    const conf = { allowPersistentIPs: true, subnets: '10.20.0.0/16' };
+    await cluster.create(tenant('ns'));
+    await cluster.create(node('b', ids), nad('ns/b', netConf('ns/b', 'net', conf), id), pod('ns/b', { annotations }));
+    await cluster.create(ipamClaim('ns/d', 'net'));
+    now += 1000;
+    const second = netConf('ns/a', 'second', { role: 'secondary' });
+    await cluster.create(
+      node('a', ids),
+      nad('ns/a', second, id),
+      pod('ns/a', { annotations }),
+      ipamClaim('ns/c', 'net'),
+    );
+    for (const claim of ['ns/c', 'ns/d']) await cluster.patch('IPAMClaim', claim, has, 'status');
+    cluster.start();
+    await cluster.settled();
+    expect([await annotation('Node', 'b', 'node-id'), await annotation('Node', 'a', 'node-id')]).toEqual(['5', '2']);
+    expect(await annotation('Node', 'b', 'node-subnets')).toBe('{"default":["10.128.4.0/23"]}');
+    const idOf = (key: string) => annotation('NetworkAttachmentDefinition', key, 'network-id');
+    expect([await idOf('ns/b'), await idOf('ns/a')]).toEqual(['9', '1']);
+    const holderOf = (ip: string) => cluster.manager.state?.pods.holderOf('net', parseIp(ip));
+    expect([holderOf('10.20.0.7'), holderOf('10.20.0.8')]).toEqual(['ns/b (ns/b)', 'IPAMClaim ns/d']);
+    expect(eventsAbout('a').filter((text) => text.includes('delete the pod'))).toHaveLength(3);
+    expect([...eventsAbout('b'), ...eventsAbout('d')]).toEqual([]);
   });
 
   it('finishes a deletion that began before', async () => {

@@ -249,6 +249,29 @@ describe('a UserDefinedNetwork', () => {
     expect(await annotation('NetworkAttachmentDefinition', 'ns/next', 'network-id')).toBe('1');
   });
 
+  it('that another finalizer holds names it, and goes the moment that is gone', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    const hold = (finalizers: readonly string[]) =>
+      cluster.patch('NetworkAttachmentDefinition', 'ns/net', { metadata: { finalizers } });
+    await hold(['k8s.ovn.org/user-defined-network-protection', 'example.com/hold']);
+    await cluster.settled();
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
+    await cluster.delete('UserDefinedNetwork', 'ns/net');
+    await cluster.settled();
+    const message =
+      'failed to delete NetworkAttachmentDefinition [ns/net]: it waits for finalizers of others: [example.com/hold]';
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
+      status: 'False',
+      reason: 'SyncError',
+      message,
+    });
+    await hold([]);
+    await cluster.settled();
+    expect(await cluster.get('UserDefinedNetwork', 'ns/net')).toBeUndefined();
+  });
+
   it('is not deleted while a pod has an annotation that can not be read', async () => {
     cluster.start();
     await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { askPrimary, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
+import { askPrimary, cudn, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -59,6 +59,20 @@ describe('a virtual machine', () => {
     await cluster.create(pod('ns/b'));
     await cluster.settled();
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
+  });
+
+  it('is another one in another namespace of its network, whatever its name', async () => {
+    const shared = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.20.0.0/16'] } };
+    const annotations = { 'kubevirt.io/allow-pod-bridge-network-live-migration': '' };
+    cluster.start();
+    await cluster.create(tenant('a', { team: 'x' }), tenant('b', { team: 'x' }));
+    await cluster.create(cudn('net', { matchLabels: { team: 'x' } }, shared));
+    await cluster.settled();
+    for (const key of ['a/from', 'a/to', 'b/from']) await cluster.create(pod(key, { ...VM, annotations }));
+    await cluster.settled();
+    const addresses = await Promise.all(['a', 'b'].map((ns) => addressOf(`${ns}/from`, `${ns}/net`)));
+    expect(addresses.sort()).toEqual(['10.20.0.3/16', '10.20.0.4/16']);
+    expect(await addressOf('a/to', 'a/net')).toBe(await addressOf('a/from', 'a/net'));
   });
 
   it('may ask for one MAC in both of its pods, which no other may have', async () => {

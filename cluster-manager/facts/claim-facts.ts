@@ -5,6 +5,7 @@ import { ApiError } from '../../api/errors.ts';
 import { type IpamClaim, parseIpamClaim } from '../../api/ipam-claim.ts';
 import { metadataSchema } from '../../api/object.ts';
 import { parseWith } from '../../api/parse.ts';
+import { interfaceAddressSchema } from '../../api/scalars.ts';
 import type { InterfaceAddress } from '../../net/cidr.ts';
 
 export interface ClaimFacts {
@@ -16,7 +17,7 @@ export interface ClaimFacts {
   readonly generation: number | undefined;
   readonly isLeaving: boolean;
   readonly finalizers: readonly string[];
-  /** Undefined when the object is wrong. */
+  /** Of an object that is wrong what can be read, as long as it has addresses; else undefined. */
   readonly claim: Claim | undefined;
   readonly error: ApiError | undefined;
 }
@@ -42,7 +43,7 @@ export const claimFacts = (object: unknown): ClaimFacts => {
     generation: metadata.generation,
     isLeaving: metadata.deletionTimestamp != null,
     finalizers: metadata.finalizers,
-    ...attempt(() => toClaim(parseIpamClaim(object))),
+    ...readClaim(object),
   };
 };
 
@@ -56,11 +57,29 @@ const toClaim = ({ spec, status }: IpamClaim): Claim => ({
   conditions: status?.conditions ?? [],
 });
 
-const attempt = (read: () => Claim): Pick<ClaimFacts, 'claim' | 'error'> => {
+const readClaim = (object: unknown): Pick<ClaimFacts, 'claim' | 'error'> => {
   try {
-    return { claim: read(), error: undefined };
+    return { claim: toClaim(parseIpamClaim(object)), error: undefined };
   } catch (error) {
-    if (error instanceof ApiError) return { claim: undefined, error };
+    if (error instanceof ApiError) return { claim: readableClaim(object), error };
     throw error;
   }
 };
+
+/** Of one that is wrong somewhere: its addresses are its own all the same. Undefined when it has none that can be read. */
+const readableClaim = (object: unknown): Claim | undefined => {
+  const { spec, status } = looseSchema.parse(object);
+  const addresses = status.ips.flatMap((ip) => interfaceAddressSchema.safeParse(ip).data ?? []);
+  if (spec.network === undefined || addresses.length === 0) return undefined;
+  return { network: spec.network, requests: [], addresses, ownerPod: status.ownerPod?.name, conditions: [] };
+};
+
+const looseSchema = z.object({
+  spec: z.object({ network: z.string().optional() }).catch({}),
+  status: z
+    .object({
+      ips: z.array(z.unknown()).catch([]),
+      ownerPod: z.object({ name: z.string() }).optional().catch(undefined),
+    })
+    .catch({ ips: [] }),
+});

@@ -1,7 +1,9 @@
 /** What the cluster manager keeps of a NetworkAttachmentDefinition. */
 import { ApiError } from '../../api/errors.ts';
+import { NAD_ANNOTATIONS } from '../../api/names.ts';
 import { type NetConf, parseNetConf } from '../../api/net-conf.ts';
 import {
+  type NetworkAttachmentDefinition,
   type NetworkKeys,
   nadAnnotatedNetwork,
   nadNetworkKeys,
@@ -20,6 +22,7 @@ export interface NadFacts {
   /** The network that `keys` were given to. */
   readonly annotatedNetwork: string | undefined;
   readonly keys: NetworkKeys | undefined;
+  /** Then `keys` are what can be read of them. */
   readonly keysError: ApiError | undefined;
 }
 
@@ -31,6 +34,8 @@ export const nadFacts = (object: unknown, before?: NadFacts): NadFacts => {
     ? { value: before.conf, error: undefined }
     : attempt(() => parseNetConf(nad.spec.config, nad.metadata));
   const keys = attempt(() => nadNetworkKeys(nad));
+  // The id is its network's, also where the keys beside it are nonsense.
+  const idAlone = keys.error === undefined ? undefined : attempt(() => nadNetworkKeys(withoutTunnelKeys(nad))).value;
   return {
     key: `${nad.metadata.namespace}/${nad.metadata.name}`,
     metadata: lean(nad.metadata),
@@ -38,9 +43,14 @@ export const nadFacts = (object: unknown, before?: NadFacts): NadFacts => {
     conf: conf.value,
     confError: conf.error,
     annotatedNetwork: nadAnnotatedNetwork(nad),
-    keys: keys.value,
+    keys: keys.value ?? idAlone,
     keysError: keys.error,
   };
+};
+
+const withoutTunnelKeys = (nad: NetworkAttachmentDefinition): NetworkAttachmentDefinition => {
+  const { [NAD_ANNOTATIONS.tunnelKeys]: _nonsense, ...annotations } = nad.metadata.annotations;
+  return { ...nad, metadata: { ...nad.metadata, annotations } };
 };
 
 /** The uid of the object that controls the NAD: the network that it was rendered from. */

@@ -1,7 +1,7 @@
 /** What the cluster manager keeps of a Node: what it gave the node. */
 import { z } from 'zod';
 import { parseNodeIdAnnotation } from '../../api/annotations/ids.ts';
-import { type NodeSubnets, parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { type NodeSubnets, parseNodeSubnets, readableNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { ApiError } from '../../api/errors.ts';
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
 import { metadataSchema } from '../../api/object.ts';
@@ -58,6 +58,7 @@ export const heldByNode = ({ name, annotations }: NodeFacts): HeldByNode => {
     }
   };
   const id = read(annotations.id, (text) => parseNodeIdAnnotation(text, name));
-  const subnets = read(annotations.subnets, (text) => parseNodeSubnets(text, name)) ?? new Map();
+  const subnets =
+    read(annotations.subnets, (text) => parseNodeSubnets(text, name)) ?? readableNodeSubnets(annotations.subnets ?? '');
   return { id, subnets, errors };
 };

@@ -1,6 +1,7 @@
 /** What has to happen to the NAD of a network in one namespace. Pure. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { ApiError } from '../../api/errors.ts';
+import { UDN_FINALIZER, UDN_LABEL } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import { invalidPrimaryStateMessage, isPrimaryLabelled } from '../../api/primary-network.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
@@ -48,7 +49,8 @@ export type WantedPlan =
 export type ReleasePlan =
   | { readonly kind: 'gone' }
   | { readonly kind: 'delete'; readonly nad: NadFacts }
-  | { readonly kind: 'deleting' }
+  /** `message` says who else has to let go of it. */
+  | { readonly kind: 'deleting'; readonly message?: string }
   | { readonly kind: 'blocked'; readonly message: string };
 
 /** The network is wanted in the namespace. */
@@ -57,7 +59,7 @@ export const planWanted = (facts: NetworkFacts, namespaceName: string, view: Net
   if (namespace === undefined || namespace.isTerminating) return { kind: 'skip' };
   const key = `${namespaceName}/${facts.metadata.name}`;
   const nad = view.nad(key);
-  if (nad !== undefined && !isOwnedBy(nad, facts)) {
+  if (nad !== undefined && !isOwnedBy(nad, facts) && !hasLostOwner(nad, facts)) {
     return {
       kind: 'error',
       message: `foreign NetworkAttachmentDefinition with the desired name already exist [${key}]`,
@@ -68,7 +70,7 @@ export const planWanted = (facts: NetworkFacts, namespaceName: string, view: Net
   const conf = rendered(namespaceName);
   const refusal = conf.role === 'primary' ? primaryRefusal(namespace, key, nad, view) : undefined;
   if (refusal !== undefined) return { kind: 'error', message: refusal };
-  if (nad?.metadata.deletionTimestamp != null) return { kind: 'error', message: deletedMessage(key, view) };
+  if (nad?.metadata.deletionTimestamp != null) return { kind: 'error', message: deletedMessage(nad, view) };
   const manifest = renderNad(facts, namespaceName, conf);
   const bytes = annotationBytes(manifest);
   if (bytes > MAX_INHERITED_BYTES) {
@@ -93,7 +95,10 @@ export const planRelease = (facts: NetworkFacts, namespace: string, view: Networ
   if (pods.length > 0) {
     return { kind: 'blocked', message: `failed to delete NetworkAttachmentDefinition [${key}]: ${inUse(pods)}` };
   }
-  return nad.metadata.deletionTimestamp == null ? { kind: 'delete', nad } : { kind: 'deleting' };
+  if (nad.metadata.deletionTimestamp == null) return { kind: 'delete', nad };
+  const held = heldByOthers(nad);
+  if (held === undefined) return { kind: 'deleting' };
+  return { kind: 'deleting', message: `failed to delete NetworkAttachmentDefinition [${key}]: ${held}` };
 };
 
 /** For `NetworkView.rendered`. */
@@ -117,6 +122,20 @@ const MAX_NAMED = 20;
 
 const isOwnedBy = (nad: NadFacts, { metadata }: NetworkFacts): boolean =>
   nad.metadata.ownerReferences.some(({ uid }) => uid === metadata.uid);
+
+/** It was rendered, nobody else can have given it the network's ids, and somebody has taken its owner reference away. */
+const hasLostOwner = ({ annotatedNetwork, metadata }: NadFacts, { networkName }: NetworkFacts): boolean =>
+  annotatedNetwork === networkName &&
+  Object.hasOwn(metadata.labels, UDN_LABEL) &&
+  !metadata.ownerReferences.some(({ controller }) => controller === true);
+
+/** Finalizers that no program of ours takes away; those of Kubernetes' garbage collector go by themselves. */
+const heldByOthers = ({ metadata }: NadFacts): string | undefined => {
+  const others = metadata.finalizers.filter((one) => one !== UDN_FINALIZER && !GARBAGE_COLLECTOR.has(one));
+  return others.length === 0 ? undefined : `it waits for finalizers of others: [${others.join(' ')}]`;
+};
+
+const GARBAGE_COLLECTOR: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 const primaryRefusal = (
   namespace: NamespaceFacts,
@@ -144,8 +163,9 @@ const primaryRefusal = (
     : `primary network already exist in namespace "${namespace.name}": "${primary}"`;
 };
 
-const deletedMessage = (key: string, view: NetworkView): string => {
-  const pods = view.podsUsing(key);
-  const waits = pods.length === 0 ? '' : `: ${inUse(pods)}`;
-  return `NetworkAttachmentDefinition [${key}] is being deleted and will be created again${waits}`;
+const deletedMessage = (nad: NadFacts, view: NetworkView): string => {
+  const pods = view.podsUsing(nad.key);
+  const waits = pods.length === 0 ? heldByOthers(nad) : inUse(pods);
+  const why = waits === undefined ? '' : `: ${waits}`;
+  return `NetworkAttachmentDefinition [${nad.key}] is being deleted and will be created again${why}`;
 };

@@ -244,7 +244,16 @@ describe('plan', () => {
     expect(planRelease(facts, 'ns', view()).kind).toBe('gone');
     expect(planRelease(facts, 'ns', view({ nads: [nadFacts(nad('ns/net', '{}'))] })).kind).toBe('gone');
     expect(planRelease(facts, 'ns', view({ nads: [own()] })).kind).toBe('delete');
-    expect(planRelease(facts, 'ns', view({ nads: [own({ deletionTimestamp: 'x' })] })).kind).toBe('deleting');
+    const gone = { deletionTimestamp: 'x' };
+    expect(planRelease(facts, 'ns', view({ nads: [own(gone)] }))).toEqual({ kind: 'deleting' });
+    const collected = own({ ...gone, finalizers: ['foregroundDeletion'] });
+    expect(planRelease(facts, 'ns', view({ nads: [collected] }))).toEqual({ kind: 'deleting' });
+    const held = own({ ...gone, finalizers: ['example.com/a', 'example.com/b'] });
+    expect(planRelease(facts, 'ns', view({ nads: [held] }))).toEqual({
+      kind: 'deleting',
+      message:
+        'failed to delete NetworkAttachmentDefinition [ns/net]: it waits for finalizers of others: [example.com/a example.com/b]',
+    });
     expect(planRelease(facts, 'ns', view({ nads: [own()], podsUsing: () => ['ns/a', 'ns/b'] }))).toEqual({
       kind: 'blocked',
       message:

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { delay } from '../clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';
 import { createFakeClock } from '../fake-clock.ts';
@@ -20,10 +21,10 @@ const bench = () => {
   const log: string[] = [];
   const leading = new Set<string>();
   let most = 0;
-  const candidate = (identity: string, options: { lead?: LeaderElectionOptions['lead'] } = {}) => {
+  const candidate = (identity: string, options: Partial<Pick<LeaderElectionOptions, 'lead' | 'clock'>> = {}) => {
     const stop = new AbortController();
-    /** `answers`: updates are made, and nobody hears of it. */
-    const cut = { off: false, answers: false };
+    /** `answers`: updates are made, and nobody hears of it; `slow`: not for so many ms; `hangs`: not before it is given up. */
+    const cut = { off: false, answers: false, slow: 0, hangs: false };
     const guarded =
       <P extends unknown[], R>(call: (...parameters: P) => Promise<R>) =>
       async (...parameters: P): Promise<R> => {
@@ -34,7 +35,10 @@ const bench = () => {
       get: guarded(client.get),
       create: guarded(client.create),
       update: async (...parameters) => {
+        const [, , , signal] = parameters;
+        if (cut.hangs) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
         const answer = await guarded(client.update)(...parameters);
+        if (cut.slow > 0) await delay(clock, cut.slow);
         if (cut.answers) throw new KubeError('ERR_KUBE_NETWORK', 'the answer was lost');
         return answer;
       },
@@ -54,7 +58,7 @@ const bench = () => {
         ...ref,
         identity,
         lead: options.lead ?? lead,
-        clock,
+        clock: options.clock ?? clock,
         random: () => 0.5,
         observe: (seen) => {
           if (seen.kind !== 'failed')
@@ -198,6 +202,83 @@ it('says that it is held until the deadline of its renewal, whether or not a tim
   expect(isHeld()).toBe(false);
   expect(await holder()).toMatchObject({ holderIdentity: 'a' });
   await end();
+});
+
+/** What asks whether the lease is held, of who leads. */
+const asking = () => {
+  const held: (() => boolean)[] = [];
+  const lead = (signal: AbortSignal, isHeld: () => boolean): Promise<void> => {
+    held.push(isHeld);
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  };
+  return { lead, isHeld: () => held[0]?.() };
+};
+
+it('is not held any more when the machine has slept, though its monotonic clock has not seen it', async () => {
+  const { candidate, clock } = bench();
+  const { lead, isHeld } = asking();
+  let slept = 0;
+  candidate('a', { lead, clock: { ...clock, wall: () => clock.wall() + slept } });
+  await clock.advance(5000);
+  expect(isHeld()).toBe(true);
+  slept = 60_000;
+  expect(isHeld()).toBe(false);
+});
+
+it('is held from when it was asked for, not from when that was answered', async () => {
+  const { candidate, clock, holder } = bench();
+  const { lead, isHeld } = asking();
+  const { cut } = candidate('a', { lead });
+  await clock.advance(5000);
+  cut.slow = 7000;
+  const { renewTime: before } = (await holder()) as { renewTime: string };
+  const renewed = async () => ((await holder()) as { renewTime: string }).renewTime !== before;
+  while (!(await renewed())) await clock.advance(100);
+  // The others count from now on.
+  await clock.advance(7000);
+  cut.off = true;
+  await clock.advance(2500);
+  expect(isHeld()).toBe(true);
+  await clock.advance(1000);
+  expect(isHeld()).toBe(false);
+});
+
+it('is not held from the moment on that another is seen to have it', async () => {
+  const { candidate, clock, client } = bench();
+  const stopping = Promise.withResolvers<void>();
+  const held: (() => boolean)[] = [];
+  // What is led takes its time to end.
+  const lead = (_: AbortSignal, isHeld: () => boolean): Promise<void> => {
+    held.push(isHeld);
+    return stopping.promise;
+  };
+  candidate('a', { lead });
+  await clock.advance(5000);
+  const spec = { holderIdentity: 'thief', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:06.000000Z' };
+  await client.patch(LEASES, ref, { type: 'merge', body: { spec } });
+  await clock.advance(2500);
+  expect(held.map((isHeld) => isHeld())).toEqual([false]);
+  stopping.resolve();
+});
+
+it('a leader whose renewal hangs stops in time', async () => {
+  const { candidate, clock, leading, log } = bench();
+  const { cut } = candidate('a');
+  await clock.advance(5000);
+  cut.hangs = true;
+  await clock.advance(13_000);
+  expect([...leading]).toEqual([]);
+  expect(log).toContain('a lost');
+});
+
+it('a lease that does not say for how long is waited for as long as ours', async () => {
+  const { candidate, clock, client, leading } = bench();
+  await client.create(LEASES, { metadata: ref, spec: { holderIdentity: 'old' } });
+  candidate('a');
+  await clock.advance(14_000);
+  expect([...leading]).toEqual([]);
+  await clock.advance(4000);
+  expect([...leading]).toEqual(['a']);
 });
 
 it('a lease of another clock is judged by ours', async () => {
