@@ -8,6 +8,7 @@ export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 /** With all fields that it has, also those that are not looked at here. */
 export interface Endpoint {
   readonly addresses: readonly string[];
+  readonly conditions?: EndpointConditions | null | undefined;
   readonly targetRef?:
     | {
         readonly kind?: string | undefined;
@@ -19,16 +20,42 @@ export interface Endpoint {
   readonly [field: string]: unknown;
 }
 
+/** What is not said is unknown: see `isReady` and `isServing`. */
+export interface EndpointConditions {
+  readonly ready?: boolean | null | undefined;
+  readonly serving?: boolean | null | undefined;
+  readonly terminating?: boolean | null | undefined;
+}
+
+/** A port of all endpoints of a slice, with all fields that it has. */
+export interface EndpointPort {
+  /** That of the Service's port. */
+  readonly name?: string | null | undefined;
+  /** TCP where nothing is said. */
+  readonly protocol?: string | null | undefined;
+  /** Where it is absent, consumers may take it for all ports; who forwards, as we do, passes it over. */
+  readonly port?: number | null | undefined;
+  readonly [field: string]: unknown;
+}
+
 export interface EndpointSlice {
   readonly metadata: ObjectMeta & { readonly namespace: string };
   readonly addressType: AddressType;
   readonly endpoints: readonly Endpoint[];
-  readonly ports: readonly Readonly<Record<string, unknown>>[];
+  readonly ports: readonly EndpointPort[];
 }
 
 /** @throws ApiError */
 export const parseEndpointSlice = (value: unknown): EndpointSlice =>
   parseWith(sliceSchema, value, describeRef(refOf('EndpointSlice', value)));
+
+/** Unknown is to be taken for true, as the API says of the field. */
+export const isReady = ({ conditions }: Endpoint): boolean => conditions?.ready ?? true;
+
+/** Answers, though it may be about to end. Unknown is what `ready` says. */
+export const isServing = (endpoint: Endpoint): boolean => endpoint.conditions?.serving ?? isReady(endpoint);
+
+export const isTerminating = ({ conditions }: Endpoint): boolean => conditions?.terminating ?? false;
 
 const none = <Item>(items: Item[] | null | undefined): readonly Item[] => items ?? [];
 
@@ -39,11 +66,27 @@ const targetSchema = z.looseObject({
   uid: z.string().optional(),
 });
 
-const endpointSchema = z.looseObject({ addresses: z.array(z.string()), targetRef: targetSchema.optional() });
+const conditionsSchema = z.looseObject({
+  ready: z.boolean().nullish(),
+  serving: z.boolean().nullish(),
+  terminating: z.boolean().nullish(),
+});
+
+const endpointSchema = z.looseObject({
+  addresses: z.array(z.string()),
+  conditions: conditionsSchema.nullish(),
+  targetRef: targetSchema.optional(),
+});
+
+const portSchema = z.looseObject({
+  name: z.string().nullish(),
+  protocol: z.string().nullish(),
+  port: z.number().int().nullish(),
+});
 
 const sliceSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
   addressType: z.enum(['IPv4', 'IPv6', 'FQDN']),
   endpoints: z.array(endpointSchema).nullish().transform(none),
-  ports: z.array(z.looseObject({})).nullish().transform(none),
+  ports: z.array(portSchema).nullish().transform(none),
 });

@@ -57,6 +57,13 @@ export const SLICE_LABELS = {
   /** In the place of `service`, so that whoever follows that label does not send to addresses it cannot reach. */
   mirroredService: 'k8s.ovn.org/service-name',
 } as const;
+/** Of Services and their EndpointSlices. */
+export const SERVICE_LABELS = {
+  /** Has no ClusterIP, so nothing is to be done for it. */
+  headless: 'service.kubernetes.io/headless',
+  /** Somebody else programs it. */
+  proxyName: 'service.kubernetes.io/service-proxy-name',
+} as const;
 /** Who makes the EndpointSlices of Services with a selector. */
 export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io';
 /** Who makes their mirrors, with addresses of primary networks. */

@@ -20,6 +20,8 @@ export const subjectKey = ({ kind, value }: AnySubject): string => {
       return `${value.node}/${value.network}`;
     case 'pod':
       return value.pod;
+    case 'service':
+      return value.service;
   }
 };
 
@@ -36,6 +38,8 @@ export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] =>
       return [...facts.ids('network')].flatMap((network) => nodesOf(network, facts));
     case 'pod':
       return [...facts.ids('pod')].map((pod) => ({ kind, value: { pod } }));
+    case 'service':
+      return [...facts.ids('service')].map((service) => ({ kind, value: { service } }));
   }
 };
 
@@ -53,6 +57,8 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'network', value: { network: id } }, ...nodesOf(id, facts)];
     case 'pod':
       return [{ kind: 'pod', value: { pod: id } }];
+    case 'service':
+      return [{ kind: 'service', value: { service: id } }];
     case 'nodeSubnets':
     case 'nad':
     case 'primaryNad':
@@ -65,6 +71,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'neighbours':
     case 'kubeletCgroup':
     case 'podCgroup':
+    case 'serviceSlices':
       return [];
   }
 };

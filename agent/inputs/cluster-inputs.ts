@@ -2,21 +2,25 @@
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
-import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
-import type { NamespaceFact } from '../model/facts.ts';
+import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
 import type { ClusterCaches } from './fact-feeder.ts';
 import { badNad, type NadProjection, projectNad } from './nad-projection.ts';
 import { projectNamespace } from './namespace-projection.ts';
 import { type NodeProjection, projectNode } from './node-projection.ts';
 import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
 import type { Problem } from './problem.ts';
+import { badService, projectService } from './service-projection.ts';
+import { badSlice, projectSlice, SLICE_INDEXES, type SliceProjection } from './slice-projection.ts';
 
 export interface ClusterInputs extends ClusterCaches {
   readonly nodes: Reflector<NodeProjection>;
   readonly namespaces: Reflector<NamespaceFact>;
   readonly nads: Reflector<NadProjection>;
   readonly pods: Reflector<PodProjection>;
+  readonly services: Reflector<ServiceFact>;
+  readonly slices: Reflector<SliceProjection, 'service'>;
   /** Mirrors until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   whenSynced(signal: AbortSignal): Promise<void>;
@@ -42,12 +46,16 @@ export const createClusterInputs = ({ client, node, observe }: ClusterInputsOpti
   const namespaces = createReflector({ ...common(NAMESPACES), project: projectNamespace });
   const nads = createReflector({ ...common(NETWORK_ATTACHMENT_DEFINITIONS), project: projectNad, optional: true });
   const pods = createReflector({ ...common(PODS), project: (pod) => projectPod(pod, node), equal: samePod });
-  const all = [nodes, namespaces, nads, pods];
+  const services = createReflector({ ...common(SERVICES), project: projectService });
+  const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
+  const all = [nodes, namespaces, nads, pods, services, slices];
   return {
     nodes,
     namespaces,
     nads,
     pods,
+    services,
+    slices,
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },
@@ -59,6 +67,9 @@ export const createClusterInputs = ({ client, node, observe }: ClusterInputsOpti
       ...[...nodes.values()].flatMap(({ problems }) => problems),
       ...[...pods.values()].flatMap(({ problems }) => problems),
       ...nads.bad.values().map(({ key, reason }) => badNad(key, reason)),
+      ...services.bad.values().map(({ key, reason }) => badService(key, reason)),
+      ...[...slices.values()].flatMap(({ problems }) => problems),
+      ...slices.bad.values().map(({ key, reason }) => badSlice(key, reason)),
     ],
   };
 };

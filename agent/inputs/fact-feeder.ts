@@ -5,19 +5,23 @@ import { defaultNetwork } from '../../api/network.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
-import { type NamespaceFact, nodeSubnetsId } from '../model/facts.ts';
+import { type NamespaceFact, nodeSubnetsId, type ServiceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NadProjection } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
+import type { SliceProjection } from './slice-projection.ts';
 
 export interface ClusterCaches {
   readonly nodes: ObjectCache<NodeProjection>;
   readonly namespaces: ObjectCache<NamespaceFact>;
   readonly nads: ObjectCache<NadProjection>;
   readonly pods: ObjectCache<PodProjection>;
+  readonly services: ObjectCache<ServiceFact>;
+  /** With `SLICE_INDEXES`. */
+  readonly slices: ObjectCache<SliceProjection, 'service'>;
 }
 
 export interface FactFeeder {
@@ -47,6 +51,10 @@ export const feedFacts = (
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),
+    caches.services.subscribe(({ key, after }) => facts.set('service', key, after)),
+    caches.slices.subscribe(({ before, after }) => {
+      for (const service of new Set([before?.service, after?.service])) changeSlices(facts, caches, service);
+    }),
   ];
   return {
     networks,
@@ -54,6 +62,18 @@ export const feedFacts = (
       for (const unsubscribe of subscriptions) unsubscribe();
     },
   };
+};
+
+/** One fact for all slices of a Service: whoever reads one needs them all. */
+const changeSlices = (
+  facts: FactStore,
+  { slices }: Pick<ClusterCaches, 'slices'>,
+  service: string | undefined,
+): void => {
+  if (service === undefined) return;
+  const found = slices.byIndex('service', service).map(({ fact }) => fact);
+  const ordered = found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  facts.set('serviceSlices', service, ordered.length === 0 ? undefined : ordered);
 };
 
 /** The annotation of a node's subnets holds all networks: only those that differ become changes. */

@@ -6,9 +6,10 @@
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Network } from '../../api/network.ts';
+import type { ServicePort, ServiceProtocol } from '../../api/service.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
-import type { Ip } from '../../net/ip.ts';
+import type { Family, Ip } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
 
 /** A node, as far as other nodes need to know it. */
@@ -90,6 +91,38 @@ export interface PodFact {
   readonly refused?: ReadonlyMap<string, string> | undefined;
 }
 
+/** A Service with ClusterIPs. */
+export interface ServiceFact {
+  readonly namespace: string;
+  readonly name: string;
+  readonly clusterIps: readonly Ip[];
+  readonly ports: readonly ServicePort[];
+  /** See `Service`. */
+  readonly affinitySeconds: number | undefined;
+}
+
+/** An EndpointSlice of a Service, reduced to where it may be sent to. */
+export interface SliceFact {
+  readonly name: string;
+  /** Who wrote it: Kubernetes for the default network, the cluster manager for a primary one, or somebody else by hand. */
+  readonly madeFor: 'default' | 'primary' | 'any';
+  /** Of one that was made for a primary network: its name. */
+  readonly network?: string | undefined;
+  readonly family: Family;
+  readonly ports: readonly SlicePort[];
+  /** The endpoints' addresses in the slice's order; those that are neither ready nor still serving are left out. */
+  readonly ready: readonly Ip[];
+  /** About to end, but they still answer. */
+  readonly terminating: readonly Ip[];
+}
+
+/** The number that a Service's port has at all endpoints of a slice. */
+export interface SlicePort {
+  readonly name: string;
+  readonly protocol: ServiceProtocol;
+  readonly port: number;
+}
+
 /** Somebody on the links of the gateway bridge. */
 export interface NeighbourFact {
   readonly ip: Ip;
@@ -128,6 +161,10 @@ export interface Facts {
   readonly namespace: NamespaceFact;
   /** By `namespace/name`. */
   readonly pod: PodFact;
+  /** By `namespace/name`. */
+  readonly service: ServiceFact;
+  /** By the Service's `namespace/name`, in the order of their names: at least one. */
+  readonly serviceSlices: readonly SliceFact[];
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
   readonly networkInUse: true;
   /** `LOCAL`: where the tunnels of other nodes end here. */

@@ -47,6 +47,8 @@ export interface Subjects {
   readonly networkNode: { readonly network: string; readonly node: string };
   /** Every pod of this node, and every pod of other nodes that has a port on a shared switch. */
   readonly pod: { readonly pod: string };
+  /** Every Service with ClusterIPs, of all networks. */
+  readonly service: { readonly service: string };
 }
 
 export type SubjectKind = keyof Subjects;

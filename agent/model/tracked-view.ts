@@ -17,6 +17,8 @@ import {
   nodeSubnetsId,
   type PodFact,
   type PrimaryNadFact,
+  type ServiceFact,
+  type SliceFact,
 } from './facts.ts';
 import type { LocalSettings, View } from './view.ts';
 
@@ -111,6 +113,14 @@ export class TrackedView implements View {
     return this.#value('pod', key);
   }
 
+  service(key: string): ServiceFact | undefined {
+    return this.#value('service', key);
+  }
+
+  serviceSlices(key: string): readonly SliceFact[] {
+    return this.#value('serviceSlices', key) ?? NO_SLICES;
+  }
+
   #value<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {
     const cell = this.#facts.cell(kind, id);
     this.#read.add(cell as unknown as FactCell);
@@ -120,4 +130,5 @@ export class TrackedView implements View {
 
 const NO_SUBNETS: readonly Cidr[] = [];
 const NO_ADDRESSES: readonly InterfaceAddress[] = [];
+const NO_SLICES: readonly SliceFact[] = [];
 const NO_NEIGHBOURS: readonly NeighbourFact[] = [];

@@ -10,6 +10,8 @@ import type {
   NodeFact,
   PodFact,
   PrimaryNadFact,
+  ServiceFact,
+  SliceFact,
 } from './facts.ts';
 
 /** What does not change while the agent runs. */
@@ -55,4 +57,8 @@ export interface View extends LocalSettings {
   primaryNad(namespace: string): PrimaryNadFact | undefined;
   /** @param key `namespace/name` */
   pod(key: string): PodFact | undefined;
+  /** @param key `namespace/name` */
+  service(key: string): ServiceFact | undefined;
+  /** Of a Service, in the order of their names. @param key `namespace/name` */
+  serviceSlices(key: string): readonly SliceFact[];
 }

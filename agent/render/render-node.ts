@@ -4,6 +4,7 @@
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
+import type { IndexFunctions } from '../../kube/reflector/indexes.ts';
 import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
@@ -16,6 +17,8 @@ import { projectNamespace } from '../inputs/namespace-projection.ts';
 import { projectNode } from '../inputs/node-projection.ts';
 import { projectPod } from '../inputs/pod-projection.ts';
 import type { Problem } from '../inputs/problem.ts';
+import { projectService } from '../inputs/service-projection.ts';
+import { projectSlice, SLICE_INDEXES } from '../inputs/slice-projection.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { type GatewayFact, podKey } from '../model/facts.ts';
@@ -26,7 +29,7 @@ import { MemorySinks } from './memory-sinks.ts';
 import { completeNodeFacts } from './node-facts.ts';
 
 export interface RenderInput {
-  /** Nodes, namespaces, NADs and pods, with what the cluster manager writes; other kinds are passed over. */
+  /** Nodes, namespaces, NADs, pods, Services and EndpointSlices, with what the cluster manager writes; other kinds are passed over. */
   readonly objects: readonly KubeObject[];
   readonly node: string;
   readonly cluster: ClusterConfig;
@@ -81,8 +84,12 @@ const usageIn = (facts: FactStore): UsageSink => ({
 });
 
 const readCaches = (objects: readonly KubeObject[], node: string, problems: Problem[]): ClusterCaches => {
-  const read = <T extends object>(kind: string, project: (object: KubeObject) => T | undefined) =>
-    createStaticCache(
+  const read = <T extends object, I extends string = never>(
+    kind: string,
+    project: (object: KubeObject) => T | undefined,
+    indexes?: IndexFunctions<T, I>,
+  ) =>
+    createStaticCache<T, I>(
       objects
         .filter((object) => object.kind === kind)
         .flatMap((object): [string, T][] => {
@@ -98,14 +105,18 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
             return [];
           }
         }),
+      indexes,
     );
   const caches = {
     nodes: read('Node', projectNode),
     namespaces: read('Namespace', projectNamespace),
     nads: read('NetworkAttachmentDefinition', projectNad),
     pods: read('Pod', (object) => projectPod(object, node)),
+    services: read('Service', projectService),
+    slices: read('EndpointSlice', projectSlice, SLICE_INDEXES),
   };
-  for (const cache of [caches.nodes, caches.pods]) for (const one of cache.values()) problems.push(...one.problems);
+  for (const cache of [caches.nodes, caches.pods, caches.slices])
+    for (const one of cache.values()) problems.push(...one.problems);
   return caches;
 };
 

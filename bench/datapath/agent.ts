@@ -10,7 +10,9 @@ import { projectNad } from '../../agent/inputs/nad-projection.ts';
 import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
 import { type NodeProjection, projectNode } from '../../agent/inputs/node-projection.ts';
 import { type PodProjection, projectPod } from '../../agent/inputs/pod-projection.ts';
+import { SLICE_INDEXES, type SliceProjection } from '../../agent/inputs/slice-projection.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
+import type { ServiceFact } from '../../agent/model/facts.ts';
 import type { LocalSettings } from '../../agent/model/view.ts';
 import { BACKEND_NAMES, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
 import { openBackends } from '../../agent/reconcile/open-backends.ts';
@@ -224,6 +226,8 @@ const openCluster = ({ networks, used = 0 }: BenchAgentSpec, chassis: string | u
     ),
     nads: createStaticCache([...tenants].map((tenant) => [nadKey(tenant), projectedNad(tenant)] as const)),
     pods: createStaticCache(Array.from({ length: used }, (_, index) => projectedPod(index + 1))),
+    services: createStaticCache<ServiceFact>(),
+    slices: createStaticCache<SliceProjection, 'service'>([], SLICE_INDEXES),
   };
   const project = (): void => {
     for (const node of [1, 2]) {

@@ -18,7 +18,9 @@ import { projectNad } from '../../agent/inputs/nad-projection.ts';
 import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
 import { projectNode } from '../../agent/inputs/node-projection.ts';
 import { projectPod } from '../../agent/inputs/pod-projection.ts';
+import { SLICE_INDEXES, type SliceProjection } from '../../agent/inputs/slice-projection.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
+import type { ServiceFact } from '../../agent/model/facts.ts';
 import { OWNER_KEY } from '../../agent/model/ownership.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
@@ -86,6 +88,8 @@ const startAgent = async (objects: readonly KubeObject[], remote: string, isReco
     namespaces: read('Namespace', projectNamespace),
     nads: read('NetworkAttachmentDefinition', projectNad),
     pods,
+    services: createStaticCache<ServiceFact>(),
+    slices: createStaticCache<SliceProjection, 'service'>([], SLICE_INDEXES),
   };
   const problems = [caches.nodes, caches.pods].flatMap((cache) => [...cache.values()].flatMap((one) => one.problems));
   if (problems.length > 0) throw new Error(`objects that cannot be read: ${JSON.stringify(problems.slice(0, 3))}`);

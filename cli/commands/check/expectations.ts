@@ -34,6 +34,8 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'nodenetworkreports.k8s.ovn.org': ['create', 'get', 'patch'],
     nodes: ['list', 'patch', 'watch'],
     pods: ['get', 'list', 'patch', 'watch'],
+    services: ['list', 'watch'],
+    'endpointslices.discovery.k8s.io': ['list', 'watch'],
     'allocations/pods.k8s.ovn.org': ['update'],
   },
   [CLUSTER_MANAGER]: {

@@ -1,0 +1,104 @@
+/** What the agent keeps of an EndpointSlice. */
+import {
+  type Endpoint,
+  type EndpointSlice,
+  isReady,
+  isServing,
+  isTerminating,
+  parseEndpointSlice,
+} from '../../api/endpoint-slice.ts';
+import {
+  SERVICE_LABELS,
+  SLICE_ANNOTATIONS,
+  SLICE_CONTROLLER,
+  SLICE_LABELS,
+  SLICE_MIRROR_CONTROLLER,
+} from '../../api/names.ts';
+import { SERVICE_PROTOCOLS } from '../../api/service.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
+import type { SliceFact, SlicePort } from '../model/facts.ts';
+import type { Problem } from './problem.ts';
+
+export interface SliceProjection {
+  /** `namespace/name` of its Service. */
+  readonly service: string;
+  readonly fact: SliceFact;
+  readonly problems: readonly Problem[];
+}
+
+/** How the slices of a Service are found. */
+export const SLICE_INDEXES = { service: ({ service }: SliceProjection): readonly string[] => [service] };
+
+/** Undefined for those of no Service, of one that somebody else programs, and with names instead of addresses. @throws ApiError */
+export const projectSlice = (object: KubeObject): SliceProjection | undefined => {
+  const slice = parseEndpointSlice(object);
+  const { namespace, name, labels, annotations } = slice.metadata;
+  const madeFor = purposeOf(slice);
+  const service = labels[madeFor === 'primary' ? SLICE_LABELS.mirroredService : SLICE_LABELS.service];
+  if (service === undefined || service === '' || slice.addressType === 'FQDN') return undefined;
+  if (SERVICE_LABELS.headless in labels || SERVICE_LABELS.proxyName in labels) return undefined;
+  const family = slice.addressType === 'IPv4' ? 4 : 6;
+  const problems: string[] = [];
+  const addresses = (endpoints: readonly Endpoint[]): Ip[] =>
+    endpoints.flatMap((endpoint) => firstAddress(endpoint, family, problems));
+  return {
+    service: `${namespace}/${service}`,
+    fact: {
+      name,
+      madeFor,
+      ...(madeFor === 'primary' && { network: annotations[SLICE_ANNOTATIONS.network] ?? '' }),
+      family,
+      ports: portsOf(slice, problems),
+      ready: addresses(slice.endpoints.filter(isReady)),
+      terminating: addresses(slice.endpoints.filter((one) => !isReady(one) && isServing(one) && isTerminating(one))),
+    },
+    problems: told(problems).map((message) => ({
+      object: `EndpointSlice/${namespace}/${name}`,
+      message,
+      severity: 'warning',
+    })),
+  };
+};
+
+export const badSlice = (key: string, reason: Error): Problem => ({
+  object: `EndpointSlice/${key}`,
+  message: reason.message,
+});
+
+const purposeOf = ({ metadata }: EndpointSlice): SliceFact['madeFor'] => {
+  const by = metadata.labels[SLICE_LABELS.managedBy];
+  if (by === SLICE_MIRROR_CONTROLLER) return 'primary';
+  return by === SLICE_CONTROLLER ? 'default' : 'any';
+};
+
+/** All addresses of an endpoint are the same to its clients: the first is used, as kube-proxy does it. */
+const firstAddress = ({ addresses: [text] }: Endpoint, family: Family, problems: string[]): Ip[] => {
+  if (text === undefined) return [];
+  try {
+    const ip = parseIp(text);
+    if (ipFamily(ip) === family) return [ip];
+    problems.push(`"${text}" is not an IPv${family} address`);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+  }
+  return [];
+};
+
+/** One without a number stands for all ports of its endpoints: there is nothing to forward to. */
+const portsOf = ({ ports }: EndpointSlice, problems: string[]): SlicePort[] =>
+  ports.flatMap(({ name, protocol: given, port }) => {
+    const protocol = SERVICE_PROTOCOLS.find((known) => known === (given ?? 'TCP'));
+    if (protocol !== undefined && port != null && port > 0 && port <= 65_535)
+      return [{ name: name ?? '', protocol, port }];
+    if (port != null) problems.push(`port ${port}/${given} is none that is forwarded to`);
+    return [];
+  });
+
+/** There may be a thousand endpoints, and all of them wrong. */
+const told = (problems: readonly string[]): readonly string[] =>
+  problems.length <= MAX_TOLD
+    ? problems
+    : [...problems.slice(0, MAX_TOLD), `and ${problems.length - MAX_TOLD} more like these`];
+
+const MAX_TOLD = 3;
