@@ -3,6 +3,7 @@ import type { ClaimedRows } from '../../ovsdb/desired/garbage.ts';
 import { ownerIndexes } from '../../ovsdb/desired/replica-needs.ts';
 import { type OvnNorthbound, ovnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { Replica } from '../../ovsdb/replica/replica.ts';
+import { isLoadBalancerGroupName } from '../model/names.ts';
 import { isOurMacBinding, OWNER_KEY } from '../model/ownership.ts';
 
 /** Not `Logical_Switch_Port.up` nor `NB_Global.nb_cfg`: northd writes them, and nothing here depends on them. */
@@ -22,7 +23,19 @@ const TABLES = {
   ],
   Copp: ['external_ids', 'meters', 'name'],
   Gateway_Chassis: ['chassis_name', 'external_ids', 'name', 'priority'],
-  Logical_Router: ['copp', 'external_ids', 'name', 'nat', 'options', 'policies', 'ports', 'static_routes'],
+  Load_Balancer: ['external_ids', 'name', 'options', 'protocol', 'selection_fields', 'vips'],
+  Load_Balancer_Group: ['load_balancer', 'name'],
+  Logical_Router: [
+    'copp',
+    'external_ids',
+    'load_balancer_group',
+    'name',
+    'nat',
+    'options',
+    'policies',
+    'ports',
+    'static_routes',
+  ],
   Logical_Router_Policy: ['action', 'external_ids', 'match', 'nexthops', 'priority'],
   Logical_Router_Port: [
     'external_ids',
@@ -35,7 +48,7 @@ const TABLES = {
     'peer',
   ],
   Logical_Router_Static_Route: ['external_ids', 'ip_prefix', 'nexthop', 'output_port', 'policy'],
-  Logical_Switch: ['acls', 'external_ids', 'name', 'other_config', 'ports'],
+  Logical_Switch: ['acls', 'external_ids', 'load_balancer_group', 'name', 'other_config', 'ports'],
   Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'tag_request', 'type'],
   Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
   Meter_Band: ['action', 'external_ids', 'rate'],
@@ -47,6 +60,7 @@ const TABLES = {
 
 /** What an earlier run has left of tables without `external_ids`. */
 export const NORTHBOUND_CLAIMS: ClaimedRows = {
+  Load_Balancer_Group: ({ name }) => isLoadBalancerGroupName(String(name)),
   Static_MAC_Binding: ({ logical_port: port, ip, mac }) => isOurMacBinding(String(port), String(ip), String(mac)),
 };
 

@@ -15,6 +15,7 @@ import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
+import { loadBalancerGroups, services } from './services/index.ts';
 import { zone } from './zone/index.ts';
 
 export const FEATURES: readonly Feature[] = [
@@ -44,4 +45,6 @@ export const FEATURES: readonly Feature[] = [
   isolatedPods,
   serverAnswers,
   routerAdvertisements,
+  loadBalancerGroups,
+  services,
 ];

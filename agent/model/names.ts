@@ -45,6 +45,15 @@ export const managementPortName = (network: string, node: string): string => `k8
 
 export const gatewayChassisName = (routerPort: string, chassis: string): string => `${routerPort}-${chassis}`;
 
+/** What the network's pods and gateways send to Services by. */
+export const loadBalancerGroupName = (network: string): string => `${networkPrefix(network)}${LOAD_BALANCER_GROUP}`;
+/** True of the default network's, and of every other network's. */
+export const isLoadBalancerGroupName = (name: string): boolean =>
+  name === LOAD_BALANCER_GROUP || name.endsWith(`_${LOAD_BALANCER_GROUP}`);
+/** Of all nodes. @param service `namespace/name` @param protocol in capital letters */
+export const clusterLoadBalancerName = (network: string, service: string, protocol: string): string =>
+  `${networkPrefix(network)}Service_${service}_${protocol}_cluster`;
+
 /** The port of a pod's attachment; it is also the `iface-id` that ovn-controller binds by. */
 export const podPortName = (nadKey: string, namespace: string, pod: string): string =>
   `${nadPrefix(nadKey)}${namespace}_${pod}`;
@@ -52,3 +61,5 @@ export const podPortName = (nadKey: string, namespace: string, pod: string): str
 /** Owner of rows that are found by id, for example `default-network-controller`. */
 export const controllerName = (network: string): string =>
   network === 'default' ? 'default-network-controller' : `${network}-network-controller`;
+
+const LOAD_BALANCER_GROUP = 'clusterLBGroup';

@@ -26,6 +26,8 @@ export const snatKey = (router: string, source: Cidr | Ip): string => `NAT/${rou
 /** @param destination what the policy's match is about */
 export const routerPolicyKey = (router: string, priority: number, destination: Ip): string =>
   `Logical_Router_Policy/${router}/${priority}/${destination}`;
+export const loadBalancerKey = (name: string): string => `Load_Balancer/${name}`;
+export const loadBalancerGroupKey = (name: string): string => `Load_Balancer_Group/${name}`;
 export const staticMacBindingKey = (port: string, ip: Ip): string => `Static_MAC_Binding/${port}/${ip}`;
 
 export const chassisKey = (name: string): string => `Chassis/${name}`;

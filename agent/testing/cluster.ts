@@ -3,16 +3,17 @@ import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
+import type { ServicePort, ServiceProtocol } from '../../api/service.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseDatapathKey, parseNetworkId, parseNodeId, parsePortKey } from '../../net/ids.ts';
-import { parseIp } from '../../net/ip.ts';
+import { type Family, parseIp } from '../../net/ip.ts';
 import { macFromIp, parseMac } from '../../net/mac.ts';
 import { NetworkUsage } from '../attachments/network-usage.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { LOCAL, nodeSubnetsId } from '../model/facts.ts';
+import { LOCAL, nodeSubnetsId, type SliceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type RenderDocument, renderDocument } from '../render/document.ts';
 import { MemorySinks } from '../render/memory-sinks.ts';
@@ -57,6 +58,22 @@ export interface PodInput {
   readonly hostNetwork?: boolean;
   readonly openPorts?: readonly OpenPort[];
   readonly unreadableOpenPorts?: string;
+}
+
+export interface ServiceInput {
+  readonly ips: readonly string[];
+  /** `NAME:PROTOCOL/NUMBER`, or `PROTOCOL/NUMBER`: `http:TCP/80`. */
+  readonly ports: readonly string[];
+  readonly affinitySeconds?: number;
+}
+
+export interface SliceInput extends Partial<Pick<SliceFact, 'madeFor' | 'network'>> {
+  readonly name?: string;
+  readonly family?: Family;
+  /** As those of the Service, with the endpoints' numbers. */
+  readonly ports: readonly string[];
+  readonly ready?: readonly string[];
+  readonly terminating?: readonly string[];
 }
 
 /** How long a network that is rendered on demand stays. */
@@ -194,8 +211,38 @@ export class TestCluster {
     return this;
   }
 
+  /** @param key `namespace/name` */
+  service(key: string, { ips, ports, affinitySeconds }: ServiceInput): this {
+    const [namespace = '', name = ''] = key.split('/');
+    const clusterIps = ips.map(parseIp);
+    this.facts.set('service', key, { namespace, name, clusterIps, ports: ports.map(portOf), affinitySeconds });
+    return this;
+  }
+
+  /** All slices of a Service. @param key its `namespace/name` */
+  slices(key: string, ...inputs: readonly SliceInput[]): this {
+    const slices = inputs.map(
+      ({ ready = [], terminating = [], ports, ...rest }, index): SliceFact => ({
+        name: `slice-${index}`,
+        madeFor: 'any',
+        family: 4,
+        ...rest,
+        ports: ports.map(portOf),
+        ready: ready.map(parseIp),
+        terminating: terminating.map(parseIp),
+      }),
+    );
+    this.facts.set('serviceSlices', key, slices.length === 0 ? undefined : slices);
+    return this;
+  }
+
   render(): RenderDocument {
     this.engine.flush();
     return renderDocument(this.sinks, this.engine.diagnostics);
   }
 }
+
+const portOf = (text: string): ServicePort => {
+  const [, name = '', protocol, port] = /^(?:([^:]+):)?(TCP|UDP|SCTP)\/([0-9]+)$/.exec(text) ?? [];
+  return { name, protocol: protocol as ServiceProtocol, port: Number(port) };
+};

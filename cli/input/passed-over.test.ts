@@ -8,12 +8,11 @@ it('says which objects nothing is rendered from, and nothing of others', () =>
       { kind: 'NetworkPolicy', metadata: { name: 'deny' } },
       { kind: 'Pod', metadata: { namespace: 'red', name: 'a' } },
       { kind: 'Deployment', metadata: { namespace: 'red', name: 'a' } },
-      { kind: 'EndpointSlice' },
+      { kind: 'NetworkPolicy' },
       'nonsense',
       null,
     ]),
   ).toEqual([
-    { object: 'Service/red/web', severity: 'info', message: 'is passed over: nothing is rendered from a Service yet' },
     {
       object: 'NetworkPolicy/deny',
       severity: 'info',

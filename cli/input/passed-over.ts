@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
 
 /** Kinds that are valid input and that no feature reads. */
-const KINDS: ReadonlySet<string> = new Set(['Service', 'EndpointSlice', 'NetworkPolicy']);
+const KINDS: ReadonlySet<string> = new Set(['NetworkPolicy']);
 
 const schema = z.object({
   kind: z.string(),

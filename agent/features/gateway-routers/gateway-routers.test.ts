@@ -124,6 +124,8 @@ describe('marks of rows', () => {
         .filter((one) => ids(one)['k8s.ovn.org/network'] === undefined && one['chassis_name'] === undefined)
         .map((one) => one['name']);
     expect(without({})).toEqual([
+      // It has no place for any.
+      'isolatednet_clusterLBGroup',
       'isolatednet_rtots-test-node',
       'rtos-isolatednet_test-node',
       'isolatednet_tstor-other-node',
@@ -133,6 +135,7 @@ describe('marks of rows', () => {
       'stor-isolatednet_test-node',
     ]);
     expect(without({ network: 'layer2' })).toEqual([
+      'isolatednet_clusterLBGroup',
       'trtos-isolatednet_ovn_layer2_switch',
       'k8s-isolatednet_test-node',
     ]);

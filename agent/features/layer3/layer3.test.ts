@@ -138,6 +138,7 @@ it('the default network has the same rows without prefix and network ids', () =>
     name: 'node1',
     other_config: { subnet: '10.128.0.0/23' },
     external_ids: { 'ovn-udn/key': 'Logical_Switch/node1' },
+    load_balancer_group: ['Load_Balancer_Group/clusterLBGroup'],
     acls: [
       'ACL/default-network-controller:NetpolNode:node1:10.128.0.2',
       'ACL/default-network-controller:ServerAnswers:node1',

@@ -1,0 +1,93 @@
+/** Which endpoints a Service has on its network, and which of them get what comes to a port. */
+import type { ClusterConfig } from '../../../api/cluster-config.ts';
+import type { ServicePort } from '../../../api/service.ts';
+import { type Cidr, cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
+import type { Family, Ip } from '../../../net/ip.ts';
+import type { NetworkFact, SliceFact } from '../../model/facts.ts';
+
+/** The slices of a Service that count on its network, without the addresses that do not. */
+export interface Backends {
+  readonly slices: readonly SliceFact[];
+  /** Addresses that a slice has and that this network's load balancers must not send to. */
+  readonly refused: readonly Ip[];
+}
+
+/**
+ * Slices are written by whoever may write them in the namespace, and OVN sends wherever they say, with the network's own
+ * routers: only to addresses of the network. On the default network there are also the nodes and what is outside, and no
+ * address that is part of how networks are kept apart.
+ */
+export const networkSlices = (network: NetworkFact, slices: readonly SliceFact[], cluster: ClusterConfig): Backends => {
+  const isAllowed = network.role === 'default' ? isOutsideOf(reservedSubnets(cluster)) : isInside(network);
+  const refused: Ip[] = [];
+  const allowed = (ips: readonly Ip[]): readonly Ip[] => {
+    const bad = ips.filter((ip) => !isAllowed(ip));
+    if (bad.length === 0) return ips;
+    refused.push(...bad);
+    return ips.filter(isAllowed);
+  };
+  const counting = slices.filter((slice) => isFor(slice, network));
+  return {
+    slices: counting.map((slice) => ({
+      ...slice,
+      ready: allowed(slice.ready),
+      terminating: allowed(slice.terminating),
+    })),
+    refused,
+  };
+};
+
+/**
+ * `address:port` of those that are ready, as all traffic policies have it that choose from the whole cluster. When there are
+ * none, of those that still answer while they end: KEP-1669.
+ */
+export const backendsOf = (
+  { slices }: Pick<Backends, 'slices'>,
+  { name, protocol }: Pick<ServicePort, 'name' | 'protocol'>,
+  family: Family,
+): readonly string[] => {
+  const found = slices.flatMap((slice) => {
+    const port = slice.family === family && slice.ports.find((one) => one.name === name && one.protocol === protocol);
+    return port ? [{ slice, port: port.port }] : [];
+  });
+  const at = (condition: 'ready' | 'terminating'): string[] => [
+    // An endpoint that moves from one slice to another is in both for a while.
+    ...new Set(found.flatMap(({ slice, port }) => slice[condition].map((ip) => withPort(ip, port)))),
+  ];
+  const ready = at('ready');
+  return ready.length > 0 ? ready : at('terminating');
+};
+
+/** As OVN writes it, and RFC 3986 section 3.2.2. */
+export const withPort = (ip: Ip, port: number): string => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`);
+
+/** Those of Kubernetes itself have the pods' addresses on the default network. */
+const isFor = ({ madeFor, network: of }: SliceFact, { name, role }: NetworkFact): boolean => {
+  if (madeFor === 'any') return true;
+  return role === 'default' ? madeFor === 'default' : madeFor === 'primary' && of === name;
+};
+
+const isInside =
+  ({ subnets }: NetworkFact) =>
+  (ip: Ip): boolean =>
+    subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
+
+const isOutsideOf =
+  (reserved: readonly Cidr[]) =>
+  (ip: Ip): boolean =>
+    !reserved.some((cidr) => cidrContainsIp(cidr, ip));
+
+const reservedSubnets = (cluster: ClusterConfig): readonly Cidr[] => [
+  ...cluster.serviceSubnets,
+  ...cluster.joinSubnets,
+  ...cluster.udnJoinSubnets,
+  ...cluster.transitSubnets,
+  ...cluster.masqueradeSubnets,
+  ...SPECIAL,
+];
+
+/** Nobody's, the host's own, of a link, and of groups. RFC 6890; an API server takes none of them, a file may hold them. */
+const SPECIAL = [
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
+  ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],
+].map(parseCidr);

@@ -1,0 +1,75 @@
+/**
+ * Services, as far as pods reach them by their ClusterIPs: a load balancer for each protocol of a Service, in the group that
+ * the switches and gateways of its network refer to. A Service that changes concerns its own rows only. What does not work
+ * yet is in docs/services.md.
+ */
+import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import { rowRef } from '../../../ovsdb/desired/types.ts';
+import type { ServiceFact } from '../../model/facts.ts';
+import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { gatewayRouterName, loadBalancerGroupName } from '../../model/names.ts';
+import { loadBalancerGroupKey, routerKey, switchKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
+import { gatewaySite, isSite } from '../gateway-routers/site.ts';
+import { localNetwork, podSwitchName } from '../local-network.ts';
+import { merge } from '../merge.ts';
+import { type Backends, networkSlices } from './endpoints.ts';
+import { loadBalancers } from './load-balancer.ts';
+
+export const loadBalancerGroups: FeatureOver<'network'> = {
+  name: 'load-balancer-groups',
+  over: 'network',
+  render: ({ network: name }, view) => {
+    const network = localNetwork(name, view)?.network;
+    if (network === undefined) return EMPTY_FRAGMENT;
+    const group = loadBalancerGroupName(name);
+    const value = rowRef(loadBalancerGroupKey(group));
+    const column = 'load_balancer_group' as const;
+    const onSwitch = switchKey(podSwitchName(network, view.node));
+    const router = hasGateway(name, view) ? [routerKey(gatewayRouterName(name, view.node))] : [];
+    return {
+      northbound: {
+        rows: [{ table: 'Load_Balancer_Group', key: loadBalancerGroupKey(group), columns: { name: group } }],
+        members: [
+          { table: 'Logical_Switch', row: onSwitch, column, value },
+          ...router.map((row) => ({ table: 'Logical_Router' as const, row, column, value })),
+        ],
+      },
+    };
+  },
+};
+
+export const services: FeatureOver<'service'> = {
+  name: 'services',
+  over: 'service',
+  render: ({ service: key }, view) => {
+    const service = view.service(key);
+    const network = service && localNetwork(networkOf(service, view) ?? '', view)?.network;
+    if (service === undefined || network === undefined) return EMPTY_FRAGMENT;
+    const backends = networkSlices(network, view.serviceSlices(key), view.cluster);
+    return {
+      northbound: merge(...loadBalancers({ service, network, backends, cluster: view.cluster })),
+      diagnostics: strangers(service, network.name, backends),
+    };
+  },
+};
+
+/** Of its namespace's pods; undefined while that is not known. */
+const networkOf = ({ namespace: name }: ServiceFact, view: View): string | undefined => {
+  const namespace = view.namespace(name);
+  if (namespace === undefined) return undefined;
+  return namespace.wantsPrimaryNetwork ? view.primaryNad(name)?.network : DEFAULT_NETWORK_NAME;
+};
+
+const hasGateway = (network: string, view: View): boolean => {
+  const site = gatewaySite(network, view);
+  return site !== undefined && isSite(site);
+};
+
+const strangers = ({ namespace, name }: ServiceFact, network: string, { refused }: Backends): Diagnostic[] => {
+  const [first] = refused;
+  if (first === undefined) return [];
+  const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
+  const message = `nothing is sent to its endpoint ${first}${more}: not an address that network ${network} has endpoints at`;
+  return [{ object: `Service/${namespace}/${name}`, severity: 'warning', message }];
+};
