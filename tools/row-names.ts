@@ -2,6 +2,7 @@
 import { COPP_NAME } from '../agent/features/zone/copp.ts';
 import { ACL_LOGGING_METER } from '../agent/features/zone/index.ts';
 import {
+  clusterLoadBalancerName,
   clusterRouterName,
   externalBridgePortName,
   externalSwitchName,
@@ -10,6 +11,7 @@ import {
   joinSwitchName,
   joinToRouterPortName,
   layer2SwitchName,
+  loadBalancerGroupName,
   managementPortName,
   nodeSwitchName,
   podPortName,
@@ -73,6 +75,8 @@ const NAMES: readonly NameRow[] = [
   same('gateway router port to the external switch', (network) => routerToExternalPortName(gateway(network))),
   same('external switch port to the gateway router', (network) => externalToRouterPortName(gateway(network))),
   same('external switch port to the bridge', (network) => externalBridgePortName('br-ex', network, NODE)),
+  same('group of load balancers', loadBalancerGroupName),
+  same('load balancer of a Service', (network) => clusterLoadBalancerName(network, 'ns/svc', 'TCP')),
 ];
 
 export const rowNames = (): string =>
