@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { mirrorName } from '../render/mirrored-slice.ts';
 import {
   askPrimary,
   cudn,
@@ -232,5 +233,54 @@ describe('completing manifests', () => {
       },
     ]);
     expect(JSON.stringify(find(completion, 'NetworkAttachmentDefinition', 'net'))).toContain('10.31.0.0/16');
+  });
+});
+
+describe('EndpointSlices', () => {
+  const slice = (name: string, labels: Readonly<Record<string, string>>, annotations = {}, uid?: string) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { namespace: 'ns', name, labels, annotations },
+    addressType: 'IPv4',
+    endpoints: [
+      { addresses: ['10.128.0.5'], targetRef: { kind: 'Pod', name: 'a', ...(uid !== undefined && { uid }) } },
+    ],
+    ports: [{ name: '', protocol: 'TCP', port: 80 }],
+  });
+  const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
+  const OF_KUBERNETES = {
+    [MANAGED_BY]: 'endpointslice-controller.k8s.io',
+    'kubernetes.io/service-name': 'web',
+  };
+  const OF_OURS = {
+    [MANAGED_BY]: 'endpointslice-mirror-controller.k8s.ovn.org',
+    'k8s.ovn.org/service-name': 'web',
+  };
+  const tenantObjects = [tenant('ns'), node('n1'), layer2Udn('ns/l2', ['10.20.0.0/16']), pod('ns/a')];
+  const slicesOf = ({ objects }: Completion) => objects.filter(({ kind }) => kind === 'EndpointSlice');
+
+  it('of tenants get mirrors with the addresses that their pods get', () => {
+    const completion = complete(...tenantObjects, slice('web-1', OF_KUBERNETES, {}));
+    expect(slicesOf(completion).map(({ metadata }) => metadata.name)).toEqual(['web-1', mirrorName('ns_l2', 'web-1')]);
+    expect(slicesOf(completion)[1]).toMatchObject({ endpoints: [{ addresses: ['10.20.0.3'] }] });
+    expect(completion.diagnostics).toContainEqual({
+      object: `EndpointSlice/ns/${mirrorName('ns_l2', 'web-1')}`,
+      severity: 'info',
+      message: 'is not in the input: taken as the cluster manager would mirror web-1',
+    });
+    expect(complete(...completion.objects).objects).toEqual(completion.objects);
+  });
+
+  it.each([
+    [
+      'those that have one',
+      [slice('m', OF_OURS, { 'k8s.ovn.org/source-endpointslice': 'web-1' }), slice('web-1', OF_KUBERNETES)],
+      2,
+    ],
+    ['those by hand', [slice('hand', { 'kubernetes.io/service-name': 'web' })], 1],
+    ['what cannot be read', [{ ...slice('bad', OF_KUBERNETES), endpoints: 'none' }], 1],
+    ['those of another pod of that name', [slice('web-1', OF_KUBERNETES, {}, 'another')], 1],
+  ])('%s stay alone', (_, slices, count) => {
+    expect(slicesOf(complete(...tenantObjects, ...slices))).toHaveLength(count);
   });
 });

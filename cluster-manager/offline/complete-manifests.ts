@@ -1,6 +1,6 @@
 /**
- * What the cluster manager would have written on these manifests: NADs, ids, subnets and layer-2 addresses, given out to
- * objects in the order of their creation. What is written already stays as it is. Pure.
+ * What the cluster manager would have written on these manifests: NADs, ids, subnets, layer-2 addresses and mirrors of
+ * EndpointSlices, given out to objects in the order of their creation. What is written already stays as it is. Pure.
  */
 
 import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
@@ -26,11 +26,12 @@ import {
   readManifests,
   withAnnotations,
 } from './manifests.ts';
+import { mirrorsOf } from './mirrors.ts';
 import { completeNamespaces } from './namespaces.ts';
 import { renderNetworks } from './networks.ts';
 
 export interface Completion {
-  /** Every object of the input, and the NADs and namespaces that were missing. */
+  /** Every object of the input, and the NADs, namespaces and mirrors of EndpointSlices that were missing. */
   readonly objects: readonly Manifest[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -51,8 +52,10 @@ export const completeManifests = (objects: readonly unknown[], cluster: ClusterC
   });
   const podEntries = allocatePods(state, read.pods, networks.labelsOf);
   const completed = networks.manifests.map((manifest) => completeOne(manifest, state, podEntries.entries));
+  const manifests = completed.map(({ manifest }) => manifest);
+  const mirrors = mirrorsOf(manifests, state, networks.labelsOf);
   return {
-    objects: completed.map(({ manifest }) => manifest),
+    objects: [...manifests, ...mirrors.manifests],
     diagnostics: [
       ...input.diagnostics,
       ...namespaces.diagnostics,
@@ -63,6 +66,7 @@ export const completeManifests = (objects: readonly unknown[], cluster: ClusterC
       ...nodeDiagnostics(state, read.nodes),
       ...podEntries.diagnostics,
       ...completed.flatMap(({ diagnostics }) => diagnostics),
+      ...mirrors.diagnostics,
     ],
   };
 };
