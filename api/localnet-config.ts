@@ -1,4 +1,4 @@
-/** `localnet` of ClusterUserDefinedNetwork: pods on a physical network. Accepted, not implemented yet. */
+/** `localnet` of ClusterUserDefinedNetwork: pods on a physical network. */
 import { z } from 'zod';
 import { type Cidr, cidrContains, cidrFamily } from '../net/cidr.ts';
 import { celHasIpv6, cidrList, dualCidrs, IPV6_MIN_MTU, ipamField, mtuField } from './crd-fields.ts';

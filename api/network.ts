@@ -33,7 +33,7 @@ export interface Network {
   readonly name: string;
   readonly topology: Topology;
   readonly role: NetworkRole;
-  /** In the order of the configuration; empty for a secondary layer-2 network without IPAM. */
+  /** In the order of the configuration; empty for a secondary layer-2 network, and a localnet, without IPAM. */
   readonly subnets: readonly NetworkSubnet[];
   /** One per family; empty on secondary networks. */
   readonly joinSubnets: readonly Cidr[];
@@ -81,6 +81,12 @@ export const networkOfNetConf = (conf: NetConf, config: ClusterConfig): Network 
 /** The families of a network's pods, IPv4 first; empty without IPAM. */
 export const networkFamilies = ({ subnets }: Pick<Network, 'subnets'>): Family[] =>
   FAMILIES.filter((family) => subnets.some(({ cidr }) => cidrFamily(cidr) === family));
+
+/** Whether pods have their addresses from the cluster manager: all are neighbours, wherever they are. Of layer 3 each node has a part. */
+export const hasClusterIpam = ({ topology }: Pick<Network, 'topology'>): boolean => topology !== 'layer3';
+
+/** Whether a port has the same tunnel key on every node: of a physical network no node knows another one's ports. */
+export const hasPortKeys = ({ topology }: Pick<Network, 'topology'>): boolean => topology === 'layer2';
 
 /** What decides which addresses are the network's own. */
 export type OwnAddresses = Pick<Network, 'defaultGatewayIps' | 'infrastructureSubnets'>;

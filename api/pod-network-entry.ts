@@ -1,6 +1,6 @@
 /**
  * What a pod is told about one of its networks. The agent calls this for the default network and layer 3, where the
- * address comes from the node's subnet; the cluster manager for layer 2, where it comes from the network's.
+ * address comes from the node's subnet; the cluster manager for layer 2 and localnets, where it comes from the network's.
  */
 import { addressOf, type Cidr, cidrFamily, hostRoute, type InterfaceAddress, networkOfInterface } from '../net/cidr.ts';
 import type { PortKey } from '../net/ids.ts';
@@ -18,7 +18,7 @@ export interface PodNetworkRequest {
   readonly addresses: readonly InterfaceAddress[];
   /** A MAC that was asked for. Otherwise it derives from the first address. Needed when there are no addresses. */
   readonly mac?: Mac | undefined;
-  /** The port's key; layer 2 only. */
+  /** The port's key; layer 2 only (`hasPortKeys`). */
   readonly tunnelId?: PortKey | undefined;
   /** Gateways that this attachment asked for (`default-route`): they replace the network's own. */
   readonly requestedGateways?: readonly Ip[] | undefined;

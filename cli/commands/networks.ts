@@ -1,5 +1,7 @@
 /** `udnctl networks`: the networks of this node. */
+
 import type { NetworkStatus } from '../../api/agent-status.ts';
+import { hasClusterIpam } from '../../api/network.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 
@@ -19,7 +21,7 @@ const row = (network: NetworkStatus): string[] => [
   network.topology,
   network.role,
   network.subnets.join('\n'),
-  network.topology === 'layer2' ? '(shared)' : network.nodeSubnets.join('\n'),
+  hasClusterIpam(network) ? '(shared)' : network.nodeSubnets.join('\n'),
   String(network.pods),
   network.message === undefined ? network.state : `${network.state}: ${network.message}`,
 ];

@@ -68,7 +68,7 @@ const specFinding = (facts: NetworkFacts): Finding => {
 };
 
 const specText = ({ spec }: NetworkFacts): string => {
-  const config = spec?.layer3 ?? spec?.layer2;
+  const config = spec?.layer3 ?? spec?.layer2 ?? spec?.localnet;
   const cidrs = (config?.subnets ?? []).map((subnet) => (typeof subnet === 'string' ? subnet : subnet.cidr));
   return [spec?.topology, config?.role, ...cidrs].filter(Boolean).join(', ');
 };

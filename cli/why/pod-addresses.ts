@@ -1,6 +1,8 @@
 /** Whether a pod has its address of each of its networks, and if not, who owes it. Pure. */
+
 import { ApiError, describeApiError } from '../../api/errors.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { hasClusterIpam } from '../../api/network.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import type { WantedAttachment } from './attachments.ts';
@@ -57,12 +59,12 @@ const isOlder = (entries: PodEntries): boolean => {
   return entry !== undefined && !(entry instanceof ApiError) && entry.role === 'primary';
 };
 
-/** The cluster manager gives out the addresses of layer 2, the node's agent all others. */
+/** The cluster manager gives out the addresses of layer 2 and localnets, the node's agent all others. */
 const missingFinding = (pod: PodState, node: string, attachment: WantedAttachment, scene: Scene): Finding => {
-  const { network, topology } = attachment;
+  const { network } = attachment;
   const found = `pod ${pod.key} has no address of network ${network}`;
   const event = eventsAbout(`Pod/${pod.key}`, scene, pod.uid).find((text) => isAbout(text, network));
-  if (topology === 'layer2') return unassignedFinding(pod, attachment, { found, event }, scene);
+  if (hasClusterIpam(attachment)) return unassignedFinding(pod, attachment, { found, event }, scene);
   const what = `network ${network}`;
   const state = scene.nodes.get(node);
   const unprepared = state === undefined ? undefined : nodeFinding(state, network, scene);

@@ -1,11 +1,11 @@
 /**
- * Addresses, MACs and tunnel ids of the pods of one layer-2 network, which are the cluster's to give: a pod's neighbours
+ * Addresses, MACs and tunnel ids of the pods of one layer-2 network or localnet, which are the cluster's to give: a pod's neighbours
  * are on every node. Addresses belong to an owner: most pods are their own; those of a claim or of a virtual machine are
- * had by one pod after the other, or by two while a machine moves. Each port has a tunnel id of its own. No I/O and no
+ * had by one pod after the other, or by two while a machine moves. Each port of a layer-2 network has a tunnel id of its own. No I/O and no
  * clock.
  */
 import { createHash } from 'node:crypto';
-import { type Network, networkFamilies } from '../../api/network.ts';
+import { hasPortKeys, type Network, networkFamilies } from '../../api/network.ts';
 import { freeAddresses } from '../../net/allocator/addresses.ts';
 import { addressOf, type Cidr, cidrContainsIp, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
@@ -54,6 +54,7 @@ interface PortEntry {
 
 export class AddressLedger {
   readonly #subnetCount: number;
+  readonly #hasKeys: boolean;
   /** The family whose address the MAC derives from. */
   readonly #macFamily: Family | undefined;
   readonly #keys: IdLedger = createIdLedger({ min: 1, max: 32_767, firstGiven: FIRST_POD_KEY });
@@ -72,6 +73,7 @@ export class AddressLedger {
     this.#macs = new MacRegistry(network);
     this.#pools = addressPools(network);
     this.#subnetCount = network.subnets.length;
+    this.#hasKeys = hasPortKeys(network);
     this.#macFamily = networkFamilies(network)[0];
     this.#ipHolders = new AddressHolders(this.#macFamily);
   }
@@ -128,7 +130,8 @@ export class AddressLedger {
 
   get(id: string): PodAllocation | undefined {
     const { addresses, mac, tunnelId } = this.held(id);
-    if (mac === undefined || tunnelId === undefined || addresses.length !== this.#subnetCount) return undefined;
+    const lacksKey = this.#hasKeys && tunnelId === undefined;
+    if (mac === undefined || lacksKey || addresses.length !== this.#subnetCount) return undefined;
     return { addresses, mac, tunnelId };
   }
 
@@ -146,15 +149,16 @@ export class AddressLedger {
       ...(shared === undefined ? this.#recoverAddresses(port.owner, held.addresses) : []),
       ...held.addresses.flatMap((address) => heldRefusalOf(this.#pools, address) ?? []),
     ];
+    const tunnelId = this.#hasKeys ? held.tunnelId : undefined;
     const macHolder = held.mac === undefined ? undefined : this.#macs.holderOf(held.mac, port.machine);
-    const keyHolder = held.tunnelId === undefined ? undefined : this.#keys.recover(port.id, held.tunnelId);
+    const keyHolder = tunnelId === undefined ? undefined : this.#keys.recover(port.id, tunnelId);
     this.#attach(port, macHolder === undefined ? held.mac : undefined);
     if (held.mac !== undefined && macHolder !== undefined) this.#contestedMacs.add(held.mac, port.id);
-    if (held.tunnelId !== undefined && keyHolder !== undefined) this.#contestedKeys.add(held.tunnelId, port.id);
+    if (tunnelId !== undefined && keyHolder !== undefined) this.#contestedKeys.add(tunnelId, port.id);
     return [
       ...problems,
       ...(macHolder === undefined ? [] : [`MAC ${held.mac} belongs to ${macHolder} already`]),
-      ...(keyHolder === undefined ? [] : [`tunnel id ${held.tunnelId} belongs to ${keyHolder} already`]),
+      ...(keyHolder === undefined ? [] : [`tunnel id ${tunnelId} belongs to ${keyHolder} already`]),
     ];
   }
 
@@ -207,7 +211,7 @@ export class AddressLedger {
         ? this.#take(request)
         : this.#share(port.owner, shared, before === undefined ? request : { ips: [] });
     const mac = before?.mac ?? this.#chooseMac(port, request, addresses);
-    const tunnelId = this.#assignKey(port.id);
+    const tunnelId = this.#hasKeys ? this.#assignKey(port.id) : undefined;
     this.#pools = pools;
     if (shared === undefined) {
       for (const address of addresses) this.#ipHolders.set(addressOf(address), port.owner);

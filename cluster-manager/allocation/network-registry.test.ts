@@ -75,7 +75,6 @@ describe('network registry', () => {
   });
 
   it.each([
-    [{ topology: 'localnet', role: 'secondary', physicalNetworkName: 'p' }, 'topology localnet is not supported yet'],
     [{ transport: 'no-overlay' }, 'transport no-overlay is not supported yet'],
     [{ uplink: 'second' }, 'uplink is not supported yet'],
   ])('does not take a network for half of what it is: %j', (fields, reason) => {

@@ -1,4 +1,4 @@
-/** Which layer-2 networks a pod is attached to, and what it asks of each. Pure. */
+/** Which layer-2 networks and localnets a pod is attached to, and what it asks of each. Pure. */
 import { annotationOf } from '../../api/annotations/annotation-of.ts';
 import {
   type Attachment,
@@ -11,6 +11,7 @@ import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { hasClusterIpam } from '../../api/network.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import { withoutAttachment } from '../facts/attached-keys.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
@@ -35,12 +36,12 @@ export interface MadeAttachment {
   readonly record: NetworkRecord;
 }
 
-/** Of layer-2 networks. Who runs with an address has it, also where it would be refused today. */
+/** Of networks whose addresses are ours to give. Who runs with an address has it, also where it would be refused today. */
 export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): readonly MadeAttachment[] => {
   if (!pod.isActive) return [];
   return (pod.attachedKeys ?? []).flatMap((nadKey) => {
     const record = registry.networkOfNad(withoutAttachment(nadKey));
-    const isMade = record !== undefined && isLayer2(record) && !isForeignPrimary(pod, nadKey, registry);
+    const isMade = record !== undefined && isOurs(record) && !isForeignPrimary(pod, nadKey, registry);
     return isMade ? [{ nadKey, record }] : [];
   });
 };
@@ -109,7 +110,7 @@ const primaryAttachment = (
 ): PodAttachments => {
   const primary = registry.primaryOf(pod.namespace, labels);
   const record = primary.kind === 'network' ? registry.networkOfNad(primary.nad.key) : undefined;
-  if (primary.kind !== 'network' || record === undefined || !isLayer2(record)) return NO_ATTACHMENTS;
+  if (primary.kind !== 'network' || record === undefined || !isOurs(record)) return NO_ATTACHMENTS;
   const wanted = read(() => defaultSelection(pod), undefined);
   const request = { ips: wanted.value?.ips ?? [], mac: wanted.value?.mac };
   const claim = wanted.value?.ipamClaim ?? pod.annotations.primaryClaim;
@@ -147,7 +148,7 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
     const message = `unexpected primary network "${nad.conf.name}" specified with a NetworkSelectionElement ${nad.key}`;
     return { layer2: [], problems: [message] };
   }
-  if (!isLayer2(record)) return NO_ATTACHMENTS;
+  if (!isOurs(record)) return NO_ATTACHMENTS;
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
   const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });
   // Multi-net-spec v1.3, section 4.1.2.1.11.
@@ -193,7 +194,7 @@ const isPersistent = ({ conf }: NadRecord, { network }: NetworkRecord): boolean 
   conf.allowPersistentIps && network.subnets.length > 0;
 
 /** Addresses of layer-3 networks are their nodes' to give. */
-const isLayer2 = ({ network }: NetworkRecord): boolean => network.topology === 'layer2';
+const isOurs = ({ network }: NetworkRecord): boolean => hasClusterIpam(network);
 
 const read = <Value>(parse: () => Value, otherwise: Value): { value: Value; problems: readonly string[] } => {
   try {

@@ -1,4 +1,4 @@
-/** What attachments of pods to layer-2 networks ask for and have. */
+/** What attachments of pods to layer-2 networks and localnets ask for and have. */
 import type { InterfaceAddress } from '../../net/cidr.ts';
 import type { PortKey } from '../../net/ids.ts';
 import type { Ip } from '../../net/ip.ts';
@@ -8,7 +8,8 @@ export interface PodAllocation {
   /** In the order of the network's subnets; empty without IPAM. */
   readonly addresses: readonly InterfaceAddress[];
   readonly mac: Mac;
-  readonly tunnelId: PortKey;
+  /** Only of a network that has them (`hasPortKeys`). */
+  readonly tunnelId: PortKey | undefined;
 }
 
 /** What a pod asked for. */

@@ -149,11 +149,13 @@ describe('a ClusterUserDefinedNetwork', () => {
 
   it('says what is not supported yet', async () => {
     cluster.start();
-    const localnet = { role: 'Secondary', physicalNetworkName: 'p', subnets: ['10.0.0.0/16'] };
-    await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, { topology: 'Localnet', localnet }));
+    const noOverlay = { outboundSNAT: 'Enabled', routing: 'Managed' };
+    const layer3 = { role: 'Primary', subnets: [{ cidr: '10.1.0.0/16' }] };
+    const network = { topology: 'Layer3', layer3, transport: 'NoOverlay', noOverlay };
+    await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, network));
     await cluster.settled();
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
-      'failed to generate NetworkAttachmentDefinition: topology Localnet is not supported yet',
+      'failed to generate NetworkAttachmentDefinition: transport NoOverlay is not supported yet',
     );
   });
 

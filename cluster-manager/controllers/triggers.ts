@@ -2,7 +2,9 @@
  * What happens in the cluster → what has to be worked on. Every event is followed by what it touches and by nothing else:
  * there is no list of everything that would be walked now and then.
  */
+
 import { matchesSelector } from '../../api/label-selector.ts';
+import { hasClusterIpam } from '../../api/network.ts';
 import type { Change } from '../../kube/reflector/types.ts';
 import { idsIn } from '../../net/id-ranges.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
@@ -138,12 +140,12 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   enqueuePodsOf(context, after);
 };
 
-/** Those that a layer-2 network is for. */
+/** Those that a network is for whose addresses are ours to give. */
 const enqueuePodsOf = (
   { caches, enqueue }: Pick<TriggerContext, 'caches' | 'enqueue'>,
   nad: NadFacts | undefined,
 ): void => {
-  if (nad?.conf?.topology !== 'layer2') return;
+  if (nad?.conf === undefined || !hasClusterIpam(nad.conf)) return;
   // First who has something of it.
   for (const pod of caches.pods.keysByIndex('usedNad', nad.key)) enqueue.pod(pod);
   const isPrimary = nad.conf.role === 'primary';

@@ -23,21 +23,17 @@ export const renderNetConf = (facts: NetworkFacts, cluster: ClusterConfig): ((na
   return (namespace) => ({ ...conf, netAttachDefName: `${namespace}/${name}` });
 };
 
-const refuseUnsupported = ({ topology, transport, uplinks = [] }: NetworkSpec): void => {
+const refuseUnsupported = ({ transport, uplinks = [] }: NetworkSpec): void => {
   const refuse = (what: string): never => {
     throw new ApiError('ERR_API_UNSUPPORTED', `${what} is not supported yet`);
   };
-  if (topology === 'Localnet') refuse('topology Localnet');
   if (transport !== undefined) refuse(`transport ${transport}`);
   if (uplinks.length > 0) refuse('spec.uplinks');
 };
 
-const toNetConf = (
-  { layer2, layer3 }: NetworkSpec,
-  name: string,
-  netAttachDefName: string,
-  cluster: ClusterConfig,
-): NetConf => {
+const toNetConf = (spec: NetworkSpec, name: string, netAttachDefName: string, cluster: ClusterConfig): NetConf => {
+  const { layer2, layer3, localnet } = spec;
+  if (localnet !== undefined) return localnetConf(localnet, name, netAttachDefName, cluster);
   const config = layer3 ?? layer2;
   if (config === undefined) throw new ApiError('ERR_API_FIELD', 'spec: the configuration of the topology is missing');
   const isPrimary = config.role === 'Primary';
@@ -67,3 +63,33 @@ const toNetConf = (
     allowPersistentIps: layer2?.ipam?.lifecycle === 'Persistent',
   };
 };
+
+/** There is no tunnel to leave room for: without an `mtu` of its own it has that of what the tunnels go through. */
+const localnetConf = (
+  { subnets = [], excludeSubnets = [], physicalNetworkName, mtu, vlan, ipam }: Localnet,
+  name: string,
+  netAttachDefName: string,
+  cluster: ClusterConfig,
+): NetConf => ({
+  cniVersion: '1.1.0',
+  name,
+  netAttachDefName,
+  topology: 'localnet',
+  role: 'secondary',
+  mtu: mtu ?? cluster.mtu + TUNNEL_OVERHEAD,
+  subnets: subnets.map((cidr) => ({ cidr })),
+  excludeSubnets,
+  reservedSubnets: [],
+  infrastructureSubnets: [],
+  defaultGatewayIps: [],
+  joinSubnets: [],
+  transitSubnets: [],
+  allowPersistentIps: ipam?.lifecycle === 'Persistent',
+  physicalNetworkName,
+  vlanId: vlan?.access?.id,
+});
+
+type Localnet = NonNullable<NetworkSpec['localnet']>;
+
+/** Bytes, of Geneve over either family. */
+const TUNNEL_OVERHEAD = 100;

@@ -113,14 +113,6 @@ describe('rendered NAD', () => {
       cudn(
         'n',
         {},
-        { topology: 'Localnet', localnet: { role: 'Secondary', physicalNetworkName: 'p', subnets: ['10.0.0.0/16'] } },
-      ),
-      'topology Localnet is not supported yet',
-    ],
-    [
-      cudn(
-        'n',
-        {},
         {
           ...(layer3Udn('a/b', ['10.1.0.0/16'])['spec'] as object),
           transport: 'NoOverlay',

@@ -10,7 +10,6 @@ export const refuseUnsupported = (conf: NetConf): void => {
   const refuse = (what: string): never => {
     throw new ApiError('ERR_API_UNSUPPORTED', `${what} is not supported yet`);
   };
-  if (topology === 'localnet') refuse('topology localnet');
   if (transport !== undefined && transport !== 'geneve') refuse(`transport ${transport}`);
   if (uplink !== undefined) refuse('uplink');
   // Nodes get their parts of all of the subnets, and each part has a gateway of its own.

@@ -3,8 +3,10 @@
  * time and says what each event touched; writing that is others' business. No I/O and no clock: `udnctl render` runs it on
  * files.
  */
+
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Labels } from '../../api/label-selector.ts';
+import { hasClusterIpam } from '../../api/network.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import { cidrFamily } from '../../net/cidr.ts';
 import type { Family } from '../../net/ip.ts';
@@ -271,14 +273,15 @@ export class ClusterState {
     const wasLayer3 = before?.network.topology === 'layer3';
     let touchesNodes = false;
     if (wasLayer3 && network?.topology !== 'layer3') touchesNodes = this.nodes.removeNetwork(before.name);
-    if (before?.network.topology === 'layer2' && network?.topology !== 'layer2') this.pods.removeNetwork(before.name);
+    if (before !== undefined && hasClusterIpam(before.network) && (network === undefined || !hasClusterIpam(network)))
+      this.pods.removeNetwork(before.name);
     if (network?.topology === 'layer3') {
       this.nodes.setNetwork(network);
       if (assign && !wasLayer3) this.#recoverSubnets(network.name);
       if (assign) this.nodes.assignNetwork(network.name);
       touchesNodes = true;
     }
-    if (network?.topology === 'layer2') {
+    if (network !== undefined && hasClusterIpam(network)) {
       this.pods.setNetwork(network);
       this.claims.recoverNetwork(network.name);
     }

@@ -66,17 +66,22 @@ export const NETWORK_CASES: readonly Case[] = [
     ...{ ask: UDN, cause: 'spec-invalid', says: 'HostSubnet must be smaller than CIDR subnet' },
   },
   {
-    state: 'a topology that is not implemented',
+    state: 'a transport that is not implemented',
     objects: [
       settledNetwork(
         cudn(
           'one',
           {},
-          { topology: 'Localnet', localnet: { role: 'Secondary', physicalNetworkName: 'x', subnets: ['10.0.0.0/24'] } },
+          {
+            topology: 'Layer3',
+            layer3: { role: 'Primary', subnets: [{ cidr: '10.1.0.0/16' }] },
+            transport: 'NoOverlay',
+            noOverlay: { outboundSNAT: 'Enabled', routing: 'Managed' },
+          },
         ),
       ),
     ],
-    ...{ ask: { kind: 'cudn', name: 'one' }, cause: 'unsupported', says: 'topology Localnet is not supported yet' },
+    ...{ ask: { kind: 'cudn', name: 'one' }, cause: 'unsupported', says: 'transport NoOverlay is not supported yet' },
   },
   {
     state: 'a NAD that has not been made',

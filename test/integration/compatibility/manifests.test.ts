@@ -50,7 +50,15 @@ const stateOf = async (key: string, type: string): Promise<string> => {
   return `${found?.status} ${found?.reason}: ${found?.message}`;
 };
 
-const ACCEPTED = ['cm-green/green', 'cm-shop', 'cm-vms/vms', 'cm-plain/storage', 'cm-plain/macs', 'cm-lab'];
+const ACCEPTED = [
+  'cm-green/green',
+  'cm-shop',
+  'cm-vms/vms',
+  'cm-plain/storage',
+  'cm-plain/macs',
+  'cm-lab',
+  'cm-localnet',
+];
 
 describe('is taken as it is', () => {
   it.each(ACCEPTED)('network %s', async (key) => {
@@ -59,12 +67,15 @@ describe('is taken as it is', () => {
     expect(await stateOf(key, 'NetworkAllocationSucceeded')).toMatch(/^True NetworkAllocationSucceeded/);
   });
 
-  it('a NetworkAttachmentDefinition that was written by hand gets its id', async () => {
-    const id = '-o=jsonpath={.metadata.annotations.k8s\\.ovn\\.org/network-id}';
-    await eventually(async () =>
-      expect(await cluster.kubectl.run('-n', 'cm-plain', 'get', 'net-attach-def', 'by-hand', id)).toMatch(/^[0-9]+$/),
-    );
-  });
+  it.each(['by-hand', 'localnet-by-hand'])(
+    'NetworkAttachmentDefinition %s, written by hand, gets its id',
+    async (name) => {
+      const id = '-o=jsonpath={.metadata.annotations.k8s\\.ovn\\.org/network-id}';
+      await eventually(async () =>
+        expect(await cluster.kubectl.run('-n', 'cm-plain', 'get', 'net-attach-def', name, id)).toMatch(/^[0-9]+$/),
+      );
+    },
+  );
 
   it.each([
     ['cm-green/green', { role: 'primary', topology: 'layer3', mtu: 1300, joinSubnet: '100.65.0.0/16,fd99::/64' }],
@@ -78,6 +89,13 @@ describe('is taken as it is', () => {
     ],
     ['cm-plain/storage', { role: 'secondary', topology: 'layer3', subnets: '10.43.0.0/16' }],
     ['cm-plain/macs', { role: 'secondary', topology: 'layer2' }],
+    [
+      'cm-plain/cm-localnet',
+      {
+        ...{ role: 'secondary', topology: 'localnet', physicalNetworkName: 'lab', vlanID: 20, mtu: 1500 },
+        ...{ subnets: '10.60.0.0/24', excludeSubnets: '10.60.0.0/28' },
+      },
+    ],
   ])('the NetworkAttachmentDefinition %s says what tools look for', async (key, expected) => {
     const { namespace, name } = refOf(key);
     const text = await cluster.kubectl.run(
@@ -94,12 +112,6 @@ describe('is taken as it is', () => {
 
 /** Which network, which condition, and what it says. */
 const REFUSED: readonly (readonly [network: string, condition: string, reason: string, message: string])[] = [
-  [
-    'cm-localnet',
-    'NetworkCreated',
-    'NetworkAttachmentDefinitionSyncError',
-    'failed to generate NetworkAttachmentDefinition: topology Localnet is not supported yet',
-  ],
   ['cm-no-overlay', 'TransportAccepted', 'TransportNotSupported', "transport 'NoOverlay' is not supported yet"],
   ['cm-evpn', 'TransportAccepted', 'TransportNotSupported', "transport 'EVPN' is not supported yet"],
   [
@@ -137,8 +149,8 @@ describe('is refused with a condition', () => {
       expect(cluster.events).toContainEqual(
         expect.objectContaining({
           reason: 'InvalidNetwork',
-          regarding: expect.objectContaining({ name: 'localnet-by-hand' }),
-          message: expect.stringContaining('topology localnet is not supported yet'),
+          regarding: expect.objectContaining({ name: 'evpn-by-hand' }),
+          message: expect.stringContaining('transport evpn is not supported yet'),
         }),
       ),
     );
@@ -148,7 +160,18 @@ describe('is refused with a condition', () => {
     const names = (await cluster.kubectl.run('get', 'net-attach-def', '-A', '-o=name')).trim().split('\n');
     const made = names.map((name) => name.split('/')[1]).sort();
     expect(made).toEqual([
-      ...['by-hand', 'cm-lab', 'cm-shop', 'cm-shop', 'green', 'localnet-by-hand', 'macs', 'storage', 'vms'],
+      ...[
+        'by-hand',
+        'cm-lab',
+        'cm-localnet',
+        'cm-shop',
+        'cm-shop',
+        'evpn-by-hand',
+        'green',
+        'localnet-by-hand',
+        'macs',
+      ],
+      ...['storage', 'vms'],
     ]);
   });
 });
