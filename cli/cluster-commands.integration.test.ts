@@ -43,6 +43,12 @@ it.concurrent.each([
     'no networks in namespace default; -A shows all\n',
   ],
   ['the API server, for all namespaces', ['networks', '-A', '--agent-socket', '/nonexistent/a'], {}, 'no networks\n'],
+  [
+    'the API server, which alone is asked for Services',
+    ['services', '-n', 'none'],
+    { UDN_STATUS_SOCKET: '/nonexistent/a' },
+    'no services in namespace none; -A shows all\n',
+  ],
   ['the agent that is named', ['networks', '--agent-socket', '/nonexistent/a'], {}, /^udnctl: .*\/nonexistent\/a/],
   ['the agent of the environment', ['pods'], { UDN_STATUS_SOCKET: '/nonexistent/a' }, /^udnctl: .*\/nonexistent\/a/],
   ['of all nodes, in the pod of an agent', ['pods', '-A'], { UDN_NODE: 'n1' }, 'no pods\n'],

@@ -6,7 +6,13 @@ import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
-import { type ListOptions, type ListOutput, listClusterNetworks, listClusterPods } from './commands/cluster-lists.ts';
+import {
+  type ListOptions,
+  type ListOutput,
+  listClusterNetworks,
+  listClusterPods,
+  listClusterServices,
+} from './commands/cluster-lists.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
 import { whyOf } from './commands/why.ts';
@@ -21,6 +27,7 @@ export interface ClusterCommandOptions {
 export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] => [
   networksCommand(withNode),
   podsCommand(withNode),
+  servicesCommand(),
   whyCommand(),
   // On a node it is a part of the node's.
   ...(withNode ? [] : [doctorCommand()]),
@@ -37,9 +44,7 @@ interface Options extends NamespaceOptions {
 }
 
 const listCommand = (name: string, description: string, withNode: boolean): Command => {
-  const command = withNamespace(withClusterFlag(new ProgramCommand(name).description(description), withNode))
-    .option('-l, --selector <selector>', 'only with these labels: app=web,tier!=db')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(LIST_FORMATS).default('table'));
+  const command = withListOptions(withClusterFlag(new ProgramCommand(name).description(description), withNode));
   if (!withNode) return command;
   return command
     .addOption(
@@ -49,6 +54,11 @@ const listCommand = (name: string, description: string, withNode: boolean): Comm
     )
     .addHelpText('after', WHO_IS_ASKED);
 };
+
+const withListOptions = (command: Command): Command =>
+  withNamespace(command)
+    .option('-l, --selector <selector>', 'only with these labels: app=web,tier!=db')
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(LIST_FORMATS).default('table'));
 
 /** `--cluster` alone; with a name it is kubectl's. Where no agent is, it is kubectl's and no more. */
 const withClusterFlag = (command: Command, withNode: boolean): Command =>
@@ -75,6 +85,14 @@ const podsCommand = (withNode: boolean): Command =>
       if (asksAgent(options, command)) print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
       else printList(await listClusterPods(listOptions(options)), options);
     });
+
+/** Of the API server alone, also on a node. */
+const servicesCommand = (): Command =>
+  withListOptions(
+    new ProgramCommand('services')
+      .description('Services, their networks, and what their ClusterIPs send to there')
+      .option('--cluster [cluster]', 'nothing else can be asked for here'),
+  ).action(async (options: Options) => printList(await listClusterServices(listOptions(options)), options));
 
 const listOptions = ({ output, ...options }: Options): ListOptions => ({ ...options, isWide: output === 'wide' });
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { networksOutput, podsOutput } from './cluster/tables.ts';
+import { networksOutput, podsOutput, servicesOutput } from './cluster/tables.ts';
 import { CAUSES } from './why/finding.ts';
 import { scene } from './why/testing/objects.ts';
 
@@ -13,6 +13,7 @@ it('tables have the columns that are printed', () => {
   const tables = [
     ['udnctl networks -A', networksOutput([], scene([]), { isWide: false })],
     ['udnctl pods -A', podsOutput([], scene([]), { isWide: false })],
+    ['udnctl services -A', servicesOutput([], scene([]), { isWide: false })],
   ] as const;
   for (const [command, output] of tables) expect(firstLine(command)?.split(/ +/)).toEqual(output.tables[0]?.head);
 });

@@ -15,7 +15,6 @@ import {
   SLICE_MIRROR_CONTROLLER,
 } from '../../api/names.ts';
 import { SERVICE_PROTOCOLS } from '../../api/service.ts';
-import type { KubeObject } from '../../kube/types.ts';
 import { type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { SliceFact, SlicePort } from '../model/facts.ts';
 import type { Problem } from './problem.ts';
@@ -31,7 +30,7 @@ export interface SliceProjection {
 export const SLICE_INDEXES = { service: ({ service }: SliceProjection): readonly string[] => [service] };
 
 /** Undefined for those of no Service, of one that somebody else programs, and with names instead of addresses. @throws ApiError */
-export const projectSlice = (object: KubeObject): SliceProjection | undefined => {
+export const projectSlice = (object: unknown): SliceProjection | undefined => {
   const slice = parseEndpointSlice(object);
   const { namespace, name, labels, annotations } = slice.metadata;
   const madeFor = purposeOf(slice);

@@ -1,9 +1,9 @@
 /** What a user may not read is named, and the rest is shown. */
 import { expect, it } from 'vitest';
-import { cudn, layer2Udn, nad, pod, tenant } from '../../cluster-manager/testing/objects.ts';
+import { cudn, layer2Udn, nad, namespace, pod, tenant } from '../../cluster-manager/testing/objects.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
-import { clusterNetworks, clusterPods } from '../commands/cluster-lists.ts';
+import { clusterNetworks, clusterPods, clusterServices } from '../commands/cluster-lists.ts';
 import { askWhy } from '../commands/why.ts';
 import { DEFAULT_ENTRY, entry, NOW, nadOf, settledNetwork, settledPod, warning } from '../why/testing/objects.ts';
 
@@ -111,6 +111,57 @@ it('labels select networks and pods; what is no selector is told', async () => {
   const { tables } = await clusterNetworks(cluster, { ...question, in: undefined, selector: 'tier=web' });
   expect(tables[0]?.rows.map(([name]) => name)).toEqual(['red_net']);
   await expect(clusterNetworks(cluster, { ...question, selector: 'a in' })).rejects.toMatchObject({ exitStatus: 2 });
+});
+
+const service = {
+  ...{ kind: 'Service', metadata: { namespace: 'red', name: 'web' } },
+  spec: { type: 'ClusterIP', clusterIPs: ['10.96.0.2'], ports: [{ port: 80 }] },
+};
+const ofRed = [...objects, service, { ...service, metadata: { namespace: 'blue', name: 'web' } }];
+const servicesOf = async (refused: Readonly<Record<string, number>>) => {
+  const { tables, notes, data } = await clusterServices(server(ofRed, refused), question);
+  return { rows: tables[0]?.rows, notes, data };
+};
+
+it('a tenant sees its Services, on its network of the cluster', async () => {
+  const { rows, notes } = await servicesOf(TENANT);
+  expect(rows).toEqual([
+    ['red', 'web', 'cluster_udn_shop', 'ClusterIP', '10.96.0.2', '80/TCP', 'none: refused at once', ''],
+  ]);
+  expect(notes).toEqual(['not shown: clusteruserdefinednetworks.k8s.ovn.org: you may not list them']);
+});
+
+it('without slices, nothing is said of endpoints; without Services, there are none; both are told', async () => {
+  const what = 'endpointslices.discovery.k8s.io of namespace red: you may not list them';
+  const slices = await servicesOf({ endpointslices: 403 });
+  const note = `endpoints not known: ${what}`;
+  expect(slices.rows).toEqual([['red', 'web', 'cluster_udn_shop', 'ClusterIP', '10.96.0.2', '80/TCP', '?', note]]);
+  expect(slices.notes).toEqual([`not shown: ${what}`]);
+  expect(await servicesOf({ services: 403 })).toMatchObject({
+    rows: [],
+    notes: ['not shown: services of namespace red: you may not list them'],
+    data: { items: [], unread: [{ what: 'services of namespace red', why: 'you may not list them' }] },
+  });
+});
+
+it.each([
+  ['namespaces', 'namespace red: you may not get it'],
+  [
+    'network-attachment-definitions',
+    'network-attachment-definitions.k8s.cni.cncf.io of namespace red: you may not list them',
+  ],
+])('without %s, nobody knows the network of a Service', async (resource, why) => {
+  const { rows, notes } = await servicesOf({ [resource]: 403 });
+  expect(rows).toEqual([['red', 'web', '?', 'ClusterIP', '10.96.0.2', '80/TCP', '?', `network not known: ${why}`]]);
+  expect(notes).toEqual([`not shown: ${why}`]);
+});
+
+it('Services of the default network need no NADs', async () => {
+  const plain = { ...service, metadata: { namespace: 'plain', name: 'web' } };
+  const bare = server([namespace('plain'), plain], { 'network-attachment-definitions': 404 });
+  const { tables } = await clusterServices(bare, { ...question, in: undefined });
+  expect(tables[0]?.rows[0]?.[2]).toBe('default');
+  await expect(clusterServices(bare, { ...question, selector: 'a in' })).rejects.toMatchObject({ exitStatus: 2 });
 });
 
 it('what cannot be read at all is named', async () => {

@@ -8,15 +8,17 @@ import {
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
 import { readLease } from '../../kube/lease/lease-record.ts';
 import { listAll } from '../../kube/reflector/list-all.ts';
-import { EVENTS, LEASES, NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import { ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
 import { type Leader, type Snapshot, snapshotOf, type Unread } from './snapshot.ts';
 
 export interface ReadOptions {
   /** Absent: all. What belongs to no namespace is read in any case. */
   readonly namespace?: string | undefined;
-  /** Of pods. */
+  /** Of pods, or of Services. */
   readonly selector?: string | undefined;
+  /** Services and their EndpointSlices, and not pods and what only they need. */
+  readonly services?: boolean;
   /** Read its Events, too: `involvedObject.name=web`. */
   readonly eventsOf?: { readonly namespace: string; readonly name: string } | undefined;
   /** Where the cluster manager's Lease is. Absent: nobody asks. */
@@ -30,7 +32,7 @@ export const CLUSTER_MANAGER_LEASE = 'udn-cluster-manager';
 /** @throws KubeError when the server cannot be reached, or does not know who asks */
 export const readCluster = async (
   client: Pick<KubeClient, 'get' | 'list'>,
-  { namespace, selector, eventsOf, programs, now }: ReadOptions,
+  { namespace, selector, services = false, eventsOf, programs, now }: ReadOptions,
 ): Promise<Snapshot> => {
   const objects: unknown[] = [];
   const unread: Unread[] = [];
@@ -42,9 +44,9 @@ export const readCluster = async (
     list(USER_DEFINED_NETWORKS, { namespace }),
     list(CLUSTER_USER_DEFINED_NETWORKS),
     list(NETWORK_ATTACHMENT_DEFINITIONS, { namespace }),
-    list(IPAM_CLAIMS, { namespace }),
-    list(NODES),
-    list(PODS, { namespace, labelSelector: selector }),
+    ...(services
+      ? [list(SERVICES, { namespace, labelSelector: selector }), list(ENDPOINT_SLICES, { namespace })]
+      : [list(IPAM_CLAIMS, { namespace }), list(NODES), list(PODS, { namespace, labelSelector: selector })]),
     eventsOf === undefined
       ? undefined
       : list(EVENTS, { namespace: eventsOf.namespace, fieldSelector: `involvedObject.name=${eventsOf.name}` }),

@@ -12,6 +12,8 @@ import { usedNads } from '../../cluster-manager/facts/pod-facts.ts';
 import { type EventState, eventState } from './event-state.ts';
 import { type NodeState, nodeState } from './node-state.ts';
 import { type PodState, podState } from './pod-state.ts';
+import { type ServiceState, serviceState } from './service-state.ts';
+import { type SliceState, sliceState } from './slice-state.ts';
 
 /** Something that could not be read: what is said about it is not known to be true. */
 export interface Unread {
@@ -34,6 +36,7 @@ export interface Snapshot {
   readonly pods: ReadonlyMap<string, PodState>;
   readonly claims: ReadonlyMap<string, ClaimFacts>;
   readonly events: readonly EventState[];
+  readonly services: readonly ServiceState[];
   /** Undefined: it could not be read, or was not asked for. */
   readonly leader: Leader | undefined;
   readonly unread: readonly Unread[];
@@ -48,6 +51,8 @@ export interface Snapshot {
   readonly nadsOwnedBy: (uid: string) => readonly NadFacts[];
   /** Active pods that use a NAD, or may use it because their annotation cannot be read. */
   readonly podsUsing: (nadKey: string) => readonly PodState[];
+  /** EndpointSlices of a Service, mirrors too. @param service `namespace/name` */
+  readonly slicesOf: (service: string) => readonly SliceState[];
 }
 
 export interface SnapshotInput {
@@ -63,8 +68,9 @@ export interface SnapshotInput {
 export const networkId = (kind: NetworkFacts['kind'], key: string): string => `${kind}/${key}`;
 
 export const snapshotOf = ({ objects, now, namespace, leader, unread = [] }: SnapshotInput): Snapshot => {
-  const facts = readFacts(objects);
+  const { slices, ...facts } = readFacts(objects);
   const { nads, pods } = facts;
+  const slicesByService = Map.groupBy(slices, ({ service }) => service);
   const nadsByNamespace = Map.groupBy(nads.values(), ({ metadata }) => metadata.namespace);
   const nadsByOwner = groupEach(nads.values(), ({ metadata }) => metadata.ownerReferences.map(({ uid }) => uid));
   const podsByNad = groupEach(pods.values(), usedNads);
@@ -82,6 +88,7 @@ export const snapshotOf = ({ objects, now, namespace, leader, unread = [] }: Sna
       const saying = (podsByNad.get(nadKey) ?? []).filter((pod) => !isPrimary || pod.namespace === owner);
       return [...saying, ...(podsByNad.get(`${owner}/*`) ?? [])].sort((a, b) => (a.key < b.key ? -1 : 1));
     },
+    slicesOf: (service) => slicesByService.get(service) ?? [],
   };
 };
 
@@ -93,6 +100,8 @@ const readFacts = (objects: Iterable<unknown>) => {
   const pods = new Map<string, PodState>();
   const claims = new Map<string, ClaimFacts>();
   const events: EventState[] = [];
+  const services: ServiceState[] = [];
+  const slices: SliceState[] = [];
   const unusable: string[] = [];
   const addNetwork = (facts: NetworkFacts) => networks.set(networkId(facts.kind, facts.key), facts);
   const add: Readonly<Record<string, (object: unknown) => unknown>> = {
@@ -104,6 +113,8 @@ const readFacts = (objects: Iterable<unknown>) => {
     Pod: (object) => put(pods, podState(object), ({ key }) => key),
     IPAMClaim: (object) => put(claims, claimFacts(object), ({ key }) => key),
     Event: (object) => events.push(eventState(object)),
+    Service: (object) => services.push(serviceState(object)),
+    EndpointSlice: (object) => slices.push(...sliceState(object)),
   };
   for (const object of objects) {
     const kind = kindOf(object);
@@ -114,7 +125,7 @@ const readFacts = (objects: Iterable<unknown>) => {
       unusable.push(`${describeRef(refOf(kind, object))}: ${describeFinding(error)}`);
     }
   }
-  return { networks, nads, namespaces, nodes, pods, claims, events, unusable };
+  return { networks, nads, namespaces, nodes, pods, claims, events, services, slices, unusable };
 };
 
 const put = <Facts>(map: Map<string, Facts>, facts: Facts, keyOf: (facts: Facts) => string): void => {

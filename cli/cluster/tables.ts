@@ -1,8 +1,12 @@
-/** The tables of `udnctl networks` and `udnctl pods`, narrow and wide. */
+/** The tables of `udnctl networks`, `udnctl pods` and `udnctl services`, narrow and wide. */
+import { withPort } from '../../agent/features/services/endpoints.ts';
 import { age } from '../../kube/embedded/table/cells.ts';
 import type { Output } from '../output/format.ts';
+import { named } from '../why/finding.ts';
 import type { NetworkItem } from './network-rows.ts';
 import type { PodAttachmentItem, PodItem } from './pod-rows.ts';
+import type { ClusterIpItem } from './service-endpoints.ts';
+import type { ServiceItem } from './service-rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface TableOptions {
@@ -80,6 +84,40 @@ const rowsOf = (pod: PodItem, { isWide }: TableOptions): readonly PodRow[] => {
   if (shown.length === 0) return [{ pod, attachment: undefined, isFirst: true }];
   return shown.map((attachment, index) => ({ pod, attachment, isFirst: index === 0 }));
 };
+
+export const servicesOutput = (items: readonly ServiceItem[], snapshot: Snapshot, options: TableOptions): Output => {
+  const columns: readonly Column<ServiceItem>[] = [
+    ['NAMESPACE', ({ namespace }) => namespace],
+    ['NAME', ({ name }) => name],
+    ['NETWORK', networkText],
+    ['TYPE', ({ type = '' }) => type],
+    ['CLUSTER-IPS', ({ isHeadless, clusterIps }) => (isHeadless ? 'None' : clusterIps.map(({ ip }) => ip).join('\n'))],
+    ['PORTS', ({ ports }) => ports.map(({ port, protocol }) => `${port}/${protocol}`).join('\n')],
+    ['ENDPOINTS', (item) => item.clusterIps.map((one) => endpointsText(one, item)).join('\n')],
+    ['SENDS TO', ({ clusterIps }) => clusterIps.flatMap(sendsTo).join('\n'), 'wide'],
+    ['AGE', ({ created }) => age(created, snapshot.now), 'wide'],
+    ['NOTE', ({ notes, notProgrammed }) => [...notes, ...gapsText(notProgrammed)].join('\n')],
+  ];
+  return { data: dataOf(items, snapshot), tables: [tableOf(columns, items, emptyText('services', snapshot), options)] };
+};
+
+const networkText = ({ network, state }: ServiceItem): string => {
+  if (network !== undefined) return network;
+  return state === 'waiting' ? '-' : state === 'unknown' ? '?' : '';
+};
+
+/** Beside its ClusterIP. */
+const endpointsText = ({ ready, terminating = 0 }: ClusterIpItem, { state }: ServiceItem): string => {
+  if (ready === undefined) return state === 'waiting' ? '-' : state === 'unknown' ? '?' : '';
+  if (ready + terminating === 0) return 'none: refused at once';
+  return terminating === 0 ? `${ready} ready` : `${ready} ready, ${terminating} terminating`;
+};
+
+const sendsTo = ({ ip, ports = [] }: ClusterIpItem): string[] =>
+  ports.map(({ port, protocol, backends }) => `${withPort(ip, port)}/${protocol} → ${named(backends) || 'refused'}`);
+
+const gapsText = (notProgrammed: readonly string[]): string[] =>
+  notProgrammed.length === 0 ? [] : [`not programmed yet: ${notProgrammed.join(', ')}`];
 
 const emptyText = (what: string, { namespace }: Snapshot): string =>
   namespace === undefined ? `no ${what}` : `no ${what} in namespace ${namespace}; -A shows all`;

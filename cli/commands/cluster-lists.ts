@@ -1,4 +1,4 @@
-/** `udnctl networks` and `udnctl pods` from the API server alone: no node is asked. */
+/** `udnctl networks`, `udnctl pods` and `udnctl services` from the API server alone: no node is asked. */
 
 import { parseLabelSelector } from '../../kube/embedded/selectors/label-selector.ts';
 import type { KubeClient } from '../../kube/types.ts';
@@ -6,8 +6,9 @@ import { type NamespaceOptions, namespaceOf, PROGRAMS_NAMESPACE, withClient } fr
 import { networkItems } from '../cluster/network-rows.ts';
 import { podItems } from '../cluster/pod-rows.ts';
 import { readCluster } from '../cluster/read-cluster.ts';
+import { serviceItems } from '../cluster/service-rows.ts';
 import type { Snapshot } from '../cluster/snapshot.ts';
-import { networksOutput, podsOutput } from '../cluster/tables.ts';
+import { networksOutput, podsOutput, servicesOutput } from '../cluster/tables.ts';
 import { CliError } from '../errors.ts';
 import type { Output } from '../output/format.ts';
 import { sceneOf } from '../why/allocations.ts';
@@ -35,6 +36,11 @@ export const listClusterPods = (options: ListOptions): Promise<ListOutput> =>
     clusterPods(client, { ...options, in: namespaceOf(options, namespace), now: Date.now() }),
   );
 
+export const listClusterServices = (options: ListOptions): Promise<ListOutput> =>
+  withClient(options, ({ client, namespace }) =>
+    clusterServices(client, { ...options, in: namespaceOf(options, namespace), now: Date.now() }),
+  );
+
 export interface ListQuestion extends Pick<ListOptions, 'selector' | 'network' | 'node' | 'isWide'> {
   /** A namespace; undefined: all. */
   readonly in: string | undefined;
@@ -57,6 +63,14 @@ export const clusterPods = async (client: Reader, question: ListQuestion): Promi
   const snapshot = await readCluster(client, { namespace: question.in, selector, programs: PROGRAMS_NAMESPACE, now });
   const items = podItems(sceneOf(snapshot), { network, node });
   return { ...podsOutput(items, snapshot, { isWide }), notes: notesOf(snapshot) };
+};
+
+export const clusterServices = async (client: Reader, question: ListQuestion): Promise<ListOutput> => {
+  const { now, selector, isWide } = question;
+  if (selector !== undefined) labelsOf(selector);
+  const options = { namespace: question.in, selector, services: true, programs: PROGRAMS_NAMESPACE, now };
+  const snapshot = await readCluster(client, options);
+  return { ...servicesOutput(serviceItems(sceneOf(snapshot)), snapshot, { isWide }), notes: notesOf(snapshot) };
 };
 
 const labelsOf = (selector: string): ReturnType<typeof parseLabelSelector> => {

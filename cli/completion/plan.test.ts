@@ -15,6 +15,7 @@ it('commands, with what they are for', () => {
   expect(plan).toMatchObject({ kind: 'words' });
   expect(planOf('')).toEqual(expect.arrayContaining(['networks', 'pods', 'why', 'trace', 'doctor', 'completion']));
   expect(planOf('p')).toEqual(['pods', 'problems']);
+  expect(planOf('s')).toEqual(['services']);
   expect(planOf('nothing', '')).toEqual(planOf(''));
 });
 
@@ -22,6 +23,7 @@ it('options that have not been given', () => {
   expect(planOf('pods', '--n')).toEqual(['--namespace', '--network', '--node']);
   expect(planOf('pods', '-n', 'red', '--n')).toEqual(['--network', '--node']);
   expect(planOf('pods', '--namespace=red', '--n')).toEqual(['--network', '--node']);
+  expect(planOf('services', '--a')).toEqual(['--all-namespaces']);
   expect(planOf('pods', '--he')).toEqual(['--help']);
 });
 
@@ -33,6 +35,8 @@ it('values of options', () => {
   expect(planOf('pods', '--network', 're')).toBe('network');
   expect(planOf('pods', '-n', '')).toBe('namespace');
   expect(planOf('pods', '--node', '')).toBe('node');
+  expect(planOf('services', '-n', '')).toBe('namespace');
+  expect(planOf('services', '-o', 'j')).toEqual(['json']);
   expect(planOf('why', '--context', '')).toBe('context');
   expect(planOf('why', '--cluster', '')).toBe('cluster');
   expect(planOf('--context', 'x', 'pods', '-n', '')).toBe('namespace');

@@ -3,8 +3,9 @@ import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/net
 import { ApiError, describeApiError } from '../../api/errors.ts';
 import { DEFAULT_INTERFACE, DEFAULT_NETWORK_NAME, PRIMARY_INTERFACE, PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
-import { primaryNetworkOf } from '../../api/primary-network.ts';
+import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
+import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import { blocked, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
@@ -53,8 +54,7 @@ const primary = ({ namespace: name }: PodState, scene: Scene): WantedAttachments
   if (namespace === undefined || hidden !== undefined) {
     return only(unknown(what, hidden === undefined ? `namespace ${name} is not there` : unreadText(hidden)));
   }
-  const nads = scene.nadsIn(name).flatMap((nad) => (nad.conf === undefined ? [] : [{ ...nad, conf: nad.conf }]));
-  const found = primaryNetworkOf(name, namespace.labels, nads);
+  const found = primaryIn(namespace, scene);
   if (found.kind === 'network') {
     const label = ok(what, `has the label ${PRIMARY_NETWORK_LABEL}; its network is ${found.nad.conf.name}`);
     const { nad } = found;
@@ -67,7 +67,7 @@ const primary = ({ namespace: name }: PodState, scene: Scene): WantedAttachments
     return only(blocked(what, 'namespace-terminating', told, 'make the pod in another namespace'));
   }
   if (found.kind === 'missing') return only(missingPrimary(name, scene));
-  const [unserved] = [...primariesWantedIn(name, scene).map(nameOf), ...primaryNads(nads)];
+  const [unserved] = [...primariesWantedIn(name, scene).map(nameOf), ...primaryNads(configuredNads(name, scene))];
   if (unserved === undefined) return only(ok(what, 'its pods are on the default network'));
   const refusal = primaryRefusal(namespace, '', undefined, scene);
   return only(
@@ -75,11 +75,20 @@ const primary = ({ namespace: name }: PodState, scene: Scene): WantedAttachments
   );
 };
 
-const primaryNads = (nads: readonly { readonly key: string; readonly conf: NetConf }[]): string[] =>
+/** A NAD of a network of ours. */
+export type ConfiguredNad = NadFacts & { readonly conf: NetConf };
+
+export const primaryIn = ({ name, labels }: NamespaceFacts, scene: Scene): PrimaryNetwork<ConfiguredNad> =>
+  primaryNetworkOf(name, labels, configuredNads(name, scene));
+
+const configuredNads = (namespace: string, scene: Scene): readonly ConfiguredNad[] =>
+  scene.nadsIn(namespace).flatMap((nad) => (nad.conf === undefined ? [] : [{ ...nad, conf: nad.conf }]));
+
+const primaryNads = (nads: readonly ConfiguredNad[]): string[] =>
   nads.filter(({ conf }) => conf.role === 'primary').map(({ key }) => `NetworkAttachmentDefinition ${key}`);
 
 /** The namespace asked for a primary network: whoever should be it says why it is not. */
-const missingPrimary = (namespace: string, scene: Scene): Finding => {
+export const missingPrimary = (namespace: string, scene: Scene): Finding => {
   const what = `network of ${namespace}`;
   const waits = `namespace ${namespace} asks for a primary network and has none`;
   const candidates = [...primariesWantedIn(namespace, scene), ...unreadableIn(namespace, scene)];
@@ -147,9 +156,8 @@ const attachmentOf = (
 /** A primary NAD that an older one keeps from being the namespace's network. */
 export const laterPrimary = (nad: NadFacts, scene: Scene): Finding | undefined => {
   const { namespace } = nad.metadata;
-  const labels = scene.namespaces.get(namespace)?.labels ?? {};
-  const nads = scene.nadsIn(namespace).flatMap((one) => (one.conf === undefined ? [] : [{ ...one, conf: one.conf }]));
-  const found = primaryNetworkOf(namespace, labels, nads);
-  if (found.kind !== 'network' || !found.ignored.some(({ key }) => key === nad.key)) return undefined;
+  const facts = scene.namespaces.get(namespace);
+  const found = facts && primaryIn(facts, scene);
+  if (found?.kind !== 'network' || !found.ignored.some(({ key }) => key === nad.key)) return undefined;
   return takenFinding(`namespace ${namespace}`, namespace, found.nad);
 };

@@ -5,6 +5,15 @@ import { type Cidr, cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import type { NetworkFact, SliceFact } from '../../model/facts.ts';
 
+/** What of a network decides which addresses are its own. */
+export type EndpointNetwork = Pick<NetworkFact, 'name' | 'role' | 'subnets'>;
+
+/** Ranges by which networks are kept apart, and Services told: no endpoint is there. */
+export type ReservedRanges = Pick<
+  ClusterConfig,
+  'serviceSubnets' | 'joinSubnets' | 'udnJoinSubnets' | 'transitSubnets' | 'masqueradeSubnets'
+>;
+
 /** The slices of a Service that count on its network, without the addresses that do not. */
 export interface Backends {
   readonly slices: readonly SliceFact[];
@@ -17,7 +26,11 @@ export interface Backends {
  * routers: only to addresses of the network. On the default network there are also the nodes and what is outside, and no
  * address that is part of how networks are kept apart.
  */
-export const networkSlices = (network: NetworkFact, slices: readonly SliceFact[], cluster: ClusterConfig): Backends => {
+export const networkSlices = (
+  network: EndpointNetwork,
+  slices: readonly SliceFact[],
+  cluster: ReservedRanges,
+): Backends => {
   const isAllowed = network.role === 'default' ? isOutsideOf(reservedSubnets(cluster)) : isInside(network);
   const refused: Ip[] = [];
   const allowed = (ips: readonly Ip[]): readonly Ip[] => {
@@ -62,13 +75,13 @@ export const backendsOf = (
 export const withPort = (ip: Ip, port: number): string => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`);
 
 /** Those of Kubernetes itself have the pods' addresses on the default network. */
-const isFor = ({ madeFor, network: of }: SliceFact, { name, role }: NetworkFact): boolean => {
+const isFor = ({ madeFor, network: of }: SliceFact, { name, role }: EndpointNetwork): boolean => {
   if (madeFor === 'any') return true;
   return role === 'default' ? madeFor === 'default' : madeFor === 'primary' && of === name;
 };
 
 const isInside =
-  ({ subnets }: NetworkFact) =>
+  ({ subnets }: EndpointNetwork) =>
   (ip: Ip): boolean =>
     subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
 
@@ -77,7 +90,7 @@ const isOutsideOf =
   (ip: Ip): boolean =>
     !reserved.some((cidr) => cidrContainsIp(cidr, ip));
 
-const reservedSubnets = (cluster: ClusterConfig): readonly Cidr[] => [
+const reservedSubnets = (cluster: ReservedRanges): readonly Cidr[] => [
   ...cluster.serviceSubnets,
   ...cluster.joinSubnets,
   ...cluster.udnJoinSubnets,
