@@ -4,13 +4,12 @@
  * had by one pod after the other, or by two while a machine moves. Each port of a layer-2 network has a tunnel id of its own. No I/O and no
  * clock.
  */
-import { createHash } from 'node:crypto';
 import { hasPortKeys, type Network, networkFamilies } from '../../api/network.ts';
 import { freeAddresses } from '../../net/allocator/addresses.ts';
-import { addressOf, type Cidr, cidrContainsIp, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
+import { addressOf, cidrContainsIp, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
-import { type Mac, macFromBytes, macFromIp } from '../../net/mac.ts';
+import { type Mac, macFromIp } from '../../net/mac.ts';
 import { AllocationError } from '../errors.ts';
 import { AddressHolders } from './address-holders.ts';
 import {
@@ -27,14 +26,7 @@ import {
 import { Contested } from './contested.ts';
 import { createIdLedger, type IdLedger } from './id-ledger.ts';
 import { MacRegistry } from './mac-registry.ts';
-import type { AddressRequest, HeldAddresses, PodAllocation, Port } from './port.ts';
-
-/** How much of a subnet is given out and how much can be: addresses, or subnets of nodes. */
-export interface SubnetUsage {
-  readonly subnet: Cidr;
-  readonly used: number;
-  readonly free: bigint;
-}
+import type { AddressRequest, HeldAddresses, PodAllocation, Port, SubnetUsage } from './port.ts';
 
 /** Keys 1–9 are the platform's: ports of routers on the network's switch. */
 export const FIRST_POD_KEY = 10;
@@ -204,7 +196,12 @@ export class AddressLedger {
     const before = this.#ports.get(port.id);
     const shared = this.#entries.get(before?.port.owner ?? port.owner);
     if (before !== undefined && (before.mac === undefined || shared?.addresses.length !== this.#subnetCount)) {
-      throw new AllocationError('ERR_CM_CONFLICT', 'what its annotation says belongs to another pod');
+      if (this.#isRefused(before.port)) {
+        throw new AllocationError('ERR_CM_CONFLICT', 'what its annotation says belongs to another pod');
+      }
+      // Its annotation had only a part that could be read, and is gone.
+      this.release(port.id);
+      return this.assign(port, request);
     }
     const { pools, addresses } =
       shared === undefined
@@ -242,6 +239,11 @@ export class AddressLedger {
     this.#change(owner, { ports: (this.#entries.get(owner)?.ports ?? []).filter((other) => other !== id) });
     this.#releaseUnused(owner);
     return true;
+  }
+
+  /** Somebody else has something that it runs with. */
+  #isRefused({ id, owner }: Port): boolean {
+    return this.#contestedIps.has(owner) || this.#contestedMacs.has(id);
   }
 
   #recoverAddresses(owner: string, addresses: readonly InterfaceAddress[]): string[] {
@@ -313,15 +315,9 @@ export class AddressLedger {
     return ports.length > 0 && ports.every(({ machine }) => machine === port.machine) ? undefined : owner;
   }
 
-  /** Without addresses it is a hash of the port, rehashed until nobody has it. */
   #macOf(port: string, addresses: readonly InterfaceAddress[]): Mac {
     const source = addresses.find((address) => cidrFamily(address) === this.#macFamily);
-    if (source !== undefined) return macFromIp(addressOf(source));
-    for (let round = 0; ; round += 1) {
-      const hash = createHash('sha256').update(`${port}#${round}`).digest();
-      const mac = macFromBytes(Uint8Array.of(0x0a, 0x58, ...hash.subarray(0, 4)));
-      if (this.#macs.isFree(mac)) return mac;
-    }
+    return source === undefined ? this.#macs.freeHashOf(port) : macFromIp(addressOf(source));
   }
 
   #assignKey(port: string): PortKey {

@@ -14,6 +14,11 @@ export class Contested<Thing> {
     return [...(this.#refused.get(thing) ?? [])];
   }
 
+  /** Whether there is anything that it was refused. */
+  has(who: string): boolean {
+    return this.#refused.values().some((all) => all.has(who));
+  }
+
   /** Those of another one that wait still. */
   inherit(before: Contested<Thing>, isWaiting: (thing: Thing, who: string) => boolean): void {
     for (const [thing, all] of before.#refused) for (const who of all) if (isWaiting(thing, who)) this.add(thing, who);

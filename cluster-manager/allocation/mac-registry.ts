@@ -1,6 +1,7 @@
 /** Who has which MAC of one layer-2 network. No I/O and no clock. */
+import { createHash } from 'node:crypto';
 import { gatewayIp, managementIp, type Network } from '../../api/network.ts';
-import { type Mac, macFromIp } from '../../net/mac.ts';
+import { type Mac, macFromBytes, macFromIp } from '../../net/mac.ts';
 
 interface Holder {
   readonly port: string;
@@ -24,6 +25,15 @@ export class MacRegistry {
 
   isFree(mac: Mac): boolean {
     return !this.#holders.has(mac) && !this.#own().has(mac);
+  }
+
+  /** For a port without addresses: a hash of its name, rehashed until nobody has it. */
+  freeHashOf(port: string): Mac {
+    for (let round = 0; ; round += 1) {
+      const hash = createHash('sha256').update(`${port}#${round}`).digest();
+      const mac = macFromBytes(Uint8Array.of(0x0a, 0x58, ...hash.subarray(0, 4)));
+      if (this.isFree(mac)) return mac;
+    }
   }
 
   /** The port of another machine that has it. Pods of one virtual machine share its MAC while it moves between them. */

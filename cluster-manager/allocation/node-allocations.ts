@@ -11,8 +11,8 @@ import { nodeTransitAddresses } from '../../api/network-keys.ts';
 import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
 import { type HeldByNode, heldByNode, type NodeFacts } from '../facts/node-facts.ts';
-import type { SubnetUsage } from './address-ledger.ts';
 import { createIdLedger } from './id-ledger.ts';
+import type { SubnetUsage } from './port.ts';
 import { createSubnetLedger, type SubnetLedger } from './subnet-ledger.ts';
 
 /** Ids 0 and 1 are reserved: the first address of a join subnet is the cluster router's. */

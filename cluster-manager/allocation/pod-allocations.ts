@@ -2,8 +2,8 @@
 import type { Network } from '../../api/network.ts';
 import type { InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
-import { AddressLedger, type SubnetUsage } from './address-ledger.ts';
-import type { AddressRequest, HeldAddresses, PodAllocation, Port } from './port.ts';
+import { AddressLedger } from './address-ledger.ts';
+import type { AddressRequest, HeldAddresses, PodAllocation, Port, SubnetUsage } from './port.ts';
 
 /** What a pod has together with others. Nothing: all is its own. */
 export type Sharing = Partial<Pick<Port, 'owner' | 'machine' | 'isKept'>>;

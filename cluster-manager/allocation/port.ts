@@ -1,5 +1,5 @@
 /** What attachments of pods to layer-2 networks and localnets ask for and have. */
-import type { InterfaceAddress } from '../../net/cidr.ts';
+import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { PortKey } from '../../net/ids.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
@@ -35,4 +35,11 @@ export interface HeldAddresses {
   readonly addresses: readonly InterfaceAddress[];
   readonly mac: Mac | undefined;
   readonly tunnelId?: PortKey | undefined;
+}
+
+/** How much of a subnet is given out and how much can be: addresses, or subnets of nodes. */
+export interface SubnetUsage {
+  readonly subnet: Cidr;
+  readonly used: number;
+  readonly free: bigint;
 }

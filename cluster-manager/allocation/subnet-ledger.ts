@@ -9,8 +9,8 @@ import {
 } from '../../net/allocator/subnets.ts';
 import { type Cidr, cidrContains, cidrFamily, prefixLength } from '../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
-import type { SubnetUsage } from './address-ledger.ts';
 import { isConflict } from './conflict.ts';
+import type { SubnetUsage } from './port.ts';
 
 export interface SubnetLedger {
   /**

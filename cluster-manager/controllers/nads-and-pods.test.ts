@@ -253,6 +253,25 @@ describe('a pod', () => {
     }
   });
 
+  it.each([
+    ['one of two addresses', ['10.61.0.9/16'], '10.61.0.3/16'],
+    ['an address that cannot be read', ['10.61.0.9/16', 'nonsense'], '10.61.0.3/16'],
+    ['all of them', ['10.61.0.9/16', 'fd00:61::9/64'], '10.61.0.9/16'],
+  ])('whose entry was wrong, with %s, gets another one when it is taken away', async (_, ips, address) => {
+    cluster.start();
+    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.61.0.0/16', 'fd00:61::/64']));
+    const entry = { ip_addresses: ips, mac_address: '0a:58:0a:3d:00:09', tunnel_id: 99_999 };
+    const annotations = { 'k8s.ovn.org/pod-networks': JSON.stringify({ 'ns/net': entry }) };
+    await cluster.create(pod('ns/a', { annotations }));
+    await cluster.settled();
+    expect(await entryOf('ns/a', 'ns/net')).toEqual(entry);
+    // As the agent of its node does with what nobody can read.
+    await cluster.patch('Pod', 'ns/a', { metadata: { annotations: { 'k8s.ovn.org/pod-networks': null } } });
+    await cluster.settled();
+    const { ip_addresses: now, tunnel_id: key } = await entryOf('ns/a', 'ns/net');
+    expect([now[0], now.length, key]).toEqual([address, 2, 10]);
+  });
+
   it('keeps the keys that others write to its annotation at the same time', async () => {
     cluster.start();
     await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));

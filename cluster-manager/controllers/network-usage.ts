@@ -5,8 +5,8 @@
  * are written at most 20 times a second.
  */
 import { MAX_NAMED } from '../../api/network-status.ts';
-import type { SubnetUsage } from '../allocation/address-ledger.ts';
 import type { NetworkRecord } from '../allocation/network-registry.ts';
+import type { SubnetUsage } from '../allocation/port.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import { usedNads } from '../facts/pod-facts.ts';
 import { nodesCondition } from './network-conditions.ts';
