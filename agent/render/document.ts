@@ -95,7 +95,11 @@ const withOwner = (
   return { ...columns, external_ids: { ...(ids as Record<string, string>), [OWNER_KEY]: key } };
 };
 
-const TABLES_WITHOUT_EXTERNAL_IDS: ReadonlySet<string> = new Set(['Encap', 'Static_MAC_Binding']);
+const TABLES_WITHOUT_EXTERNAL_IDS: ReadonlySet<string> = new Set([
+  'Encap',
+  'Load_Balancer_Group',
+  'Static_MAC_Binding',
+]);
 
 const addPatch = (rows: Map<string, DraftRow>, { table, at, columns = {}, entries = {} }: AnyPatch): void => {
   const key = at === undefined ? table : `${table}/${Object.values(at).join('/')}`;

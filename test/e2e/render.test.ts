@@ -16,6 +16,8 @@ const KINDS = {
   Pod: 'pods',
   NetworkAttachmentDefinition: 'network-attachment-definitions',
   UserDefinedNetwork: 'udn',
+  Service: 'services',
+  EndpointSlice: 'endpointslices',
 };
 const SETTINGS = [
   'clusterSubnets=10.128.0.0/14/23,fd00:10:128::/48/64',
@@ -45,6 +47,10 @@ const podOn = (key: string, node: string): ManifestObject => {
   return pod(inNamespace, `${name}-${node}`, node);
 };
 
+/** Groups of load balancers have no `external_ids`: they are known by their names. */
+const identify = (row: Row): string | undefined =>
+  keyOf(row) ?? (/(^|_)clusterLBGroup$/.test(String(row['name'])) ? `Load_Balancer_Group/${row['name']}` : undefined);
+
 type Documents = Readonly<Record<'northbound' | 'openvswitch', Readonly<Record<string, readonly Row[]>>>>;
 
 const rendered = async (node: string): Promise<Documents> => {
@@ -63,27 +69,27 @@ const rendered = async (node: string): Promise<Documents> => {
 const compare = (wanted: Documents['northbound'], actual: Tables) => {
   const keys = new Map(
     [...actual.values()].flat().flatMap((row): [unknown, string][] => {
-      const key = keyOf(row);
+      const key = identify(row);
       return key === undefined ? [] : [[row['_uuid'], key]];
     }),
   );
   const there = new Map(
     [...actual.values()].flat().flatMap((row): [string, Row][] => {
-      const key = keyOf(row);
+      const key = identify(row);
       return key === undefined ? [] : [[key, row]];
     }),
   );
   const marked = Object.values(wanted)
     .flat()
-    .filter((row) => keyOf(row) !== undefined);
+    .filter((row) => identify(row) !== undefined);
   const different = marked.flatMap((row) => {
-    const found = there.get(keyOf(row) ?? '') ?? {};
+    const found = there.get(identify(row) ?? '') ?? {};
     return Object.entries(row)
       .map(([column, value]) => ({ column, wanted: plain(value, keys), found: plain(found[column], keys) }))
       .filter(({ wanted: one, found: other }) => JSON.stringify(one) !== JSON.stringify(other))
-      .map((difference) => ({ key: keyOf(row), ...difference }));
+      .map((difference) => ({ key: identify(row), ...difference }));
   });
-  const wantedKeys = new Set(marked.map(keyOf));
+  const wantedKeys = new Set(marked.map(identify));
   return {
     rows: marked.length,
     missing: [...wantedKeys].filter((key) => !there.has(key ?? '')),

@@ -67,6 +67,15 @@ const expectRefused = async (client: string, key: string): Promise<void> => {
   });
 };
 
+/** Of some questions in a row. */
+const answersOf = async (client: string, target: Target): Promise<string[]> => {
+  const answers: string[] = [];
+  for (let count = 0; count < 5; count++) answers.push(...whoAnswered(await ask(cluster(), client, [target])));
+  return answers;
+};
+
+const nodeOf = (name: string): (typeof NODES)[number] => NODES.find((node) => name.endsWith(node)) ?? NODES[0];
+
 const backends = (tenant: string): string[] => NODES.map((node) => `${tenant}-web-${node}`);
 
 describe.each(TENANTS)('the ClusterIPs of a Service of %s', (tenant) => {
@@ -117,6 +126,28 @@ describe.each(['red', 'green', 'plain'])('a Service of %s', (tenant) => {
       const attempts = await ask(cluster(), client, repeated(target));
       expect(outcomes(attempts)).toEqual(['answered']);
       expect(whoAnswered(attempts)).toEqual([first?.text]);
+    }
+  });
+
+  it('forgets what UDP clients had with an endpoint that is none any more', async () => {
+    const names = NODES.map((node) => `${tenant}-moves-${node}`);
+    const place = (name: string, app: string): ManifestObject => backend(tenant, name, nodeOf(name), app);
+    await applyAndWait(cluster(), [
+      service(tenant, 'moves', { app: 'moves' }),
+      ...names.map((name) => place(name, 'moves')),
+    ]);
+    await expectAnswers(client, `${tenant}/moves`, names);
+    const targets = (await targetsOf(cluster(), `${tenant}/moves`)).filter(({ protocol }) => protocol === 'UDP');
+    // One connection for conntrack, however often it is asked.
+    const asked = targets.map((target) => ({ ...target, sourcePort: 45_001 }));
+    for (const target of asked) {
+      const answers = async (): Promise<string[]> => [...new Set(await answersOf(client, target))];
+      const [first = '', ...others] = await answers();
+      expect(others).toEqual([]);
+      await applyAndWait(cluster(), [place(first, 'elsewhere')]);
+      await eventually(async () => expect(await answers()).toEqual(names.filter((name) => name !== first)));
+      await applyAndWait(cluster(), [place(first, 'moves')]);
+      await expectAnswers(client, `${tenant}/moves`, names);
     }
   });
 

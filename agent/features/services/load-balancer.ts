@@ -38,7 +38,7 @@ const loadBalancer = (input: LoadBalancerInput, protocol: ServiceProtocol): Nort
           name,
           protocol: PROTOCOLS[protocol],
           vips: vips(input, protocol),
-          options: { ...commonOptions(input), ...options },
+          options: { ...commonOptions(input), ...options, ...flushing(protocol) },
           selection_fields,
           external_ids: { 'k8s.ovn.org/kind': 'Service', 'k8s.ovn.org/owner': owner, ...idsOf(network) },
         },
@@ -75,6 +75,13 @@ const commonOptions = ({ cluster }: LoadBalancerInput): Record<string, string> =
   // As what an endpoint sees itself when it is its own client: an answer to its own address would not come back.
   hairpin_snat_ip: masqueradeAddresses(cluster, 'serviceHairpin').join(' '),
 });
+
+/**
+ * Clients of UDP never begin anew: what is known of theirs is forgotten when its endpoint goes, or they would go on to talk to
+ * it. Those of TCP and SCTP hear that nobody is there, and what is still under way with an endpoint that ends may finish.
+ */
+const flushing = (protocol: ServiceProtocol): Record<string, string> =>
+  protocol === 'UDP' ? { ct_flush: 'true' } : {};
 
 /** A day, the longest that there is, is taken for always: by a hash, which needs no memory of clients. */
 const affinity = ({

@@ -77,6 +77,8 @@ describe('a Service of a tenant', () => {
       '172.16.1.7:53': '10.70.0.5:53,10.70.3.5:53',
       '[fd00:10:96::7]:53': '',
     });
+    // Whose clients never begin anew.
+    expect(balancer(it, 'red_net_Service_red/web_UDP_cluster')?.['options']).toMatchObject({ ct_flush: 'true' });
     expect(group(it, 'red_net_clusterLBGroup')).toEqual([
       'Load_Balancer/red_net_Service_red/web_TCP_cluster',
       'Load_Balancer/red_net_Service_red/web_UDP_cluster',

@@ -7,6 +7,8 @@ export interface Target {
   readonly ip: string;
   readonly port: number;
   readonly protocol: ServiceProtocol;
+  /** Default: any that is free. */
+  readonly sourcePort?: number;
 }
 
 export interface Attempt {
@@ -21,7 +23,7 @@ export interface Attempt {
 export const PATIENCE_SECONDS = 2;
 
 /**
- * Asks each target for the name of the pod behind it, all at once, each from a port of its own. The toolbox's server answers
+ * Asks each target for the name of the pod behind it, all at once, each from a port of its own where none is named. The toolbox's server answers
  * `hostname` over UDP and SCTP, and HTTP over TCP.
  */
 export const ask = async (
@@ -52,6 +54,8 @@ def talk(target):
     kind, number = KINDS[target['protocol']]
     with socket.socket(family, kind, number) as sock:
         sock.settimeout(asked['patience'])
+        if 'sourcePort' in target:
+            sock.bind(('', target['sourcePort']))
         sock.connect((target['ip'], target['port']))
         http = target['protocol'] == 'TCP'
         sock.sendall(b'GET /hostname HTTP/1.0\\r\\n\\r\\n' if http else b'hostname')
