@@ -6,7 +6,7 @@ import type { AnyRow, RowChange } from '../replica/row.ts';
 import { columnModel, type DatabaseModel, tableModel } from '../schema/model.ts';
 import type { Uuid } from '../uuid.ts';
 import type { DesiredRows } from './desired-rows.ts';
-import { isWantedBy, strayElements, strayParents } from './garbage.ts';
+import { isWantedBy, strayElements, strayParents, strayReferences } from './garbage.ts';
 import { type ElementId, onlyRowId, type TargetId, uuidId } from './identity.ts';
 import type { ActualRows } from './plan/actual-rows.ts';
 import { uniqueTargets } from './plan/tokens.ts';
@@ -71,6 +71,13 @@ export const strayUnits = (
   const wanted = desired.row(key);
   if (!mayPrune || wanted?.table !== table) return [];
   return [...strayElements(desired, actual, wanted, row), ...strayParents(desired, actual, wanted, row)];
+};
+
+/** A row without a mark is known to be ours from now on: until then nobody could say whether references to it are strays. */
+export const adoptionUnits = ({ desired, actual, mayPrune }: DriftInput, table: string, key: string): Unit[] => {
+  const wanted = desired.row(key);
+  if (!mayPrune || wanted?.table !== table) return [];
+  return actual.owned(table, key).flatMap((row) => [...strayReferences(desired, actual, wanted, row)]);
 };
 
 /** A row that is not ours keeps rows of ours alive. @param wasOurs all of its elements are to be looked at, not only new ones */

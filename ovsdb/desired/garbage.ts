@@ -102,6 +102,21 @@ export function* strayParents(
   }
 }
 
+/** References in sets of rows of ours to a row that is only now known to be ours, where nobody wants them. */
+export function* strayReferences(
+  desired: DesiredRows,
+  actual: ActualRows,
+  { table, key }: AnyDesiredRow,
+  row: AnyRow,
+): Iterable<Unit> {
+  for (const parent of strongParents(actual, table, row)) {
+    const target = actual.keyOf(parent.table, parent.row);
+    if (target === undefined || desired.row(target)?.table !== parent.table) continue;
+    if (isWantedBy(desired, actual, parent, key)) continue;
+    yield { kind: 'member', table: parent.table, target, column: parent.column, element: key };
+  }
+}
+
 /** True when the place where a row of ours is, is one where somebody wants it. */
 export const isWantedBy = (desired: DesiredRows, actual: ActualRows, parent: StrongParent, key: string): boolean => {
   const owner = actual.keyOf(parent.table, parent.row);

@@ -37,6 +37,8 @@ export interface FlusherOptions {
   readonly clock: Clock;
   readonly schedule: (run: () => void) => void;
   readonly onEvent: (event: ReconcilerEvent) => void;
+  /** A row that carries no mark is known to be ours from now on. */
+  readonly onAdopted: (table: string, key: string) => void;
   /** Whether the replica can be compared with. */
   readonly isCurrent: () => boolean;
   /** Whether everything that differs is on the list. */
@@ -253,22 +255,25 @@ export class Flusher {
 
   /** Files everything that needs no operation; the rest is what the transaction is about. */
   #settle({ outcomes, operations, found }: Plan, works: readonly Work[]): Work[] {
-    for (const row of found) this.#adopt(row);
-    return works.filter((work) => {
+    const flying = works.filter((work) => {
       const outcome = outcomes.get(work.id);
       if (outcome?.kind === 'planned' && operations.length > 0) return true;
       if (outcome?.kind === 'held') this.#hold(work, outcome);
       else this.#close(work);
       return false;
     });
+    // Not before: what was planned without knowing it has to be looked at again.
+    for (const row of found) this.#adopt(row);
+    return flying;
   }
 
   /** A row that carries no mark is known to be ours: what waits for its key could not be told when the row came. */
   #adopt({ table, key, uuid }: FoundRow): void {
-    const { actual, works } = this.#options;
+    const { actual, works, onAdopted } = this.#options;
     if (actual.adoptions.uuidOf(table, key) === uuid) return;
     actual.adoptions.add(table, key, uuid);
     works.wake(targetToken(key));
+    onAdopted(table, key);
   }
 
   #hold(work: Work, held: Held): void {

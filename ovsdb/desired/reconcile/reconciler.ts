@@ -12,7 +12,7 @@ import { Listeners } from '../../listeners.ts';
 import type { RowChange } from '../../replica/row.ts';
 import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
 import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
-import { driftUnits, strayUnits } from '../drift.ts';
+import { adoptionUnits, driftUnits, strayUnits } from '../drift.ts';
 import { type ClaimedRows, garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
 import { Lookup } from '../plan/lookup.ts';
@@ -105,6 +105,7 @@ export class OvsdbReconciler<DB> {
       clock,
       schedule: options.schedule ?? setImmediate,
       onEvent: (event) => this.#events.emit(event),
+      onAdopted: (table, key) => this.#adopted(table, key),
       isCurrent: () => this.#replica.synced,
       isCompared: () => this.#isCompared,
     });
@@ -226,6 +227,11 @@ export class OvsdbReconciler<DB> {
     for (const row of this.#actual.owned(table, key)) {
       for (const unit of strayUnits(input, table, key, row)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
     }
+  }
+
+  #adopted(table: string, key: string): void {
+    const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
+    for (const unit of adoptionUnits(input, table, key)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
   }
 
   #shadowed(owner: string): void {
