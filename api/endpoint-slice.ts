@@ -9,6 +9,16 @@ export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 export interface Endpoint {
   readonly addresses: readonly string[];
   readonly conditions?: EndpointConditions | null | undefined;
+  /** Where it runs. */
+  readonly nodeName?: string | null | undefined;
+  /** Whom it is meant for; absent: for everybody. */
+  readonly hints?:
+    | {
+        readonly forZones?: readonly { readonly name: string }[] | null | undefined;
+        readonly forNodes?: readonly { readonly name: string }[] | null | undefined;
+      }
+    | null
+    | undefined;
   readonly targetRef?:
     | {
         readonly kind?: string | undefined;
@@ -72,9 +82,13 @@ const conditionsSchema = z.looseObject({
   terminating: z.boolean().nullish(),
 });
 
+const namesSchema = z.array(z.looseObject({ name: z.string() })).nullish();
+
 const endpointSchema = z.looseObject({
   addresses: z.array(z.string()),
   conditions: conditionsSchema.nullish(),
+  nodeName: z.string().nullish(),
+  hints: z.looseObject({ forZones: namesSchema, forNodes: namesSchema }).nullish(),
   targetRef: targetSchema.optional(),
 });
 

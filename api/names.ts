@@ -74,6 +74,9 @@ export const SLICE_ANNOTATIONS = {
   sourceVersion: 'k8s.ovn.org/source-endpointslice-version',
 } as const;
 
+/** https://kubernetes.io/docs/reference/labels-annotations-taints/#topologykubernetesiozone */
+export const NODE_LABELS = { zone: 'topology.kubernetes.io/zone' } as const;
+
 export const NODE_ANNOTATIONS = {
   subnets: 'k8s.ovn.org/node-subnets',
   id: 'k8s.ovn.org/node-id',

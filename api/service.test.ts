@@ -42,7 +42,49 @@ describe('a Service', () => {
     expect(service({ clusterIP: '10.96.0.7', ...spec }).affinitySeconds).toBe(seconds);
   });
 
+  it('has the node ports and addresses by which it is reached from outside', () => {
+    const spec = {
+      type: 'LoadBalancer',
+      ports: [
+        { port: 80, nodePort: 30080 },
+        { port: 81, nodePort: 0, name: 'x' },
+      ],
+      externalIPs: ['192.0.2.1', '2001:db8::1'],
+      externalTrafficPolicy: 'Local',
+      internalTrafficPolicy: 'Local',
+      healthCheckNodePort: 31000,
+    };
+    const ingress = [{ ip: '192.0.2.9' }, { ip: '192.0.2.10', ipMode: 'Proxy' }, { hostname: 'lb.example' }];
+    const parsed = parseService({
+      metadata: { namespace: 'red', name: 'web' },
+      spec,
+      status: { loadBalancer: { ingress } },
+    });
+    expect(parsed).toMatchObject({
+      ports: [
+        { port: 80, nodePort: 30080 },
+        { port: 81, name: 'x' },
+      ],
+      externalIps: ['192.0.2.1', '2001:db8::1'],
+      loadBalancerIps: ['192.0.2.9'],
+      externalTrafficPolicy: 'Local',
+      internalTrafficPolicy: 'Local',
+      healthCheckNodePort: 31000,
+    });
+    expect(parsed.ports[1]).not.toHaveProperty('nodePort');
+  });
+
+  it('that is not of such a type any more has no node ports and no load balancer, whatever it kept', () => {
+    const spec = { ports: [{ port: 80, nodePort: 30080 }], healthCheckNodePort: 31000, externalTrafficPolicy: 'Local' };
+    const status = { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } };
+    const parsed = parseService({ metadata: { namespace: 'red', name: 'web' }, spec, status });
+    expect(parsed).toMatchObject({ loadBalancerIps: [], healthCheckNodePort: undefined });
+    expect(parsed.ports).toEqual([{ name: '', protocol: 'TCP', port: 80 }]);
+  });
+
   it.each([
+    [{ externalIPs: ['010.0.0.1'] }, /externalIPs\[0\]/],
+    [{ ports: [{ port: 80, nodePort: 70_000 }] }, /spec\.ports\[0\]\.nodePort/],
     [{ clusterIP: '010.96.0.7' }, /"010\.96\.0\.7"/],
     [{ clusterIPs: ['fd00::1%eth0'] }, /fd00::1%eth0/],
     [{ ports: [{ port: 0 }] }, /spec\.ports\[0\]\.port: must be at least 1/],

@@ -13,7 +13,13 @@ export interface ServicePort {
   readonly name: string;
   readonly protocol: ServiceProtocol;
   readonly port: number;
+  /** On the addresses of every node; absent where the Service has none. */
+  readonly nodePort?: number;
 }
+
+export const TRAFFIC_POLICIES = ['Cluster', 'Local'] as const;
+/** Whether the endpoints of other nodes get something, too. */
+export type TrafficPolicy = (typeof TRAFFIC_POLICIES)[number];
 
 export interface Service {
   readonly metadata: ObjectMeta & { readonly namespace: string };
@@ -23,17 +29,37 @@ export interface Service {
   readonly ports: readonly ServicePort[];
   /** How long a client stays with its endpoint, in seconds; undefined: every connection is on its own. */
   readonly affinitySeconds: number | undefined;
+  /** `spec.externalIPs`: of nobody that Kubernetes knows of. */
+  readonly externalIps: readonly Ip[];
+  /** Addresses of load balancers that send packets on as they are; those of `ipMode: Proxy` come to node ports. */
+  readonly loadBalancerIps: readonly Ip[];
+  /** Of what comes to node ports and to the addresses above. */
+  readonly externalTrafficPolicy: TrafficPolicy;
+  /** Of what pods and nodes send to ClusterIPs. */
+  readonly internalTrafficPolicy: TrafficPolicy;
+  /** Where load balancers ask a node whether it has endpoints; only with `externalTrafficPolicy: Local`. */
+  readonly healthCheckNodePort: number | undefined;
 }
 
 /** @throws ApiError */
 export const parseService = (value: unknown): Service => {
-  const { metadata, spec } = parseWith(serviceSchema, value, describeRef(refOf('Service', value)));
+  const { metadata, spec, status } = parseWith(serviceSchema, value, describeRef(refOf('Service', value)));
+  const isPublished = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
   return {
     metadata,
     type: spec.type,
     clusterIps: spec.type === 'ExternalName' ? [] : clusterIpsOf(spec),
-    ports: spec.ports,
+    // A Service that is not of such a type any more may keep what it had.
+    ports: isPublished ? spec.ports : spec.ports.map(({ nodePort: _, ...port }) => port),
     affinitySeconds: spec.sessionAffinity === 'ClientIP' ? secondsOf(spec) : undefined,
+    externalIps: spec.type === 'ExternalName' ? [] : spec.externalIPs,
+    loadBalancerIps: spec.type === 'LoadBalancer' ? ingressIps(status?.loadBalancer) : [],
+    externalTrafficPolicy: spec.externalTrafficPolicy ?? 'Cluster',
+    internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster',
+    healthCheckNodePort:
+      spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
+        ? spec.healthCheckNodePort || undefined
+        : undefined,
   };
 };
 
@@ -51,17 +77,29 @@ const clusterIpSchema = z
   .pipe(ipSchema.optional());
 const portNumber = z.number().int().min(1).max(65_535);
 
-const portSchema = z.object({
-  name: z
-    .string()
-    .nullish()
-    .transform((name) => name ?? ''),
-  protocol: z
-    .enum(SERVICE_PROTOCOLS)
-    .nullish()
-    .transform((protocol) => protocol ?? 'TCP'),
-  port: portNumber,
-});
+/** None is written as 0 by some. */
+const optionalPort = z
+  .number()
+  .int()
+  .min(0)
+  .max(65_535)
+  .nullish()
+  .transform((port) => port || undefined);
+
+const portSchema = z
+  .object({
+    name: z
+      .string()
+      .nullish()
+      .transform((name) => name ?? ''),
+    protocol: z
+      .enum(SERVICE_PROTOCOLS)
+      .nullish()
+      .transform((protocol) => protocol ?? 'TCP'),
+    port: portNumber,
+    nodePort: optionalPort,
+  })
+  .transform(({ nodePort, ...port }): ServicePort => (nodePort === undefined ? port : { ...port, nodePort }));
 
 const specSchema = z.object({
   type: z
@@ -71,21 +109,37 @@ const specSchema = z.object({
   clusterIP: clusterIpSchema.nullish(),
   clusterIPs: z.array(clusterIpSchema).nullish(),
   ports: z.array(portSchema).nullish().transform(none),
+  externalIPs: z.array(ipSchema).nullish().transform(none),
+  externalTrafficPolicy: z.enum(TRAFFIC_POLICIES).nullish(),
+  internalTrafficPolicy: z.enum(TRAFFIC_POLICIES).nullish(),
+  healthCheckNodePort: optionalPort,
   sessionAffinity: z.enum(['None', 'ClientIP']).nullish(),
   sessionAffinityConfig: z
     .object({ clientIP: z.object({ timeoutSeconds: z.number().int().min(1).max(86_400).nullish() }).nullish() })
     .nullish(),
 });
 
+/** What a cloud has written: a name instead of an address is for DNS. */
+const loadBalancerSchema = z.object({
+  ingress: z
+    .array(z.object({ ip: clusterIpSchema.nullish(), ipMode: z.string().nullish() }))
+    .nullish()
+    .transform(none),
+});
+
 const serviceSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
   spec: specSchema,
+  status: z.object({ loadBalancer: loadBalancerSchema.nullish() }).nullish(),
 });
 
 type Spec = z.output<typeof specSchema>;
 
 const clusterIpsOf = ({ clusterIP, clusterIPs }: Spec): Ip[] =>
   (clusterIPs ?? [clusterIP]).filter((ip): ip is Ip => ip != null);
+
+const ingressIps = (loadBalancer: z.output<typeof loadBalancerSchema> | null | undefined): Ip[] =>
+  (loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) => (ip != null && ipMode !== 'Proxy' ? [ip] : []));
 
 const secondsOf = ({ sessionAffinityConfig }: Spec): number =>
   sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS;

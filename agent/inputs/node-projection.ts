@@ -6,7 +6,7 @@ import { type L3GatewayConfig, parseL3GatewayConfig } from '../../api/annotation
 import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
 import { parseEncapIps, parseHostCidrs } from '../../api/annotations/node-lists.ts';
 import { type NodeSubnets, parseNodeSubnets, readableNodeSubnets } from '../../api/annotations/node-subnets.ts';
-import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { NODE_ANNOTATIONS, NODE_LABELS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
@@ -34,7 +34,8 @@ export interface NodeProjection {
  * @param before of the same node, from an earlier version of it
  */
 export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 'subnets'>): NodeProjection => {
-  const { name, uid, annotations = {} } = object.metadata;
+  const { name, uid, annotations = {}, labels = {} } = object.metadata;
+  const zone = labels[NODE_LABELS.zone];
   const problems: Problem[] = [];
   const read = <Value>(key: string, parse: (text: string, node: string) => Value): Value | undefined => {
     const text = annotations[key];
@@ -49,6 +50,7 @@ export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 's
       encapIps: read(NODE_ANNOTATIONS.encapIps, parseEncapIps) ?? [],
       transitAddresses: read(NODE_ANNOTATIONS.transitAddresses, parseTransitAddresses) ?? [],
       gatewayMtuSupport: annotations[NODE_ANNOTATIONS.gatewayMtuSupport] !== 'false',
+      ...(zone && { zone }),
     },
     subnets:
       read(NODE_ANNOTATIONS.subnets, (text, node) => parseNodeSubnets(text, node, before?.subnets)) ??

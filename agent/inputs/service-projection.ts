@@ -7,9 +7,10 @@ import type { Problem } from './problem.ts';
 
 /** Undefined for those that nothing is to be done for: headless ones, mere names, and those of another proxy. @throws ApiError */
 export const projectService = (object: KubeObject): ServiceFact | undefined => {
-  const { metadata, clusterIps, ports, affinitySeconds } = parseService(object);
-  if (SERVICE_LABELS.proxyName in metadata.labels || clusterIps.length === 0) return undefined;
-  return { namespace: metadata.namespace, name: metadata.name, clusterIps, ports, affinitySeconds };
+  const { metadata, type: _, ...service } = parseService(object);
+  if (SERVICE_LABELS.proxyName in metadata.labels || service.clusterIps.length === 0) return undefined;
+  const { namespace, name, creationTimestamp } = metadata;
+  return { namespace, name, createdAt: creationTimestamp ?? '', ...service };
 };
 
 export const badService = (key: string, reason: Error): Problem => ({

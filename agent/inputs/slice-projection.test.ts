@@ -46,7 +46,7 @@ it.each([
 ])('one that %s has written is of its Service', (_, labels, purpose) => {
   expect(projectSlice(slice(labels))).toEqual({
     service: 'red/web',
-    fact: { name: 'web-1', ...purpose, family: 4, ports: [HTTP], ready: ['10.0.0.3'], terminating: [] },
+    fact: { name: 'web-1', ...purpose, family: 4, ports: [HTTP], ready: [{ ip: '10.0.0.3' }], terminating: [] },
     problems: [],
   });
 });
@@ -81,8 +81,8 @@ it('endpoints are those that answer; the ones that are about to end are told apa
     { addresses: [] },
   ];
   expect(projectSlice(slice(OF_SERVICE, { endpoints }))?.fact).toMatchObject({
-    ready: ['10.0.0.1', '10.0.0.5', '10.0.0.7'],
-    terminating: ['10.0.0.3'],
+    ready: [{ ip: '10.0.0.1' }, { ip: '10.0.0.5' }, { ip: '10.0.0.7' }],
+    terminating: [{ ip: '10.0.0.3' }],
   });
 });
 
@@ -94,7 +94,7 @@ it('what is wrong in one is told and left out, a few of it', () => {
       ports: [{ port: null }, { name: '', port: 53, protocol: 'UDP' }, { port: 0 }, { port: 70_000 }],
     }),
   );
-  expect(found?.fact).toMatchObject({ ready: ['10.0.0.3'], ports: [{ name: '', protocol: 'UDP', port: 53 }] });
+  expect(found?.fact).toMatchObject({ ready: [{ ip: '10.0.0.3' }], ports: [{ name: '', protocol: 'UDP', port: 53 }] });
   expect(found?.problems.map(({ object, message }) => `${object}: ${message}`)).toEqual([
     'EndpointSlice/red/web-1: port 0/undefined is none that is forwarded to',
     'EndpointSlice/red/web-1: port 70000/undefined is none that is forwarded to',
@@ -150,4 +150,22 @@ it('all slices of a Service are one fact, in the order of their names, which oth
   slices.remove('red/b');
   expect(names('web')).toBeUndefined();
   feeder.stop();
+});
+
+it('an endpoint says where it runs and whom it is meant for', () => {
+  const hints = { forZones: [{ name: 'west' }], forNodes: [{ name: 'node1' }, { name: 'node2' }] };
+  const endpoints = [
+    { addresses: ['10.0.0.1'], nodeName: 'node1', hints },
+    { addresses: ['10.0.0.2'], nodeName: null, hints: { forZones: [] } },
+  ];
+  const found = projectSlice({
+    metadata: { namespace: 'red', name: 'web-1', labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints,
+    ports: [],
+  });
+  expect(found?.fact.ready).toEqual([
+    { ip: '10.0.0.1', node: 'node1', forZones: ['west'], forNodes: ['node1', 'node2'] },
+    { ip: '10.0.0.2' },
+  ]);
 });

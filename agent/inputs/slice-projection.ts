@@ -16,7 +16,7 @@ import {
 } from '../../api/names.ts';
 import { SERVICE_PROTOCOLS } from '../../api/service.ts';
 import { type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
-import type { SliceFact, SlicePort } from '../model/facts.ts';
+import type { EndpointFact, SliceFact, SlicePort } from '../model/facts.ts';
 import type { Problem } from './problem.ts';
 
 export interface SliceProjection {
@@ -39,8 +39,8 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
   if (SERVICE_LABELS.headless in labels || SERVICE_LABELS.proxyName in labels) return undefined;
   const family = slice.addressType === 'IPv4' ? 4 : 6;
   const problems: string[] = [];
-  const addresses = (endpoints: readonly Endpoint[]): Ip[] =>
-    endpoints.flatMap((endpoint) => firstAddress(endpoint, family, problems));
+  const facts = (endpoints: readonly Endpoint[]): EndpointFact[] =>
+    endpoints.flatMap((endpoint) => endpointFact(endpoint, firstAddress(endpoint, family, problems)));
   return {
     service: `${namespace}/${service}`,
     fact: {
@@ -49,8 +49,8 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
       ...(madeFor === 'primary' && { network: annotations[SLICE_ANNOTATIONS.network] ?? '' }),
       family,
       ports: portsOf(slice, problems),
-      ready: addresses(slice.endpoints.filter(isReady)),
-      terminating: addresses(slice.endpoints.filter((one) => !isReady(one) && isServing(one) && isTerminating(one))),
+      ready: facts(slice.endpoints.filter(isReady)),
+      terminating: facts(slice.endpoints.filter((one) => !isReady(one) && isServing(one) && isTerminating(one))),
     },
     problems: told(problems).map((message) => ({
       object: `EndpointSlice/${namespace}/${name}`,
@@ -71,17 +71,31 @@ const purposeOf = ({ metadata }: EndpointSlice): SliceFact['madeFor'] => {
   return by === SLICE_CONTROLLER ? 'default' : 'any';
 };
 
+const endpointFact = ({ nodeName, hints }: Endpoint, ip: Ip | undefined): EndpointFact[] => {
+  if (ip === undefined) return [];
+  const forZones = hints?.forZones?.map(({ name }) => name) ?? [];
+  const forNodes = hints?.forNodes?.map(({ name }) => name) ?? [];
+  return [
+    {
+      ip,
+      ...(nodeName && { node: nodeName }),
+      ...(forZones.length > 0 && { forZones }),
+      ...(forNodes.length > 0 && { forNodes }),
+    },
+  ];
+};
+
 /** All addresses of an endpoint are the same to its clients: the first is used, as kube-proxy does it. */
-const firstAddress = ({ addresses: [text] }: Endpoint, family: Family, problems: string[]): Ip[] => {
-  if (text === undefined) return [];
+const firstAddress = ({ addresses: [text] }: Endpoint, family: Family, problems: string[]): Ip | undefined => {
+  if (text === undefined) return undefined;
   try {
     const ip = parseIp(text);
-    if (ipFamily(ip) === family) return [ip];
+    if (ipFamily(ip) === family) return ip;
     problems.push(`"${text}" is not an IPv${family} address`);
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
-  return [];
+  return undefined;
 };
 
 /** One without a number stands for all ports of its endpoints: there is nothing to forward to. */

@@ -6,7 +6,7 @@
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Network } from '../../api/network.ts';
-import type { ServicePort, ServiceProtocol } from '../../api/service.ts';
+import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
 import type { Family, Ip } from '../../net/ip.ts';
@@ -24,6 +24,8 @@ export interface NodeFact {
   readonly transitAddresses: readonly InterfaceAddress[];
   /** Its datapath can compare packets with an MTU (`check_pkt_larger`). */
   readonly gatewayMtuSupport: boolean;
+  /** `topology.kubernetes.io/zone`; absent where nobody has given it one. */
+  readonly zone?: string | undefined;
 }
 
 /** How a node's networks get out of it: its gateway bridge, as `k8s.ovn.org/l3-gateway-config` has it. */
@@ -99,6 +101,14 @@ export interface ServiceFact {
   readonly ports: readonly ServicePort[];
   /** See `Service`. */
   readonly affinitySeconds: number | undefined;
+  /** See `Service`; empty and `Cluster` where nothing is said, and so are the next ones. */
+  readonly externalIps: readonly Ip[];
+  readonly loadBalancerIps: readonly Ip[];
+  readonly externalTrafficPolicy: TrafficPolicy;
+  readonly internalTrafficPolicy: TrafficPolicy;
+  readonly healthCheckNodePort: number | undefined;
+  /** Of two that want the same, the older has it: RFC 3339, as the API server writes it. */
+  readonly createdAt: string;
 }
 
 /** An EndpointSlice of a Service, reduced to where it may be sent to. */
@@ -110,10 +120,19 @@ export interface SliceFact {
   readonly network?: string | undefined;
   readonly family: Family;
   readonly ports: readonly SlicePort[];
-  /** The endpoints' addresses in the slice's order; those that are neither ready nor still serving are left out. */
-  readonly ready: readonly Ip[];
+  /** In the slice's order; those that are neither ready nor still serving are left out. */
+  readonly ready: readonly EndpointFact[];
   /** About to end, but they still answer. */
-  readonly terminating: readonly Ip[];
+  readonly terminating: readonly EndpointFact[];
+}
+
+export interface EndpointFact {
+  readonly ip: Ip;
+  /** Where it runs; absent when nobody has said so. */
+  readonly node?: string | undefined;
+  /** The clients that it is meant for, by their zones (`topology.kubernetes.io/zone`) and by their nodes. */
+  readonly forZones?: readonly string[] | undefined;
+  readonly forNodes?: readonly string[] | undefined;
 }
 
 /** The number that a Service's port has at all endpoints of a slice. */

@@ -3,7 +3,7 @@ import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
-import type { ServicePort, ServiceProtocol } from '../../api/service.ts';
+import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseDatapathKey, parseNetworkId, parseNodeId, parsePortKey } from '../../net/ids.ts';
@@ -13,7 +13,7 @@ import { NetworkUsage } from '../attachments/network-usage.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { LOCAL, nodeSubnetsId, type SliceFact } from '../model/facts.ts';
+import { type EndpointFact, LOCAL, nodeSubnetsId, type SliceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type RenderDocument, renderDocument } from '../render/document.ts';
 import { MemorySinks } from '../render/memory-sinks.ts';
@@ -24,6 +24,7 @@ export interface NodeInput {
   readonly subnets?: Readonly<Record<string, readonly string[]>>;
   readonly encapIps?: readonly string[];
   readonly withoutChassis?: boolean;
+  readonly zone?: string;
 }
 
 export interface NetworkInput {
@@ -62,18 +63,27 @@ export interface PodInput {
 
 export interface ServiceInput {
   readonly ips: readonly string[];
-  /** `NAME:PROTOCOL/NUMBER`, or `PROTOCOL/NUMBER`: `http:TCP/80`. */
+  /** `NAME:PROTOCOL/NUMBER`, or `PROTOCOL/NUMBER`, with `@NUMBER` for a node port: `http:TCP/80@30080`. */
   readonly ports: readonly string[];
   readonly affinitySeconds?: number;
+  readonly externalIps?: readonly string[];
+  readonly loadBalancerIps?: readonly string[];
+  readonly externalTrafficPolicy?: TrafficPolicy;
+  readonly internalTrafficPolicy?: TrafficPolicy;
+  readonly healthCheckNodePort?: number;
+  readonly createdAt?: string;
 }
+
+/** An address, or one with where it runs and whom it is meant for. */
+export type EndpointInput = string | (Omit<EndpointFact, 'ip'> & { readonly ip: string });
 
 export interface SliceInput extends Partial<Pick<SliceFact, 'madeFor' | 'network'>> {
   readonly name?: string;
   readonly family?: Family;
   /** As those of the Service, with the endpoints' numbers. */
   readonly ports: readonly string[];
-  readonly ready?: readonly string[];
-  readonly terminating?: readonly string[];
+  readonly ready?: readonly EndpointInput[];
+  readonly terminating?: readonly EndpointInput[];
 }
 
 /** How long a network that is rendered on demand stays. */
@@ -125,6 +135,7 @@ export class TestCluster {
       encapIps: (input.encapIps ?? []).map(parseIp),
       transitAddresses: (input.transit ?? []).map(parseInterfaceAddress),
       gatewayMtuSupport: true,
+      ...(input.zone !== undefined && { zone: input.zone }),
     });
     for (const [network, subnets] of Object.entries(input.subnets ?? {})) this.subnets(name, network, subnets);
     return this;
@@ -212,10 +223,22 @@ export class TestCluster {
   }
 
   /** @param key `namespace/name` */
-  service(key: string, { ips, ports, affinitySeconds }: ServiceInput): this {
+  service(key: string, { ips, ports, externalIps = [], loadBalancerIps = [], ...rest }: ServiceInput): this {
     const [namespace = '', name = ''] = key.split('/');
-    const clusterIps = ips.map(parseIp);
-    this.facts.set('service', key, { namespace, name, clusterIps, ports: ports.map(portOf), affinitySeconds });
+    this.facts.set('service', key, {
+      namespace,
+      name,
+      affinitySeconds: undefined,
+      externalTrafficPolicy: 'Cluster',
+      internalTrafficPolicy: 'Cluster',
+      healthCheckNodePort: undefined,
+      createdAt: '2026-01-01T00:00:00Z',
+      ...rest,
+      clusterIps: ips.map(parseIp),
+      ports: ports.map(portOf),
+      externalIps: externalIps.map(parseIp),
+      loadBalancerIps: loadBalancerIps.map(parseIp),
+    });
     return this;
   }
 
@@ -228,8 +251,8 @@ export class TestCluster {
         family: 4,
         ...rest,
         ports: ports.map(portOf),
-        ready: ready.map(parseIp),
-        terminating: terminating.map(parseIp),
+        ready: ready.map(endpointOf),
+        terminating: terminating.map(endpointOf),
       }),
     );
     this.facts.set('serviceSlices', key, slices.length === 0 ? undefined : slices);
@@ -243,6 +266,11 @@ export class TestCluster {
 }
 
 const portOf = (text: string): ServicePort => {
-  const [, name = '', protocol, port] = /^(?:([^:]+):)?(TCP|UDP|SCTP)\/([0-9]+)$/.exec(text) ?? [];
-  return { name, protocol: protocol as ServiceProtocol, port: Number(port) };
+  const [, name = '', protocol, port, nodePort] =
+    /^(?:([^:]+):)?(TCP|UDP|SCTP)\/([0-9]+)(?:@([0-9]+))?$/.exec(text) ?? [];
+  const found = { name, protocol: protocol as ServiceProtocol, port: Number(port) };
+  return nodePort === undefined ? found : { ...found, nodePort: Number(nodePort) };
 };
+
+const endpointOf = (input: EndpointInput): EndpointFact =>
+  typeof input === 'string' ? { ip: parseIp(input) } : { ...input, ip: parseIp(input.ip) };

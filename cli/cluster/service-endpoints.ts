@@ -70,8 +70,8 @@ const clusterIpItem = (ip: Ip, ports: readonly ServicePort[], backends: Backends
       slice.family === family &&
       slice.ports.some((one) => ports.some(({ name, protocol }) => one.name === name && one.protocol === protocol)),
   );
-  const ready = new Set(used.flatMap((slice) => slice.ready));
-  const terminating = new Set(used.flatMap((slice) => slice.terminating)).difference(ready);
+  const ready = new Set(used.flatMap((slice) => slice.ready.map(({ ip: at }) => at)));
+  const terminating = new Set(used.flatMap((slice) => slice.terminating.map(({ ip: at }) => at))).difference(ready);
   return {
     ip,
     ready: ready.size,
@@ -94,7 +94,7 @@ const mirrorNotes = (
   items: readonly ClusterIpItem[],
 ): string[] => {
   if (role === 'default' || items.some(({ ready, terminating }) => ready || terminating)) return [];
-  const own = new Set(slices.flatMap(({ madeFor, ready }) => (madeFor === 'default' ? ready : [])));
+  const own = new Set(slices.flatMap(({ madeFor, ready }) => (madeFor === 'default' ? ready.map(({ ip }) => ip) : [])));
   const isMirrored = slices.some(({ madeFor, network }) => madeFor === 'primary' && network === name);
   if (own.size === 0 || isMirrored) return [];
   return [

@@ -3,7 +3,7 @@ import type { ClusterConfig } from '../../../api/cluster-config.ts';
 import type { ServicePort } from '../../../api/service.ts';
 import { type Cidr, cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
-import type { NetworkFact, SliceFact } from '../../model/facts.ts';
+import type { EndpointFact, NetworkFact, SliceFact } from '../../model/facts.ts';
 
 /** What of a network decides which addresses are its own. */
 export type EndpointNetwork = Pick<NetworkFact, 'name' | 'role' | 'subnets'>;
@@ -33,11 +33,11 @@ export const networkSlices = (
 ): Backends => {
   const isAllowed = network.role === 'default' ? isOutsideOf(reservedSubnets(cluster)) : isInside(network);
   const refused: Ip[] = [];
-  const allowed = (ips: readonly Ip[]): readonly Ip[] => {
-    const bad = ips.filter((ip) => !isAllowed(ip));
-    if (bad.length === 0) return ips;
-    refused.push(...bad);
-    return ips.filter(isAllowed);
+  const allowed = (endpoints: readonly EndpointFact[]): readonly EndpointFact[] => {
+    const bad = endpoints.filter(({ ip }) => !isAllowed(ip));
+    if (bad.length === 0) return endpoints;
+    refused.push(...bad.map(({ ip }) => ip));
+    return endpoints.filter(({ ip }) => isAllowed(ip));
   };
   const counting = slices.filter((slice) => isFor(slice, network));
   return {
@@ -65,7 +65,7 @@ export const backendsOf = (
   });
   const at = (condition: 'ready' | 'terminating'): string[] => [
     // An endpoint that moves from one slice to another is in both for a while.
-    ...new Set(found.flatMap(({ slice, port }) => slice[condition].map((ip) => withPort(ip, port)))),
+    ...new Set(found.flatMap(({ slice, port }) => slice[condition].map(({ ip }) => withPort(ip, port)))),
   ];
   const ready = at('ready');
   return ready.length > 0 ? ready : at('terminating');
