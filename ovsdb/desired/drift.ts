@@ -6,10 +6,11 @@ import type { AnyRow, RowChange } from '../replica/row.ts';
 import { columnModel, type DatabaseModel, tableModel } from '../schema/model.ts';
 import type { Uuid } from '../uuid.ts';
 import type { DesiredRows } from './desired-rows.ts';
-import { isWantedBy, strayElements, strayParents, strayReferences } from './garbage.ts';
+import { strayElements, strayParents, strayReferences } from './garbage.ts';
 import { type ElementId, onlyRowId, type TargetId, uuidId } from './identity.ts';
 import type { ActualRows } from './plan/actual-rows.ts';
 import { uniqueTargets } from './plan/tokens.ts';
+import { elementIds, isWantedBy } from './plan/wanted.ts';
 import { memberAddress } from './store/member-sets.ts';
 import type { Unit } from './unit.ts';
 
@@ -166,7 +167,7 @@ const wantedIds = (
   const { desired } = input;
   const row = desired.row(target);
   const given = row?.table === table ? row.columns[column] : undefined;
-  return elementIds(input, table, column, element).filter(
+  return elementIds(input.actual, table, column, element).filter(
     (id) => Array.isArray(given) || desired.members.get(target, column, id) !== undefined,
   );
 };
@@ -177,14 +178,4 @@ const addedIds = (input: DriftInput, table: string, column: string, element: Sca
   const key = input.actual.keyOfReferred(table, column, element as Uuid);
   if (key !== undefined) return isExact || input.mayPrune ? [key] : [];
   return isExact ? [uuidId(String(element))] : [];
-};
-
-const elementIds = ({ actual }: DriftInput, table: string, column: string, element: Scalar): ElementId[] => {
-  const refTable = columnModel(actual.model, table, column)?.key.refTable;
-  if (refTable === undefined) return [String(element)];
-  if (!actual.store.hasTable(refTable)) return [];
-  const row = actual.store.get(refTable, element as Uuid);
-  if (row === undefined) return [];
-  const key = actual.keyOf(refTable, row);
-  return [...(key === undefined ? [] : [key]), ...uniqueTargets(actual, refTable, row)];
 };

@@ -8,12 +8,11 @@ import { tableModel } from '../schema/model.ts';
 import { perTable } from '../schema/per-table.ts';
 import type { Uuid } from '../uuid.ts';
 import type { DesiredRows } from './desired-rows.ts';
-import { isRowRef, uuidId } from './identity.ts';
+import { uuidId } from './identity.ts';
 import { type ActualRows, canHaveMark, OWNER_INDEX } from './plan/actual-rows.ts';
 import { Lookup } from './plan/lookup.ts';
-import { type StrongParent, strongParents } from './plan/removal.ts';
-import { uniqueTargets } from './plan/tokens.ts';
-import { referencesIn } from './store/references.ts';
+import { strongParents } from './plan/removal.ts';
+import { isWantedBy } from './plan/wanted.ts';
 import type { AnyDesiredRow } from './types.ts';
 import type { Unit } from './unit.ts';
 
@@ -116,15 +115,3 @@ export function* strayReferences(
     yield { kind: 'member', table: parent.table, target, column: parent.column, element: key };
   }
 }
-
-/** True when the place where a row of ours is, is one where somebody wants it. */
-export const isWantedBy = (desired: DesiredRows, actual: ActualRows, parent: StrongParent, key: string): boolean => {
-  const owner = actual.keyOf(parent.table, parent.row);
-  // Nearly always it is so, and the rest takes longer to find out.
-  if (owner !== undefined && desired.members.get(owner, parent.column, key) !== undefined) return true;
-  const row = owner === undefined ? undefined : desired.row(owner);
-  const given = row?.table === parent.table ? row.columns[parent.column] : undefined;
-  if (referencesIn(given).some((reference) => isRowRef(reference) && reference.ref === key)) return true;
-  const targets = uniqueTargets(actual, parent.table, parent.row);
-  return targets.some((target) => desired.members.get(target, parent.column, key) !== undefined);
-};

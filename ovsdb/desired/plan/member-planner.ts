@@ -14,6 +14,7 @@ import { isFinal } from './removal.ts';
 import type { RowPlanner } from './row-planner.ts';
 import { targetToken } from './tokens.ts';
 import { memberInvalidity } from './validity.ts';
+import { isWantedElement } from './wanted.ts';
 
 export class MemberPlanner {
   readonly #context: PlanContext;
@@ -73,14 +74,18 @@ export class MemberPlanner {
   }
 
   #remove(unit: MemberUnit, column: Column): UnitOutcome {
-    const { actual, lookup, pending, ownersOf } = this.#context;
+    const { actual, desired, lookup, pending, ownersOf } = this.#context;
     const row = lookup.target(unit.table, unit.target);
     if (row === undefined) return SATISFIED;
-    const present = this.#candidates(unit, column).filter((element) =>
-      actual.store.hasElement(unit.table, row._uuid, unit.column, element),
+    const place = { table: unit.table, column: unit.column, row };
+    // What nobody wanted when the unit was made may be wanted by now, under another name.
+    const present = this.#candidates(unit, column).filter(
+      (element) =>
+        actual.store.hasElement(unit.table, row._uuid, unit.column, element) &&
+        !isWantedElement(desired, actual, place, element),
     );
     if (present.length === 0) return SATISFIED;
-    if (isFinal(this.#context, { table: unit.table, column: unit.column, row })) return this.#mustStay(unit, row);
+    if (isFinal(this.#context, place)) return this.#mustStay(unit, row);
     const address = { table: unit.table, uuid: row._uuid, owners: ownersOf(unit) };
     pending.changeElements(address, unit.column, scalarAtoms(column, present), []);
     return PLANNED;

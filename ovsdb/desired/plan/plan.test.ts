@@ -5,8 +5,9 @@ import { mirrorOf } from '../../testing/memory/mirror.ts';
 import type { Operation } from '../../transact/operation.ts';
 import { DesiredRows } from '../desired-rows.ts';
 import { garbageUnits } from '../garbage.ts';
-import { type DesiredFragment, rowRef } from '../types.ts';
-import { unitId } from '../unit.ts';
+import { targetId, uuidId } from '../identity.ts';
+import { type DesiredFragment, foreignRef, rowRef } from '../types.ts';
+import { type Unit, unitId } from '../unit.ts';
 import { ActualRows } from './actual-rows.ts';
 import { plan } from './plan.ts';
 
@@ -181,6 +182,35 @@ describe('plan', () => {
     desired.set('net', binding('new'));
     expect(apply()).toEqual([expect.stringMatching(/^update Static_MAC_Binding .*: \{mac:new\}$/)]);
     expect(database.rows('Static_MAC_Binding').map(({ mac }) => mac)).toEqual(['new', 'other']);
+  });
+
+  it('takes nothing away that is wanted under another name of it, or of the row where it is', () => {
+    desired.set('net', NETWORK);
+    desired.set('pod', POD);
+    desired.set('sets', {
+      rows: [
+        { table: 'Address_Set', key: 'AS/given', columns: { name: 'given', addresses: ['x'] } },
+        { table: 'Address_Set', key: 'AS/open', columns: { name: 'open' } },
+      ],
+    });
+    apply();
+    const open = foreignRef('Address_Set', { name: 'open' });
+    desired.set('y', { members: [{ table: 'Address_Set', row: open, column: 'addresses', value: 'y' }] });
+    apply();
+    const uuidOf = (table: string, name: string): string =>
+      uuidId(String(database.rows(table).find((row) => row['name'] === name)?._uuid));
+    const ports = { kind: 'member', table: 'Logical_Switch', column: 'ports' } as const;
+    const addresses = { kind: 'member', table: 'Address_Set', column: 'addresses' } as const;
+    const units: Unit[] = [
+      { ...ports, target: uuidOf('Logical_Switch', 's'), element: 'LSP/p' },
+      { ...ports, target: 'LS/s', element: uuidOf('Logical_Switch_Port', 'p') },
+      { ...ports, target: 'LS/s', element: targetId(foreignRef('Logical_Switch_Port', { name: 'p' })) },
+      { ...addresses, target: uuidOf('Address_Set', 'given'), element: 'x' },
+      { ...addresses, target: 'AS/open', element: 'y' },
+    ];
+    const { operations, outcomes } = plan({ desired: desired as unknown as DesiredRows, actual, units });
+    expect(operations).toEqual([]);
+    expect([...outcomes.values()]).toEqual(units.map(() => ({ kind: 'satisfied' })));
   });
 
   it('removes a second row with the same key where the first one is right', () => {

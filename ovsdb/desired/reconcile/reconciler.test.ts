@@ -184,6 +184,21 @@ describe('OvsdbReconciler', () => {
     ]);
   });
 
+  it('leaves a row where it is when another owner wants it there from now on', async () => {
+    const { database, desired, reconciler } = await startWorld(ovnNorthbound);
+    reconciler.allowPrune();
+    desired.set('net', SWITCH);
+    desired.set('pod/old', pod('a'));
+    await reconciler.whenIdle();
+    const before = { rows: database.rows('Logical_Switch'), transactions: database.transactions };
+    desired.delete('pod/old');
+    desired.set('pod/new', pod('a'));
+    await reconciler.whenDone('pod/new');
+    await reconciler.whenIdle();
+    expect(database.rows('Logical_Switch')).toEqual(before.rows);
+    expect(database.transactions).toBe(before.transactions);
+  });
+
   it('writes nothing while it is paused', async () => {
     const { database, desired, reconciler } = await startWorld(ovnNorthbound);
     reconciler.setPaused(true);
