@@ -74,11 +74,17 @@ export const strayUnits = (
   return [...strayElements(desired, actual, wanted, row), ...strayParents(desired, actual, wanted, row)];
 };
 
-/** A row without a mark is known to be ours from now on: until then nobody could say whether references to it are strays. */
-export const adoptionUnits = ({ desired, actual, mayPrune }: DriftInput, table: string, key: string): Unit[] => {
+/**
+ * A row without a mark is known to be ours from now on: until then nobody could say whether references to it are strays, nor
+ * those in it.
+ */
+export const adoptionUnits = (input: DriftInput, table: string, key: string): Unit[] => {
+  const { desired, actual, mayPrune } = input;
   const wanted = desired.row(key);
   if (!mayPrune || wanted?.table !== table) return [];
-  return actual.owned(table, key).flatMap((row) => [...strayReferences(desired, actual, wanted, row)]);
+  return actual
+    .owned(table, key)
+    .flatMap((row) => [...strayReferences(desired, actual, wanted, row), ...strayUnits(input, table, key, row)]);
 };
 
 /** A row that is not ours keeps rows of ours alive. @param wasOurs all of its elements are to be looked at, not only new ones */

@@ -41,7 +41,9 @@ export class Adoptions {
     return this.#keys.get(uuid);
   }
 
+  /** From now on the row goes by this key alone. */
   add(table: string, key: string, uuid: Uuid): void {
+    this.remove(table, uuid);
     const old = this.uuidOf(table, key);
     if (old !== undefined) this.#keys.delete(old);
     this.#uuids.set(`${table}\n${key}`, uuid);

@@ -45,3 +45,44 @@ it('leaves it there until it is known what is wanted', async () => {
   await reconciler.whenIdle();
   expect(database.rows('Logical_Switch')).toMatchObject([{ load_balancer_group: [] }]);
 });
+
+it('takes out of a group that is found to be ours what nobody wants in it', async () => {
+  const { database, desired, reconciler, connect } = await startWorld(ovnNorthbound, { isConnected: false });
+  database.transact([
+    {
+      op: 'insert',
+      table: 'Load_Balancer',
+      row: { name: 'lb', external_ids: ['map', [[KEY, 'lb']]] },
+      'uuid-name': 'l',
+    },
+    { op: 'insert', table: 'Load_Balancer_Group', row: { name: 'services', load_balancer: ['named-uuid', 'l'] } },
+  ]);
+  desired.set('service', { rows: [{ table: 'Load_Balancer', key: 'lb', columns: { name: 'lb' } }] });
+  reconciler.allowPrune();
+  await connect();
+  await reconciler.whenIdle();
+  desired.set('group', GROUP);
+  await reconciler.whenIdle();
+  expect(database.rows('Load_Balancer_Group')).toMatchObject([{ load_balancer: [] }]);
+  expect(database.rows('Load_Balancer')).toHaveLength(1);
+});
+
+it('keeps a group that was to be removed as soon as that is possible, and is wanted before that', async () => {
+  const claimed = { Load_Balancer_Group: () => true };
+  const { database, desired, reconciler, connect } = await startWorld(ovnNorthbound, { claimed, isConnected: false });
+  database.transact([
+    { op: 'insert', table: 'Load_Balancer_Group', row: { name: 'services' }, 'uuid-name': 'g' },
+    { op: 'insert', table: 'Logical_Switch', row: { name: 'foreign', load_balancer_group: ['named-uuid', 'g'] } },
+  ]);
+  const before = database.rows('Load_Balancer_Group');
+  reconciler.allowPrune();
+  await connect();
+  await reconciler.whenIdle();
+  expect(reconciler.unfinished().size).toBe(1);
+  desired.set('group', GROUP);
+  await reconciler.whenDone('group');
+  database.transact([{ op: 'delete', table: 'Logical_Switch', where: [] }]);
+  await reconciler.whenIdle();
+  expect(database.rows('Load_Balancer_Group')).toEqual(before);
+  expect(reconciler.unfinished().size).toBe(0);
+});
