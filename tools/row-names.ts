@@ -2,7 +2,6 @@
 import { COPP_NAME } from '../agent/features/zone/copp.ts';
 import { ACL_LOGGING_METER } from '../agent/features/zone/index.ts';
 import {
-  clusterLoadBalancerName,
   clusterRouterName,
   externalBridgePortName,
   externalSwitchName,
@@ -12,6 +11,7 @@ import {
   joinToRouterPortName,
   layer2SwitchName,
   loadBalancerGroupName,
+  loadBalancerName,
   managementPortName,
   nodeSwitchName,
   podPortName,
@@ -76,7 +76,7 @@ const NAMES: readonly NameRow[] = [
   same('external switch port to the gateway router', (network) => externalToRouterPortName(gateway(network))),
   same('external switch port to the bridge', (network) => externalBridgePortName('br-ex', network, NODE)),
   same('group of load balancers', loadBalancerGroupName),
-  same('load balancer of a Service', (network) => clusterLoadBalancerName(network, 'ns/svc', 'TCP')),
+  same('load balancer of a Service', (network) => loadBalancerName(network, 'ns/svc', 'TCP', 'cluster')),
 ];
 
 export const rowNames = (): string =>

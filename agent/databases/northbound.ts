@@ -28,6 +28,7 @@ const TABLES = {
   Logical_Router: [
     'copp',
     'external_ids',
+    'load_balancer',
     'load_balancer_group',
     'name',
     'nat',
@@ -48,7 +49,7 @@ const TABLES = {
     'peer',
   ],
   Logical_Router_Static_Route: ['external_ids', 'ip_prefix', 'nexthop', 'output_port', 'policy'],
-  Logical_Switch: ['acls', 'external_ids', 'load_balancer_group', 'name', 'other_config', 'ports'],
+  Logical_Switch: ['acls', 'external_ids', 'load_balancer', 'load_balancer_group', 'name', 'other_config', 'ports'],
   Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'tag_request', 'type'],
   Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
   Meter_Band: ['action', 'external_ids', 'rate'],

@@ -50,9 +50,9 @@ export const loadBalancerGroupName = (network: string): string => `${networkPref
 /** True of the default network's, and of every other network's. */
 export const isLoadBalancerGroupName = (name: string): boolean =>
   name === LOAD_BALANCER_GROUP || name.endsWith(`_${LOAD_BALANCER_GROUP}`);
-/** Of all nodes. @param service `namespace/name` @param protocol in capital letters */
-export const clusterLoadBalancerName = (network: string, service: string, protocol: string): string =>
-  `${networkPrefix(network)}Service_${service}_${protocol}_cluster`;
+/** @param service `namespace/name` @param protocol in capital letters @param scope `cluster`, `node_switch_<node>` */
+export const loadBalancerName = (network: string, service: string, protocol: string, scope: string): string =>
+  `${networkPrefix(network)}Service_${service}_${protocol}_${scope}`;
 
 /** The port of a pod's attachment; it is also the `iface-id` that ovn-controller binds by. */
 export const podPortName = (nadKey: string, namespace: string, pod: string): string =>

@@ -4,6 +4,7 @@ import type { ServicePort } from '../../../api/service.ts';
 import { type Cidr, cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import type { EndpointFact, NetworkFact, SliceFact } from '../../model/facts.ts';
+import { targetsOf } from './choice.ts';
 
 /** What of a network decides which addresses are its own. */
 export type EndpointNetwork = Pick<NetworkFact, 'name' | 'role' | 'subnets'>;
@@ -50,25 +51,14 @@ export const networkSlices = (
   };
 };
 
-/**
- * `address:port` of those that are ready, as all traffic policies have it that choose from the whole cluster. When there are
- * none, of those that still answer while they end: KEP-1669.
- */
+/** `address:port` of those that are used where endpoints are chosen from the whole cluster, and for nobody in particular. */
 export const backendsOf = (
   { slices }: Pick<Backends, 'slices'>,
-  { name, protocol }: Pick<ServicePort, 'name' | 'protocol'>,
+  port: Pick<ServicePort, 'name' | 'protocol'>,
   family: Family,
 ): readonly string[] => {
-  const found = slices.flatMap((slice) => {
-    const port = slice.family === family && slice.ports.find((one) => one.name === name && one.protocol === protocol);
-    return port ? [{ slice, port: port.port }] : [];
-  });
-  const at = (condition: 'ready' | 'terminating'): string[] => [
-    // An endpoint that moves from one slice to another is in both for a while.
-    ...new Set(found.flatMap(({ slice, port }) => slice[condition].map(({ ip }) => withPort(ip, port)))),
-  ];
-  const ready = at('ready');
-  return ready.length > 0 ? ready : at('terminating');
+  const { ready, terminating } = targetsOf(slices, port, family);
+  return (ready.length > 0 ? ready : terminating).map((target) => withPort(target.ip, target.port));
 };
 
 /** As OVN writes it, and RFC 3986 section 3.2.2. */

@@ -1,8 +1,10 @@
 /**
- * Services, as far as pods reach them by their ClusterIPs: a load balancer for each protocol of a Service, in the group that
- * the switches and gateways of its network refer to. A Service that changes concerns its own rows only. What does not work
- * yet is in docs/services.md.
+ * Services, as OVN answers them. A load balancer for each protocol is in the group that the switch and the gateway of the
+ * network refer to; what is not the same on all nodes (node ports, traffic policies, topology, endpoints that are the node
+ * itself) is in others, on the switch or the gateway router. A Service that changes concerns its own rows only. What does
+ * not work yet is in docs/services.md.
  */
+import { masqueradeAddresses } from '../../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { rowRef } from '../../../ovsdb/desired/types.ts';
 import type { ServiceFact } from '../../model/facts.ts';
@@ -10,11 +12,12 @@ import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../model/f
 import { gatewayRouterName, loadBalancerGroupName } from '../../model/names.ts';
 import { loadBalancerGroupKey, routerKey, switchKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
-import { gatewaySite, isSite } from '../gateway-routers/site.ts';
 import { localNetwork, podSwitchName } from '../local-network.ts';
 import { merge } from '../merge.ts';
+import { loadBalancerConfigs } from './configs.ts';
 import { type Backends, networkSlices } from './endpoints.ts';
-import { loadBalancers } from './load-balancer.ts';
+import { loadBalancer } from './load-balancer.ts';
+import { hasGateway, localNode } from './local-node.ts';
 
 export const loadBalancerGroups: FeatureOver<'network'> = {
   name: 'load-balancer-groups',
@@ -47,8 +50,18 @@ export const services: FeatureOver<'service'> = {
     const network = service && localNetwork(networkOf(service, view) ?? '', view)?.network;
     if (service === undefined || network === undefined) return EMPTY_FRAGMENT;
     const backends = networkSlices(network, view.serviceSlices(key), view.cluster);
+    const { cluster, node } = view;
+    const configs = loadBalancerConfigs({
+      ...{ service, network, backends },
+      node: localNode(network, view),
+      masquerade: {
+        host: masqueradeAddresses(cluster, 'host'),
+        hostEtpLocal: masqueradeAddresses(cluster, 'hostEtpLocal'),
+      },
+      externalIps: () => [...new Set([...service.externalIps, ...service.loadBalancerIps])],
+    });
     return {
-      northbound: merge(...loadBalancers({ service, network, backends, cluster: view.cluster })),
+      northbound: merge(...configs.map((config) => loadBalancer({ service, network, node, cluster }, config))),
       diagnostics: strangers(service, network.name, backends),
     };
   },
@@ -59,11 +72,6 @@ const networkOf = ({ namespace: name }: ServiceFact, view: View): string | undef
   const namespace = view.namespace(name);
   if (namespace === undefined) return undefined;
   return namespace.wantsPrimaryNetwork ? view.primaryNad(name)?.network : DEFAULT_NETWORK_NAME;
-};
-
-const hasGateway = (network: string, view: View): boolean => {
-  const site = gatewaySite(network, view);
-  return site !== undefined && isSite(site);
 };
 
 const strangers = ({ namespace, name }: ServiceFact, network: string, { refused }: Backends): Diagnostic[] => {

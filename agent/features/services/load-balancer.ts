@@ -1,33 +1,28 @@
 /** The rows of a Service: ovn-nb(5), Load_Balancer. */
 import { type ClusterConfig, masqueradeAddresses } from '../../../api/cluster-config.ts';
-import { SERVICE_PROTOCOLS, type ServiceProtocol } from '../../../api/service.ts';
-import { ipFamily } from '../../../net/ip.ts';
-import { type DesiredColumns, type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { ServiceProtocol } from '../../../api/service.ts';
+import { type DesiredColumns, type DesiredFragment, type RowRef, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { LoadBalancerRow, OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { NetworkFact, ServiceFact } from '../../model/facts.ts';
-import { clusterLoadBalancerName, loadBalancerGroupName } from '../../model/names.ts';
-import { loadBalancerGroupKey, loadBalancerKey } from '../../model/row-keys.ts';
-import { type Backends, backendsOf, withPort } from './endpoints.ts';
+import { gatewayRouterName, loadBalancerGroupName, loadBalancerName } from '../../model/names.ts';
+import { loadBalancerGroupKey, loadBalancerKey, routerKey, switchKey } from '../../model/row-keys.ts';
+import { podSwitchName } from '../local-network.ts';
+import type { LoadBalancerConfig, Scope } from './configs.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
 export interface LoadBalancerInput {
   readonly service: ServiceFact;
   readonly network: NetworkFact;
-  readonly backends: Backends;
+  /** This one. */
+  readonly node: string;
   readonly cluster: ClusterConfig;
 }
 
-/** One for each protocol that the Service has ports of. */
-export const loadBalancers = (input: LoadBalancerInput): Northbound[] =>
-  SERVICE_PROTOCOLS.filter((protocol) => input.service.ports.some((port) => port.protocol === protocol)).map(
-    (protocol) => loadBalancer(input, protocol),
-  );
-
-const loadBalancer = (input: LoadBalancerInput, protocol: ServiceProtocol): Northbound => {
-  const { service, network } = input;
+export const loadBalancer = (input: LoadBalancerInput, { scope, protocol, vips }: LoadBalancerConfig): Northbound => {
+  const { service, network, node } = input;
   const owner = `${service.namespace}/${service.name}`;
-  const name = clusterLoadBalancerName(network.name, owner, protocol);
+  const name = loadBalancerName(network.name, owner, protocol, scope === 'cluster' ? scope : `${scope}_${node}`);
   const { options, selection_fields } = affinity(service);
   return {
     rows: [
@@ -37,40 +32,45 @@ const loadBalancer = (input: LoadBalancerInput, protocol: ServiceProtocol): Nort
         columns: {
           name,
           protocol: PROTOCOLS[protocol],
-          vips: vips(input, protocol),
-          options: { ...commonOptions(input), ...options, ...flushing(protocol) },
+          vips,
+          options: { ...commonOptions(input, scope), ...options, ...flushing(protocol) },
           selection_fields,
           external_ids: { 'k8s.ovn.org/kind': 'Service', 'k8s.ovn.org/owner': owner, ...idsOf(network) },
         },
       },
     ],
-    members: [
-      {
-        table: 'Load_Balancer_Group',
-        row: loadBalancerGroupKey(loadBalancerGroupName(network.name)),
-        column: 'load_balancer',
-        value: rowRef(loadBalancerKey(name)),
-      },
-    ],
+    members: members(input, scope, rowRef(loadBalancerKey(name))),
   };
 };
 
 const PROTOCOLS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
 
-/** One without endpoints is there, too: what comes to it is rejected at once. */
-const vips = ({ service, backends }: LoadBalancerInput, protocol: ServiceProtocol): Record<string, string> =>
-  Object.fromEntries(
-    service.clusterIps.flatMap((ip) =>
-      service.ports
-        .filter((port) => port.protocol === protocol)
-        .map((port) => [withPort(ip, port.port), backendsOf(backends, port, ipFamily(ip)).join(',')]),
-    ),
-  );
+/** Those of all nodes are in the group that the switch and the router refer to. */
+const members = (
+  { network, node }: LoadBalancerInput,
+  scope: Scope,
+  value: RowRef,
+): NonNullable<Northbound['members']> => {
+  const column = 'load_balancer';
+  if (scope === 'cluster') {
+    return [
+      { table: 'Load_Balancer_Group', row: loadBalancerGroupKey(loadBalancerGroupName(network.name)), column, value },
+    ];
+  }
+  const router = routerKey(gatewayRouterName(network.name, node));
+  const onSwitch = scope === 'node_switch' || scope === 'node_router+switch';
+  return [
+    ...(scope === 'node_switch' ? [] : [{ table: 'Logical_Router' as const, row: router, column, value } as const]),
+    ...(onSwitch
+      ? [{ table: 'Logical_Switch' as const, row: switchKey(podSwitchName(network, node)), column, value } as const]
+      : []),
+  ];
+};
 
-const commonOptions = ({ cluster }: LoadBalancerInput): Record<string, string> => ({
+const commonOptions = ({ cluster }: LoadBalancerInput, scope: Scope): Record<string, string> => ({
   reject: 'true',
   event: 'false',
-  skip_snat: 'false',
+  skip_snat: String(scope === 'node_local_router'),
   neighbor_responder: 'none',
   // As what an endpoint sees itself when it is its own client: an answer to its own address would not come back.
   hairpin_snat_ip: masqueradeAddresses(cluster, 'serviceHairpin').join(' '),

@@ -159,9 +159,8 @@ describe('a Service of the default network', () => {
         'plain/web',
         { madeFor: 'default', ports: ['http:TCP/8080'], ready: ['10.128.0.5'] },
         { ...mirror('red_net'), ports: ['http:TCP/8080'], ready: ['10.70.0.5'] },
-        { ports: ['http:TCP/6443'], ready: ['172.30.0.2', '192.0.2.9'] },
       );
-    expect(vips(it, NAME)).toEqual({ '172.16.1.7:80': '10.128.0.5:8080,172.30.0.2:6443,192.0.2.9:6443' });
+    expect(vips(it, NAME)).toEqual({ '172.16.1.7:80': '10.128.0.5:8080' });
     expect(balancer(it, NAME)?.['external_ids']).toEqual({
       'k8s.ovn.org/kind': 'Service',
       'k8s.ovn.org/owner': 'plain/web',

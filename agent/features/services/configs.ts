@@ -1,0 +1,63 @@
+/** The load balancers of a Service on this node: what each has, and where it is. */
+import { isDeepStrictEqual } from 'node:util';
+import { SERVICE_PROTOCOLS, type ServiceProtocol } from '../../../api/service.ts';
+import { type LocalNode, type PortRules, portRules, type Rule, type RuleInput } from './rules.ts';
+
+/** As in the name of the load balancer. */
+export type Scope = 'cluster' | 'node_router+switch' | 'node_router' | 'node_local_router' | 'node_switch';
+
+export interface LoadBalancerConfig {
+  readonly scope: Scope;
+  readonly protocol: ServiceProtocol;
+  /** `address:port` → where it is sent, with commas between. */
+  readonly vips: Readonly<Record<string, string>>;
+}
+
+/** OVN has no two load balancers with one address and port on a switch or router, so these have none in common there. */
+export const loadBalancerConfigs = (input: RuleInput): LoadBalancerConfig[] =>
+  SERVICE_PROTOCOLS.flatMap((protocol) => {
+    const ports = input.service.ports.filter((port) => port.protocol === protocol);
+    const rules = ports.map((port) => portRules(input, port));
+    return configsOf(rules, input.node).map((config) => ({ ...config, protocol }));
+  });
+
+type Config = Omit<LoadBalancerConfig, 'protocol'>;
+
+const configsOf = (ports: readonly PortRules[], node: LocalNode): Config[] => [
+  ...some(
+    'cluster',
+    ports.flatMap(({ common }) => common.map(({ vip, onSwitch }): Entry => [vip, onSwitch])),
+  ),
+  ...nodeConfigs(
+    ports.flatMap(({ ofNode }) => ofNode),
+    node,
+  ),
+];
+
+/** One for both places where they are to do the same. */
+const nodeConfigs = (rules: readonly Rule[], node: LocalNode): Config[] => {
+  if (rules.length === 0) return [];
+  const { hasRouter } = node;
+  const onSwitch = some(
+    'node_switch',
+    rules.map(({ vip, onSwitch: to }): Entry => [vip, to]),
+  );
+  const atRouter = (keepsSource: boolean): Entry[] =>
+    rules.flatMap((rule): Entry[] =>
+      hasRouter && rule.onRouter !== undefined && (rule.keepsSource === true) === keepsSource
+        ? [[rule.vip, rule.onRouter]]
+        : [],
+    );
+  const onRouter = some('node_router', atRouter(false));
+  const both = onSwitch[0]?.vips;
+  return both !== undefined && isDeepStrictEqual(both, onRouter[0]?.vips)
+    ? [{ scope: 'node_router+switch', vips: both }]
+    : [...onSwitch, ...onRouter, ...some('node_local_router', atRouter(true))];
+};
+
+type Entry = readonly [vip: string, targets: readonly string[]];
+
+const some = (scope: Scope, entries: readonly Entry[]): Config[] =>
+  entries.length === 0
+    ? []
+    : [{ scope, vips: Object.fromEntries(entries.map(([vip, targets]) => [vip, targets.join(',')])) }];
