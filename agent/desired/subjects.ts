@@ -72,6 +72,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'kubeletCgroup':
     case 'podCgroup':
     case 'serviceSlices':
+    case 'externalAddress':
       return [];
   }
 };

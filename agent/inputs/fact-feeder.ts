@@ -12,6 +12,7 @@ import { NetworkIndex } from './network-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
+import { ServiceIndex } from './service-index.ts';
 import type { SliceProjection } from './slice-projection.ts';
 
 export interface ClusterCaches {
@@ -45,13 +46,14 @@ export const feedFacts = (
     (key) => caches.pods.get(key),
     (nadKey) => caches.nads.get(nadKey)?.conf.name ?? nadKey,
   );
+  const services = new ServiceIndex(facts);
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
   const subscriptions = [
     caches.nodes.subscribe(({ key, before, after }) => changeNode(facts, own, key, before, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),
-    caches.services.subscribe(({ key, after }) => facts.set('service', key, after)),
+    caches.services.subscribe(({ key, after }) => services.change(key, after)),
     caches.slices.subscribe(({ before, after }) => {
       for (const service of new Set([before?.service, after?.service])) changeSlices(facts, caches, service);
     }),

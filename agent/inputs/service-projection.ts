@@ -9,8 +9,8 @@ import type { Problem } from './problem.ts';
 export const projectService = (object: KubeObject): ServiceFact | undefined => {
   const { metadata, type: _, ...service } = parseService(object);
   if (SERVICE_LABELS.proxyName in metadata.labels || service.clusterIps.length === 0) return undefined;
-  const { namespace, name, creationTimestamp } = metadata;
-  return { namespace, name, createdAt: creationTimestamp ?? '', ...service };
+  const { namespace, name, uid, creationTimestamp } = metadata;
+  return { namespace, name, uid, createdAt: creationTimestamp ?? '', ...service };
 };
 
 export const badService = (key: string, reason: Error): Problem => ({

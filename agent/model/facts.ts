@@ -97,6 +97,8 @@ export interface PodFact {
 export interface ServiceFact {
   readonly namespace: string;
   readonly name: string;
+  /** For those who are told about it. */
+  readonly uid?: string | undefined;
   readonly clusterIps: readonly Ip[];
   readonly ports: readonly ServicePort[];
   /** See `Service`. */
@@ -184,6 +186,8 @@ export interface Facts {
   readonly service: ServiceFact;
   /** By the Service's `namespace/name`, in the order of their names: at least one. */
   readonly serviceSlices: readonly SliceFact[];
+  /** By `externalAddressId` and `nodePortId`: the Service that has it, as `namespace/name`. */
+  readonly externalAddress: string;
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
   readonly networkInUse: true;
   /** `LOCAL`: where the tunnels of other nodes end here. */
@@ -203,5 +207,26 @@ export type FactKind = keyof Facts;
 
 /** Node names have no slash (RFC 1123), so this is unique whatever a network is called. */
 export const nodeSubnetsId = (node: string, network: string): string => `${node}/${network}`;
+
+export const externalAddressId = (ip: Ip, { protocol, port }: Pick<ServicePort, 'protocol' | 'port'>): string =>
+  `${ip} ${protocol}/${port}`;
+/** On all addresses of all nodes. */
+export const nodePortId = (protocol: ServiceProtocol, nodePort: number): string => `node ${protocol}/${nodePort}`;
+
+/** All that a Service wants to be reached at from outside: ids of `externalAddress`. */
+export const claimedAddresses = ({
+  ports,
+  externalIps,
+  loadBalancerIps,
+}: Pick<ServiceFact, 'ports' | 'externalIps' | 'loadBalancerIps'>): string[] => {
+  const ips = [...new Set([...externalIps, ...loadBalancerIps])];
+  return ports.flatMap(({ nodePort, ...port }) => [
+    ...(nodePort === undefined ? [] : [nodePortId(port.protocol, nodePort)]),
+    ...ips.map((ip) => externalAddressId(ip, port)),
+  ]);
+};
+
+export const serviceKey = ({ namespace, name }: Pick<ServiceFact, 'namespace' | 'name'>): string =>
+  `${namespace}/${name}`;
 
 export const podKey = (pod: Pick<PodFact, 'namespace' | 'name'>): string => `${pod.namespace}/${pod.name}`;

@@ -117,6 +117,10 @@ export class TrackedView implements View {
     return this.#value('service', key);
   }
 
+  externalAddress(id: string): string | undefined {
+    return this.#value('externalAddress', id);
+  }
+
   serviceSlices(key: string): readonly SliceFact[] {
     return this.#value('serviceSlices', key) ?? NO_SLICES;
   }

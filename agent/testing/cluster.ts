@@ -12,6 +12,7 @@ import { macFromIp, parseMac } from '../../net/mac.ts';
 import { NetworkUsage } from '../attachments/network-usage.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
+import { ServiceIndex } from '../inputs/service-index.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { type EndpointFact, LOCAL, nodeSubnetsId, type SliceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
@@ -93,6 +94,7 @@ export const GRACE_MS = 60_000;
 export class TestCluster {
   readonly facts = new FactStore();
   readonly sinks = new MemorySinks();
+  readonly #services = new ServiceIndex(this.facts);
   readonly settings: LocalSettings;
   /** How long ago something was used. */
   readonly clock = createFakeClock();
@@ -225,7 +227,7 @@ export class TestCluster {
   /** @param key `namespace/name` */
   service(key: string, { ips, ports, externalIps = [], loadBalancerIps = [], ...rest }: ServiceInput): this {
     const [namespace = '', name = ''] = key.split('/');
-    this.facts.set('service', key, {
+    this.#services.change(key, {
       namespace,
       name,
       affinitySeconds: undefined,
@@ -239,6 +241,11 @@ export class TestCluster {
       externalIps: externalIps.map(parseIp),
       loadBalancerIps: loadBalancerIps.map(parseIp),
     });
+    return this;
+  }
+
+  withoutService(key: string): this {
+    this.#services.change(key, undefined);
     return this;
   }
 

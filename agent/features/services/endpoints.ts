@@ -32,7 +32,7 @@ export const networkSlices = (
   slices: readonly SliceFact[],
   cluster: ReservedRanges,
 ): Backends => {
-  const isAllowed = network.role === 'default' ? isOutsideOf(reservedSubnets(cluster)) : isInside(network);
+  const isAllowed = network.role === 'default' ? (ip: Ip) => !isReserved(cluster, ip) : isInside(network);
   const refused: Ip[] = [];
   const allowed = (endpoints: readonly EndpointFact[]): readonly EndpointFact[] => {
     const bad = endpoints.filter(({ ip }) => !isAllowed(ip));
@@ -61,6 +61,10 @@ export const backendsOf = (
   return (ready.length > 0 ? ready : terminating).map((target) => withPort(target.ip, target.port));
 };
 
+/** Of a range by which networks are kept apart, or nobody's. */
+export const isReserved = (cluster: ReservedRanges, ip: Ip): boolean =>
+  reservedSubnets(cluster).some((cidr) => cidrContainsIp(cidr, ip));
+
 /** As OVN writes it, and RFC 3986 section 3.2.2. */
 export const withPort = (ip: Ip, port: number): string => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`);
 
@@ -74,11 +78,6 @@ const isInside =
   ({ subnets }: EndpointNetwork) =>
   (ip: Ip): boolean =>
     subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
-
-const isOutsideOf =
-  (reserved: readonly Cidr[]) =>
-  (ip: Ip): boolean =>
-    !reserved.some((cidr) => cidrContainsIp(cidr, ip));
 
 const reservedSubnets = (cluster: ReservedRanges): readonly Cidr[] => [
   ...cluster.serviceSubnets,

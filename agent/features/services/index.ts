@@ -4,10 +4,10 @@
  * itself) is in others, on the switch or the gateway router. A Service that changes concerns its own rows only. What does
  * not work yet is in docs/services.md.
  */
-import { masqueradeAddresses } from '../../../api/cluster-config.ts';
+import { type ClusterConfig, masqueradeAddresses } from '../../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { rowRef } from '../../../ovsdb/desired/types.ts';
-import type { ServiceFact } from '../../model/facts.ts';
+import type { ServiceFact, SliceFact } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { gatewayRouterName, loadBalancerGroupName } from '../../model/names.ts';
 import { loadBalancerGroupKey, routerKey, switchKey } from '../../model/row-keys.ts';
@@ -16,8 +16,10 @@ import { localNetwork, podSwitchName } from '../local-network.ts';
 import { merge } from '../merge.ts';
 import { loadBalancerConfigs } from './configs.ts';
 import { type Backends, networkSlices } from './endpoints.ts';
+import { type ExternalAddresses, externalAddresses } from './external-addresses.ts';
 import { loadBalancer } from './load-balancer.ts';
 import { hasGateway, localNode } from './local-node.ts';
+import type { MasqueradeAddresses } from './rules.ts';
 
 export const loadBalancerGroups: FeatureOver<'network'> = {
   name: 'load-balancer-groups',
@@ -49,23 +51,27 @@ export const services: FeatureOver<'service'> = {
     const service = view.service(key);
     const network = service && localNetwork(networkOf(service, view) ?? '', view)?.network;
     if (service === undefined || network === undefined) return EMPTY_FRAGMENT;
-    const backends = networkSlices(network, view.serviceSlices(key), view.cluster);
-    const { cluster, node } = view;
-    const configs = loadBalancerConfigs({
-      ...{ service, network, backends },
-      node: localNode(network, view),
-      masquerade: {
-        host: masqueradeAddresses(cluster, 'host'),
-        hostEtpLocal: masqueradeAddresses(cluster, 'hostEtpLocal'),
-      },
-      externalIps: () => [...new Set([...service.externalIps, ...service.loadBalancerIps])],
-    });
+    const { cluster } = view;
+    const backends = networkSlices(network, view.serviceSlices(key), cluster);
+    const node = localNode(network, view);
+    const external = externalAddresses(service, network, view, node);
+    const configs = loadBalancerConfigs({ service, network, backends, node, external, masquerade: fixed(cluster) });
     return {
-      northbound: merge(...configs.map((config) => loadBalancer({ service, network, node, cluster }, config))),
-      diagnostics: strangers(service, network.name, backends),
+      northbound: merge(
+        ...configs.map((config) => loadBalancer({ service, network, node: view.node, cluster }, config)),
+      ),
+      diagnostics: [
+        ...strangers(service, network.name, backends),
+        ...refusals(service, external, isTeller(view.serviceSlices(key), view)),
+      ],
     };
   },
 };
+
+const fixed = (cluster: ClusterConfig): MasqueradeAddresses => ({
+  host: masqueradeAddresses(cluster, 'host'),
+  hostEtpLocal: masqueradeAddresses(cluster, 'hostEtpLocal'),
+});
 
 /** Of its namespace's pods; undefined while that is not known. */
 const networkOf = ({ namespace: name }: ServiceFact, view: View): string | undefined => {
@@ -80,4 +86,22 @@ const strangers = ({ namespace, name }: ServiceFact, network: string, { refused 
   const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
   const message = `nothing is sent to its endpoint ${first}${more}: not an address that network ${network} has endpoints at`;
   return [{ object: `Service/${namespace}/${name}`, severity: 'warning', message }];
+};
+
+const refusals = (
+  { namespace, name }: ServiceFact,
+  { refusals: all }: ExternalAddresses,
+  tells: boolean,
+): Diagnostic[] =>
+  all.map(({ reason, message }) => ({
+    object: `Service/${namespace}/${name}`,
+    severity: 'warning',
+    message,
+    ...(tells && { event: reason }),
+  }));
+
+/** All agents find the same: the one whose node has the first endpoint says so by an event. */
+const isTeller = (slices: readonly SliceFact[], { node }: Pick<View, 'node'>): boolean => {
+  const endpoints = slices.flatMap(({ ready, terminating }) => [...ready, ...terminating]);
+  return endpoints.find((endpoint) => endpoint.node !== undefined)?.node === node;
 };

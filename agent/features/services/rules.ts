@@ -5,6 +5,7 @@ import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
 import { chooseEndpoints, type Place, type Target, targetsOf } from './choice.ts';
 import { type Backends, type EndpointNetwork, withPort } from './endpoints.ts';
+import type { ExternalAddresses } from './external-addresses.ts';
 
 /** What of this node matters. Of what is not looked at, no Service has to be told when it changes. */
 export interface LocalNode extends Place {
@@ -29,8 +30,7 @@ export interface RuleInput {
   readonly backends: Backends;
   readonly node: LocalNode;
   readonly masquerade: MasqueradeAddresses;
-  /** `externalIPs` and addresses of load balancers of a port, as far as they are this Service's. */
-  readonly externalIps: (port: ServicePort) => readonly Ip[];
+  readonly external: Pick<ExternalAddresses, 'ips' | 'nodePort'>;
 }
 
 /** Where one `address:port` is sent to; to nobody: it is refused. */
@@ -54,7 +54,7 @@ export const portRules = (input: RuleInput, port: ServicePort): PortRules => {
   const { service } = input;
   const backings = backingsOf(input, port);
   const backing = (ip: Ip): Backing => backings.get(ipFamily(ip)) ?? NO_BACKING;
-  const external = input.externalIps(port).filter((ip) => backings.has(ipFamily(ip)));
+  const external = input.external.ips(port).filter((ip) => backings.has(ipFamily(ip)));
   const staysHere = service.externalTrafficPolicy === 'Local';
   const cluster = [
     ...service.clusterIps.map((ip) => clusterIpRule(service, withPort(ip, port.port), backing(ip))),
@@ -126,10 +126,11 @@ const localRule = (vip: string, { cluster, local }: Backing): Rule => ({
 });
 
 const nodePortRules = (
-  { service, node, masquerade }: RuleInput,
-  { nodePort }: ServicePort,
+  { service, node, masquerade, external }: RuleInput,
+  port: ServicePort,
   backings: ReadonlyMap<Family, Backing>,
 ): Rule[] => {
+  const nodePort = external.nodePort(port);
   if (nodePort === undefined || !node.hasNodePorts) return [];
   const staysHere = service.externalTrafficPolicy === 'Local';
   const rule = staysHere ? localRule : clusterRule;

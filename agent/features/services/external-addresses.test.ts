@@ -1,0 +1,137 @@
+/** Who has an address or port that several Services want, and which none may have. */
+import { describe, expect, it } from 'vitest';
+import { type ServiceInput, TestCluster } from '../../testing/cluster.ts';
+
+const cluster = (): TestCluster =>
+  new TestCluster('node1')
+    .node('node1', {
+      id: 2,
+      transit: ['100.88.0.2/16', 'fd97::2/64'],
+      subnets: { default: ['10.128.0.0/23'], red_net: ['10.70.0.0/24', 'fd00:70::/64'] },
+    })
+    .gateway('node1', { addresses: ['172.30.0.2/24', 'fd00:172::2/64'], nextHops: ['172.30.0.1'] })
+    .namespace('plain')
+    .namespace('red', true)
+    .network('red_net', {
+      id: 1,
+      topology: 'layer3',
+      subnets: ['10.70.0.0/16', 'fd00:70::/48'],
+      namespace: 'red',
+      nad: 'net',
+    });
+
+const BASE: ServiceInput = { ips: ['172.16.1.7'], ports: ['http:TCP/80'] };
+const EARLY = '2026-01-01T00:00:00Z';
+const LATE = '2026-01-01T00:00:01Z';
+
+/** `address:port` → who answers there, of those outside. */
+const owners = (it: TestCluster): Record<string, string> =>
+  Object.fromEntries(
+    (it.render().northbound['Load_Balancer'] ?? []).flatMap(({ vips, external_ids: ids }) =>
+      Object.keys(Object(vips))
+        .filter((vip) => !vip.startsWith('172.16.1.'))
+        .map((vip): [string, string] => [vip, Object(ids)['k8s.ovn.org/owner']]),
+    ),
+  );
+const told = (it: TestCluster, key: string): unknown[] =>
+  it
+    .render()
+    .diagnostics.filter(({ object }) => object === `Service/${key}`)
+    .map(({ message }) => message);
+
+describe('an address and port that two Services want', () => {
+  it.each(['plain/b', 'red/b'])(
+    'is the older one’s, on whatever network %s is; the other is told, and has it when it is free',
+    (other) => {
+      const it = cluster()
+        .service(other, { ...BASE, externalIps: ['192.0.2.1'], createdAt: LATE })
+        .service('plain/a', { ...BASE, loadBalancerIps: ['192.0.2.1'], createdAt: EARLY });
+      expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
+      const whose = other === 'plain/b' ? 'Service plain/a' : 'a Service of another namespace';
+      expect(told(it, other)).toEqual([`not reached at 192.0.2.1:80/TCP: ${whose} has it`]);
+      expect(told(it, 'plain/a')).toEqual([]);
+      it.withoutService('plain/a');
+      expect(owners(it)).toEqual({ '192.0.2.1:80': other });
+      expect(told(it, other)).toEqual([]);
+    },
+  );
+
+  it('is the first one’s by name, when both are as old', () => {
+    const wanting = { ...BASE, externalIps: ['192.0.2.1'] };
+    const it = cluster().service('plain/b', wanting).service('plain/c', wanting).service('plain/a', wanting);
+    expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
+  });
+
+  it('is two things on two ports, or of two protocols', () => {
+    const it = cluster()
+      .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
+      .service('plain/b', { ...BASE, ports: ['TCP/81', 'UDP/80', 'TCP/80'], externalIps: ['192.0.2.1'] });
+    expect(owners(it)).toMatchObject({ '192.0.2.1:80': 'plain/b', '192.0.2.1:81': 'plain/b' });
+    expect(told(it, 'plain/b')).toEqual(['not reached at 192.0.2.1:80/TCP: Service plain/a has it']);
+  });
+
+  it('is a node port’s, when it is an address of the node', () => {
+    const it = cluster()
+      .service('plain/a', { ...BASE, ports: ['TCP/30080'], externalIps: ['172.30.0.2', '192.0.2.1'], createdAt: EARLY })
+      .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE });
+    expect(owners(it)).toEqual({ '172.30.0.2:30080': 'red/b', '192.0.2.1:30080': 'plain/a' });
+    expect(told(it, 'plain/a')).toEqual([
+      'not reached at 172.30.0.2:30080/TCP: a Service of another namespace has it',
+    ]);
+  });
+
+  it('is for one of two with the same node port, too', () => {
+    const it = cluster()
+      .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE })
+      .service('plain/a', { ...BASE, ports: ['TCP/80@30080'], createdAt: EARLY });
+    expect(owners(it)).toEqual({ '172.30.0.2:30080': 'plain/a' });
+    expect(told(it, 'red/b')).toEqual([
+      'not reached at node port 30080/TCP: a Service of another namespace has it',
+    ]);
+  });
+
+  it('concerns those that want it, and no other', () => {
+    const it = cluster();
+    for (const name of ['a', 'b', 'c'])
+      it.service(`plain/${name}`, { ...BASE, externalIps: [`192.0.2.${name === 'c' ? 2 : 1}`] });
+    it.render();
+    it.withoutService('plain/a');
+    it.render();
+    expect(it.flushes.at(-1)?.toSorted()).toEqual(['services:plain/a', 'services:plain/b']);
+    it.service('plain/c', { ...BASE, externalIps: ['192.0.2.1'], createdAt: LATE });
+    it.render();
+    expect(it.flushes.at(-1)).toEqual(['services:plain/c']);
+  });
+
+  it('is told of by the agent of the node with its first endpoint', () => {
+    const it = cluster()
+      .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
+      .service('plain/b', { ...BASE, externalIps: ['192.0.2.1'] });
+    const events = (): unknown[] => it.render().diagnostics.flatMap(({ event }) => event ?? []);
+    expect(events()).toEqual([]);
+    for (const [first, expected] of [
+      ['node1', ['ExternalAddressInUse']],
+      ['node2', []],
+    ] as const) {
+      const ready = ['10.128.0.4', { ip: '10.128.0.5', node: first }, { ip: '10.128.0.6', node: 'node1' }];
+      it.slices('plain/b', { ports: ['http:TCP/1'], ready });
+      expect(events()).toEqual(expected);
+    }
+  });
+});
+
+it.each(['172.16.1.8', '10.128.0.9', '100.64.0.2', '169.254.0.2', '127.0.0.1', '224.0.0.1'])(
+  'what is sent to %s inside the cluster is not taken by a Service',
+  (ip) => {
+    const it = cluster().service('plain/a', { ...BASE, externalIps: [ip, '192.0.2.1'] });
+    expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
+    expect(told(it, 'plain/a')).toEqual([
+      `not reached at ${ip}: inside the cluster, where it would take what is sent to others`,
+    ]);
+  },
+);
+
+it('a tenant does not take what is sent to pods of its network', () => {
+  const it = cluster().service('red/a', { ...BASE, externalIps: ['10.70.9.9', '192.0.2.1'] });
+  expect(owners(it)).toEqual({ '192.0.2.1:80': 'red/a' });
+});

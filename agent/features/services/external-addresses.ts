@@ -1,0 +1,76 @@
+/** Where a Service is reached from outside: at what it asks for, less what is others'. */
+import type { ServicePort } from '../../../api/service.ts';
+import { cidrContainsIp } from '../../../net/cidr.ts';
+import type { Ip } from '../../../net/ip.ts';
+import { externalAddressId, nodePortId, type ServiceFact, serviceKey } from '../../model/facts.ts';
+import type { View } from '../../model/view.ts';
+import { type EndpointNetwork, isReserved, withPort } from './endpoints.ts';
+import type { LocalNode } from './rules.ts';
+
+export interface ExternalAddresses {
+  /** `externalIPs` and addresses of load balancers. */
+  readonly ips: (port: ServicePort) => readonly Ip[];
+  readonly nodePort: (port: ServicePort) => number | undefined;
+  readonly refusals: readonly Refusal[];
+}
+
+export interface Refusal {
+  readonly reason: 'ExternalAddressNotAllowed' | 'ExternalAddressInUse';
+  readonly message: string;
+}
+
+export const externalAddresses = (
+  service: ServiceFact,
+  network: EndpointNetwork,
+  view: Pick<View, 'cluster' | 'externalAddress'>,
+  node: Pick<LocalNode, 'addresses'>,
+): ExternalAddresses => {
+  const asked = [...new Set([...service.externalIps, ...service.loadBalancerIps])];
+  const isInside = (ip: Ip): boolean =>
+    isReserved(view.cluster, ip) ||
+    [...view.cluster.clusterSubnets, ...network.subnets].some(({ cidr }) => cidrContainsIp(cidr, ip));
+  const outside = asked.filter((ip) => !isInside(ip));
+  const rivalAt = (id: string): string | undefined => {
+    const owner = view.externalAddress(id);
+    return owner === serviceKey(service) ? undefined : owner;
+  };
+  const nodePortRival = ({ protocol, nodePort }: ServicePort): string | undefined =>
+    nodePort === undefined ? undefined : rivalAt(nodePortId(protocol, nodePort));
+  /** A node port is on all addresses of the node, whoever asks for one of them besides. */
+  const rival = (ip: Ip, port: ServicePort): string | undefined => {
+    const found = rivalAt(nodePortId(port.protocol, port.port));
+    return found !== undefined && node.addresses.includes(ip) ? found : rivalAt(externalAddressId(ip, port));
+  };
+  return {
+    ips: (port) => outside.filter((ip) => rival(ip, port) === undefined),
+    nodePort: (port) => (nodePortRival(port) === undefined ? port.nodePort : undefined),
+    refusals: [
+      ...notAllowed(asked.filter(isInside)),
+      ...service.ports.flatMap((port) => [
+        ...outside.flatMap((ip) => inUse(service, `${withPort(ip, port.port)}/${port.protocol}`, rival(ip, port))),
+        ...inUse(service, `node port ${port.nodePort}/${port.protocol}`, nodePortRival(port)),
+      ]),
+    ],
+  };
+};
+
+const notAllowed = (ips: readonly Ip[]): Refusal[] => {
+  if (ips.length === 0) return [];
+  const message = `not reached at ${listed(ips)}: inside the cluster, where it would take what is sent to others`;
+  return [{ reason: 'ExternalAddressNotAllowed', message }];
+};
+
+/** What others call their Services is nobody's business. */
+const inUse = ({ namespace }: ServiceFact, what: string, rival: string | undefined): Refusal[] => {
+  if (rival === undefined) return [];
+  const whose = rival.startsWith(`${namespace}/`) ? `Service ${rival}` : 'a Service of another namespace';
+  return [{ reason: 'ExternalAddressInUse', message: `not reached at ${what}: ${whose} has it` }];
+};
+
+/** There may be hundreds. */
+const listed = (ips: readonly Ip[]): string =>
+  ips.length <= MAX_LISTED
+    ? ips.join(', ')
+    : `${ips.slice(0, MAX_LISTED).join(', ')} and ${ips.length - MAX_LISTED} more`;
+
+const MAX_LISTED = 3;
