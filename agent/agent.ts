@@ -223,7 +223,7 @@ const startNode = (
 ): Core => {
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
-  const { inputs, databases, writer, tellPod, metrics } = edges;
+  const { inputs, databases, writer, tellPod, tellService, metrics } = edges;
   const core = startCore({
     settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote, networkRendering },
     inputs,
@@ -234,6 +234,7 @@ const startNode = (
     followCgroups: (facts) => followCgroups(facts, context, edges),
     writer,
     tellPod,
+    tellService,
     networkGraceMs: options.networkGraceSeconds * 1000,
     onRendered: metrics.rendered,
   });

@@ -13,8 +13,8 @@ import { type FactFeeder, feedFacts } from './inputs/fact-feeder.ts';
 import { FactStore } from './model/fact-store.ts';
 import type { LocalSettings } from './model/view.ts';
 import type { NodeKeeper } from './node/node-keeper.ts';
-import type { TellPod } from './pod-events.ts';
-import { DiagnosticEvents } from './status/diagnostic-events.ts';
+import type { TellPod, TellService } from './pod-events.ts';
+import { DiagnosticEvents, type TellObject } from './status/diagnostic-events.ts';
 
 export interface Core {
   readonly facts: FactStore;
@@ -40,6 +40,7 @@ export interface CoreOptions {
   readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables'>;
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly tellPod: TellPod;
+  readonly tellService: TellService;
   /** How long a network that is rendered on demand stays after its last pod here. */
   readonly networkGraceMs: number;
   readonly onRendered: (fragments: number, seconds: number) => void;
@@ -57,11 +58,7 @@ export const startCore = (options: CoreOptions): Core => {
   if (settings.networkRendering === 'on-demand')
     usage.linger(networksOfPorts(databases.openvswitch.replica.rows('Interface')));
   const annotator = createAnnotator(options, registry);
-  const events = new DiagnosticEvents((object, reason, message) => {
-    const [kind, namespace = '', name = ''] = object.split('/');
-    if (kind !== 'Pod' || reason !== 'ErrorOpenDefaultPorts') return;
-    options.tellPod({ namespace, name, uid: facts.get('pod', `${namespace}/${name}`)?.uid }, reason, message);
-  });
+  const events = new DiagnosticEvents(tellOwner(options, facts));
   const listeners = new Set<(owners: readonly string[]) => void>();
   const engine: Engine = createEngine({
     features: FEATURES,
@@ -109,6 +106,18 @@ export const startCore = (options: CoreOptions): Core => {
     },
   };
 };
+
+const tellOwner =
+  ({ tellPod, tellService }: CoreOptions, facts: FactStore): TellObject =>
+  (object, reason, message) => {
+    const [kind, namespace = '', name = ''] = object.split('/');
+    const key = `${namespace}/${name}`;
+    if (kind === 'Pod' && reason === 'ErrorOpenDefaultPorts') {
+      tellPod({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
+    } else if (kind === 'Service' && (reason === 'ExternalAddressInUse' || reason === 'ExternalAddressNotAllowed')) {
+      tellService({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
+    }
+  };
 
 const createAnnotator = ({ settings, inputs, writer, tellPod }: CoreOptions, registry: AttachmentRegistry): Annotator =>
   new Annotator({

@@ -15,7 +15,7 @@ import { logDatabase, logReflector, logWriter } from './log.ts';
 import { watchLostAddresses } from './lost-addresses.ts';
 import { type AgentMetrics, createAgentMetrics } from './metrics.ts';
 import type { AgentOptions } from './options.ts';
-import { nodeEvents, podEvents, type TellNode, type TellPod } from './pod-events.ts';
+import { nodeEvents, podEvents, serviceEvents, type TellNode, type TellPod, type TellService } from './pod-events.ts';
 
 export const NAME = 'udn-agent';
 
@@ -27,6 +27,7 @@ export interface Edges {
   readonly client: Pick<KubeClient, 'get'>;
   readonly writer: Writer;
   readonly tellPod: TellPod;
+  readonly tellService: TellService;
   readonly tellNode: TellNode;
 }
 
@@ -53,7 +54,7 @@ const openApi = async (
   netlink: Pick<NetlinkWorker, 'watch'>,
   log: Logger,
   resources: AsyncDisposableStack,
-): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'tellPod' | 'tellNode'>> => {
+): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'tellPod' | 'tellService' | 'tellNode'>> => {
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const client = connect(connection, {
     userAgent: `${NAME}/${packageJson.version}`,
@@ -73,5 +74,8 @@ const openApi = async (
   });
   const recorder = createEventRecorder({ client, component: NAME, host: node });
   const writer = createWriter({ client, fieldManager: NAME, observe: (observation) => logWriter(log, observation) });
-  return { inputs, client, writer, tellPod: podEvents(recorder), tellNode: nodeEvents(recorder) };
+  return {
+    ...{ inputs, client, writer },
+    ...{ tellPod: podEvents(recorder), tellService: serviceEvents(recorder), tellNode: nodeEvents(recorder) },
+  };
 };

@@ -1,4 +1,4 @@
-/** What owners of pods are told, as Kubernetes Events. */
+/** What owners of pods, Services and nodes are told, as Kubernetes Events. */
 import type { EventRecorder } from '../kube/events/types.ts';
 
 export interface PodIdentity {
@@ -20,6 +20,23 @@ export const podEvents =
   ({ namespace, name, uid }, reason, message) =>
     recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+      type: 'Warning',
+      reason,
+      message,
+    });
+
+/**
+ * `ExternalAddressInUse`: an older one has the address and port. `ExternalAddressNotAllowed`: it is inside the cluster.
+ */
+export type ServiceEventReason = 'ExternalAddressInUse' | 'ExternalAddressNotAllowed';
+
+export type TellService = (service: PodIdentity, reason: ServiceEventReason, message: string) => void;
+
+export const serviceEvents =
+  (recorder: Pick<EventRecorder, 'record'>): TellService =>
+  ({ namespace, name, uid }, reason, message) =>
+    recorder.record({
+      regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid },
       type: 'Warning',
       reason,
       message,

@@ -7,7 +7,8 @@ import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressesOf, addressOfFamily } from './support/packets.ts';
 import { rowsNaming } from './support/rows.ts';
-import { type Attempt, ask, type Target } from './support/service-clients.ts';
+import { ask, type Target } from './support/service-clients.ts';
+import { expectAnswersAt, expectRefusedAt, outcomes, repeated, whoAnswered } from './support/service-expectations.ts';
 import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services.ts';
 
 const cluster = useCluster({ name: 'test-services', ipFamily: 'dual' });
@@ -39,33 +40,10 @@ beforeAll(async () => {
   ]);
 }, 120_000);
 
-/** As often as it takes for each of two endpoints to get one, but for one in a million times. */
-const OFTEN = 20;
-
-const repeated = (target: Target): Target[] => Array.from({ length: OFTEN }, () => target);
-const outcomes = (attempts: readonly Attempt[]): string[] => [...new Set(attempts.map(({ outcome }) => outcome))];
-const whoAnswered = (attempts: readonly Attempt[]): string[] =>
-  [...new Set(attempts.filter(({ outcome }) => outcome === 'answered').map(({ text }) => text))].sort();
-
-/** Every target is answered by these, and by nobody else. */
-const expectAnswers = async (client: string, key: string, names: readonly string[]): Promise<void> => {
-  for (const target of await targetsOf(cluster(), key)) {
-    await eventually(async () => {
-      const attempts = await ask(cluster(), client, repeated(target));
-      expect(attempts.filter(({ outcome }) => outcome !== 'answered')).toEqual([]);
-      expect(whoAnswered(attempts), JSON.stringify(target)).toEqual([...names].sort());
-    });
-  }
-};
-
-/** At once, at each target. */
-const expectRefused = async (client: string, key: string): Promise<void> => {
-  await eventually(async () => {
-    const attempts = await ask(cluster(), client, await targetsOf(cluster(), key));
-    expect(outcomes(attempts), JSON.stringify(attempts)).toEqual(['refused']);
-    for (const { seconds } of attempts) expect(seconds).toBeLessThan(1);
-  });
-};
+const expectAnswers = async (client: string, key: string, names: readonly string[]): Promise<void> =>
+  expectAnswersAt(cluster(), client, await targetsOf(cluster(), key), names);
+const expectRefused = async (client: string, key: string): Promise<void> =>
+  expectRefusedAt(cluster(), client, await targetsOf(cluster(), key));
 
 /** Of some questions in a row. */
 const answersOf = async (client: string, target: Target): Promise<string[]> => {

@@ -75,9 +75,7 @@ describe('an address and port that two Services want', () => {
       .service('plain/a', { ...BASE, ports: ['TCP/30080'], externalIps: ['172.30.0.2', '192.0.2.1'], createdAt: EARLY })
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'red/b', '192.0.2.1:30080': 'plain/a' });
-    expect(told(it, 'plain/a')).toEqual([
-      'not reached at 172.30.0.2:30080/TCP: a Service of another namespace has it',
-    ]);
+    expect(told(it, 'plain/a')).toEqual(['not reached at 172.30.0.2:30080/TCP: a Service of another namespace has it']);
   });
 
   it('is for one of two with the same node port, too', () => {
@@ -85,9 +83,7 @@ describe('an address and port that two Services want', () => {
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE })
       .service('plain/a', { ...BASE, ports: ['TCP/80@30080'], createdAt: EARLY });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'plain/a' });
-    expect(told(it, 'red/b')).toEqual([
-      'not reached at node port 30080/TCP: a Service of another namespace has it',
-    ]);
+    expect(told(it, 'red/b')).toEqual(['not reached at node port 30080/TCP: a Service of another namespace has it']);
   });
 
   it('concerns those that want it, and no other', () => {

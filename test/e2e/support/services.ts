@@ -50,12 +50,45 @@ export const handMadeSlice = (
   name: string,
   serviceName: string,
   addresses: readonly string[],
+): ManifestObject =>
+  writtenSlice(
+    namespace,
+    name,
+    serviceName,
+    addresses.map((address) => ({ address })),
+  );
+
+export interface WrittenEndpoint {
+  readonly address: string;
+  readonly node?: string;
+  /** `ending`: it still answers. */
+  readonly state?: 'ready' | 'ending' | 'gone';
+  readonly forZone?: string;
+  readonly forNode?: string;
+}
+
+/** All that somebody who writes a slice by hand can say of endpoints, all of one family. */
+export const writtenSlice = (
+  namespace: string,
+  name: string,
+  serviceName: string,
+  endpoints: readonly WrittenEndpoint[],
 ): ManifestObject => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   metadata: { namespace, name, labels: { 'kubernetes.io/service-name': serviceName } },
-  addressType: 'IPv4',
-  endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+  addressType: endpoints[0]?.address.includes(':') ? 'IPv6' : 'IPv4',
+  endpoints: endpoints.map(({ address, node, state = 'ready', forZone, forNode }) => ({
+    addresses: [address],
+    ...(node !== undefined && { nodeName: node }),
+    conditions: { ready: state === 'ready', serving: state !== 'gone', terminating: state !== 'ready' },
+    ...((forZone ?? forNode) !== undefined && {
+      hints: {
+        ...(forZone !== undefined && { forZones: [{ name: forZone }] }),
+        ...(forNode !== undefined && { forNodes: [{ name: forNode }] }),
+      },
+    }),
+  })),
   ports: [
     { name: 'http', protocol: 'TCP', port: SERVED.TCP },
     { name: 'dns', protocol: 'UDP', port: SERVED.UDP },

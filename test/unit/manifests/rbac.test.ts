@@ -205,6 +205,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     followCgroups: () => ({ stop: () => undefined }),
     writer,
     tellPod,
+    tellService: () => undefined,
     networkGraceMs: 0,
     onRendered: () => undefined,
   });

@@ -1,0 +1,208 @@
+/** Which endpoints of a Service pods are sent to, where the Service or its slices say so, with packets. Needs root and `make build`. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ManifestObject } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { addressOfFamily } from './support/packets.ts';
+import type { Target } from './support/service-clients.ts';
+import { expectAnswersAt, expectRefusedAt } from './support/service-expectations.ts';
+import { backend, clusterIps, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services.ts';
+
+const cluster = useCluster({ name: 'test-service-policies', ipFamily: 'dual' });
+
+const TENANTS = ['red', 'green', 'plain'] as const;
+const NODES = ['node-1', 'node-2'] as const;
+const ZONES = { 'node-1': 'east', 'node-2': 'west' } as const;
+type NodeName = (typeof NODES)[number];
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), [
+    ...NODES.map(
+      (name): ManifestObject => ({
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, labels: { 'topology.kubernetes.io/zone': ZONES[name] } },
+      }),
+    ),
+    ...['red', 'green'].map((tenant) => namespace(tenant)),
+    plainNamespace('plain'),
+    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
+    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...TENANTS.flatMap((tenant) =>
+      NODES.flatMap((node) => [
+        backend(tenant, webOn(tenant, node), node, 'web'),
+        pod(tenant, `${tenant}-client-${node}`, node),
+      ]),
+    ),
+  ]);
+}, 120_000);
+
+const webOn = (tenant: string, node: NodeName): string => `${tenant}-web-${node}`;
+const clientOn = (tenant: string, node: NodeName): string => `${tenant}/${tenant}-client-${node}`;
+const other = (node: NodeName): NodeName => (node === 'node-1' ? 'node-2' : 'node-1');
+
+/** From every node; with nobody: it is refused. */
+const expectFor = async (key: string, names: (node: NodeName) => readonly NodeName[]): Promise<void> => {
+  const [tenant = ''] = key.split('/');
+  for (const node of NODES) {
+    const targets = await targetsOf(cluster(), key);
+    const expected = names(node).map((one) => webOn(tenant, one));
+    if (expected.length === 0) await expectRefusedAt(cluster(), clientOn(tenant, node), targets);
+    else await expectAnswersAt(cluster(), clientOn(tenant, node), targets, expected);
+  }
+};
+
+/** Slices of both families with the tenant's pods of both nodes. */
+const slices = async (
+  tenant: string,
+  name: string,
+  say: (node: NodeName) => Partial<WrittenEndpoint>,
+): Promise<ManifestObject[]> => {
+  const pods = await Promise.all(NODES.map((node) => readPod(cluster(), `${tenant}/${webOn(tenant, node)}`)));
+  return ([4, 6] as const).map((family) => {
+    const endpoints = NODES.map((node, index): WrittenEndpoint => {
+      const found = pods[index];
+      if (found === undefined) throw new Error(`no pod on ${node}`);
+      return { address: addressOfFamily(found, family), node, ...say(node) };
+    });
+    return writtenSlice(tenant, `${name}-${family}`, name, endpoints);
+  });
+};
+
+describe.each(TENANTS)('a Service of %s', (tenant) => {
+  it('with internalTrafficPolicy Local is answered by pods of the client’s node', async () => {
+    await applyAndWait(cluster(), [
+      service(tenant, 'near', { app: 'web', spec: { internalTrafficPolicy: 'Local' } }),
+      service(tenant, 'lonely', { app: 'lonely', spec: { internalTrafficPolicy: 'Local' } }),
+    ]);
+    await expectFor(`${tenant}/near`, (node) => [node]);
+    await expectFor(`${tenant}/lonely`, () => []);
+    const name = `${tenant}-lonely`;
+    await applyAndWait(cluster(), [backend(tenant, name, 'node-2', 'lonely')]);
+    const targets = await targetsOf(cluster(), `${tenant}/lonely`);
+    await expectAnswersAt(cluster(), clientOn(tenant, 'node-2'), targets, [name]);
+    await expectRefusedAt(cluster(), clientOn(tenant, 'node-1'), targets);
+  });
+
+  it('is answered by what is meant for the client’s zone or node, where all are meant for somebody', async () => {
+    const key = `${tenant}/hinted`;
+    await applyAndWait(cluster(), [
+      service(tenant, 'hinted', {}),
+      ...(await slices(tenant, 'hinted', (node) => ({ forZone: ZONES[node] }))),
+    ]);
+    await expectFor(key, (node) => [node]);
+    const crossed = (node: NodeName) => ({ forZone: ZONES[node], forNode: other(node) });
+    await applyAndWait(cluster(), await slices(tenant, 'hinted', crossed));
+    await expectFor(key, (node) => [other(node)]);
+    const partly = (node: NodeName) => (node === 'node-1' ? { forZone: ZONES[node] } : {});
+    await applyAndWait(cluster(), await slices(tenant, 'hinted', partly));
+    await expectFor(key, () => NODES);
+  });
+
+  it('is answered by what ends when nothing is ready, and refuses when that has ended', async () => {
+    const key = `${tenant}/ending`;
+    const states = async (say: (node: NodeName) => WrittenEndpoint['state']): Promise<void> =>
+      applyAndWait(cluster(), await slices(tenant, 'ending', (node) => ({ state: say(node) ?? 'ready' })));
+    await applyAndWait(cluster(), [service(tenant, 'ending', {})]);
+    await states((node) => (node === 'node-1' ? 'ready' : 'ending'));
+    await expectFor(key, () => ['node-1']);
+    await states(() => 'ending');
+    await expectFor(key, () => NODES);
+    await states(() => 'gone');
+    await expectFor(key, () => []);
+    await applyAndWait(cluster(), [service(tenant, 'ending', { spec: { internalTrafficPolicy: 'Local' } })]);
+    await states((node) => (node === 'node-1' ? 'ready' : 'ending'));
+    await expectFor(key, (node) => [node]);
+  });
+
+  it('answers pods at external addresses with all endpoints, whatever is said for those outside', async () => {
+    const number = TENANTS.indexOf(tenant) + 1;
+    const ips = [`192.0.2.${number}`, `2001:db8::${number}`];
+    for (const externalTrafficPolicy of ['Cluster', 'Local']) {
+      const spec = { type: 'NodePort', externalIPs: ips, externalTrafficPolicy };
+      await applyAndWait(cluster(), [
+        service(tenant, 'outside', { app: 'web', spec }),
+        service(tenant, 'outside-none', {
+          app: 'none',
+          spec: { ...spec, externalIPs: [`192.0.2.${number + 10}`, `2001:db8::${number + 10}`] },
+        }),
+      ]);
+      for (const node of NODES) {
+        const client = clientOn(tenant, node);
+        const all = NODES.map((one) => webOn(tenant, one));
+        await expectAnswersAt(cluster(), client, at(ips), all);
+        await expectRefusedAt(cluster(), client, at([`192.0.2.${number + 10}`, `2001:db8::${number + 10}`]));
+      }
+    }
+  });
+});
+
+const at = (ips: readonly string[]): Target[] =>
+  ips.flatMap((ip): Target[] => [
+    { ip, port: 80, protocol: 'TCP' },
+    { ip, port: 53, protocol: 'UDP' },
+  ]);
+
+it('an external address that two Services want is the older one’s, who is not told; the other has it afterwards', async () => {
+  const spec = { externalIPs: ['192.0.2.77', '2001:db8::77'] };
+  const older = service('plain', 'older', { app: 'web', spec });
+  await applyAndWait(cluster(), [older]);
+  // Ages are in seconds.
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await applyAndWait(cluster(), [service('red', 'younger', { app: 'web', spec })]);
+  const answers = (tenant: string) =>
+    expectAnswersAt(
+      cluster(),
+      clientOn(tenant, 'node-1'),
+      at(spec.externalIPs),
+      NODES.map((node) => webOn(tenant, node)),
+    );
+  await answers('plain');
+  const reasons = async (): Promise<string[]> =>
+    ((await (await cluster().objects()).list('Event', 'red')) as readonly unknown[] as readonly EventLike[])
+      .filter(({ involvedObject: about }) => about.kind === 'Service' && about.name === 'younger')
+      .map(({ reason, message }) => `${reason} ${message}`);
+  await eventually(async () =>
+    expect(await reasons()).toContain(
+      'ExternalAddressInUse not reached at 192.0.2.77:80/TCP: a Service of another namespace has it',
+    ),
+  );
+  await (await cluster().objects()).delete([older], { timeoutSeconds: 30 });
+  await answers('red');
+});
+
+interface EventLike {
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+  readonly reason: string;
+  readonly message: string;
+}
+
+describe('a Service of the default network whose endpoints are nodes', () => {
+  const key = 'plain/hosts';
+
+  beforeAll(async () => {
+    await applyAndWait(cluster(), [
+      service('plain', 'hosts', { app: 'hosts' }),
+      ...NODES.map((node): ManifestObject => {
+        const { spec, ...rest } = backend('plain', `plain-host-${node}`, node, 'hosts');
+        return { ...rest, spec: { ...(spec as object), hostNetwork: true } };
+      }),
+    ]);
+  });
+
+  it.each(NODES)('answers pods of %s, from both', async (node) => {
+    await expectAnswersAt(cluster(), clientOn('plain', node), await targetsOf(cluster(), key), NODES);
+  });
+
+  it.each(NODES)('answers processes of %s, from both', async (node) => {
+    for (const ip of await clusterIps(cluster(), key)) {
+      const url = `http://${ip.includes(':') ? `[${ip}]` : ip}/hostname`;
+      const script = `for i in $(seq 20); do curl -sg --max-time 2 ${url} || echo silence; echo; done`;
+      await eventually(async () => {
+        const { stdout } = await cluster().node(node, ['sh', '-c', script]);
+        expect([...new Set(stdout.split('\n').filter((line) => line !== ''))].sort()).toEqual([...NODES]);
+      });
+    }
+  });
+});
