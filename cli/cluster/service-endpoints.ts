@@ -55,7 +55,7 @@ export const serviceEndpoints = (
 };
 
 /** Settings of the programs, which the API does not show: better to count an address too many than to deny one that is used. */
-const UNKNOWN_RANGES: ReservedRanges = {
+export const UNKNOWN_RANGES: ReservedRanges = {
   serviceSubnets: [],
   joinSubnets: [],
   udnJoinSubnets: [],

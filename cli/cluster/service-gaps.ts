@@ -13,17 +13,12 @@ export const notProgrammed = (object: unknown): readonly string[] => {
     ...ingress.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [`load-balancer address ${ip}`] : [])),
     ...(spec.externalTrafficPolicy === 'Local' ? ['externalTrafficPolicy Local'] : []),
     ...(isSet(spec.healthCheckNodePort) ? [`health check on port ${spec.healthCheckNodePort}`] : []),
-    ...(spec.internalTrafficPolicy === 'Local' ? ['internalTrafficPolicy Local'] : []),
-    ...(spec.trafficDistribution ? [`trafficDistribution ${spec.trafficDistribution}`] : []),
-    ...(HINTS.some((name) => /^auto$/i.test(metadata.annotations?.[name] ?? '')) ? ['topology hints'] : []),
     ...(metadata.annotations?.[IDLED] === undefined ? [] : ['waking it up: it has been idled']),
   ];
 };
 
 const isSet = (port: number | null | undefined): port is number => port != null && port > 0;
 
-/** https://kubernetes.io/docs/concepts/services-networking/topology-aware-routing/; the second is its earlier name. */
-const HINTS = ['service.kubernetes.io/topology-mode', 'service.kubernetes.io/topology-aware-hints'];
 const IDLED = 'k8s.ovn.org/idled-at';
 
 /** What is none of its kind is nothing to be told about here: whether the Service can be read is told elsewhere. */
@@ -42,8 +37,6 @@ const askedSchema = z.object({
         .catch(undefined),
       externalIPs: z.array(z.string()).nullish().catch(undefined),
       externalTrafficPolicy: text,
-      internalTrafficPolicy: text,
-      trafficDistribution: text,
       healthCheckNodePort: port,
     })
     .partial()

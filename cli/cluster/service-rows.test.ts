@@ -227,12 +227,30 @@ it('what is not programmed yet is named', () => {
     `not programmed yet: ${[
       ...['node port 30080/TCP', 'node port 30053/UDP', 'external address 192.0.2.1', 'external address 192.0.2.2'],
       ...['load-balancer address 192.0.2.9', 'externalTrafficPolicy Local', 'health check on port 31000'],
-      ...['internalTrafficPolicy Local', 'trafficDistribution PreferClose', 'topology hints'],
       'waking it up: it has been idled',
     ].join(', ')}`,
   );
   const asDefault = { internalTrafficPolicy: 'Cluster', externalTrafficPolicy: 'Cluster', sessionAffinity: 'ClientIP' };
   expect(noteOf(service('plain/web', asDefault))).toBe('');
+});
+
+it('an address outside that an older Service has is told of at the other', () => {
+  const at = (seconds: number) => ({ creationTimestamp: new Date(NOW - seconds * 1000).toISOString() });
+  const spec = { externalIPs: ['192.0.2.1'] };
+  const rows = rowsOf(
+    service('plain/a', spec, {}, at(10)),
+    service('plain/b', spec, {}, at(20)),
+    service('plain/c', { ...spec, ports: [{ port: 81 }] }, {}, at(5)),
+    service('red/a', { externalIPs: ['127.0.0.1'] }),
+  );
+  const notes = rows?.map((row) => row.at(-1)?.split('\n')[0]);
+  const gap = 'not programmed yet: external address 192.0.2.1';
+  expect(notes).toEqual([
+    'not reached at 192.0.2.1:80/TCP: Service plain/b has it',
+    gap,
+    gap,
+    'not reached at 127.0.0.1: inside the cluster, where it would take what is sent to others',
+  ]);
 });
 
 describe('objects that cannot be read', () => {

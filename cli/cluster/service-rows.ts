@@ -1,9 +1,11 @@
 /** The Services of a cluster: on which network each is, and what its ClusterIPs send to, as the API has it. Pure. */
+import type { ExternalClaims } from '../../agent/inputs/external-claims.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { SERVICE_LABELS } from '../../api/names.ts';
 import type { Service, ServicePort } from '../../api/service.ts';
 import type { Scene } from '../why/allocations.ts';
 import { type Cause, unreadOf, unreadText } from '../why/finding.ts';
+import { claimsOf, externalNotes } from './service-claims.ts';
 import { type ClusterIpItem, serviceEndpoints } from './service-endpoints.ts';
 import { type ServiceNetwork, serviceNetwork } from './service-network.ts';
 import type { ServiceState } from './service-state.ts';
@@ -33,19 +35,26 @@ export interface ServiceItem {
 }
 
 /** Sorted by namespace and name. */
-export const serviceItems = (scene: Scene): readonly ServiceItem[] =>
-  [...Map.groupBy(scene.services, ({ namespace }) => namespace)]
+export const serviceItems = (scene: Scene): readonly ServiceItem[] => {
+  const claims = claimsOf(scene.services);
+  return [...Map.groupBy(scene.services, ({ namespace }) => namespace)]
     .flatMap(([namespace, states]) => {
       const network = serviceNetwork(namespace, scene);
-      return states.map((state) => ({ key: state.key, item: itemOf(state, network, scene) }));
+      return states.map((state) => ({ key: state.key, item: itemOf(state, network, { scene, claims }) }));
     })
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ item }) => item);
+};
+
+interface Context {
+  readonly scene: Scene;
+  readonly claims: ExternalClaims;
+}
 
 type Found = Pick<ServiceItem, 'state' | 'notes'> &
   Partial<Pick<ServiceItem, 'network' | 'cause' | 'clusterIps' | 'notProgrammed'>>;
 
-const itemOf = (state: ServiceState, network: ServiceNetwork, scene: Scene): ServiceItem => {
+const itemOf = (state: ServiceState, network: ServiceNetwork, context: Context): ServiceItem => {
   const { namespace, name, created, service, isHeadless } = state;
   if (service instanceof ApiError) {
     const notes = [`cannot be read: ${describeFinding(service)}`];
@@ -58,7 +67,7 @@ const itemOf = (state: ServiceState, network: ServiceNetwork, scene: Scene): Ser
     notProgrammed = [],
     notes,
     ...found
-  } = unserved(state, service) ?? served(state, service, network, scene);
+  } = unserved(state, service) ?? served(state, service, network, context);
   return { namespace, name, ...found, type, isHeadless, clusterIps, ports, notProgrammed, notes, created };
 };
 
@@ -70,7 +79,7 @@ const unserved = ({ isHeadless, externalName }: ServiceState, { type, metadata }
   return isHeadless ? { state: 'dns', notes: ['headless: DNS is all that it is'] } : undefined;
 };
 
-const served = (state: ServiceState, service: Service, found: ServiceNetwork, scene: Scene): Found => {
+const served = (state: ServiceState, service: Service, found: ServiceNetwork, { scene, claims }: Context): Found => {
   const { notProgrammed } = state;
   if (found.network === undefined) {
     const { state: doubt, cause, found: sentence } = found.why;
@@ -84,5 +93,7 @@ const served = (state: ServiceState, service: Service, found: ServiceNetwork, sc
   const hidden = unreadOf(scene, 'endpointslices');
   if (hidden !== undefined)
     return { ...common, state: 'unknown', notes: [`endpoints not known: ${unreadText(hidden)}`] };
-  return { ...common, state: 'served', ...serviceEndpoints(service, network, scene.slicesOf(state.key)) };
+  const endpoints = serviceEndpoints(service, network, scene.slicesOf(state.key));
+  const notes = [...externalNotes(state, service, network, claims), ...endpoints.notes];
+  return { ...common, state: 'served', ...endpoints, notes };
 };

@@ -1,10 +1,11 @@
 /** Where a Service is reached from outside: at what it asks for, less what is others'. */
+import type { ClusterConfig } from '../../../api/cluster-config.ts';
 import type { ServicePort } from '../../../api/service.ts';
 import { cidrContainsIp } from '../../../net/cidr.ts';
 import type { Ip } from '../../../net/ip.ts';
 import { externalAddressId, nodePortId, type ServiceFact, serviceKey } from '../../model/facts.ts';
 import type { View } from '../../model/view.ts';
-import { type EndpointNetwork, isReserved, withPort } from './endpoints.ts';
+import { type EndpointNetwork, isReserved, type ReservedRanges, withPort } from './endpoints.ts';
 import type { LocalNode } from './rules.ts';
 
 export interface ExternalAddresses {
@@ -19,10 +20,17 @@ export interface Refusal {
   readonly message: string;
 }
 
+type AskingService = Pick<ServiceFact, 'namespace' | 'name' | 'ports' | 'externalIps' | 'loadBalancerIps'>;
+
+/** Of the agent's view, all that this needs. */
+export interface ClaimView extends Pick<View, 'externalAddress'> {
+  readonly cluster: ReservedRanges & Pick<ClusterConfig, 'clusterSubnets'>;
+}
+
 export const externalAddresses = (
-  service: ServiceFact,
+  service: AskingService,
   network: EndpointNetwork,
-  view: Pick<View, 'cluster' | 'externalAddress'>,
+  view: ClaimView,
   node: Pick<LocalNode, 'addresses'>,
 ): ExternalAddresses => {
   const asked = [...new Set([...service.externalIps, ...service.loadBalancerIps])];
@@ -61,7 +69,7 @@ const notAllowed = (ips: readonly Ip[]): Refusal[] => {
 };
 
 /** What others call their Services is nobody's business. */
-const inUse = ({ namespace }: ServiceFact, what: string, rival: string | undefined): Refusal[] => {
+const inUse = ({ namespace }: AskingService, what: string, rival: string | undefined): Refusal[] => {
   if (rival === undefined) return [];
   const whose = rival.startsWith(`${namespace}/`) ? `Service ${rival}` : 'a Service of another namespace';
   return [{ reason: 'ExternalAddressInUse', message: `not reached at ${what}: ${whose} has it` }];
