@@ -10,7 +10,8 @@ export interface Place {
   readonly zone: string | undefined;
 }
 
-export interface Target extends EndpointFact {
+export interface Target {
+  readonly endpoint: EndpointFact;
   readonly port: number;
 }
 
@@ -30,7 +31,7 @@ export interface Choice {
 export const chooseEndpoints = (targets: Targets, place: Place): Choice => {
   const { ready, terminating } = targets;
   const near = meantFor(ready, place);
-  const isHere = ({ node }: Target): boolean => node === place.name;
+  const isHere = ({ endpoint }: Target): boolean => endpoint.node === place.name;
   return {
     cluster: firstWithAny(near ?? ready, terminating),
     local: firstWithAny(ready.filter(isHere), terminating.filter(isHere)),
@@ -43,7 +44,7 @@ export interface Targets {
   readonly terminating: readonly Target[];
 }
 
-/** Of one port and family, each once: an endpoint that moves from one slice to another is in both for a while. */
+/** Of one port and family. An endpoint that moves from one slice to another is in both for a while. */
 export const targetsOf = (
   slices: readonly SliceFact[],
   { name, protocol }: Pick<ServicePort, 'name' | 'protocol'>,
@@ -53,12 +54,8 @@ export const targetsOf = (
     const port = slice.family === family && slice.ports.find((one) => one.name === name && one.protocol === protocol);
     return port ? [{ slice, port: port.port }] : [];
   });
-  const at = (condition: 'ready' | 'terminating'): Target[] => {
-    const all = found.flatMap(({ slice, port }) => slice[condition].map((endpoint) => ({ ...endpoint, port })));
-    const first = new Map<string, Target>();
-    for (const one of all) if (!first.has(`${one.port} ${one.ip}`)) first.set(`${one.port} ${one.ip}`, one);
-    return [...first.values()];
-  };
+  const at = (condition: 'ready' | 'terminating'): Target[] =>
+    found.flatMap(({ slice, port }) => slice[condition].map((endpoint) => ({ endpoint, port })));
   return { ready: at('ready'), terminating: at('terminating') };
 };
 
@@ -80,12 +77,12 @@ const meantFor = (ready: readonly Target[], place: Place): readonly Target[] | u
 
 const withHint = (
   ready: readonly Target[],
-  hint: (target: Target) => readonly string[] | undefined,
+  hint: (endpoint: EndpointFact) => readonly string[] | undefined,
   here: () => string | undefined,
 ): readonly Target[] | undefined => {
-  if (ready.length === 0 || ready.some((target) => hint(target) === undefined)) return undefined;
+  if (ready.length === 0 || ready.some(({ endpoint }) => hint(endpoint) === undefined)) return undefined;
   const name = here();
-  const found = ready.filter((target) => name !== undefined && hint(target)?.includes(name));
+  const found = ready.filter(({ endpoint }) => name !== undefined && hint(endpoint)?.includes(name));
   return found.length > 0 ? found : undefined;
 };
 

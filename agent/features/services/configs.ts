@@ -1,5 +1,4 @@
 /** The load balancers of a Service on this node: what each has, and where it is. */
-import { isDeepStrictEqual } from 'node:util';
 import { SERVICE_PROTOCOLS, type ServiceProtocol } from '../../../api/service.ts';
 import { type LocalNode, type PortRules, portRules, type Rule, type RuleInput } from './rules.ts';
 
@@ -50,10 +49,15 @@ const nodeConfigs = (rules: readonly Rule[], node: LocalNode): Config[] => {
     );
   const onRouter = some('node_router', atRouter(false));
   const both = onSwitch[0]?.vips;
-  return both !== undefined && isDeepStrictEqual(both, onRouter[0]?.vips)
+  return both !== undefined && isSame(both, onRouter[0]?.vips)
     ? [{ scope: 'node_router+switch', vips: both }]
     : [...onSwitch, ...onRouter, ...some('node_local_router', atRouter(true))];
 };
+
+type Vips = LoadBalancerConfig['vips'];
+
+const isSame = (a: Vips, b: Vips = {}): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([vip, targets]) => b[vip] === targets);
 
 type Entry = readonly [vip: string, targets: readonly string[]];
 

@@ -32,7 +32,8 @@ export const networkSlices = (
   slices: readonly SliceFact[],
   cluster: ReservedRanges,
 ): Backends => {
-  const isAllowed = network.role === 'default' ? (ip: Ip) => !isReserved(cluster, ip) : isInside(network);
+  const isOwn = isInside(network);
+  const isAllowed = network.role === 'default' ? (ip: Ip) => isOwn(ip) || !isReserved(cluster, ip) : isOwn;
   const refused: Ip[] = [];
   const allowed = (endpoints: readonly EndpointFact[]): readonly EndpointFact[] => {
     const bad = endpoints.filter(({ ip }) => !isAllowed(ip));
@@ -58,7 +59,9 @@ export const backendsOf = (
   family: Family,
 ): readonly string[] => {
   const { ready, terminating } = targetsOf(slices, port, family);
-  return (ready.length > 0 ? ready : terminating).map((target) => withPort(target.ip, target.port));
+  return [
+    ...new Set((ready.length > 0 ? ready : terminating).map(({ endpoint, port: at }) => withPort(endpoint.ip, at))),
+  ];
 };
 
 /** Of a range by which networks are kept apart, or nobody's. */

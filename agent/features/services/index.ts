@@ -69,8 +69,12 @@ export const services: FeatureOver<'service'> = {
 };
 
 const fixed = (cluster: ClusterConfig): MasqueradeAddresses => ({
-  host: masqueradeAddresses(cluster, 'host'),
-  hostEtpLocal: masqueradeAddresses(cluster, 'hostEtpLocal'),
+  get host() {
+    return masqueradeAddresses(cluster, 'host');
+  },
+  get hostEtpLocal() {
+    return masqueradeAddresses(cluster, 'hostEtpLocal');
+  },
 });
 
 /** Of its namespace's pods; undefined while that is not known. */

@@ -89,25 +89,30 @@ const backingsOf = (input: RuleInput, port: ServicePort): ReadonlyMap<Family, Ba
 
 const backingOf = (input: RuleInput, port: ServicePort, family: Family): Backing => {
   const { cluster, local, isOfPlace } = chooseEndpoints(targetsOf(input.backends.slices, port, family), input.node);
-  const isOutside = ({ ip }: Target): boolean => !input.network.subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
+  const { service, network } = input;
+  const isOutside = (ip: Ip): boolean => !network.subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
+  const hasLocal = service.externalTrafficPolicy === 'Local' || service.internalTrafficPolicy === 'Local';
+  const used = hasLocal ? [...cluster, ...local] : cluster;
+  const outside = new Set(used.map(({ endpoint }) => endpoint.ip).filter(isOutside));
   return {
-    cluster: sides(cluster, input),
-    local: sides(local, input),
-    isOfNode: isOfPlace || cluster.some(isOutside) || local.some(isOutside),
+    cluster: sides(cluster, outside, input),
+    local: hasLocal ? sides(local, outside, input) : NOBODY,
+    isOfNode: isOfPlace || outside.size > 0,
   };
 };
 
 /** Behind the gateway router is the host, which answers itself only when it is called by another address than its own. */
-const sides = (targets: readonly Target[], { network, node, masquerade }: RuleInput): Sides => {
-  const isOwn = ({ ip }: Target): boolean =>
-    !network.subnets.some(({ cidr }) => cidrContainsIp(cidr, ip)) && node.addresses.includes(ip);
-  const asHost = (target: Target): Ip =>
-    (isOwn(target) && masquerade.host.find((ip) => ipFamily(ip) === ipFamily(target.ip))) || target.ip;
-  const texts = (address: (target: Target) => Ip) => [
-    ...new Set(targets.map((target) => withPort(address(target), target.port))),
-  ];
-  return { onSwitch: texts(({ ip }) => ip), onRouter: texts(asHost) };
+const sides = (targets: readonly Target[], outside: ReadonlySet<Ip>, { node, masquerade }: RuleInput): Sides => {
+  const onSwitch = texts(targets, (ip) => ip);
+  if (outside.size === 0) return { onSwitch, onRouter: onSwitch };
+  const own = new Set(node.addresses.filter((ip) => outside.has(ip)));
+  const asHost = (ip: Ip): Ip | undefined => masquerade.host.find((one) => ipFamily(one) === ipFamily(ip));
+  return { onSwitch, onRouter: texts(targets, (ip) => (own.has(ip) && asHost(ip)) || ip) };
 };
+
+const texts = (targets: readonly Target[], address: (ip: Ip) => Ip): readonly string[] => [
+  ...new Set(targets.map(({ endpoint, port }) => withPort(address(endpoint.ip), port))),
+];
 
 const clusterRule = (vip: string, { cluster }: Backing): Rule => ({ vip, ...cluster });
 
