@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { eventsOf } from './support/faults/events.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressOfFamily } from './support/packets.ts';
 import type { Target } from './support/service-clients.ts';
@@ -144,7 +145,7 @@ const at = (ips: readonly string[]): Target[] =>
     { ip, port: 53, protocol: 'UDP' },
   ]);
 
-it('an external address that two Services want is the older one’s, who is not told; the other has it afterwards', async () => {
+it('an external address that two Services want is the older one’s; the other is told, and has it afterwards', async () => {
   const spec = { externalIPs: ['192.0.2.77', '2001:db8::77'] };
   const older = service('plain', 'older', { app: 'web', spec });
   await applyAndWait(cluster(), [older]);
@@ -160,9 +161,7 @@ it('an external address that two Services want is the older one’s, who is not 
     );
   await answers('plain');
   const reasons = async (): Promise<string[]> =>
-    ((await (await cluster().objects()).list('Event', 'red')) as readonly unknown[] as readonly EventLike[])
-      .filter(({ involvedObject: about }) => about.kind === 'Service' && about.name === 'younger')
-      .map(({ reason, message }) => `${reason} ${message}`);
+    (await eventsOf(cluster(), 'red', 'younger')).map(({ reason, message }) => `${reason} ${message}`);
   await eventually(async () =>
     expect(await reasons()).toContain(
       'ExternalAddressInUse not reached at 192.0.2.77:80/TCP: a Service of another namespace has it',
@@ -171,12 +170,6 @@ it('an external address that two Services want is the older one’s, who is not 
   await (await cluster().objects()).delete([older], { timeoutSeconds: 30 });
   await answers('red');
 });
-
-interface EventLike {
-  readonly involvedObject: { readonly kind: string; readonly name: string };
-  readonly reason: string;
-  readonly message: string;
-}
 
 describe('a Service of the default network whose endpoints are nodes', () => {
   const key = 'plain/hosts';
