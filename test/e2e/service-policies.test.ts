@@ -1,5 +1,6 @@
 /** Which endpoints of a Service pods are sent to, where the Service or its slices say so, with packets. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
@@ -137,7 +138,37 @@ describe.each(TENANTS)('a Service of %s', (tenant) => {
       }
     }
   });
+
+  it('answers pods at the node ports of their own node with all endpoints, and refuses where there are none', async () => {
+    const spec = { type: 'NodePort', externalTrafficPolicy: 'Local' };
+    await applyAndWait(cluster(), [
+      service(tenant, 'ports', { app: 'web', spec }),
+      service(tenant, 'ports-none', { app: 'none', spec }),
+    ]);
+    for (const node of NODES) {
+      const all = NODES.map((one) => webOn(tenant, one));
+      await expectAnswersAt(cluster(), clientOn(tenant, node), await nodePorts(`${tenant}/ports`, node), all);
+      await expectRefusedAt(cluster(), clientOn(tenant, node), await nodePorts(`${tenant}/ports-none`, node));
+    }
+  });
 });
+
+const nodePortsSchema = z.object({
+  spec: z.object({ ports: z.array(z.object({ nodePort: z.number(), protocol: z.enum(['TCP', 'UDP']) })) }),
+});
+const addressesSchema = z.object({
+  status: z.object({ addresses: z.array(z.object({ type: z.string(), address: z.string() })) }),
+});
+
+/** On both addresses of a node. */
+const nodePorts = async (key: string, node: NodeName): Promise<Target[]> => {
+  const objects = await cluster().objects();
+  const { spec } = nodePortsSchema.parse(await objects.get('Service', key));
+  const { status } = addressesSchema.parse(await objects.get('Node', node));
+  return status.addresses
+    .filter(({ type }) => type === 'InternalIP')
+    .flatMap(({ address: ip }) => spec.ports.map(({ nodePort: port, protocol }) => ({ ip, port, protocol })));
+};
 
 const at = (ips: readonly string[]): Target[] =>
   ips.flatMap((ip): Target[] => [
