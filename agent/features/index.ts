@@ -15,6 +15,8 @@ import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
+import { serviceFlows } from './service-flows/index.ts';
+import { hostServices, serviceNftables } from './service-nftables/index.ts';
 import { loadBalancerGroups, services } from './services/index.ts';
 import { zone } from './zone/index.ts';
 
@@ -47,4 +49,7 @@ export const FEATURES: readonly Feature[] = [
   routerAdvertisements,
   loadBalancerGroups,
   services,
+  serviceFlows,
+  hostServices,
+  serviceNftables,
 ];

@@ -18,6 +18,9 @@ export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
     ...(site.uplink === undefined ? [] : egress(site, patch, family, site.uplink)),
   ]),
   ...(patch.isDefault ? defaultNetwork(site, patch) : tenant(site, patch)),
+  ...(site.isLocal || site.uplink === undefined
+    ? []
+    : patch.families.flatMap((family) => answers(site, patch, family))),
 ];
 
 /** Services send what the host has to answer to the host's masquerade address, from the node's own. */
@@ -104,6 +107,7 @@ const defaultNetwork = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   ...(site.uplink === undefined ? [] : withUplink(site, patch, site.uplink)),
   flow('classify', 'asNode', { inPort: patch.port, match: { dl_src: site.mac }, actions: [NORMAL] }),
   flow('classify', 'spoofedDefault', { inPort: patch.port, actions: DROP }),
+  ...patch.families.map(({ family }) => byMark(site, patch, family)),
   ...(patch.largestFrame === undefined
     ? []
     : [
@@ -139,15 +143,37 @@ const bfd = (site: BridgeSite, port: string, { family }: PatchFamily): Flow =>
     actions: site.uplink === undefined ? DROP : [output(site.uplink)],
   });
 
+/** From the host to its Services, for which nftables have marked it: also of tenants, which reach no others. */
+const byMark = (site: BridgeSite, { id, port }: LocalPatch, family: PatchFamily['family']): Flow =>
+  flow('services', 'byMark', {
+    match: { ...ip(family), pkt_mark: hex(networkPacketMark(id)) },
+    actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, port)],
+  });
+
+/** Of other networks' Services on this node, which have external addresses. See `service-flows`. */
+const answers = ({ mac }: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow[] => {
+  const { family, nodeIp, ovnIp, masqueradeIp } = own;
+  const asAsked = (dst: Ip): Flow =>
+    flow('betweenNetworks', 'network', {
+      match: ip(family, { dst }),
+      actions: [`set_field:${mac}->eth_dst`, output(patch.port)],
+    });
+  if (!patch.isDefault) return masqueradeIp === undefined ? [] : [asAsked(masqueradeIp)];
+  return [
+    flow('betweenNetworks', 'asNode', {
+      match: ip(family, { dst: ovnIp }),
+      actions: [ct({ table: 'betweenNetworks', zone: CT_ZONES.ovnMasquerade, nat: true })],
+    }),
+    asAsked(nodeIp),
+  ];
+};
+
 /** It asks for neighbours as the node, and has nothing else to say than what the flows above let pass. */
 const tenant = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   ...(site.uplink === undefined ? [] : [...questions(site, patch), ...asking(patch, site.uplink)]),
   flow('classify', 'spoofed', { inPort: patch.port, actions: DROP }),
   ...patch.families.flatMap(({ family, managementIp }) => [
-    flow('services', 'byMark', {
-      match: { ...ip(family), pkt_mark: hex(networkPacketMark(patch.id)) },
-      actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, patch.port)],
-    }),
+    byMark(site, patch, family),
     flow('services', 'tenantSource', { match: ip(family, { src: managementIp }), actions: DROP }),
   ]),
   ...(patch.largestFrame === undefined

@@ -62,10 +62,11 @@ it.each(['shared', 'local'] as const)(
   },
 );
 
-it('a network has a chain that sets its mark, and the default network has none', () => {
+it('a network has a chain that sets its mark', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-mark-0x1001')).toEqual(['meta mark set 0x00001001']);
+  expect(rulesOf(emptyCluster(DUAL), 'udn-mark-0x1000')).toEqual(['meta mark set 0x00001000']);
   const chains = [...itemsOf(emptyCluster(DUAL)).keys()].filter((key) => key.includes('udn-mark-0x'));
-  expect(chains).toEqual([]);
+  expect(chains).toEqual(['chain udn-mark-0x1000']);
 });
 
 it('the addresses of other nodes are known, and the node’s own are not', () => {

@@ -39,13 +39,13 @@ export const hostNftables: FeatureOver<'zone'> = {
   },
 };
 
-/** A user-defined network's mark: rules that know a packet's network jump here. */
+/** A network's mark: what is for a Service of it jumps here. */
 export const hostNftablesNetwork: FeatureOver<'network'> = {
   name: 'host-nftables-network',
   over: 'network',
   render: ({ network: name }, view) => {
     const network = localNetwork(name, view)?.network;
-    if (network === undefined || network.role === 'default') return EMPTY_FRAGMENT;
+    if (network === undefined) return EMPTY_FRAGMENT;
     const mark = networkPacketMark(network.id);
     return {
       nftables: {

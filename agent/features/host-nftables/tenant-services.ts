@@ -1,8 +1,6 @@
-/** Marks for what comes to services of user-defined networks. The maps are empty until there are such services. */
+/** Marks for what comes to node ports and external addresses of Services: see `service-nftables`, which fills the maps. */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
-import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES } from '../../../net/ip.ts';
-import { managementLinkName } from '../../model/host-names.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, jump, set } from './text.ts';
 
@@ -15,7 +13,7 @@ export const tenantServiceItems = (): NftItem[] => [
       value: 'verdict',
     }),
   ),
-  chain('tenantServicesIn', [`iifname != "${managementLinkName(DEFAULT_NETWORK_ID)}" ${jump('tenantServiceMark')}`]),
+  chain('tenantServicesIn', [jump('tenantServiceMark')]),
   chain('tenantServicesOut', [jump('tenantServiceMark')]),
   chain('tenantServiceMark', [
     `fib daddr type local meta l4proto . th dport vmap @${NFT_SETS.markNodePorts.name}`,

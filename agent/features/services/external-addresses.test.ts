@@ -93,10 +93,17 @@ describe('an address and port that two Services want', () => {
     it.render();
     it.withoutService('plain/a');
     it.render();
-    expect(it.flushes.at(-1)?.toSorted()).toEqual(['services:plain/a', 'services:plain/b']);
+    const rendered = () =>
+      new Set(
+        it.flushes
+          .at(-1)
+          ?.map((owner) => owner.split(':')[1])
+          .toSorted(),
+      );
+    expect(rendered()).toEqual(new Set(['plain/a', 'plain/b']));
     it.service('plain/c', { ...BASE, externalIps: ['192.0.2.1'], createdAt: LATE });
     it.render();
-    expect(it.flushes.at(-1)).toEqual(['services:plain/c']);
+    expect(rendered()).toEqual(new Set(['plain/c']));
   });
 
   it('is told of by the agent of the node with its first endpoint', () => {

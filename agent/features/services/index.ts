@@ -5,7 +5,6 @@
  * not work yet is in docs/services.md.
  */
 import { type ClusterConfig, masqueradeAddresses } from '../../../api/cluster-config.ts';
-import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { rowRef } from '../../../ovsdb/desired/types.ts';
 import type { ServiceFact, SliceFact } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
@@ -19,6 +18,7 @@ import { type Backends, networkSlices } from './endpoints.ts';
 import { type ExternalAddresses, externalAddresses } from './external-addresses.ts';
 import { loadBalancer } from './load-balancer.ts';
 import { hasGateway, localNode } from './local-node.ts';
+import { serviceNetwork } from './published.ts';
 import type { MasqueradeAddresses } from './rules.ts';
 
 export const loadBalancerGroups: FeatureOver<'network'> = {
@@ -49,7 +49,7 @@ export const services: FeatureOver<'service'> = {
   over: 'service',
   render: ({ service: key }, view) => {
     const service = view.service(key);
-    const network = service && localNetwork(networkOf(service, view) ?? '', view)?.network;
+    const network = service && localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
     if (service === undefined || network === undefined) return EMPTY_FRAGMENT;
     const { cluster } = view;
     const backends = networkSlices(network, view.serviceSlices(key), cluster);
@@ -76,13 +76,6 @@ const fixed = (cluster: ClusterConfig): MasqueradeAddresses => ({
     return masqueradeAddresses(cluster, 'hostEtpLocal');
   },
 });
-
-/** Of its namespace's pods; undefined while that is not known. */
-const networkOf = ({ namespace: name }: ServiceFact, view: View): string | undefined => {
-  const namespace = view.namespace(name);
-  if (namespace === undefined) return undefined;
-  return namespace.wantsPrimaryNetwork ? view.primaryNad(name)?.network : DEFAULT_NETWORK_NAME;
-};
 
 const strangers = ({ namespace, name }: ServiceFact, network: string, { refused }: Backends): Diagnostic[] => {
   const [first] = refused;

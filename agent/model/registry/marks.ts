@@ -10,7 +10,10 @@ export const CT_MARKS = { default: 0x1, host: 0x2 } as const;
 /** A user-defined network's `ct_mark`. */
 export const networkCtMark = (id: NetworkId): number => 3 + id;
 
-/** Mark of a packet in the kernel that belongs to a user-defined network: decides its VRF, and its patch port. */
+/**
+ * Mark of a packet in the kernel that is for a network: decides its patch port, and the VRF of a user-defined one. That of the
+ * default network is for what came to a node port or an external address of a Service.
+ */
 export const networkPacketMark = (id: NetworkId): number => 4096 + id;
 
 export const PACKET_MARKS = {

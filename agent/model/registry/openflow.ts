@@ -28,6 +28,8 @@ export const FLOW_TABLES = {
   askers: 21,
   /** Makes the answer of a question whose sender's MAC is the neighbour's already. */
   answers: 22,
+  /** From one network to another one on the same node, back from a Service. */
+  betweenNetworks: 23,
 } as const;
 
 export type FlowTable = keyof typeof FLOW_TABLES;
@@ -39,13 +41,16 @@ interface FlowPriority {
 
 const rank = (priority: number, purpose: string): FlowPriority => ({ priority, purpose });
 
-/** By table, the highest first. Services are to use 110 of `classify` and 300 of `services`. */
+/** By table, the highest first. */
 export const FLOW_PRIORITIES = {
   classify: {
     pathMtu: rank(700, 'drop path MTU messages to other nodes: they would shrink what the nodes send to each other'),
     bfd: rank(650, 'local gateway: BFD of the default network'),
     masqueradedToService: rank(550, 'from the host to services, with a masquerade address as source already'),
     masquerade: rank(500, 'to and from services and the host itself, by fixed masquerade addresses'),
+    serviceAnswerBetween: rank(310, 'what a Service answers to another network of this node'),
+    serviceBetweenAsNode: rank(301, 'from the default network to an external address of a tenant’s Service'),
+    serviceBetween: rank(300, 'from a tenant to an external address of another network’s Service'),
     tunnelToHost: rank(205, 'Geneve to this node'),
     tunnel: rank(200, 'Geneve of this node, and past it'),
     hairpin: rank(175, 'local gateway: from a network to the host, with the node’s own address'),
@@ -54,7 +59,8 @@ export const FLOW_PRIORITIES = {
       'drop what has a masquerade address and no business with it: they mean nothing elsewhere',
     ),
     serviceLeak: rank(115, 'drop what a network sends to a service that its load balancers did not take'),
-    fragment: rank(110, 'put fragments together'),
+    fragment: rank(112, 'put fragments together'),
+    serviceAnswer: rank(110, 'what a Service answers from a node port or an external address'),
     nodeSnat: rank(105, 'leave as the node, by a mark of OVN'),
     hostSubnetAsNode: rank(103, 'to neighbours of the node, with its address: no two networks with the same port'),
     hostSubnet: rank(102, 'to neighbours of the node'),
@@ -71,6 +77,10 @@ export const FLOW_PRIORITIES = {
     normal: rank(0, 'a switch with learned addresses'),
   },
   replies: {
+    service: rank(
+      110,
+      'to a node port or an external address of a Service: to its network, whatever went there before',
+    ),
     known: rank(100, 'of a known connection: to its network, or to the host'),
     neighbour: rank(14, 'neighbour advertisements, as ARP replies; router advertisements reach no tenant'),
     bfd: rank(13, 'BFD to the default network and the host'),
@@ -78,6 +88,7 @@ export const FLOW_PRIORITIES = {
     normal: rank(0, 'a switch with learned addresses'),
   },
   services: {
+    external: rank(300, 'to an external address: the network of its Service'),
     byMark: rank(250, 'by the mark of a network'),
     tenantSource: rank(200, 'drop what pods of tenant networks send to services of others'),
     default: rank(100, 'everything else is for the default network'),
@@ -98,6 +109,10 @@ export const FLOW_PRIORITIES = {
   },
   askers: { asker: rank(10, 'learned: the answer goes to the network that has asked last') },
   answers: { any: rank(10, 'sender and target change places') },
+  betweenNetworks: {
+    asNode: rank(20, 'to the default network: translate back'),
+    network: rank(10, 'to the network that has asked, by its address'),
+  },
 } as const satisfies Readonly<Record<FlowTable, Readonly<Record<string, FlowPriority>>>>;
 
 /**

@@ -9,7 +9,15 @@ export interface Target {
   readonly protocol: ServiceProtocol;
   /** Default: any that is free. */
   readonly sourcePort?: number;
+  /** Default: who answers. `clientip`: as whom the client is seen, with its port. */
+  readonly question?: 'hostname' | 'clientip';
 }
+
+/** Runs a command where the client is. */
+export type RunThere = (
+  argv: readonly string[],
+  options: { readonly input: string },
+) => Promise<{ readonly stdout: string }>;
 
 export interface Attempt {
   /** `refused`: by a reset, or by an ICMP error. */
@@ -26,13 +34,13 @@ export const PATIENCE_SECONDS = 2;
  * Asks each target for the name of the pod behind it, all at once, each from a port of its own where none is named. The toolbox's server answers
  * `hostname` over UDP and SCTP, and HTTP over TCP.
  */
-export const ask = async (
-  sandbox: Pick<Sandbox, 'exec'>,
-  pod: string,
-  targets: readonly Target[],
-): Promise<Attempt[]> => {
+export const ask = (sandbox: Pick<Sandbox, 'exec'>, pod: string, targets: readonly Target[]): Promise<Attempt[]> =>
+  askFrom((argv, options) => sandbox.exec(pod, argv, options), targets);
+
+/** The same from anywhere. */
+export const askFrom = async (run: RunThere, targets: readonly Target[]): Promise<Attempt[]> => {
   const input = JSON.stringify({ targets, patience: PATIENCE_SECONDS });
-  const { stdout } = await sandbox.exec(pod, ['python3', '-c', CLIENT], { input });
+  const { stdout } = await run(['python3', '-c', CLIENT], { input });
   return z.array(attemptSchema).parse(JSON.parse(stdout));
 };
 
@@ -58,7 +66,8 @@ def talk(target):
             sock.bind(('', target['sourcePort']))
         sock.connect((target['ip'], target['port']))
         http = target['protocol'] == 'TCP'
-        sock.sendall(b'GET /hostname HTTP/1.0\\r\\n\\r\\n' if http else b'hostname')
+        question = target.get('question', 'hostname')
+        sock.sendall(('GET /%s HTTP/1.0\\r\\n\\r\\n' % question if http else question).encode())
         text = b''
         while True:
             part = sock.recv(4096)

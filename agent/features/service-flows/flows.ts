@@ -1,0 +1,120 @@
+/** Flows of a Service: as many for each of its ports and addresses, whatever endpoints and networks there are. */
+import type { ServicePort } from '../../../api/service.ts';
+import type { Action, Flow, Match } from '../../../datapath/openflow/types.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import type { ServiceFact } from '../../model/facts.ts';
+import { CT_ZONES } from '../../model/registry/marks.ts';
+import { FLOW_TABLES } from '../../model/registry/openflow.ts';
+import { ct, flow, ip, output } from '../gateway-bridge/flow.ts';
+import type { LocalPatch, PatchFamily } from '../gateway-bridge/local-patch.ts';
+import { type BridgeSite, inVlan } from '../gateway-bridge/site.ts';
+import { clusterIpOf, PROTOCOL_WORDS, type PublishedPort } from '../services/published.ts';
+
+export interface ServiceSite extends BridgeSite {
+  readonly uplink: string;
+  /** Of the Service's network. */
+  readonly patch: LocalPatch;
+}
+
+/** An address and a port by which a Service is reached. */
+interface Door {
+  readonly family: PatchFamily;
+  readonly protocol: (typeof PROTOCOL_WORDS)[ServicePort['protocol']];
+  readonly address: Ip;
+  readonly port: number;
+}
+
+export const nodePortFlows = (site: ServiceSite, service: ServiceFact, port: PublishedPort): Flow[] => {
+  const { nodePort } = port;
+  if (nodePort === undefined) return [];
+  return site.patch.families
+    .filter(({ family }) => clusterIpOf(service, family) !== undefined)
+    .flatMap((family) => family.bridgeIps.map((address) => doorOf(family, address, port, nodePort)))
+    .flatMap((door) => throughUplink(site, door));
+};
+
+/** @param isAnswered also by endpoints of this node */
+export const externalFlows = (site: ServiceSite, ports: readonly PublishedPort[], isAnswered: boolean): Flow[] =>
+  ports
+    .flatMap((port) => doorsOf(site, port))
+    .flatMap((door) => [...throughUplink(site, door), ...(isAnswered ? betweenNetworks(site, door) : [])]);
+
+const doorsOf = ({ patch }: ServiceSite, port: PublishedPort): Door[] =>
+  port.externalIps.flatMap((address) => {
+    const family = patch.families.find((one) => one.family === ipFamily(address));
+    return family === undefined ? [] : [doorOf(family, address, port, port.port)];
+  });
+
+const doorOf = (family: PatchFamily, address: Ip, { protocol }: Pick<ServicePort, 'protocol'>, port: number): Door => ({
+  ...{ family, address, port },
+  protocol: PROTOCOL_WORDS[protocol],
+});
+
+/**
+ * Conntrack has been asked already: answers to somebody who has opened a connection from here with this very port are not for
+ * the Service. All others are, also when another one had the port before, and clients of UDP go on as if nothing had happened.
+ * The connection gets the network's mark, so that ICMP errors about it find their way.
+ */
+const throughUplink = (site: ServiceSite, door: Door): Flow[] => {
+  const { patch, uplink } = site;
+  const { address, port } = door;
+  const note = ct({ commit: true, zone: CT_ZONES.external, mark: patch.ctMark });
+  return [
+    flow('replies', 'service', {
+      inPort: uplink,
+      match: { ...inVlan(site), ct_state: '-rpl+trk', ...packets(door, { dst: address }), tp_dst: String(port) },
+      actions: [note, output(patch.port)],
+    }),
+    flow('classify', 'serviceAnswer', {
+      inPort: patch.port,
+      match: { dl_src: site.mac, ...packets(door, { src: address }), tp_src: String(port) },
+      actions: [note, output(uplink)],
+    }),
+  ];
+};
+
+/**
+ * What pods of other networks send to an external address of this one comes out of their gateway routers, as to anywhere
+ * outside, and is answered here: from outside it would come back with the node's own address as its source. A tenant has its
+ * masquerade address, which the answer finds it by. The default network has the node's, which this gateway router has, too:
+ * it takes OVN's masquerade address meanwhile.
+ */
+const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
+  const { address, port, family } = door;
+  const to = { ...packets(door, { dst: address }), tp_dst: String(port) };
+  const dispatch = `resubmit(,${FLOW_TABLES.services})`;
+  return [
+    flow('classify', 'serviceBetween', {
+      match: {
+        dl_src: site.mac,
+        ...packets(door, { src: family.masqueradeSubnet, dst: address }),
+        tp_dst: String(port),
+      },
+      actions: [dispatch],
+    }),
+    ...(site.patch.isDefault ? [] : [fromDefaultNetwork(site, family, to)]),
+    flow('services', 'external', { match: to, actions: [toRouter(site), output(site.patch.port)] }),
+    flow('classify', 'serviceAnswerBetween', {
+      inPort: site.patch.port,
+      match: {
+        dl_src: site.mac,
+        ...packets(door, { src: address, dst: family.masqueradeSubnet }),
+        tp_src: String(port),
+      },
+      actions: [`resubmit(,${FLOW_TABLES.betweenNetworks})`],
+    }),
+  ];
+};
+
+const fromDefaultNetwork = (site: ServiceSite, { ovnIp }: PatchFamily, to: Match): Flow =>
+  flow('classify', 'serviceBetweenAsNode', {
+    inPort: site.defaultPatch,
+    match: { dl_src: site.mac, ...to },
+    actions: [ct({ commit: true, table: 'services', zone: CT_ZONES.ovnMasquerade, nat: { src: ovnIp } })],
+  });
+
+/** All gateway routers have the bridge's MAC. */
+const toRouter = ({ mac }: BridgeSite): Action => `set_field:${mac}->eth_dst`;
+
+const packets = ({ family, protocol }: Door, ends: Parameters<typeof ip>[1]): Match =>
+  ip(family.family, ends, protocol);

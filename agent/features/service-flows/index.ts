@@ -1,0 +1,44 @@
+/**
+ * What of Services is on the gateway bridge, in shared gateway mode: node ports and external addresses are their network's,
+ * by its patch port, and its gateway router has the load balancer. In local gateway mode they are the host's, whose nftables
+ * do it. Walks: docs/datapath.md.
+ */
+import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import type { View } from '../../model/view.ts';
+import { onBridge } from '../gateway-bridge/flow.ts';
+import { localPatch } from '../gateway-bridge/local-patch.ts';
+import { bridgeSite } from '../gateway-bridge/site.ts';
+import { networkSlices } from '../services/endpoints.ts';
+import { type PublishedService, publishedService } from '../services/published.ts';
+import { externalFlows, nodePortFlows, type ServiceSite } from './flows.ts';
+
+export const serviceFlows: FeatureOver<'service'> = {
+  name: 'service-flows',
+  over: 'service',
+  render: ({ service: key }, view) => {
+    if (view.gatewayMode(view.node) !== 'shared') return EMPTY_FRAGMENT;
+    const published = publishedService(key, view);
+    const site = published && serviceSite(published, view);
+    if (published === undefined || site === undefined) return EMPTY_FRAGMENT;
+    const { service, ports } = published;
+    const isAnswered = () => service.externalTrafficPolicy === 'Cluster' || hasEndpointHere(key, published, view);
+    const flows = [
+      ...ports.flatMap((port) => nodePortFlows(site, service, port)),
+      ...(ports.some(({ externalIps }) => externalIps.length > 0) ? externalFlows(site, ports, isAnswered()) : []),
+    ];
+    return { openflow: { items: onBridge(site.bridge, flows) } };
+  },
+};
+
+/** Undefined where there is no way in from outside. */
+const serviceSite = ({ network }: PublishedService, view: View): ServiceSite | undefined => {
+  const site = bridgeSite(view);
+  const patch = site && localPatch(site, network.name, view);
+  if (site?.uplink === undefined || patch === undefined) return undefined;
+  return { ...site, uplink: site.uplink, patch };
+};
+
+const hasEndpointHere = (key: string, { network }: PublishedService, view: View): boolean =>
+  networkSlices(network, view.serviceSlices(key), view.cluster).slices.some((slice) =>
+    [...slice.ready, ...slice.terminating].some(({ node }) => node === view.node),
+  );

@@ -1,0 +1,57 @@
+/** Services as what is outside of OVN sees them: which ports of which addresses go to which network. */
+import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import type { ServicePort, ServiceProtocol } from '../../../api/service.ts';
+import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import type { NetworkFact, ServiceFact } from '../../model/facts.ts';
+import type { View } from '../../model/view.ts';
+import { localNetwork } from '../local-network.ts';
+import { externalAddresses } from './external-addresses.ts';
+import { localNode } from './local-node.ts';
+
+export interface PublishedService {
+  readonly service: ServiceFact;
+  readonly network: NetworkFact;
+  readonly ports: readonly PublishedPort[];
+}
+
+/** As far as it is this Service's, and no other one's. */
+export interface PublishedPort extends Omit<ServicePort, 'nodePort'> {
+  readonly nodePort: number | undefined;
+  /** Also those of load balancers, of the families that the Service has. */
+  readonly externalIps: readonly Ip[];
+}
+
+/** As ovs-fields(7) and nft(8) write them. */
+export const PROTOCOL_WORDS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const satisfies Record<
+  ServiceProtocol,
+  string
+>;
+
+/** Undefined for one that nobody outside can reach by this node. */
+export const publishedService = (key: string, view: View): PublishedService | undefined => {
+  const service = view.service(key);
+  if (service === undefined || !isPublished(service)) return undefined;
+  if (view.gateway(view.node)?.nodePortEnable !== true) return undefined;
+  const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+  if (network === undefined) return undefined;
+  const external = externalAddresses(service, network, view, localNode(network, view));
+  const ports = service.ports.map((port) => ({
+    ...port,
+    nodePort: external.nodePort(port),
+    externalIps: external.ips(port).filter((ip) => clusterIpOf(service, ipFamily(ip)) !== undefined),
+  }));
+  return { service, network, ports };
+};
+
+const isPublished = ({ ports, externalIps, loadBalancerIps }: ServiceFact): boolean =>
+  externalIps.length > 0 || loadBalancerIps.length > 0 || ports.some(({ nodePort }) => nodePort !== undefined);
+
+export const clusterIpOf = ({ clusterIps }: Pick<ServiceFact, 'clusterIps'>, family: Family): Ip | undefined =>
+  clusterIps.find((ip) => ipFamily(ip) === family);
+
+/** Of its namespace's pods; undefined while that is not known. */
+export const serviceNetwork = ({ namespace: name }: ServiceFact, view: View): string | undefined => {
+  const namespace = view.namespace(name);
+  if (namespace === undefined) return undefined;
+  return namespace.wantsPrimaryNetwork ? view.primaryNad(name)?.network : DEFAULT_NETWORK_NAME;
+};
