@@ -2,16 +2,8 @@
 import { z } from 'zod';
 
 export const notProgrammed = (object: unknown): readonly string[] => {
-  const { metadata, spec, status } = askedSchema.parse(object);
-  const ingress = status.loadBalancer?.ingress ?? [];
+  const { metadata, spec } = askedSchema.parse(object);
   return [
-    ...(spec.ports ?? []).flatMap(({ nodePort, protocol }) =>
-      isSet(nodePort) ? [`node port ${nodePort}/${protocol ?? 'TCP'}`] : [],
-    ),
-    ...(spec.externalIPs ?? []).map((ip) => `external address ${ip}`),
-    // With `Proxy`, packets come to node ports.
-    ...ingress.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [`load-balancer address ${ip}`] : [])),
-    ...(spec.externalTrafficPolicy === 'Local' ? ['externalTrafficPolicy Local'] : []),
     ...(isSet(spec.healthCheckNodePort) ? [`health check on port ${spec.healthCheckNodePort}`] : []),
     ...(metadata.annotations?.[IDLED] === undefined ? [] : ['waking it up: it has been idled']),
   ];
@@ -22,7 +14,6 @@ const isSet = (port: number | null | undefined): port is number => port != null 
 const IDLED = 'k8s.ovn.org/idled-at';
 
 /** What is none of its kind is nothing to be told about here: whether the Service can be read is told elsewhere. */
-const text = z.string().nullish().catch(undefined);
 const port = z.number().nullish().catch(undefined);
 
 const askedSchema = z.object({
@@ -31,19 +22,7 @@ const askedSchema = z.object({
     .catch({ annotations: undefined }),
   spec: z
     .object({
-      ports: z
-        .array(z.object({ nodePort: port, protocol: text }))
-        .nullish()
-        .catch(undefined),
-      externalIPs: z.array(z.string()).nullish().catch(undefined),
-      externalTrafficPolicy: text,
       healthCheckNodePort: port,
-    })
-    .partial()
-    .catch({}),
-  status: z
-    .object({
-      loadBalancer: z.object({ ingress: z.array(z.object({ ip: text, ipMode: text })).nullish() }).nullish(),
     })
     .partial()
     .catch({}),
