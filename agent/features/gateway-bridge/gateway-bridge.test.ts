@@ -18,9 +18,9 @@ const perNetwork = (variant: Variant): number => count(variant) - flowsOf(emptyC
 
 describe('the number of flows', () => {
   it.each([
-    ['shared', 'ipv4', 13],
-    ['shared', 'ipv6', 14],
-    ['shared', 'dual', 26],
+    ['shared', 'ipv4', 15],
+    ['shared', 'ipv6', 17],
+    ['shared', 'dual', 31],
     ['local', 'ipv4', 16],
     ['local', 'ipv6', 17],
     ['local', 'dual', 31],
@@ -102,6 +102,8 @@ describe('a tenant network', () => {
       'cookie=0xdeff105, table=0, priority=95, icmp6,blue,as node,icmp_type=135,icmp_code=0,nd_sll=02:00:00:00:00:01,ipv6_src=fd00:30::2, actions=resubmit(,20)',
       'cookie=0xdeff105, table=20, priority=10, arp,blue, actions=learn(),output:eth0',
       'cookie=0xdeff105, table=20, priority=10, icmp6,blue,icmp_type=135, actions=learn(),output:eth0',
+      'cookie=0xdeff105, table=24, priority=10, icmp,blue,ct_state=+rel+trk,ct_mark=0x4, actions=output:eth0',
+      'cookie=0xdeff105, table=24, priority=10, icmp6,blue,ct_state=+rel+trk,ct_mark=0x4, actions=output:eth0',
     ]);
     const into = flowsOf(cluster).filter((flow) => flow.includes('resubmit(,20)'));
     expect(into.filter((flow) => !flow.includes(`table=0, priority=95, `))).toEqual([]);

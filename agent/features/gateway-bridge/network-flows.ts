@@ -18,9 +18,7 @@ export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
     ...(site.uplink === undefined ? [] : egress(site, patch, family, site.uplink)),
   ]),
   ...(patch.isDefault ? defaultNetwork(site, patch) : tenant(site, patch)),
-  ...(site.isLocal || site.uplink === undefined
-    ? []
-    : patch.families.flatMap((family) => answers(site, patch, family))),
+  ...(site.isLocal || site.uplink === undefined ? [] : ofServices(site, patch, site.uplink)),
 ];
 
 /** Services send what the host has to answer to the host's masquerade address, from the node's own. */
@@ -149,6 +147,34 @@ const byMark = (site: BridgeSite, { id, port }: LocalPatch, family: PatchFamily[
     match: { ...ip(family), pkt_mark: hex(networkPacketMark(id)) },
     actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, port)],
   });
+
+const ofServices = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[] =>
+  patch.families.flatMap((family) => [
+    ...answers(site, patch, family),
+    ...(patch.isDefault ? [] : errors(site, patch, family, uplink)),
+  ]);
+
+/**
+ * Its gateway router says from a Service's address that nobody is behind it, or that a packet is too large. With a masquerade
+ * address as the source they are its pods' and leave as everything else of theirs.
+ */
+const errors = ({ mac }: BridgeSite, { port, ctMark }: LocalPatch, { family }: PatchFamily, uplink: string): Flow[] => [
+  ...ERROR_TYPES[family].map((icmp_type) =>
+    flow('classify', 'error', {
+      inPort: port,
+      match: { dl_src: mac, ...ip(family, {}, 'icmp'), icmp_type },
+      actions: [ct({ table: 'errors', zone: CT_ZONES.external })],
+    }),
+  ),
+  flow('errors', 'known', {
+    inPort: port,
+    match: { ...ip(family, {}, 'icmp'), ct_state: '+rel+trk', ct_mark: hex(ctMark) },
+    actions: [output(uplink)],
+  }),
+];
+
+/** RFC 792: destination unreachable. RFC 4443: destination unreachable, packet too big. */
+const ERROR_TYPES = { 4: ['3'], 6: ['1', '2'] } as const;
 
 /** Of other networks' Services on this node, which have external addresses. See `service-flows`. */
 const answers = ({ mac }: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow[] => {

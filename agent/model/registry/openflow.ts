@@ -30,6 +30,8 @@ export const FLOW_TABLES = {
   answers: 22,
   /** From one network to another one on the same node, back from a Service. */
   betweenNetworks: 23,
+  /** ICMP errors that a tenant's gateway router sends, after conntrack has been asked what they are about. */
+  errors: 24,
 } as const;
 
 export type FlowTable = keyof typeof FLOW_TABLES;
@@ -67,6 +69,7 @@ export const FLOW_PRIORITIES = {
     egressAsNode: rank(101, 'to the outside, with the node’s address: no two networks with the same port'),
     egress: rank(100, 'to the outside: note whose connection it is'),
     neighbourQuestion: rank(95, 'ARP requests and neighbour solicitations of a tenant network, as the node'),
+    error: rank(93, 'ICMP errors of a tenant network: ask conntrack whose connection they are about'),
     spoofed: rank(90, 'drop everything else of a tenant network'),
     toNode: rank(50, 'IP to this node: ask conntrack whose connection it is'),
     asNode: rank(14, 'what the host and the default network send as the node, and no flow above takes'),
@@ -113,6 +116,7 @@ export const FLOW_PRIORITIES = {
     asNode: rank(20, 'to the default network: translate back'),
     network: rank(10, 'to the network that has asked, by its address'),
   },
+  errors: { known: rank(10, 'about a connection of the network, as those to its Services are') },
 } as const satisfies Readonly<Record<FlowTable, Readonly<Record<string, FlowPriority>>>>;
 
 /**
