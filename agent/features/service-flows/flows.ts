@@ -1,6 +1,7 @@
 /** Flows of a Service: as many for each of its ports and addresses, whatever endpoints and networks there are. */
 import type { ServicePort } from '../../../api/service.ts';
-import type { Action, Flow, Match } from '../../../datapath/openflow/types.ts';
+import type { Flow, Match } from '../../../datapath/openflow/types.ts';
+import type { Cidr } from '../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
 import { CT_ZONES } from '../../model/registry/marks.ts';
@@ -81,19 +82,30 @@ const throughUplink = (site: ServiceSite, door: Door): Flow[] => {
  */
 const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
   const { address, port, family } = door;
-  const to = { ...packets(door, { dst: address }), tp_dst: String(port) };
-  const dispatch = `resubmit(,${FLOW_TABLES.services})`;
+  const toRouter = [`set_field:${site.mac}->eth_dst`, output(site.patch.port)];
+  const to = (src?: Cidr): Match => ({
+    dl_src: site.mac,
+    ...packets(door, { src, dst: address }),
+    tp_dst: String(port),
+  });
   return [
-    flow('classify', 'serviceBetween', {
-      match: {
-        dl_src: site.mac,
-        ...packets(door, { src: family.masqueradeSubnet, dst: address }),
-        tp_dst: String(port),
-      },
-      actions: [dispatch],
-    }),
-    ...(site.patch.isDefault ? [] : [fromDefaultNetwork(site, family, to)]),
-    flow('services', 'external', { match: to, actions: [toRouter(site), output(site.patch.port)] }),
+    flow('classify', 'serviceBetween', { match: to(family.masqueradeSubnet), actions: toRouter }),
+    ...(site.patch.isDefault
+      ? []
+      : [
+          flow('classify', 'serviceBetweenAsNode', {
+            inPort: site.defaultPatch,
+            match: to(),
+            // Sent on at once, the next router would not know that the source is another one now.
+            actions: [
+              ct({ commit: true, table: 'betweenNetworks', zone: CT_ZONES.ovnMasquerade, nat: { src: family.ovnIp } }),
+            ],
+          }),
+          flow('betweenNetworks', 'service', {
+            match: { ...packets(door, { src: family.ovnIp, dst: address }), tp_dst: String(port) },
+            actions: toRouter,
+          }),
+        ]),
     flow('classify', 'serviceAnswerBetween', {
       inPort: site.patch.port,
       match: {
@@ -105,16 +117,6 @@ const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
     }),
   ];
 };
-
-const fromDefaultNetwork = (site: ServiceSite, { ovnIp }: PatchFamily, to: Match): Flow =>
-  flow('classify', 'serviceBetweenAsNode', {
-    inPort: site.defaultPatch,
-    match: { dl_src: site.mac, ...to },
-    actions: [ct({ commit: true, table: 'services', zone: CT_ZONES.ovnMasquerade, nat: { src: ovnIp } })],
-  });
-
-/** All gateway routers have the bridge's MAC. */
-const toRouter = ({ mac }: BridgeSite): Action => `set_field:${mac}->eth_dst`;
 
 const packets = ({ family, protocol }: Door, ends: Parameters<typeof ip>[1]): Match =>
   ip(family.family, ends, protocol);

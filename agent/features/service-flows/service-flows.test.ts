@@ -73,11 +73,11 @@ describe('an external address', () => {
     const of = cluster();
     expect(added(of, () => of.service('blue/web', PUBLIC))).toEqual([
       'table=0, priority=310, tcp,in_port=blue,as-node,nw_src=203.0.113.7,nw_dst=169.254.0.0/17,tp_src=80, actions=resubmit(,23)',
-      'table=0, priority=301, tcp,in_port=default,as-node,nw_dst=203.0.113.7,tp_dst=80, actions=ct(commit,table=2,zone=64002,nat(src=169.254.0.1))',
-      'table=0, priority=300, tcp,as-node,nw_src=169.254.0.0/17,nw_dst=203.0.113.7,tp_dst=80, actions=resubmit(,2)',
+      'table=0, priority=301, tcp,in_port=default,as-node,nw_dst=203.0.113.7,tp_dst=80, actions=ct(commit,table=23,zone=64002,nat(src=169.254.0.1))',
+      'table=0, priority=300, tcp,as-node,nw_src=169.254.0.0/17,nw_dst=203.0.113.7,tp_dst=80, actions=to-router,output:blue',
       'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=203.0.113.7,tp_src=80, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:eth0',
       'table=1, priority=110, tcp,in_port=eth0,ct_state=-rpl+trk,nw_dst=203.0.113.7,tp_dst=80, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:blue',
-      'table=2, priority=300, tcp,nw_dst=203.0.113.7,tp_dst=80, actions=to-router,output:blue',
+      'table=23, priority=30, tcp,nw_src=169.254.0.1,nw_dst=203.0.113.7,tp_dst=80, actions=to-router,output:blue',
     ]);
   });
 

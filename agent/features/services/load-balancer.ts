@@ -33,7 +33,7 @@ export const loadBalancer = (input: LoadBalancerInput, { scope, protocol, vips }
           name,
           protocol: PROTOCOLS[protocol],
           vips,
-          options: { ...commonOptions(input, scope), ...options, ...flushing(protocol) },
+          options: { ...commonOptions(input, keepsSource({ scope, vips })), ...options, ...flushing(protocol) },
           selection_fields,
           external_ids: { 'k8s.ovn.org/kind': 'Service', 'k8s.ovn.org/owner': owner, ...idsOf(network) },
         },
@@ -67,10 +67,17 @@ const members = (
   ];
 };
 
-const commonOptions = ({ cluster }: LoadBalancerInput, scope: Scope): Record<string, string> => ({
+/**
+ * At the gateway router. What nobody is behind keeps its addresses, too: a reset that comes from another address than the one
+ * that was called is none (northd lets `reject` pass the router's translation).
+ */
+const keepsSource = ({ scope, vips }: Pick<LoadBalancerConfig, 'scope' | 'vips'>): boolean =>
+  scope === 'node_local_router' || Object.values(vips).every((targets) => targets === '');
+
+const commonOptions = ({ cluster }: LoadBalancerInput, skipsSnat: boolean): Record<string, string> => ({
   reject: 'true',
   event: 'false',
-  skip_snat: String(scope === 'node_local_router'),
+  skip_snat: String(skipsSnat),
   neighbor_responder: 'none',
   // As what an endpoint sees itself when it is its own client: an answer to its own address would not come back.
   hairpin_snat_ip: masqueradeAddresses(cluster, 'serviceHairpin').join(' '),

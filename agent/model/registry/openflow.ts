@@ -28,7 +28,7 @@ export const FLOW_TABLES = {
   askers: 21,
   /** Makes the answer of a question whose sender's MAC is the neighbour's already. */
   answers: 22,
-  /** From one network to another one on the same node, back from a Service. */
+  /** From one network to a Service of another one on the same node, and back. */
   betweenNetworks: 23,
   /** ICMP errors that a tenant's gateway router sends, after conntrack has been asked what they are about. */
   errors: 24,
@@ -91,7 +91,6 @@ export const FLOW_PRIORITIES = {
     normal: rank(0, 'a switch with learned addresses'),
   },
   services: {
-    external: rank(300, 'to an external address: the network of its Service'),
     byMark: rank(250, 'by the mark of a network'),
     tenantSource: rank(200, 'drop what pods of tenant networks send to services of others'),
     default: rank(100, 'everything else is for the default network'),
@@ -113,7 +112,8 @@ export const FLOW_PRIORITIES = {
   askers: { asker: rank(10, 'learned: the answer goes to the network that has asked last') },
   answers: { any: rank(10, 'sender and target change places') },
   betweenNetworks: {
-    asNode: rank(20, 'to the default network: translate back'),
+    service: rank(30, 'from the default network, which has OVN’s masquerade address meanwhile'),
+    asNode: rank(20, 'back to it: translate back'),
     network: rank(10, 'to the network that has asked, by its address'),
   },
   errors: { known: rank(10, 'about a connection of the network, as those to its Services are') },
