@@ -166,6 +166,13 @@ export const servicesFromOutside = (
     });
   });
 
+  it('no node says that it has an external address', async () => {
+    const doors = TENANTS.flatMap((tenant) => [...WEB(tenant).externalIps, ...WEB(tenant).ingress]);
+    expect(await neighboursFound(cluster(), doors)).toEqual([]);
+    // So that silence means something.
+    expect(await neighboursFound(cluster(), [nodeAddress('node-1', 4), nodeAddress('node-2', 6)])).toHaveLength(2);
+  });
+
   it('a port that is no Service’s answers nobody', async () => {
     await expectNobody(outsider(), nodePortTargets('node-1', doorsOf(90)));
   });
@@ -183,6 +190,20 @@ export const servicesFromOutside = (
     expect(await leftOf(cluster(), 'node-1', 'red/web', WEB('red'))).toEqual(before);
   });
 };
+
+/** Those of addresses, taken for ones on the link, that somebody there has. */
+const neighboursFound = async (sandbox: Sandbox, ips: readonly string[]): Promise<string[]> => {
+  const { stdout } = await sandbox.outside(['sh', '-c', FIND_NEIGHBOURS, '-', nodeAddress('node-1', 4), ...ips]);
+  return stdout.split('\n').filter((line) => line !== '');
+};
+
+/** The first argument is one that is there. */
+const FIND_NEIGHBOURS = `
+dev=$(ip route get "$1" | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p'); shift
+for ip; do ip neigh del "$ip" dev "$dev" 2> /dev/null; ip route replace "$ip" dev "$dev"; done
+for ip; do ping -c 2 -i 0.3 -W 1 "$ip" > /dev/null & done; wait
+for ip; do ip neigh show "$ip" dev "$dev" | grep -o 'lladdr.*' | sed "s/^/$ip /"; ip route del "$ip" dev "$dev"; done
+`;
 
 const isAnswer = (line: string): boolean => !/ → \((refused|silent)\)$/.test(line);
 
