@@ -25,7 +25,7 @@ import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Databases } from './databases/databases.ts';
 import { type Edges, openEdges } from './edges.ts';
-import { reasonsNotAlive, reasonsNotServing } from './health.ts';
+import { reasonsNotAlive, reasonsNotProxying, reasonsNotServing } from './health.ts';
 import { logDatapath } from './log.ts';
 import { type AgentMetrics, observeQueues } from './metrics.ts';
 import type { FactStore } from './model/fact-store.ts';
@@ -37,6 +37,8 @@ import { keepNode } from './node/keep-node.ts';
 import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
 import type { NodeKeeper } from './node/node-keeper.ts';
 import { publishNode } from './node/publisher.ts';
+import type { NodePorts } from './node-ports/node-ports.ts';
+import { serveNodePorts } from './node-ports/start.ts';
 import type { AgentOptions } from './options.ts';
 import { connectedDatabases, gatewayKnowledge, Probes, placeQueues } from './probes.ts';
 import { Readiness, reasonsNotReady } from './readiness.ts';
@@ -70,8 +72,10 @@ export const runAgent = async (context: Context): Promise<void> => {
     const [local] = await Promise.all([meetNode(context, edges), keeper.whenKnown(signal)]);
     for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
     const { datapath, backends } = openDatapath(context, edges, resources);
-    const core = startNode(context, edges, { local, keeper, datapath }, resources);
-    await serveNode(context, { edges, core, local, keeper, datapath, backends, readiness, probes }, resources);
+    const nodePorts = serveNodePorts({ edges, node: local.name, probes, log }, resources);
+    const core = startNode(context, edges, { local, keeper, datapath, nodePorts }, resources);
+    const node = { edges, core, local, keeper, datapath, backends, nodePorts, readiness, probes };
+    await serveNode(context, node, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
   } catch (error) {
@@ -218,7 +222,7 @@ const neighbours = (facts: FactStore, node: string, { databases }: Edges, log: L
 const startNode = (
   context: Context,
   edges: Edges,
-  { local, keeper, datapath }: Pick<Node, 'local' | 'keeper' | 'datapath'>,
+  { local, keeper, datapath, nodePorts }: Pick<Node, 'local' | 'keeper' | 'datapath' | 'nodePorts'>,
   resources: AsyncDisposableStack,
 ): Core => {
   const { options, buildFolder, log } = context;
@@ -229,7 +233,7 @@ const startNode = (
     inputs,
     databases,
     local: keeper,
-    datapath: datapath.sinks,
+    datapath: { ...datapath.sinks, nodePorts: nodePorts.sink },
     followNeighbours: (facts) => neighbours(facts, local.name, edges, log),
     followCgroups: (facts) => followCgroups(facts, context, edges),
     writer,
@@ -241,6 +245,7 @@ const startNode = (
   resources.defer(() => core.stop());
   databases.reconcile();
   datapath.start();
+  nodePorts.start();
   const settings = { cluster, networkRendering };
   const onError = (network: string, error: unknown): void =>
     log.warn({ network, err: error }, 'connections of a network that is gone are not forgotten yet');
@@ -266,6 +271,7 @@ interface Node {
   readonly keeper: NodeKeeper;
   readonly datapath: NodeDatapath;
   readonly backends: ComparableBackends;
+  readonly nodePorts: NodePorts;
   readonly readiness: Readiness;
   readonly probes: Probes;
 }
@@ -279,12 +285,14 @@ const openProbes = (
   observeQueues(metrics, queues);
   metrics.gauge('udn_agent_kubelet_cgroup_found', () => Number(core.facts.get('kubeletCgroup', LOCAL) !== undefined));
   let isCniOpen = false;
+  const connected = connectedDatabases(databases);
   probes.alive = () => reasonsNotAlive(queues());
+  probes.proxying = () => reasonsNotProxying({ connected, queues });
   probes.ready = () =>
     reasonsNotServing({
       podReasons: () => readiness.reasons(),
       isCniOpen: () => isCniOpen,
-      connected: connectedDatabases(databases),
+      connected,
       queues,
       gateway: () => gatewayKnowledge(keeper),
     });
@@ -295,7 +303,7 @@ const openProbes = (
 
 const serveNode = async (context: Context, node: Node, resources: AsyncDisposableStack): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
-  const { edges, core, local, keeper, datapath, backends, readiness } = node;
+  const { edges, core, local, keeper, datapath, backends, nodePorts, readiness } = node;
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   const isolation = new IsolationState(datapath.nftables);
@@ -326,7 +334,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   resources.defer(() => cni.close());
   const { cluster, networkRendering } = options;
   const { name } = local;
-  const parts = { edges, core, ports, keeper, node: name, cluster, networkRendering, datapath, backends };
+  const parts = { edges, core, ports, keeper, nodePorts, node: name, cluster, networkRendering, datapath, backends };
   const sources = reportSources(parts);
   const status = await serveStatus(options.statusSocket, sources);
   resources.defer(() => status.close());

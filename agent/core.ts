@@ -36,8 +36,8 @@ export interface CoreOptions {
   readonly followNeighbours: (facts: FactStore) => () => void;
   /** Keeps the facts about cgroups. */
   readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
-  /** Where flows, the host's network stack and nftables get what is wanted of them. */
-  readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables'>;
+  /** Where flows, the host's network stack and ports, and nftables get what is wanted of them. */
+  readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables' | 'nodePorts'>;
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly tellPod: TellPod;
   readonly tellService: TellService;

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type HealthSources, type PlaceName, type PlaceQueue, reasonsNotAlive, reasonsNotServing } from './health.ts';
+import {
+  type HealthSources,
+  type PlaceName,
+  type PlaceQueue,
+  reasonsNotAlive,
+  reasonsNotProxying,
+  reasonsNotServing,
+} from './health.ts';
 
 const IDLE: PlaceQueue = { depth: 0, oldestMs: 0, stalledMs: 0, hasCompared: true };
 const ALL = ['northbound', 'southbound', 'openvswitch', 'openflow', 'host', 'nftables'] as const;
@@ -67,5 +74,46 @@ describe('ready', () => {
   it('while a place is away for a moment, or has much to do', () => {
     const busy = { failing: { forMs: 29_000, message: 'restarts' }, depth: 500, oldestMs: 60_000 };
     expect(reasonsNotServing(sources({ queues: () => queues({ openflow: busy }) }))).toEqual([]);
+  });
+});
+
+describe('Services are as they are wanted', () => {
+  const reasons = (changes: Partial<HealthSources>): string[] => reasonsNotProxying(sources(changes));
+  const away = { connected: () => new Map([['northbound', false] as const]) };
+
+  it.each<[string, Partial<HealthSources>]>([
+    [
+      'whatever keeps pods from starting',
+      { podReasons: () => ['no'], isCniOpen: () => false, gateway: () => 'unknown' },
+    ],
+    ['while a database is away and nothing waits for it', away],
+    ['while a database is away for a moment', { ...away, queues: () => queues({ northbound: { oldestMs: 29_000 } }) }],
+    [
+      'though one bad object waits for ever',
+      { queues: () => queues({ northbound: { oldestMs: 3_600_000, depth: 1 } }) },
+    ],
+  ])('%s', (_, changes) => {
+    expect(reasons(changes)).toEqual([]);
+  });
+
+  it.each<[string, Partial<HealthSources>]>([
+    [
+      'not while changes wait for a database that is away: the northbound database cannot be reached',
+      { ...away, queues: () => queues({ northbound: { oldestMs: 31_000 } }) },
+    ],
+    [
+      'not while a place cannot be programmed: nftables cannot be programmed for 31 s: no',
+      { queues: () => queues({ nftables: { failing: { forMs: 31_000, message: 'no' } } }) },
+    ],
+    [
+      'not at the start: the northbound database was not compared with what is wanted yet',
+      { queues: () => queues({ northbound: { hasCompared: false } }) },
+    ],
+    [
+      'not while a step does not end: the bridge: no step of its work has ended for 301 s',
+      { queues: () => queues({ openflow: { stalledMs: 301_000 } }) },
+    ],
+  ])('%s', (title, changes) => {
+    expect(reasons(changes)).toEqual([title.slice(title.indexOf(': ') + 2)]);
   });
 });

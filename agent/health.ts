@@ -48,6 +48,22 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...GATEWAY[sources.gateway()],
 ];
 
+/**
+ * Why Services may not be on this node as they are wanted, a sentence each; empty: they are, or are about to be. A place that
+ * does not answer is no reason while nothing waits for it: what is there works on.
+ */
+export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'connected' | 'queues'>): string[] => {
+  const places = queues();
+  const isAway = (name: PlaceName): boolean => new Map<PlaceName, boolean>(connected()).get(name) === false;
+  return [
+    ...reasonsNotAlive(places),
+    ...[...places].flatMap(([name, queue]) => {
+      const waits = isAway(name) && queue.oldestMs > FAILING_MS;
+      return waits ? [`${PLACES[name]} cannot be reached`] : reasonsOfPlace(PLACES[name], queue);
+    }),
+  ];
+};
+
 const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {
   seen: [],
   remembered: ['the gateway of this node is only remembered: it was not seen since the agent started'],

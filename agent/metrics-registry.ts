@@ -121,6 +121,16 @@ export const AGENT_METRICS = {
     help: '1 while it is known in which cgroup the kubelet is.',
     use: 'alert: 0 for 5 minutes: probes of pods with a primary network fail',
   },
+  udn_agent_service_health_servers: {
+    type: 'gauge',
+    help: 'Ports on which load balancers are told whether a Service has endpoints on this node.',
+    use: 'capacity',
+  },
+  udn_agent_service_port_clashes: {
+    type: 'gauge',
+    help: 'Ports that Services want of this node and that another process has.',
+    use: 'alert: above 0 for 15 minutes; `udnctl problems` and events of the Services say which',
+  },
   udn_agent_network_reports_total: {
     type: 'counter',
     help: 'What became of reports of what this node has of the networks: written, failed; absent: the API server has no such kind.',

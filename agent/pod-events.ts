@@ -27,8 +27,14 @@ export const podEvents =
 
 /**
  * `ExternalAddressInUse`: an older one has the address and port. `ExternalAddressNotAllowed`: it is inside the cluster.
+ * `FailedToStartServiceHealthcheck`: load balancers cannot ask this node. `PortClaim`: a process of the node listens where a
+ * Service is.
  */
-export type ServiceEventReason = 'ExternalAddressInUse' | 'ExternalAddressNotAllowed';
+export type ServiceEventReason =
+  | 'ExternalAddressInUse'
+  | 'ExternalAddressNotAllowed'
+  | 'FailedToStartServiceHealthcheck'
+  | 'PortClaim';
 
 export type TellService = (service: PodIdentity, reason: ServiceEventReason, message: string) => void;
 

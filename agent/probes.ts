@@ -12,6 +12,8 @@ const DATABASE_NAMES = ['northbound', 'southbound', 'openvswitch'] as const;
 export class Probes {
   alive: () => readonly string[] = () => [];
   ready: () => readonly string[] = () => ['the agent is starting'];
+  /** Why Services may not be as they are wanted. */
+  proxying: () => readonly string[] = () => ['the agent is starting'];
 }
 
 /** What is to be done, at all places. Call it when the reconcilers have been started. */

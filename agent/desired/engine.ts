@@ -19,6 +19,7 @@ import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { FactCell, FactReader, FactStore } from '../model/fact-store.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type Feature, type Fragment, type SubjectKind } from '../model/fragment.ts';
+import type { NodePortItem } from '../model/node-ports.ts';
 import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type AnySubject, subjectKey, subjectsOf, subjectsWith } from './subjects.ts';
@@ -54,6 +55,7 @@ export interface Sinks {
   readonly openflow: ItemSink<BridgeItem>;
   readonly host: ItemSink<HostItem>;
   readonly nftables: ItemSink<NftItem>;
+  readonly nodePorts: ItemSink<NodePortItem>;
   readonly attachments: AttachmentSink;
   readonly usage: UsageSink;
 }
@@ -189,7 +191,7 @@ class RenderingEngine implements Engine {
 
   #publish(owner: string, fragment: Fragment): void {
     const { northbound, southbound, openvswitch, openflow, host, nftables, attachments, diagnostics = [] } = fragment;
-    const { usedNetworks = [] } = fragment;
+    const { usedNetworks = [], nodePorts } = fragment;
     const { sinks } = this.#options;
     publishTo(sinks.northbound, owner, northbound);
     publishTo(sinks.southbound, owner, southbound);
@@ -197,6 +199,7 @@ class RenderingEngine implements Engine {
     publishItems(sinks.openflow, owner, openflow?.items);
     publishItems(sinks.host, owner, host?.items);
     publishItems(sinks.nftables, owner, nftables?.items);
+    publishItems(sinks.nodePorts, owner, nodePorts?.items);
     if (usedNetworks.length === 0) sinks.usage.delete(owner);
     else sinks.usage.set(owner, usedNetworks);
     if (attachments === undefined) sinks.attachments.delete(owner);

@@ -10,6 +10,7 @@ import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { PodAttachments } from './attachments.ts';
+import type { NodePortItem } from './node-ports.ts';
 import type { View } from './view.ts';
 
 export interface Fragment {
@@ -19,6 +20,7 @@ export interface Fragment {
   readonly openflow?: OpenflowFragment;
   readonly host?: HostFragment;
   readonly nftables?: NftablesFragment;
+  readonly nodePorts?: { readonly items: readonly NodePortItem[] };
   /** Of a pod of this node. */
   readonly attachments?: PodAttachments;
   /** Names of networks that this node has to have, also with `networkRendering: 'on-demand'`. */

@@ -8,6 +8,7 @@ import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { FragmentSink, ItemSink, Sinks } from '../desired/engine.ts';
 import type { PodAttachments } from '../model/attachments.ts';
+import type { NodePortItem } from '../model/node-ports.ts';
 
 export class MemorySink<DB> implements FragmentSink<DB> {
   readonly fragments = new Map<string, DesiredFragment<DB>>();
@@ -45,6 +46,7 @@ export class MemorySinks implements Sinks {
   readonly openflow = new MemoryItems<BridgeItem>();
   readonly host = new MemoryItems<HostItem>();
   readonly nftables = new MemoryItems<NftItem>();
+  readonly nodePorts = new MemoryItems<NodePortItem>();
   readonly attachments = new Map<string, PodAttachments>();
   readonly usage = new Map<string, readonly string[]>();
 }

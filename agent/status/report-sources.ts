@@ -7,6 +7,7 @@ import type { Edges } from '../edges.ts';
 import { FEATURES } from '../features/index.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
+import type { NodePorts } from '../node-ports/node-ports.ts';
 import type { NodeDatapath } from '../reconcile/node-datapath.ts';
 import { databasePlace } from './database-place.ts';
 import { type ComparableBackends, datapathPlaces } from './datapath-places.ts';
@@ -20,6 +21,7 @@ export interface Parts {
   readonly core: Core;
   readonly ports: OvsPorts;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
+  readonly nodePorts: Pick<NodePorts, 'problems'>;
   readonly node: string;
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
@@ -34,6 +36,7 @@ export const reportSources = ({
   core,
   ports,
   keeper,
+  nodePorts,
   node,
   cluster,
   networkRendering,
@@ -65,6 +68,7 @@ export const reportSources = ({
     ...inputs.problems(),
     ...core.feeder.networks.problems,
     ...keeper.problems(),
+    ...nodePorts.problems(),
     ...lackingOnNode(datapath, node),
   ],
   cluster,

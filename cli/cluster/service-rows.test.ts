@@ -223,9 +223,7 @@ it('what is not programmed yet is named', () => {
     },
     { annotations: { 'service.kubernetes.io/topology-mode': 'Auto', 'k8s.ovn.org/idled-at': '2026-05-01T00:00:00Z' } },
   );
-  expect(noteOf(asks)).toBe(
-    `not programmed yet: ${['health check on port 31000', 'waking it up: it has been idled'].join(', ')}`,
-  );
+  expect(noteOf(asks)).toBe('not programmed yet: waking it up: it has been idled');
   const asDefault = { internalTrafficPolicy: 'Cluster', externalTrafficPolicy: 'Cluster', sessionAffinity: 'ClientIP' };
   expect(noteOf(service('plain/web', asDefault))).toBe('');
 });

@@ -1,0 +1,62 @@
+/** Keeps what Services want of the node's own ports, and tells their owners what is in the way. */
+import type { Clock } from '../../kube/clock.ts';
+import type { ItemSink } from '../desired/engine.ts';
+import type { Problem } from '../inputs/problem.ts';
+import { type NodePortItem, nodePortKey } from '../model/node-ports.ts';
+import type { ServiceEventReason } from '../pod-events.ts';
+import { type LoopObservation, ReconcileLoop } from '../reconcile/reconcile-loop.ts';
+import { NodePortBackend, type NodePortEdges } from './backend.ts';
+import { readListeners } from './listeners.ts';
+
+export interface NodePortsOptions extends Pick<NodePortEdges, 'isHealthy'> {
+  readonly node: string;
+  readonly clock: Clock;
+  /** Once for each thing that is in the way. @param service `namespace/name` */
+  readonly tell: (service: string, reason: ServiceEventReason, message: string) => void;
+  readonly observe: (observation: LoopObservation) => void;
+  /** Default: of this process' network namespace. */
+  readonly readListeners?: NodePortEdges['readListeners'];
+}
+
+export interface NodePorts {
+  readonly sink: ItemSink<NodePortItem>;
+  /** To be called when all that is wanted is known. */
+  start(): void;
+  /** What is in the way now, by Service. */
+  problems(): Problem[];
+  /** How many health-check servers there are. */
+  serving(): number;
+  /** How many things are in the way. */
+  clashes(): number;
+  /** Ends, and closes all servers. */
+  stop(): Promise<void>;
+}
+
+export const openNodePorts = (options: NodePortsOptions): NodePorts => {
+  const { node, clock, tell, observe } = options;
+  const backend = new NodePortBackend(node, { readListeners, ...options });
+  const loop = new ReconcileLoop({ keyOf: nodePortKey, backend, clock, observe });
+  const { store, problems } = loop;
+  loop.onLook((changed) => {
+    for (const key of changed) {
+      const item = store.wanted.get(key);
+      const problem = problems.get(key);
+      if (item !== undefined && problem !== undefined) tell(item.service, REASONS[item.kind], problem.message);
+    }
+  });
+  return {
+    sink: store,
+    start: () => loop.start(),
+    problems: () =>
+      [...problems].flatMap(([key, { message }]): Problem[] => {
+        const item = store.wanted.get(key);
+        return item === undefined ? [] : [{ object: `Service/${item.service}`, message, severity: 'warning' }];
+      }),
+    serving: () => backend.serving,
+    clashes: () => problems.size,
+    stop: () => loop.stop(),
+  };
+};
+
+/** The first as kube-proxy has it, the other as ovn-kubernetes. */
+const REASONS = { 'health-check': 'FailedToStartServiceHealthcheck', claim: 'PortClaim' } as const;
