@@ -229,7 +229,10 @@ const startNode = (
   const { cluster, southboundRemote, networkRendering } = options;
   const { inputs, databases, writer, tellPod, tellService, metrics } = edges;
   const core = startCore({
-    settings: { node: local.name, cluster, encapIps: local.encapIps, southboundRemote, networkRendering },
+    settings: {
+      ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
+      ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices },
+    },
     inputs,
     databases,
     local: keeper,

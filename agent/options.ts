@@ -1,5 +1,7 @@
 /** The command line of `udn-agent`. Every flag has an environment variable of the same name. */
+import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../api/allowed-services.ts';
 import type { ClusterConfig } from '../api/cluster-config.ts';
+import { ApiError } from '../api/errors.ts';
 import { commaList } from '../api/scalars.ts';
 import { type Ip, parseIp } from '../net/ip.ts';
 import { UsageError } from '../program/errors.ts';
@@ -43,6 +45,8 @@ export interface AgentOptions {
   readonly kubeletCgroup: string | undefined;
   readonly networkRendering: 'always' | 'on-demand';
   readonly networkGraceSeconds: number;
+  /** `namespace/name` of Services of the default network that pods of every network reach. */
+  readonly allowedDefaultServices: readonly string[];
   readonly cluster: ClusterConfig;
 }
 
@@ -59,6 +63,7 @@ export type CleanupOptions = Omit<
   | 'kubeletCgroup'
   | 'networkRendering'
   | 'networkGraceSeconds'
+  | 'allowedDefaultServices'
 >;
 
 export type AgentCommand =
@@ -103,6 +108,11 @@ const FLAGS: readonly Flag[] = [
     flag: 'network-grace',
     help: 'how many seconds a network stays after its last pod, on demand',
     defaultText: String(DEFAULT_GRACE_SECONDS),
+  },
+  {
+    flag: 'udn-allowed-default-services',
+    help: 'Services of the default network that pods of every network reach, NAMESPACE/NAME, comma list; or none',
+    defaultText: DEFAULT_ALLOWED_SERVICES,
   },
   ...CLUSTER_FLAGS,
 ];
@@ -159,6 +169,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     kubeletCgroup: readCgroup(flags.text('kubelet-cgroup')),
     networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),
     networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
+    allowedDefaultServices: readAllowed(flags.text('udn-allowed-default-services') ?? DEFAULT_ALLOWED_SERVICES),
     ...readLocal(flags),
   };
 };
@@ -191,6 +202,16 @@ const readLocal = (flags: Flags): CleanupOptions => {
 const readRendering = (text: string): 'always' | 'on-demand' => {
   if (text === 'always' || text === 'on-demand') return text;
   throw new UsageError(`--network-rendering must be always or on-demand, not "${text}"`);
+};
+
+/** @throws UsageError */
+const readAllowed = (text: string): readonly string[] => {
+  try {
+    return parseAllowedServices(text);
+  } catch (error) {
+    if (error instanceof ApiError) throw new UsageError(`--udn-allowed-default-services: ${error.message}`);
+    throw error;
+  }
 };
 
 /** @throws UsageError */

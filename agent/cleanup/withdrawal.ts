@@ -15,6 +15,7 @@ export const withdrawalOf = (features: readonly Feature[]): Withdrawal => {
     encapIps: [],
     southboundRemote: '',
     networkRendering: 'always' as const,
+    allowedDefaultServices: [],
   };
   const view = new TrackedView(new FactStore(), settings);
   const fragments = features.flatMap((feature) => (feature.over === 'zone' ? [feature.render({}, view)] : []));

@@ -116,6 +116,7 @@ it('a feature that throws keeps what it wanted before, says so, and stops no oth
     encapIps: [],
     southboundRemote: '',
     networkRendering: 'always' as const,
+    allowedDefaultServices: [],
   };
   const engine = createEngine({ features: [feature], facts, settings, sinks, schedule: () => undefined });
   engine.start();

@@ -1,6 +1,7 @@
 /** All features, in the order in which they were added. Adding a capability adds a folder and a line here. */
 import type { Feature } from '../model/fragment.ts';
 import { attachments } from './attachments/index.ts';
+import { defaultServiceFlows, defaultServiceRoutes } from './default-services/index.ts';
 import { gatewayBridge, gatewayBridgeNeighbours, gatewayBridgeNetwork, pathMtu } from './gateway-bridge/index.ts';
 import { gatewayRouters } from './gateway-routers/index.ts';
 import { hostIsolation, hostIsolationNetwork, hostIsolationPod } from './host-isolation/index.ts';
@@ -54,4 +55,6 @@ export const FEATURES: readonly Feature[] = [
   hostServices,
   serviceNftables,
   nodePorts,
+  defaultServiceRoutes,
+  defaultServiceFlows,
 ];

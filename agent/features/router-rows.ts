@@ -15,10 +15,10 @@ interface Hop {
   readonly externalIds?: ExternalIds;
 }
 
-/** By destination, or by source with `policy: 'src-ip'`. */
+/** By destination, which `policy: 'dst-ip'` only says aloud, or by source with `policy: 'src-ip'`. */
 export const staticRoute = (
   router: string,
-  { prefix, policy, ...hop }: Hop & { readonly prefix: Cidr | Ip; readonly policy?: 'src-ip' },
+  { prefix, policy, ...hop }: Hop & { readonly prefix: Cidr | Ip; readonly policy?: 'dst-ip' | 'src-ip' },
 ): Northbound => routeRow(router, staticRouteKey(router, prefix, policy), prefix, policy, hop);
 
 /** Several of one family share the load. */
@@ -29,7 +29,7 @@ const routeRow = (
   router: string,
   key: string,
   prefix: Cidr | Ip,
-  policy: 'src-ip' | undefined,
+  policy: 'dst-ip' | 'src-ip' | undefined,
   { nexthop, outputPort, externalIds = {} }: Hop,
 ): Northbound => ({
   rows: [

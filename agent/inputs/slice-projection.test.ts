@@ -132,6 +132,7 @@ it('all slices of a Service are one fact, in the order of their names, which oth
     encapIps: [],
     southboundRemote: '',
     networkRendering: 'always' as const,
+    allowedDefaultServices: [],
   };
   const feeder = feedFacts(facts, caches, settings);
   const put = (name: string, service = 'web'): void => {

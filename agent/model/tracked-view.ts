@@ -28,6 +28,7 @@ export class TrackedView implements View {
   readonly #encapIps: readonly Ip[];
   readonly southboundRemote: string;
   readonly networkRendering: 'always' | 'on-demand';
+  readonly allowedDefaultServices: readonly string[];
   readonly #facts: FactStore;
   #read = new Set<FactCell>();
 
@@ -38,6 +39,7 @@ export class TrackedView implements View {
     this.#encapIps = settings.encapIps;
     this.southboundRemote = settings.southboundRemote;
     this.networkRendering = settings.networkRendering;
+    this.allowedDefaultServices = settings.allowedDefaultServices;
   }
 
   /** The cells that were read since the last call. */

@@ -25,6 +25,8 @@ export interface LocalSettings {
   readonly southboundRemote: string;
   /** `always`: this node has every network that has a subnet here. `on-demand`: those that a pod here needs. */
   readonly networkRendering: 'always' | 'on-demand';
+  /** `namespace/name` of Services of the default network that pods of every network reach. */
+  readonly allowedDefaultServices: readonly string[];
 }
 
 /**

@@ -2,6 +2,7 @@
  * What a node would be programmed with, from plain objects instead of an API server. Addresses that this node's agent
  * would give are given, in the order in which the pods were created, and told. Pure.
  */
+import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
 import type { IndexFunctions } from '../../kube/reflector/indexes.ts';
@@ -39,6 +40,8 @@ export interface RenderInput {
   readonly kubeletCgroup?: string | undefined;
   /** On demand only networks that pods in the input use are rendered. Default: always. */
   readonly networkRendering?: LocalSettings['networkRendering'] | undefined;
+  /** Default: those of an agent that is told nothing. */
+  readonly allowedDefaultServices?: readonly string[] | undefined;
 }
 
 export const renderNode = (input: RenderInput): RenderDocument => {
@@ -52,6 +55,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     encapIps: local?.fact.encapIps.length ? local.fact.encapIps : (local?.internalIps ?? []),
     southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
     networkRendering: input.networkRendering ?? 'always',
+    allowedDefaultServices: input.allowedDefaultServices ?? parseAllowedServices(DEFAULT_ALLOWED_SERVICES),
   };
   const facts = new FactStore();
   const sinks = new MemorySinks();

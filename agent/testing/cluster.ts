@@ -1,4 +1,5 @@
 /** A small cluster as facts, for tests of features: what is not said has a default that makes the row complete. */
+import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
@@ -114,6 +115,7 @@ export class TestCluster {
       encapIps: [parseIp('172.30.0.2')],
       southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
       networkRendering: 'always',
+      allowedDefaultServices: parseAllowedServices(DEFAULT_ALLOWED_SERVICES),
       ...local,
     };
     this.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2 });

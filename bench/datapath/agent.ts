@@ -17,6 +17,7 @@ import type { LocalSettings } from '../../agent/model/view.ts';
 import { BACKEND_NAMES, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
 import { openBackends } from '../../agent/reconcile/open-backends.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
+import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { startNetlink } from '../../datapath/netlink/worker/client.ts';
 import { systemClock } from '../../kube/clock.ts';
@@ -138,6 +139,7 @@ const startEngine = (
     encapIps: gateway.addresses.slice(0, 1).map(addressOf),
     southboundRemote: SOUTHBOUND,
     networkRendering,
+    allowedDefaultServices: parseAllowedServices(DEFAULT_ALLOWED_SERVICES),
   };
   const facts = new FactStore();
   facts.set('gateway', LOCAL_NODE, gateway);

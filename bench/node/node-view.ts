@@ -85,6 +85,7 @@ const mirrorAttachments = async (
     encapIps: [],
     southboundRemote: '',
     networkRendering: 'always' as const,
+    allowedDefaultServices: [],
   };
   const feeder = feedFacts(facts, inputs, settings);
   const sinks = new MemorySinks();

@@ -74,6 +74,7 @@ const startAgent = async (objects: readonly KubeObject[], remote: string, isReco
     encapIps: [],
     southboundRemote: '',
     networkRendering: 'always' as const,
+    allowedDefaultServices: [],
   };
   const sinks = new MemorySinks();
   const engine = createEngine({

@@ -91,6 +91,7 @@ export const FLOW_PRIORITIES = {
     normal: rank(0, 'a switch with learned addresses'),
   },
   services: {
+    allowedForAll: rank(300, 'Services of the default network that all networks reach: the Kubernetes API, DNS'),
     byMark: rank(250, 'by the mark of a network'),
     tenantSource: rank(200, 'drop what pods of tenant networks send to services of others'),
     default: rank(100, 'everything else is for the default network'),

@@ -197,7 +197,10 @@ it('of the agent', { timeout: 30_000 }, async () => {
   const encapIps = [parseIp('192.0.2.1')];
   const core: Core = startCore({
     local: { feed: () => () => undefined },
-    settings: { node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote, networkRendering: 'always' },
+    settings: {
+      ...{ node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote },
+      ...{ networkRendering: 'always', allowedDefaultServices: [] },
+    },
     inputs,
     databases,
     datapath: new MemorySinks(),
