@@ -61,3 +61,14 @@ it.each([
 ])('a time that is none is told with its flag: %j', (args, message) => {
   expect(() => parseAgentCommand(['--node', 'n1', ...args], {})).toThrow(message);
 });
+
+it('the Services that all tenants reach are the API and DNS, those that are named, or none', () => {
+  const allowedOf = (...args: readonly string[]): readonly string[] => {
+    const command = parseAgentCommand(['--node', 'n1', ...args], {});
+    return command.kind === 'run' ? command.options.allowedDefaultServices : [];
+  };
+  expect(allowedOf()).toEqual(['default/kubernetes', 'kube-system/kube-dns']);
+  expect(allowedOf('--udn-allowed-default-services', 'ns/a,ns/b')).toEqual(['ns/a', 'ns/b']);
+  expect(allowedOf('--udn-allowed-default-services', 'none')).toEqual([]);
+  expect(() => allowedOf('--udn-allowed-default-services', 'dns')).toThrow('--udn-allowed-default-services: "dns"');
+});

@@ -1,0 +1,141 @@
+/**
+ * The Kubernetes API and DNS from pods of tenants, and what of the default network they must not reach. Networks are those
+ * of north-south.ts, which has to be called first.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod } from './cluster.ts';
+import { outside } from './north-south.ts';
+import { NODES, podKey } from './north-south-tenants.ts';
+import { addressesOf } from './packets.ts';
+import { type Attempt, ask, type Target } from './service-clients.ts';
+import { backend, clusterIps, handMadeSlice, SERVED, service, targetsOf } from './services.ts';
+
+const SYSTEM = 'kube-system';
+const DNS = `${SYSTEM}/kube-dns`;
+/** A network of each kind, of one namespace and of several. */
+const CLIENTS = [
+  podKey('red', 'node-1'),
+  podKey('green', 'node-1'),
+  podKey('shop', 'node-2'),
+  podKey('mart', 'node-2'),
+];
+/** Of processes of nodes: not those that other tests listen at. */
+const ON_NODES = { TCP: 18_080, UDP: 18_081 };
+
+const OF_DNS = { metadata: { namespace: SYSTEM, name: 'kube-dns' }, kind: 'Service', apiVersion: 'v1' };
+
+const dns = (served: typeof ON_NODES | typeof SERVED, app?: string): ManifestObject => ({
+  ...OF_DNS,
+  spec: {
+    ...(app !== undefined && { selector: { app } }),
+    ipFamilyPolicy: 'RequireDualStack',
+    ipFamilies: ['IPv4', 'IPv6'],
+    ports: [
+      { name: 'dns', protocol: 'UDP', port: 53, targetPort: served.UDP },
+      { name: 'http', protocol: 'TCP', port: 53, targetPort: served.TCP },
+    ],
+  },
+});
+
+const onNode = (node: string): ManifestObject => {
+  const { spec, ...rest } = backend(SYSTEM, `dns-${node}`, node, 'dns-on-nodes');
+  const ports = ['--http-port', `${ON_NODES.TCP}`, '--udp-port', `${ON_NODES.UDP}`];
+  const command = ['toolbox', 'serve', ...ports, '--tcp-port', '0', '--sctp-port', '0', '--hostname', `dns-${node}`];
+  const containers = [{ name: 'main', image: 'toolbox', command }];
+  return { ...rest, spec: { ...(spec as object), hostNetwork: true, containers } };
+};
+
+/** Deleted at the end: ports of nodes are open to all tests. */
+const MANIFESTS: readonly ManifestObject[] = [
+  ...NODES.flatMap((node) => [backend(SYSTEM, `dns-pod-${node}`, node, 'dns'), onNode(node)]),
+  dns(SERVED, 'dns'),
+  service(SYSTEM, 'private', { app: 'dns' }),
+  ...['blue', 'gold'].map((tenant) => service(tenant, 'private', { app: 'private' })),
+  ...['blue', 'gold'].map((tenant) => backend(tenant, 'private', 'node-1', 'private')),
+];
+
+/** Call it where tests are declared. */
+export const defaultServices = (cluster: () => Sandbox): void => {
+  const askAll = async (targets: readonly Target[]): Promise<Map<string, readonly Attempt[]>> =>
+    new Map(await Promise.all(CLIENTS.map(async (client) => [client, await ask(cluster(), client, targets)] as const)));
+
+  const expectAnswers = async (targets: readonly Target[], names: readonly string[] | 'anybody'): Promise<void> => {
+    const asked = targets.flatMap((target) => OFTEN.map(() => target));
+    await eventually(async () => {
+      for (const [client, attempts] of await askAll(asked)) {
+        expect(attempts.filter(({ outcome }) => outcome !== 'answered')).toEqual([]);
+        const answers = [...new Set(attempts.map(({ text }) => text))].sort();
+        if (names !== 'anybody') expect(answers, client).toEqual([...names].sort());
+      }
+    });
+  };
+
+  const expectNothing = async (targets: readonly Target[]): Promise<void> => {
+    expect(targets.length).toBeGreaterThan(0);
+    for (const [client, attempts] of await askAll(targets))
+      expect(
+        attempts.filter(({ outcome }) => outcome === 'answered'),
+        client,
+      ).toEqual([]);
+  };
+
+  describe('what tenants reach of the default network', () => {
+    beforeAll(async () => await applyAndWait(cluster(), MANIFESTS));
+    afterAll(async () => await (await cluster().objects()).delete(MANIFESTS, { timeoutSeconds: 60 }));
+
+    it('is the Kubernetes API, which is outside of the cluster', async () => {
+      const [ip = ''] = await clusterIps(cluster(), 'default/kubernetes');
+      await expectAnswers([{ ip, port: 443, protocol: 'TCP' }], 'anybody');
+    });
+
+    it('is DNS, of pods', async () => {
+      await expectAnswers(
+        await dnsTargets(cluster()),
+        NODES.map((node) => `dns-pod-${node}`),
+      );
+    });
+
+    it('is no other Service, no other port of these, and no pod', async () => {
+      const backends = await Promise.all(NODES.map((node) => readPod(cluster(), `${SYSTEM}/dns-pod-${node}`)));
+      const ips = await clusterIps(cluster(), DNS);
+      await expectNothing([
+        ...(await targetsOf(cluster(), `${SYSTEM}/private`)),
+        ...ips.map((ip): Target => ({ ip, port: SERVED.TCP, protocol: 'TCP' })),
+        ...backends.flatMap((one) => addressesOf(one)).map((ip): Target => ({ ip, port: SERVED.TCP, protocol: 'TCP' })),
+      ]);
+    });
+
+    it('is no Service of another tenant', async () => {
+      const targets = ['blue', 'gold'].map((tenant) => targetsOf(cluster(), `${tenant}/private`));
+      await expectNothing((await Promise.all(targets)).flat());
+    });
+
+    it('is DNS on the network of nodes, the own one and another', async () => {
+      await applyAndWait(cluster(), [dns(ON_NODES, 'dns-on-nodes')]);
+      await expectAnswers(
+        await dnsTargets(cluster()),
+        NODES.map((node) => `dns-${node}`),
+      );
+    });
+
+    it('is DNS outside of the cluster, where somebody wrote down its addresses', async () => {
+      const slices = ([4, 6] as const).map((family) => ({
+        ...handMadeSlice(SYSTEM, `dns-outside-${family}`, 'kube-dns', [outside(family)]),
+        addressType: `IPv${family}`,
+      }));
+      await applyAndWait(cluster(), [dns(SERVED), ...slices]);
+      await expectAnswers(await dnsTargets(cluster()), 'anybody');
+    });
+  });
+};
+
+/** Both of two endpoints get one, but for one in a hundred thousand times. */
+const OFTEN = Array.from({ length: 17 });
+
+const dnsTargets = async (sandbox: Sandbox): Promise<Target[]> =>
+  (await clusterIps(sandbox, DNS)).flatMap((ip): Target[] => [
+    { ip, port: 53, protocol: 'UDP' },
+    { ip, port: 53, protocol: 'TCP' },
+  ]);
