@@ -7,6 +7,7 @@ import { withGlobalFlags } from './cluster/global-flags.ts';
 import { clusterCommands } from './cluster-commands.ts';
 import { checkCommand } from './commands/check.ts';
 import {
+  allowedServicesFromSettings,
   clusterFromSettings,
   formatText,
   hasErrors,
@@ -64,8 +65,10 @@ const renderCommand = (): Command =>
       const diagnostics = [...unread, ...passedOver(objects)];
       const kubeletCgroup = kubeletCgroupFromSettings(options.set);
       const networkRendering = networkRenderingFromSettings(options.set);
+      const allowedDefaultServices = allowedServicesFromSettings(options.set);
       const { node, gatewayMode } = options;
-      const result = render({ objects, diagnostics, node, cluster, gatewayMode, kubeletCgroup, networkRendering });
+      const local = { gatewayMode, kubeletCgroup, networkRendering, allowedDefaultServices };
+      const result = render({ objects, diagnostics, node, cluster, ...local });
       process.stdout.write(formatRendered(result, options.output));
       if (hasErrors(result)) process.exitCode = 1;
     });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { parseManifests } from '../input/manifests.ts';
 import {
+  allowedServicesFromSettings,
   clusterFromSettings,
   formatText,
   hasErrors,
@@ -266,16 +267,22 @@ it('settings are those of the cluster', () => {
   expect(kubeletCgroupFromSettings(['mtu=1300'])).toBeUndefined();
   expect(networkRenderingFromSettings(['networkRendering=always', 'networkRendering=on-demand'])).toBe('on-demand');
   expect(networkRenderingFromSettings(['mtu=1300'])).toBeUndefined();
+  expect(allowedServicesFromSettings(['allowedDefaultServices=a/b', 'allowedDefaultServices=none'])).toEqual([]);
+  expect(allowedServicesFromSettings(['mtu=1300'])).toBeUndefined();
   expect(() => clusterFromSettings(['networkRendering=never'])).toThrow(/expected always or on-demand/);
   expect(() => clusterFromSettings(['kubeletCgroup=/kubelet.slice'])).toThrow(/a path below the root/);
   expect(() => clusterFromSettings(['kubeletCgroup=a/../b'])).toThrow(/a path below the root/);
   expect(() => clusterFromSettings(['mtu'])).toThrow(/--set mtu: expected one of/);
 });
 
-it.each(['speed=9', 'mtu=fast', 'networkRendering=never', 'kubeletCgroup=/kubelet.slice'])(
-  '--set %s is a mistake of the command line, which the message names',
-  (text) =>
-    expect(() => clusterFromSettings([text])).toThrow(
-      expect.objectContaining({ exitStatus: 2, message: expect.stringMatching(/^--set/) }),
-    ),
+it.each([
+  'speed=9',
+  'mtu=fast',
+  'networkRendering=never',
+  'kubeletCgroup=/kubelet.slice',
+  'allowedDefaultServices=dns',
+])('--set %s is a mistake of the command line, which the message names', (text) =>
+  expect(() => clusterFromSettings([text])).toThrow(
+    expect.objectContaining({ exitStatus: 2, message: expect.stringMatching(/^--set/) }),
+  ),
 );

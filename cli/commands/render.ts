@@ -4,6 +4,7 @@ import type { GatewayFact } from '../../agent/model/facts.ts';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
 import type { RenderDocument } from '../../agent/render/document.ts';
 import { renderNode } from '../../agent/render/render-node.ts';
+import { parseAllowedServices } from '../../api/allowed-services.ts';
 import {
   CLUSTER_SETTINGS,
   type ClusterConfig,
@@ -18,6 +19,7 @@ import { withNodeDefaults } from './node-defaults.ts';
 
 const KUBELET_CGROUP = 'kubeletCgroup';
 const NETWORK_RENDERING = 'networkRendering';
+const ALLOWED_SERVICES = 'allowedDefaultServices';
 const RENDERINGS = ['always', 'on-demand'] as const;
 
 export type RenderOutput = RenderDocument;
@@ -35,6 +37,8 @@ export interface RenderRequest {
   readonly kubeletCgroup?: string | undefined;
   /** Default: always. */
   readonly networkRendering?: (typeof RENDERINGS)[number] | undefined;
+  /** Default: those of an agent that is told nothing. */
+  readonly allowedDefaultServices?: readonly string[] | undefined;
 }
 
 /** @throws CliError when the node is not in the input */
@@ -84,11 +88,12 @@ const textOf = ({ object, severity, message }: Diagnostic): string => `${object}
 export const hasErrors = ({ diagnostics }: Pick<RenderOutput, 'diagnostics'>): boolean =>
   diagnostics.some(({ severity }) => severity === 'error');
 
-/** What `--set` may set. The last two are no settings of the cluster but of the node and its agent. */
+/** What `--set` may set. The last three are no settings of the cluster but of the node and its agent. */
 export const RENDER_SETTINGS: readonly string[] = [
   ...CLUSTER_SETTINGS.map(({ setting }) => setting),
   KUBELET_CGROUP,
   NETWORK_RENDERING,
+  ALLOWED_SERVICES,
 ];
 
 /** `key=value` of `--set`. @throws CliError, status 2 */
@@ -101,6 +106,7 @@ export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => 
     if (setting !== undefined) settings[setting] = value;
     else if (key === KUBELET_CGROUP) refuseNoCgroup(value);
     else if (key === NETWORK_RENDERING) refuseNoRendering(value);
+    else if (key === ALLOWED_SERVICES) allowedServices(value);
     else throw new CliError(`--set ${text}: expected one of ${RENDER_SETTINGS.join(', ')} and a value`, 2);
   }
   return withValues(settings);
@@ -123,6 +129,21 @@ export const kubeletCgroupFromSettings = (texts: readonly string[]): string | un
 export const networkRenderingFromSettings = (texts: readonly string[]): RenderRequest['networkRendering'] => {
   const text = lastOf(NETWORK_RENDERING, texts);
   return RENDERINGS.find((rendering) => rendering === text);
+};
+
+/** The last one of `--set`, if any. @throws CliError, status 2 */
+export const allowedServicesFromSettings = (texts: readonly string[]): readonly string[] | undefined => {
+  const text = lastOf(ALLOWED_SERVICES, texts);
+  return text === undefined ? undefined : allowedServices(text);
+};
+
+const allowedServices = (text: string): readonly string[] => {
+  try {
+    return parseAllowedServices(text);
+  } catch (error) {
+    if (error instanceof ApiError) throw new CliError(`--set ${ALLOWED_SERVICES}: ${error.message}`, 2);
+    throw error;
+  }
 };
 
 const lastOf = (setting: string, texts: readonly string[]): string | undefined =>

@@ -42,6 +42,11 @@
 {{- if and (hasKey .values "maxNetworksPerNamespace") (lt (int .values.maxNetworksPerNamespace) 4095) -}}
 {{- $args = append $args (printf "--max-networks-per-namespace=%d" (int .values.maxNetworksPerNamespace)) -}}
 {{- end -}}
+{{- /* Likewise. */ -}}
+{{- $allowed := "default/kubernetes,kube-system/kube-dns" -}}
+{{- if ne (default $allowed .values.udnAllowedDefaultServices) $allowed -}}
+{{- $args = append $args (printf "--udn-allowed-default-services=%s" .values.udnAllowedDefaultServices) -}}
+{{- end -}}
 {{- $_ := set $container "args" $args -}}
 {{ toYaml $object }}
 {{- end -}}

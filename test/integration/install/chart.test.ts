@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { DEFAULT_ALLOWED_SERVICES } from '../../../api/allowed-services.ts';
 import { MOST_NETWORKS } from '../../../cluster-manager/allocation/network-room.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createKubectl } from '../../conformance/kube/kubectl.ts';
@@ -135,6 +136,16 @@ describe('values', () => {
     expect(values.clusterManager).toMatchObject({ maxNetworks: MOST_NETWORKS, maxNetworksPerNamespace: MOST_NETWORKS });
   });
 
+  it('the Services that all tenants reach are the agents’ alone', async () => {
+    const before = await rendered();
+    expect(textOf(before, 'DaemonSet')).not.toContain('--udn-allowed-default-services');
+    const none = await rendered('--set', 'agent.udnAllowedDefaultServices=none');
+    expect(textOf(none, 'DaemonSet')).toContain('"--udn-allowed-default-services=none"');
+    expect(textOf(none, 'Deployment')).toBe(textOf(before, 'Deployment'));
+    const values = parse(await readFile(`${CHART}/values.yaml`, 'utf8')) as { agent: object };
+    expect(values.agent).toMatchObject({ udnAllowedDefaultServices: DEFAULT_ALLOWED_SERVICES });
+  });
+
   it('the patch of daemonset/README.md sets the same limit', async () => {
     const [, patch = ''] = /```yaml\n([\s\S]*?)```/.exec(await readFile('daemonset/README.md', 'utf8')) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
@@ -181,6 +192,7 @@ describe('values', () => {
     ['settings.joinSubnet=100.64.0.0/16', "additional properties 'joinSubnet' not allowed"],
     ['agnet.image.tag=v7', "additional properties 'agnet' not allowed"],
     ['agent.image.repository=', "at '/agent/image/repository'"],
+    ['agent.udnAllowedDefaultServices=kube-dns', "at '/agent/udnAllowedDefaultServices'"],
     ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
     ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],
     ['clusterManager.maxNetworks=4096', "at '/clusterManager/maxNetworks'"],
