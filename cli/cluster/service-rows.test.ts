@@ -203,6 +203,16 @@ describe('a Service that nothing is programmed for', () => {
   });
 });
 
+it.each([
+  ['kube-system/kube-dns', namespace('kube-system'), 'for pods of all networks'],
+  ['kube-system/metrics', namespace('kube-system'), ''],
+  ['kube-system/kube-dns', tenant('kube-system'), 'waits for its network'],
+])('%s (%#) says whom it is for', (key, inNamespace, note) => {
+  expect(noteOf(inNamespace, service(key), slice(key, 'any', ['192.0.2.1']))).toMatch(
+    new RegExp(note ? `^${note}` : '^$'),
+  );
+});
+
 it('what is not programmed yet is named', () => {
   const asks = service(
     'plain/web',

@@ -1,5 +1,6 @@
 /** The Services of a cluster: on which network each is, and what its ClusterIPs send to, as the API has it. Pure. */
 import type { ExternalClaims } from '../../agent/inputs/external-claims.ts';
+import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { SERVICE_LABELS } from '../../api/names.ts';
 import type { Service, ServicePort } from '../../api/service.ts';
@@ -94,6 +95,11 @@ const served = (state: ServiceState, service: Service, found: ServiceNetwork, { 
   if (hidden !== undefined)
     return { ...common, state: 'unknown', notes: [`endpoints not known: ${unreadText(hidden)}`] };
   const endpoints = serviceEndpoints(service, network, scene.slicesOf(state.key));
-  const notes = [...externalNotes(state, service, network, claims), ...endpoints.notes];
+  const forAll = network.role === 'default' && ALLOWED.includes(state.key) ? [FOR_ALL] : [];
+  const notes = [...forAll, ...externalNotes(state, service, network, claims), ...endpoints.notes];
   return { ...common, state: 'served', ...endpoints, notes };
 };
+
+/** Which ones agents are told is a setting of theirs, which the API does not show. */
+const ALLOWED = parseAllowedServices(DEFAULT_ALLOWED_SERVICES);
+const FOR_ALL = 'for pods of all networks, unless --udn-allowed-default-services says otherwise';
