@@ -1,5 +1,6 @@
 /** Shared gateway mode on the kernel's datapath, with VRFs. Needs root and `make build`. */
 import { useCluster } from './support/cluster.ts';
+import { defaultServices } from './support/default-services.ts';
 import { northSouth } from './support/north-south.ts';
 import { tenantVrfs } from './support/tenant-vrfs.ts';
 
@@ -7,3 +8,4 @@ const cluster = useCluster({ name: 'test-north-south-kernel', needs: ['vrf', 'ke
 
 northSouth(cluster, { hasSctp: true, translatesIcmp: true });
 tenantVrfs(cluster);
+defaultServices(cluster);

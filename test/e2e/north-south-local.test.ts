@@ -4,6 +4,7 @@
  */
 import { useCluster } from './support/cluster.ts';
 import { DAMAGES } from './support/damages.ts';
+import { defaultServices } from './support/default-services.ts';
 import { DRIFT_SETTINGS, drift } from './support/drift.ts';
 import { hostIsolation } from './support/host-isolation.ts';
 import { hostileAmongTenants } from './support/hostile-tenants.ts';
@@ -30,6 +31,7 @@ const OTHER_DAMAGES = DAMAGES.filter(({ what }) =>
 
 northSouth(cluster, { hasSctp: true, translatesIcmp: true });
 tenantVrfs(cluster);
+defaultServices(cluster);
 hostIsolation(cluster, {
   victim: podKey('red', 'node-1'),
   plain: [podKey('plain', 'node-1'), podKey('plain', 'node-2')],
