@@ -1,6 +1,6 @@
 /**
  * What an agent tells of its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
- * `/v1/node`, `/v1/wanted`, `/v1/differences`. udnctl reads it; the shapes grow, they do not change.
+ * `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it; the shapes grow, they do not change.
  */
 import { z } from 'zod';
 
@@ -128,6 +128,57 @@ export const differencesSchema = z.object({
   unsupported: z.array(unsupportedSchema).default([]),
 });
 
+const endpointSchema = z.object({ ip: z.string(), node: z.string().optional() });
+const servicePortSchema = z.object({ name: z.string(), protocol: z.string(), port: z.int() });
+
+/** A row of OVN's northbound database that the agent wants for a Service. */
+export const balancerSchema = z.object({
+  /** As in `/v1/wanted`. */
+  key: z.string(),
+  name: z.string(),
+  /** `tcp` */
+  protocol: z.string(),
+  /** `address:port` → where it is sent, with commas between. */
+  vips: z.record(z.string(), z.string()),
+  /** Keys of the rows that refer to it: groups, switches, routers. */
+  places: z.array(z.string()),
+});
+
+/** A Service with ClusterIPs, as this node knows it. */
+export const serviceStatusSchema = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  /** Absent while its namespace waits for one. */
+  network: z.string().optional(),
+  /** Why nothing is wanted for it here. */
+  message: z.string().optional(),
+  clusterIps: z.array(z.string()),
+  /** `externalIPs` and addresses of load balancers. */
+  otherIps: z.array(z.string()),
+  ports: z.array(servicePortSchema),
+  slices: z.array(
+    z.object({
+      name: z.string(),
+      /** For the default network by Kubernetes, for a primary one by the cluster manager, or by hand. */
+      madeFor: z.enum(['default', 'primary', 'any']),
+      /** Of one that was made for a primary network. */
+      network: z.string().optional(),
+      family: z.literal([4, 6]),
+      /** It is for the Service's network. */
+      counts: z.boolean(),
+      ports: z.array(servicePortSchema),
+      /** Those that are neither are not known here. */
+      ready: z.array(endpointSchema),
+      terminating: z.array(endpointSchema),
+    }),
+  ),
+  /** Addresses that its network's load balancers must not send to. */
+  refused: z.array(z.string()),
+  loadBalancers: z.array(balancerSchema),
+});
+
+export type BalancerStatus = z.output<typeof balancerSchema>;
+export type ServiceStatus = z.output<typeof serviceStatusSchema>;
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
 export type BackendName = z.output<typeof backendSchema>;
 export type WantedStatus = z.output<typeof wantedSchema>;

@@ -69,8 +69,8 @@ interface TraceOptions extends TextOptions, RemoteOptions {
   readonly from: readonly string[];
   readonly to: string;
   readonly network?: string;
-  readonly port: string;
-  readonly proto: Protocol;
+  readonly port?: string;
+  readonly proto?: Protocol;
   readonly ipFamily?: string;
   readonly established: boolean;
   readonly verbose: boolean;
@@ -80,11 +80,18 @@ interface TraceOptions extends TextOptions, RemoteOptions {
 const traceCommand = (): Command =>
   withOvnRemotes(textCommand('trace', 'what becomes of a packet, by Open vSwitch and by ovn-trace'))
     .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
-    .requiredOption('--to <destination>', 'an address, or NAMESPACE/NAME of a pod of this node')
+    .requiredOption(
+      '--to <destination>',
+      'an address, NAMESPACE/NAME of a pod of this node, or service/NAMESPACE/NAME[:PORT]',
+    )
     .option('--network <network>', `of a pod: on which of its networks; ${NETWORK}`)
-    .option('--port <port>', 'of the destination', '80')
-    .addOption(new Option('--proto <protocol>', 'what is sent').choices(PROTOCOLS).default('tcp'))
-    .addOption(new Option('--ip-family <family>', 'to a pod: to which of its addresses').choices(['4', '6']))
+    .option('--port <port>', 'of the destination (default: 80, of a Service its first)')
+    .addOption(
+      new Option('--proto <protocol>', 'what is sent (default: tcp, to a Service that of its port)').choices(PROTOCOLS),
+    )
+    .addOption(
+      new Option('--ip-family <family>', 'to a pod or a Service: to which of its addresses').choices(['4', '6']),
+    )
     .option('--established', 'a packet of a connection that is there already, not the first', false)
     .option('-v, --verbose', 'also every logical stage', false)
     .option('--raw', 'also what Open vSwitch and ovn-trace have printed', false)
@@ -97,7 +104,7 @@ const traceCommand = (): Command =>
         ...options,
         network,
         protocol: options.proto,
-        port: portNumber(options.port),
+        port: options.port === undefined ? undefined : portNumber(options.port),
         family: ipFamily === undefined ? undefined : ipFamily === '6' ? 6 : 4,
       });
       finish({ ...output, exitStatus: 0 }, options);

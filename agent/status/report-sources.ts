@@ -72,6 +72,10 @@ export const reportSources = ({
     ...lackingOnNode(datapath, node),
   ],
   cluster,
+  wantedFor: (service) =>
+    FEATURES.filter(({ over }) => over === 'service').flatMap(
+      ({ name }) => databases.northbound.desired.fragment(`${name}:${service}`) ?? [],
+    ),
   places: [
     databasePlace('northbound', databases.northbound, NORTHBOUND_CLAIMS),
     databasePlace('southbound', databases.southbound),

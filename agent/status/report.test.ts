@@ -35,6 +35,7 @@ const sourcesOf = (
     diagnostics: it.engine.diagnostics,
     inputProblems: () => [],
     cluster: parseClusterConfig(),
+    wantedFor: () => [],
     places: [],
     networkOf: () => undefined,
   };

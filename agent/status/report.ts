@@ -13,12 +13,12 @@ import type { AttachmentRegistry } from '../attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
-import type { FactStore } from '../model/fact-store.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import { podPortName } from '../model/names.ts';
 import { networkState, type OwnerState, worst } from './network-state.ts';
 import type { NetworkOf, Place } from './places.ts';
+import type { ServiceSources } from './service-report.ts';
 
 export interface UnfinishedOwner {
   readonly database: string;
@@ -26,15 +26,12 @@ export interface UnfinishedOwner {
   readonly state: OwnerState;
 }
 
-export interface ReportSources {
+export interface ReportSources extends ServiceSources {
   readonly node: string;
-  readonly facts: FactStore;
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Of the northbound database, flows, the host and nftables. */
   readonly ownerState: (owner: string) => OwnerState;
-  /** Whether this node is to have what a network has: on demand only while something uses it. */
-  readonly isHere: (network: string) => boolean;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   /** Of all places: what cannot be written as it is wanted. */
@@ -42,7 +39,6 @@ export interface ReportSources {
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
   /** Objects of the API that could not be read, or contradict each other. */
   readonly inputProblems: () => readonly Problem[];
-  readonly cluster: Pick<ClusterConfig, 'masqueradeSubnets'>;
   /** Where things are programmed. */
   readonly places: readonly Place[];
   readonly networkOf: NetworkOf;
@@ -137,7 +133,7 @@ const networkStatus = (network: NetworkFact, sources: ReportSources): Omit<Netwo
 
 const masqueradeStatus = (
   { id, role }: NetworkFact,
-  cluster: ReportSources['cluster'],
+  cluster: Pick<ClusterConfig, 'masqueradeSubnets'>,
 ): Pick<NetworkStatus, 'masquerade'> => {
   const gateway = networkMasqueradeAddresses(cluster, id, 'gateway');
   const management = networkMasqueradeAddresses(cluster, id, 'management');

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { reportDifferences, reportWanted } from './places.ts';
 import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
+import { reportServices } from './service-report.ts';
 
 export interface StatusServer {
   close(): Promise<void>;
@@ -20,6 +21,13 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/differences', ({ places, networkOf }, signal) => reportDifferences(places, networkOf, signal)],
 ]);
 
+const SERVICES = '/v1/services/';
+
+const reportAt = (url: string): Report | undefined =>
+  url.startsWith(SERVICES)
+    ? (sources) => reportServices(sources, decodeURIComponent(url.slice(SERVICES.length)))
+    : REPORTS.get(url);
+
 /** For reading everything that is programmed; who asked may have gone long before. */
 const READ_MS = 60_000;
 
@@ -28,7 +36,7 @@ export const serveStatus = async (path: string, sources: ReportSources): Promise
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
   const server = createServer((request, response) => {
-    const report = REPORTS.get(request.url ?? '');
+    const report = reportAt(request.url ?? '');
     if (request.method !== 'GET' || report === undefined) {
       response.writeHead(404).end();
       return;

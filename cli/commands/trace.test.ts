@@ -76,6 +76,7 @@ const sources = (ovnTrace: string | Error, asked: Command[] = []): TraceSources 
     node: () => Promise.resolve(node),
     networks: () => Promise.resolve([network]),
     pods: () => Promise.resolve([pod('a', '10.100.0.3', 'red.a', 'poda'), pod('b', '10.100.0.4', 'red.b', 'podb')]),
+    services: () => Promise.resolve([]),
   },
   northbound,
   southbound: empty,

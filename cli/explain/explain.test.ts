@@ -86,6 +86,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     problems: () => Promise.resolve([]),
     wanted: () => Promise.resolve([]),
     differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
+    services: () => Promise.resolve([]),
   },
   northbound: database(NORTHBOUND),
   southbound: database(SOUTHBOUND),

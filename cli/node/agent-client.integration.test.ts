@@ -42,6 +42,7 @@ const serve = (places: readonly Place[]) => {
     diagnostics: new Map(),
     inputProblems: () => [],
     cluster: cluster.settings.cluster,
+    wantedFor: () => [],
     places,
     networkOf: () => 'red_net',
   });

@@ -12,6 +12,8 @@ import {
   type ProblemStatus,
   podStatusSchema,
   problemSchema,
+  type ServiceStatus,
+  serviceStatusSchema,
   type WantedStatus,
   wantedSchema,
 } from '../../api/agent-status.ts';
@@ -29,6 +31,8 @@ export interface AgentClient {
   wanted(): Promise<WantedStatus[]>;
   /** The agent reads everything anew for it. */
   differences(): Promise<DifferencesStatus>;
+  /** With ClusterIPs. @param asked `namespace/name`, or `address:port` of a Service */
+  services(asked: string): Promise<ServiceStatus[]>;
 }
 
 export const connectAgent = (socketPath: string): AgentClient => {
@@ -41,6 +45,7 @@ export const connectAgent = (socketPath: string): AgentClient => {
     problems: () => ask('/v1/problems', z.array(problemSchema)),
     wanted: () => ask('/v1/wanted', z.array(wantedSchema)),
     differences: () => ask('/v1/differences', differencesSchema),
+    services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
   };
 };
 

@@ -123,6 +123,7 @@ describe('a packet of a pod', () => {
       bridge: 'br-int',
       inPort: '2',
       logicalPort: 'red.red_red_a',
+      network: 'red_red',
       sourceMac: '0a:58:0a:64:00:03',
       destinationMac: '0a:58:0a:64:00:04',
       source: '10.100.0.3',
@@ -223,8 +224,12 @@ it('ports are known by who has them', () => {
 });
 
 it.each([
-  ['tcp', '10.0.0.2', 'in_port=2,tcp,dl_src=m1,dl_dst=m2,nw_src=s,nw_dst=10.0.0.2,nw_ttl=64,tp_src=40000,tp_dst=80'],
-  ['udp', 'fd00::2', 'in_port=2,udp6,dl_src=m1,dl_dst=m2,ipv6_src=s,ipv6_dst=fd00::2,nw_ttl=64,tp_src=40000,tp_dst=80'],
+  ['tcp', '10.0.0.2', 'in_port=2,tcp,dl_src=m1,dl_dst=m2,nw_src=s,nw_dst=10.0.0.2,nw_ttl=64,tcp_src=40000,tcp_dst=80'],
+  [
+    'udp',
+    'fd00::2',
+    'in_port=2,udp6,dl_src=m1,dl_dst=m2,ipv6_src=s,ipv6_dst=fd00::2,nw_ttl=64,udp_src=40000,udp_dst=80',
+  ],
   ['icmp', '10.0.0.2', 'in_port=2,icmp,dl_src=m1,dl_dst=m2,nw_src=s,nw_dst=10.0.0.2,nw_ttl=64,icmp_type=8,icmp_code=0'],
   [
     'icmp',

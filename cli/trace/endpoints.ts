@@ -47,6 +47,8 @@ export interface Ends
   extends Pick<Packet, 'bridge' | 'inPort' | 'sourceMac' | 'destinationMac' | 'source' | 'destination'> {
   /** By which it comes into OVN; absent for what begins in the gateway bridge. */
   readonly logicalPort?: string;
+  /** Of the pod that sends it. */
+  readonly network?: string;
 }
 
 /** @throws CliError, status 2 for what is wrong with the options */
@@ -101,6 +103,7 @@ const fromPod = async (knowledge: Knowledge, name: string, options: EndpointOpti
     bridge: 'br-int',
     inPort: inPortOf(knowledge.ports, attachment.hostInterface),
     logicalPort: attachment.port,
+    network: attachment.network,
     sourceMac: parseMac(attachment.mac),
     destinationMac: await nextHopMac(knowledge, network, own, destination),
     source: addressOf(parseInterfaceAddress(own)),
@@ -188,7 +191,8 @@ const attachmentOf = (pod: PodStatus, { networks }: Knowledge, { network }: Endp
 
 const destinationOf = ({ pods }: Knowledge, network: string, { to, family }: EndpointOptions): Ip => {
   if (isIp(to)) return parseIp(to);
-  if (!/^[^/\s]+\/[^/\s]+$/.test(to)) throw new CliError(`--to is an address or NS/NAME of a pod, not "${to}"`, 2);
+  if (!/^[^/\s]+\/[^/\s]+$/.test(to))
+    throw new CliError(`--to is an address, NS/NAME of a pod, or service/NS/NAME[:PORT], not "${to}"`, 2);
   const pod = findPod(pods, to);
   const attachment = pod.attachments.find((one) => one.network === network) ?? pod.attachments[0];
   const addresses = attachment?.addresses ?? [];

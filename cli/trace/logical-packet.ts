@@ -1,6 +1,7 @@
 /** The same packet for ovn-trace: where it enters OVN, and an expression of ovn-sb(5), Logical_Flow `match`. */
 import { externalBridgePortName } from '../../agent/model/names.ts';
-import { type Family, ipFamily } from '../../net/ip.ts';
+import { type Family, ipFamily, parseIp } from '../../net/ip.ts';
+import { parseMac } from '../../net/mac.ts';
 import type { TracePass } from './ofproto-trace.ts';
 import { type Packet, SOURCE_PORT } from './packet.ts';
 import type { BridgePort } from './port-names.ts';
@@ -24,6 +25,26 @@ const upperFields = ({ protocol, port }: Pick<Packet, 'protocol' | 'port'>, fami
   if (protocol !== 'icmp') return [protocol, `${protocol}.src == ${SOURCE_PORT}`, `${protocol}.dst == ${port}`];
   const name = `icmp${family}`;
   return [name, `${name}.type == ${family === 4 ? 8 : 128}`, `${name}.code == 0`];
+};
+
+/** What the gateway bridge has made of a packet that it hands to OVN: addresses by conntrack, MACs by its flows. */
+export const packetAsEntered = (passes: readonly TracePass[], bridge: string, packet: Packet): Packet => {
+  const pass = passes.find(({ bridges }) => bridges.some((one) => one.bridge !== bridge && !one.isUnderlay));
+  if (pass === undefined) return packet;
+  const actions = pass.bridges
+    .filter((one) => one.bridge === bridge)
+    .flatMap(({ steps }) => steps.flatMap((step) => step.actions.map(({ text }) => text)));
+  const field = (...names: readonly string[]): string | undefined =>
+    names.map((name) => new RegExp(`(?:^|,)${name}=([^,]+)`).exec(pass.flow)?.[1]).find((value) => value !== undefined);
+  const set = (name: string): string | undefined =>
+    actions.map((action) => new RegExp(`^set_field:(\\S+)->${name}$`).exec(action)?.[1]).findLast((value) => value);
+  return {
+    ...packet,
+    sourceMac: parseMac(set('eth_src') ?? field('dl_src') ?? packet.sourceMac),
+    destinationMac: parseMac(set('eth_dst') ?? field('dl_dst') ?? packet.destinationMac),
+    source: parseIp(field('nw_src', 'ipv6_src') ?? packet.source),
+    destination: parseIp(field('nw_dst', 'ipv6_dst') ?? packet.destination),
+  };
 };
 
 export interface Entrance {

@@ -63,5 +63,6 @@ const endLines = (stage: LogicalStage): string[] => [
   }),
   ...outputsOfStage(stage).map(({ port, type }) => `to port ${port}${type === '' ? '' : ` (${type})`}`),
   ...(stage.flow === undefined ? [`no flow of stage ${stage.stage} matches`] : []),
+  ...(stage.actions.some((action) => action.startsWith('reject {')) ? [`refused by stage ${stage.stage}`] : []),
   ...(stage.actions.includes('drop;') ? [`dropped by stage ${stage.stage}: ${stage.flow?.match}`] : []),
 ];

@@ -10,11 +10,13 @@ export interface LogicalQuestion {
   readonly established: boolean;
   /** The southbound database. */
   readonly remote: string;
+  /** `address:port` of the endpoint that load balancers are to choose. */
+  readonly endpoint?: string | undefined;
 }
 
 export type LogicalTrace =
   | {
-      readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'dropped' | 'unknown';
+      readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'refused' | 'dropped' | 'unknown';
       readonly sentence: string;
       /** Absent where the two cannot be compared. */
       readonly agrees?: boolean;
@@ -65,9 +67,10 @@ const TIMEOUT_MS = 20_000;
 const MAX_CONNTRACK = 16;
 
 /** The datapath is the one of the inport. Any member of a cluster will do: nothing is written. */
-const traceArguments = ({ microflow, established, remote }: LogicalQuestion): string[] => [
+const traceArguments = ({ microflow, established, remote, endpoint }: LogicalQuestion): string[] => [
   `--db=${remote}`,
   '--no-leader-only',
+  ...(endpoint === undefined ? [] : [`--lb-dst=${endpoint}`]),
   ...Array.from({ length: MAX_CONNTRACK }, () => `--ct=${established ? 'est' : 'new'}`),
   microflow,
 ];

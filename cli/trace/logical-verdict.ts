@@ -5,7 +5,7 @@ import type { PortOwner, Verdict } from './verdict.ts';
 
 export interface LogicalVerdict {
   /** `port`: of a pod or of the host; `unknown`: conntrack would have to say how it goes on. */
-  readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'dropped' | 'unknown';
+  readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'refused' | 'dropped' | 'unknown';
   readonly sentence: string;
   /** The logical ports that it comes to. */
   readonly ports: readonly string[];
@@ -73,12 +73,13 @@ const withoutOutput = (blocks: readonly LogicalBlock[]): LogicalVerdict => {
   if (/^ct_/.test(stage.actions.at(-1) ?? '')) {
     return verdict('unknown', `it cannot be followed behind stage ${stage.stage} of ${where}: conntrack decides`);
   }
+  const kind = stage.actions.some((action) => action.startsWith('reject {')) ? 'refused' : 'dropped';
   const acl = stage.stage.endsWith('_acl_action') ? places.findLast((one) => isAcl(one.stage))?.stage.flow : undefined;
   return verdict(
-    'dropped',
+    kind,
     acl === undefined
-      ? `dropped by stage ${stage.stage} of ${where}: ${stage.flow.match}`
-      : `dropped by an ACL of ${where} (priority ${acl.priority - ACL_OFFSET}): ${acl.match}`,
+      ? `${kind} by stage ${stage.stage} of ${where}: ${stage.flow.match}`
+      : `${kind} by an ACL of ${where} (priority ${acl.priority - ACL_OFFSET}): ${acl.match}`,
   );
 };
 
@@ -117,7 +118,7 @@ export const agrees = (
     case 'host':
       return isBehind ? logical.kind === 'gateway' : logical.kind === 'port';
     case 'controller':
-      return logical.kind === 'controller';
+      return logical.kind === 'controller' || logical.kind === 'refused';
     case 'dropped':
       return logical.kind === (isBehind ? 'gateway' : 'dropped');
   }

@@ -53,7 +53,7 @@ export const parseOfprotoTrace = (output: string): readonly TracePass[] => {
   let resumed: string | undefined;
   while (at < lines.length) {
     const end = nextSeparator(lines, at);
-    passes.push(readPass(lines.slice(at, end), at, resumed));
+    passes.push(readPass(lines.slice(at, end), at, resumed, passes));
     const header = /^recirc\(0x[0-9a-f]+\) - resume (.+)$/.exec(lines[end + 1] ?? '');
     const close = nextSeparator(lines, end + 1);
     if (end < lines.length && (header === null || close >= lines.length)) throw unreadable(end + 1, lines[end + 1]);
@@ -72,13 +72,18 @@ const nextSeparator = (lines: readonly string[], from: number): number => {
   return found < 0 ? lines.length : found;
 };
 
-/** @param first number of the first line, for errors */
-const readPass = (lines: readonly string[], first: number, resumed: string | undefined): TracePass => {
+/** @param first number of the first line, for errors @param before the passes that led to it */
+const readPass = (
+  lines: readonly string[],
+  first: number,
+  resumed: string | undefined,
+  before: readonly TracePass[],
+): TracePass => {
   const [head = ''] = lines;
   if (!head.startsWith('Flow: ')) throw unreadable(first, head);
   const finalAt = lines.findIndex((line) => line.startsWith('Final flow: '));
   if (finalAt < 0) throw new CliError('the trace ends before its final flow');
-  const reader = new BridgeReader();
+  const reader = new BridgeReader((table) => bridgeThatResumesAt(table, before));
   for (let index = 1; index < finalAt; index += 1) reader.push(lines[index] ?? '', first + index);
   const { megaflow, actions, remarks } = readTail(lines.slice(finalAt + 1), first + finalAt + 1);
   return {
@@ -92,8 +97,16 @@ const readPass = (lines: readonly string[], first: number, resumed: string | und
   };
 };
 
+/** Of a packet that is back from conntrack Open vSwitch prints the bridge where the trace began, wherever it is. */
+const bridgeThatResumesAt = (table: string, before: readonly TracePass[]): string | undefined => {
+  const isSent = ({ text }: TraceAction): boolean => new RegExp(`^ct\\(.*\\btable=${table}\\b`).test(text);
+  return before
+    .flatMap(({ bridges }) => bridges)
+    .findLast(({ steps }) => steps.some(({ actions }) => actions.some(isSent)))?.bridge;
+};
+
 interface MutableBridge {
-  readonly bridge: string;
+  bridge: string;
   readonly isUnderlay: boolean;
   /** Of its name: a nested bridge ends with the first line that is not indented more. */
   readonly indent: number;
@@ -107,6 +120,11 @@ interface MutableBridge {
 class BridgeReader {
   readonly bridges: MutableBridge[] = [];
   readonly #open: MutableBridge[] = [];
+  readonly #bridgeAt: (table: string) => string | undefined;
+
+  constructor(bridgeAt: (table: string) => string | undefined) {
+    this.#bridgeAt = bridgeAt;
+  }
 
   push(line: string, number: number): void {
     const text = line.trimStart();
@@ -151,6 +169,8 @@ class BridgeReader {
     // An action, or what it came to, is inside of a table; only a packet that is thawed has something before.
     if (indent === 0) throw unreadable(number, text);
     if (bridge.steps.length === 0) bridge.steps.push({ actions: [] });
+    const resumed = /^Resuming from table ([0-9]+)$/.exec(text)?.[1];
+    if (resumed !== undefined) bridge.bridge = this.#bridgeAt(resumed) ?? bridge.bridge;
     addAction(bridge.steps.at(-1)?.actions ?? [], text);
   }
 }

@@ -5,13 +5,19 @@ import type { LogicalBlock, LogicalStage } from './ovn-trace.ts';
 const OTHERS =
   /^(arp|nd_ns|nd_ns_mc|nd_na|nd_na_router|icmp4|icmp4_error|icmp6|icmp6_error|tcp_reset|sctp_abort|reject|clone)\b/;
 
+/** Those of them that end the packet: ovn-trace does not indent what comes last. */
+const REFUSALS = /^(icmp4|icmp6|tcp_reset|sctp_abort|reject)\b/;
+
 /** A block of another packet has all that is deeper behind it. */
 export const ownBlocks = (blocks: readonly LogicalBlock[]): readonly LogicalBlock[] => {
+  /** Blocks are another packet's down to this depth. */
   let foreign = Number.POSITIVE_INFINITY;
   return blocks.filter((block) => {
-    if (block.depth <= foreign) foreign = Number.POSITIVE_INFINITY;
-    if (foreign === Number.POSITIVE_INFINITY && OTHERS.test(block.title)) foreign = block.depth;
-    return foreign === Number.POSITIVE_INFINITY;
+    if (block.depth < foreign) foreign = Number.POSITIVE_INFINITY;
+    if (foreign === Number.POSITIVE_INFINITY && OTHERS.test(block.title))
+      foreign = REFUSALS.test(block.title) ? block.depth : block.depth + 1;
+    else if (foreign === Number.POSITIVE_INFINITY) return true;
+    return false;
   });
 };
 

@@ -3,7 +3,7 @@ import type { Family, Ip } from '../../net/ip.ts';
 import { ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
 
-export const PROTOCOLS = ['tcp', 'udp', 'icmp'] as const;
+export const PROTOCOLS = ['tcp', 'udp', 'sctp', 'icmp'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 export interface Packet {
@@ -38,6 +38,6 @@ export const flowText = (packet: Packet): string => {
 };
 
 const upperFields = ({ protocol, port }: Packet, family: Family): string[] => {
-  if (protocol !== 'icmp') return [`tp_src=${SOURCE_PORT}`, `tp_dst=${port}`];
+  if (protocol !== 'icmp') return [`${protocol}_src=${SOURCE_PORT}`, `${protocol}_dst=${port}`];
   return family === 4 ? ['icmp_type=8', 'icmp_code=0'] : ['icmpv6_type=128', 'icmpv6_code=0'];
 };
