@@ -1,5 +1,5 @@
 /** The commands about a node: their options, and who they ask. */
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { createConntrack } from '../datapath/conntrack/conntrack.ts';
 import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
@@ -47,11 +47,10 @@ const problemsCommand = (): Command =>
   );
 
 const explainCommand = (): Command =>
-  withRemotes(textCommand('explain', 'what a pod or a network needs on this node, and what of it is there'))
-    .argument('<kind>', EXPLAINED.join(' or '))
-    .argument('<name>', `NAMESPACE/NAME of a pod, or of a network ${NETWORK}`)
-    .action(async (kind: string, name: string, options: TextOptions & RemoteOptions) => {
-      if (!isExplained(kind)) throw new CliError(`"${kind}" is not ${EXPLAINED.join(' or ')}`, 2);
+  withRemotes(textCommand('explain', 'what a pod, a network or a Service needs on this node, and what of it is there'))
+    .addArgument(new Argument('<kind>', 'what is asked about').choices(EXPLAINED))
+    .argument('<name>', `NAMESPACE/NAME of a pod or a Service, or of a network ${NETWORK}`)
+    .action(async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
       await using databases = databasesOf(options);
       using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
       const sources = {
@@ -62,8 +61,6 @@ const explainCommand = (): Command =>
       };
       finish(await explain(sources, kind, name), options);
     });
-
-const isExplained = (kind: string): kind is Explained => (EXPLAINED as readonly string[]).includes(kind);
 
 interface TraceOptions extends TextOptions, RemoteOptions {
   readonly from: readonly string[];

@@ -33,7 +33,7 @@ export const createProgram = (name = 'udnctl'): Command => {
     .configureHelp({ showGlobalOptions: true });
   const commands = [
     ...clusterCommands({ withNode: !isPlugin }),
-    checkCommand(),
+    checkCommand({ withNode: !isPlugin }),
     renderCommand(),
     ...(isPlugin ? [] : [...nodeCommands(), completionCommand()]),
   ];

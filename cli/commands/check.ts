@@ -1,14 +1,19 @@
 /** `udnctl check`: whether a cluster can be installed to, or is. Only asks: nothing is changed. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { KubeClient } from '../../kube/types.ts';
 import { ProgramCommand } from '../../program/program-command.ts';
 import { PROGRAMS_NAMESPACE, withClient } from '../cluster/cluster-command.ts';
 import { type ServerOptions, withServer } from '../cluster/server-options.ts';
+import { DEFAULT_AGENT_SOCKET } from '../node/agent-client.ts';
 import { formatTextOutput, TEXT_FORMATS, type TextFormat, type TextOutput } from '../output/format.ts';
 import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-server.ts';
 import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
 import type { Finding } from './check/finding.ts';
 import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
+import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
+import { nodeTraces } from './check/node-traces.ts';
 import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers } from './check/running.ts';
 
 export interface CheckOptions {
@@ -18,6 +23,8 @@ export interface CheckOptions {
   readonly before: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Of the node that this is. */
+  readonly node?: NodeTraces | undefined;
 }
 
 export interface CheckOutput extends TextOutput {
@@ -29,8 +36,8 @@ export const check = async (client: KubeClient, options: CheckOptions): Promise<
   const version = await checkVersion(client);
   // Nothing else can be asked either.
   const others =
-    version.result === 'unknown' ? [] : await (options.before ? canBe(client) : isInstalled(client, options));
-  const findings = [version, ...others];
+    version.result === 'unknown' ? [] : await (options.before ? canBe(client, options) : isInstalled(client, options));
+  const findings = [version, ...others, ...(options.node === undefined ? [] : await checkNodeProxy(options.node))];
   const results = findings.map(({ result }) => result);
   return {
     data: { findings },
@@ -39,8 +46,13 @@ export const check = async (client: KubeClient, options: CheckOptions): Promise<
   };
 };
 
-const canBe = async (client: KubeClient): Promise<Finding[]> => {
-  const findings = await Promise.all([checkAdmissionServed(client), checkInstaller(client), checkOthers(client)]);
+const canBe = async (client: KubeClient, { namespace }: CheckOptions): Promise<Finding[]> => {
+  const findings = await Promise.all([
+    checkAdmissionServed(client),
+    checkInstaller(client),
+    checkKubeProxy(client, namespace),
+    checkOthers(client),
+  ]);
   return findings.flat();
 };
 
@@ -54,6 +66,7 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
     checkLeader(client, namespace, now),
     checkAgents(client, namespace),
     checkNodes(client),
+    checkKubeProxy(client, namespace),
     checkOthers(client),
   ]);
   return findings.flat();
@@ -68,7 +81,8 @@ interface CommandOptions extends ServerOptions {
   readonly output: TextFormat;
 }
 
-export const checkCommand = (): Command =>
+/** @param withNode where an agent is, the node is looked at, too */
+export const checkCommand = ({ withNode }: { readonly withNode: boolean }): Command =>
   withServer(
     new ProgramCommand('check').description(
       'whether this cluster is installed as it should be; asks the API server, changes nothing',
@@ -79,8 +93,9 @@ export const checkCommand = (): Command =>
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
     .action(async (options: CommandOptions) => {
       const { namespace, before = false, output } = options;
+      const node = withNode && existsSync(dirname(DEFAULT_AGENT_SOCKET)) ? nodeTraces() : undefined;
       const { exitStatus, ...found } = await withClient(options, ({ client }) =>
-        check(client, { namespace, before, now: Date.now() }),
+        check(client, { namespace, before, now: Date.now(), node }),
       );
       process.stdout.write(formatTextOutput(found, output));
       process.exitCode = exitStatus;

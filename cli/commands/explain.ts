@@ -1,16 +1,17 @@
-/** `udnctl explain pod NS/NAME`, `udnctl explain network NAME`. */
+/** `udnctl explain pod NS/NAME`, `udnctl explain service NS/NAME`, `udnctl explain network NAME`. */
 import { CliError } from '../errors.ts';
 import { type ExplainOutput, explainOutput } from '../explain/check.ts';
 import { explainNetwork } from '../explain/explain-network.ts';
 import { explainPod } from '../explain/explain-pod.ts';
+import { explainService } from '../explain/explain-service.ts';
 import type { ExplainSources } from '../explain/sources.ts';
 
-export const EXPLAINED = ['pod', 'network'] as const;
+export const EXPLAINED = ['pod', 'network', 'service'] as const;
 export type Explained = (typeof EXPLAINED)[number];
 
-/** @throws CliError, status 2 for a pod without a namespace */
+/** @throws CliError, status 2 for a pod or a Service without a namespace */
 export const explain = async (sources: ExplainSources, kind: Explained, name: string): Promise<ExplainOutput> => {
   if (kind === 'network') return explainOutput(await explainNetwork(sources, name));
-  if (!/^[^/\s]+\/[^/\s]+$/.test(name)) throw new CliError(`a pod is NAMESPACE/NAME, not "${name}"`, 2);
-  return explainOutput(await explainPod(sources, name));
+  if (!/^[^/\s]+\/[^/\s]+$/.test(name)) throw new CliError(`a ${kind} is NAMESPACE/NAME, not "${name}"`, 2);
+  return explainOutput(await (kind === 'pod' ? explainPod : explainService)(sources, name));
 };

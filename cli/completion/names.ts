@@ -5,7 +5,7 @@ import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { loadNames } from '../../kube/config/load.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
+import { NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { withClient } from '../cluster/cluster-command.ts';
 import { serverOptionsOf } from '../cluster/server-options.ts';
@@ -74,6 +74,9 @@ const asksAgent = ({ command, values }: Line): boolean =>
   Object.keys(serverOptionsOf(values)).length === 0 &&
   !['all-namespaces', 'selector', 'node'].some((name) => values.has(name));
 
+/** What destinations of a trace begin with that are Services. */
+const SERVICE = 'service/';
+
 const listsOf = (client: KubeClient, namespace: string, typed: string) => {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const list = async (resource: ResourceType, of?: string): Promise<readonly ObjectMeta[]> =>
@@ -109,7 +112,17 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
     name: async ([kind]: readonly string[]) => {
       if (kind === 'udn') return await inNamespace(USER_DEFINED_NETWORKS);
       if (kind === 'cudn') return await names(CLUSTER_USER_DEFINED_NETWORKS);
+      if (kind === 'service') return await inNamespace(SERVICES);
       return kind === 'network' ? await network() : kind === 'pod' ? await inNamespace(PODS) : [];
+    },
+    destination: async () => {
+      const isService = typed.startsWith(SERVICE);
+      const [, of] = /^(?:service\/)?([^/]+)\//.exec(typed) ?? [];
+      const found = await list(isService ? SERVICES : PODS, of ?? namespace);
+      const names = found.map(({ name, namespace: own = '' }) => ({
+        value: `${isService ? SERVICE : ''}${own}/${name}`,
+      }));
+      return isService ? names : [{ value: SERVICE, description: 'a Service' }, ...names];
     },
   };
 };

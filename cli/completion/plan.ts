@@ -7,7 +7,17 @@ export interface Suggestion {
 }
 
 /** What only somebody else can name. A placeholder of that name in the definition of an option or argument asks for it. */
-export const NAME_KINDS = ['namespace', 'network', 'node', 'context', 'cluster', 'user', 'subject', 'name'] as const;
+export const NAME_KINDS = [
+  'namespace',
+  'network',
+  'node',
+  'context',
+  'cluster',
+  'user',
+  'subject',
+  'name',
+  'destination',
+] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 export type Plan =

@@ -48,6 +48,12 @@ export class NftProgram {
     }
   }
 
+  /** Names of chains by table, of all tables, whoever's they are: `ip kube-proxy` → `services`. @throws CommandError */
+  async chains(signal?: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { stdout } = await this.#runner.run(this.#with('list', 'chains'), signal);
+    return parseChains(stdout);
+  }
+
   /**
    * All of a script or nothing. As text: with `--json`, nft opens /dev/stdin anew, which fails when stdin is the socket
    * pair that Node makes.
@@ -70,6 +76,20 @@ export class NftProgram {
     return { file, args: [...before, ...args] };
   }
 }
+
+const parseChains = (text: string): ReadonlyMap<string, readonly string[]> => {
+  const tables = new Map<string, string[]>();
+  let chains: string[] | undefined;
+  for (const line of text.split('\n')) {
+    const [, table] = /^table (\S+ \S+) \{/.exec(line) ?? [];
+    const [, chain] = /^\tchain (\S+) \{/.exec(line) ?? [];
+    if (table !== undefined) {
+      chains = [];
+      tables.set(table, chains);
+    } else if (chain !== undefined) chains?.push(chain);
+  }
+  return tables;
+};
 
 const ADDED_RULE = /^add rule inet \S+ \S+ (?:handle \d+ )?(.*)$/;
 

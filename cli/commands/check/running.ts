@@ -4,7 +4,7 @@ import { NODE_ANNOTATIONS } from '../../../api/names.ts';
 import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../../kube/types.ts';
 import { AGENT, CLUSTER_MANAGER } from './expectations.ts';
-import { type Finding, failed, findingOf, ok, verdict, warning } from './finding.ts';
+import { type Finding, failed, findingOf, verdict, warning } from './finding.ts';
 import { find } from './installed.ts';
 
 const count = z.number().default(0);
@@ -132,13 +132,8 @@ export const checkOthers = (client: KubeClient): Promise<Finding[]> =>
     ],
   );
 
-const othersAmong = (names: readonly string[]): Finding[] => {
-  const proxy = 'kube-proxy';
-  const found = names.flatMap((name) => {
+const othersAmong = (names: readonly string[]): Finding[] =>
+  names.flatMap((name) => {
     const known = Object.keys(OTHERS).find((one) => name === one || name.startsWith(`${one}-`));
     return known === undefined ? [] : [warning(name, OTHERS[known] ?? '')];
   });
-  if (names.includes(proxy)) return [ok(proxy), ...found];
-  const message = 'it does not run: the agents need another way from their nodes to the address of the API server';
-  return [warning(proxy, message), ...found];
-};

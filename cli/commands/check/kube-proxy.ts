@@ -1,0 +1,100 @@
+/** Whether kube-proxy runs beside: in the cluster, and what of it is on this node. */
+import { z } from 'zod';
+import { CONFIG_MAPS, DAEMON_SETS } from '../../../kube/resources.ts';
+import type { KubeClient } from '../../../kube/types.ts';
+import { AGENT } from './expectations.ts';
+import { type Finding, findingOf, ok, warning } from './finding.ts';
+import { find } from './installed.ts';
+
+const NAME = 'kube-proxy';
+const HOW = 'docs/services.md, "Coming from kube-proxy", says how to turn it off';
+
+/** Where its DaemonSet is, as kubeadm makes it. */
+const NAMESPACE = 'kube-system';
+
+export const checkKubeProxy = (client: KubeClient, namespace: string): Promise<Finding> =>
+  findingOf(NAME, async () => {
+    if ((await find(client, DAEMON_SETS, { namespace: NAMESPACE, name: NAME })) !== undefined) {
+      return warning(
+        NAME,
+        `it runs beside, and nothing needs it: what hosts send to ClusterIPs and node ports it answers before OVN does, Services of tenants with addresses that host isolation drops; ${HOW}`,
+      );
+    }
+    if (await knowsServer(client, namespace))
+      return ok(`${NAME}: it does not run, and agents have KUBERNETES_SERVICE_HOST`);
+    return warning(
+      NAME,
+      'it does not run: the agents need another way from their nodes to the address of the API server, KUBERNETES_SERVICE_HOST in their settings',
+    );
+  });
+
+const SERVER = 'KUBERNETES_SERVICE_HOST';
+
+const agentSchema = z.object({
+  spec: z.object({
+    template: z.object({
+      spec: z.object({
+        containers: z.array(
+          z.object({
+            env: z.array(z.object({ name: z.string() })).default([]),
+            envFrom: z.array(z.object({ configMapRef: z.object({ name: z.string() }).optional() })).default([]),
+          }),
+        ),
+      }),
+    }),
+  }),
+});
+const configMapSchema = z.object({ data: z.record(z.string(), z.string()).default({}) });
+
+/** By a setting, as the address in a pod's own environment is a ClusterIP. */
+const knowsServer = async (client: KubeClient, namespace: string): Promise<boolean> => {
+  const agent = await find(client, DAEMON_SETS, { namespace, name: AGENT });
+  if (agent === undefined) return false;
+  const { containers } = agentSchema.parse(agent).spec.template.spec;
+  if (containers.some(({ env }) => env.some(({ name }) => name === SERVER))) return true;
+  const names = containers.flatMap(({ envFrom }) => envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? []));
+  const maps = await Promise.all(names.map((name) => find(client, CONFIG_MAPS, { namespace, name })));
+  return maps.some((map) => map !== undefined && SERVER in configMapSchema.parse(map).data);
+};
+
+/** What is looked at on a node. */
+export interface NodeTraces {
+  /** Names of chains by nftables table, see `NftProgram`; those of iptables are tables, too. */
+  readonly chains: () => Promise<ReadonlyMap<string, readonly string[]>>;
+  readonly links: () => readonly string[];
+  /** Names of programs that run, as far as they can be seen from here. */
+  readonly processes: () => readonly string[];
+}
+
+/** None where nothing is found: whether it should be there is asked of the cluster. */
+export const checkNodeProxy = async (node: NodeTraces): Promise<Finding[]> => {
+  const what = `${NAME}, on this node`;
+  const finding = await findingOf(what, async () => {
+    const runs = node.processes().includes(NAME);
+    const rules = [
+      ...rulesAmong(await node.chains()),
+      ...(node.links().includes(IPVS_LINK) ? [`link ${IPVS_LINK}`] : []),
+    ];
+    if (!runs && rules.length === 0) return ok(what);
+    const has = [...(runs ? ['it runs'] : []), ...(rules.length === 0 ? [] : [`it has ${rules.join(', ')}`])].join(
+      ', and ',
+    );
+    const then = runs
+      ? HOW
+      : `where it does not run any more, kube-proxy --cleanup or a restart takes that away; ${HOW}`;
+    return warning(what, `${has}: what this host sends to ClusterIPs and node ports does not come to OVN; ${then}`);
+  });
+  return finding.result === 'ok' ? [] : [finding];
+};
+
+/** kube-proxy in mode ipvs has all ClusterIPs on it. */
+const IPVS_LINK = 'kube-ipvs0';
+/** Its own table in mode nftables; chains in those of iptables-nft, which the kubelet has some of, too. */
+const TABLE = /^(?:ip|ip6) kube-proxy$/;
+const CHAIN = 'KUBE-SERVICES';
+
+const rulesAmong = (tables: ReadonlyMap<string, readonly string[]>): string[] =>
+  [...tables].flatMap(([table, chains]) => {
+    if (TABLE.test(table)) return [`nftables table ${table}`];
+    return chains.includes(CHAIN) ? [`chain ${CHAIN} in table ${table}`] : [];
+  });
