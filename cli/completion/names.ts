@@ -117,8 +117,8 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
     },
     destination: async () => {
       const isService = typed.startsWith(SERVICE);
-      const [, of] = /^(?:service\/)?([^/]+)\//.exec(typed) ?? [];
-      const found = await list(isService ? SERVICES : PODS, of ?? namespace);
+      const [of, ...rest] = (isService ? typed.slice(SERVICE.length) : typed).split('/');
+      const found = await list(isService ? SERVICES : PODS, rest.length > 0 ? of : namespace);
       const names = found.map(({ name, namespace: own = '' }) => ({
         value: `${isService ? SERVICE : ''}${own}/${name}`,
       }));

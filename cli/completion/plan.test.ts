@@ -43,6 +43,8 @@ it('values of options', () => {
   expect(planOf('pods', '--kubeconfig', '')).toBe('files');
   expect(planOf('render', '-f', '')).toBe('files');
   expect(planOf('trace', '--port', '')).toEqual([]);
+  expect(planOf('trace', '--to', 'service/')).toBe('destination');
+  expect(planOf('trace', '--proto', 's')).toEqual(['sctp']);
 });
 
 it('arguments', () => {

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { DifferenceStatus, ProblemStatus, ServiceStatus } from '../../api/agent-status.ts';
+import { explain } from '../commands/explain.ts';
+import type { Transact } from '../flows/datapaths.ts';
+import type { Row } from '../node/wire-values.ts';
+import type { ExplainSources } from './sources.ts';
+
+const NAME = 'red_net_Service_red/web_TCP_cluster';
+const KEY = `Load_Balancer/${NAME}`;
+const GROUP = 'red_net_clusterLBGroup';
+const PORT = { name: 'http', protocol: 'TCP', port: 8080 };
+
+const service: ServiceStatus = {
+  ...{
+    namespace: 'red',
+    name: 'web',
+    network: 'red_net',
+    clusterIps: ['10.96.0.7'],
+    otherIps: [],
+    refused: ['10.9.9.9'],
+  },
+  ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
+  slices: [
+    {
+      ...{ name: 'web-1', madeFor: 'default', family: 4, counts: false, ports: [PORT], terminating: [] },
+      ready: [{ ip: '10.128.0.5' }],
+    },
+    {
+      ...{ name: 'web-2', madeFor: 'primary', network: 'red_net', family: 4, counts: true },
+      ports: [PORT, { name: 'old', protocol: 'TCP', port: 81 }],
+      ready: [{ ip: '10.70.0.5', node: 'n1' }, { ip: '10.9.9.9' }],
+      terminating: [{ ip: '10.70.0.6', node: 'n2' }],
+    },
+  ],
+  loadBalancers: [
+    {
+      ...{ key: KEY, name: NAME, protocol: 'tcp', places: [`Load_Balancer_Group/${GROUP}`] },
+      vips: { '10.96.0.7:80': '10.70.0.5:8080' },
+    },
+  ],
+};
+
+const GROUP_UUID = ['uuid', 'aaaaaaaa-0000-0000-0000-000000000000'];
+const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  Load_Balancer: [{ name: NAME, _uuid: ['uuid', 'bbbbbbbb-0000-0000-0000-000000000000'] }],
+  Load_Balancer_Group: [{ name: GROUP, _uuid: GROUP_UUID }],
+  Logical_Switch: [
+    { name: 'red_net_n1', load_balancer_group: GROUP_UUID },
+    { name: 'other', load_balancer_group: ['set', []] },
+  ],
+  Logical_Router: [{ name: 'GR_red_net_n1', load_balancer_group: GROUP_UUID }],
+};
+
+const database =
+  (tables: Readonly<Record<string, readonly Row[]>>): Transact =>
+  (operations) =>
+    Promise.resolve(
+      operations.map((operation) => {
+        if (operation.op !== 'select') throw new Error(`not asked for: ${operation.op}`);
+        const rows = (tables[operation.table] ?? []).filter((row) =>
+          operation.where.every(([column, , value]) => JSON.stringify(row[column]) === JSON.stringify(value)),
+        );
+        return { rows } as never;
+      }),
+    );
+
+const FLOWS = [
+  ' cookie=0x1, duration=1s, table=14, n_packets=9, n_bytes=1, priority=120,tcp,metadata=0x8,nw_dst=10.96.0.7,tp_dst=80 actions=drop',
+  ' cookie=0x2, duration=1s, table=21, n_packets=4, n_bytes=1, priority=120,ct_state=+new+trk,tcp,metadata=0x8,nw_dst=10.96.0.7,tp_dst=80 actions=drop',
+].join('\n');
+
+interface Given {
+  readonly found?: readonly ServiceStatus[];
+  readonly differences?: readonly DifferenceStatus[];
+  readonly problems?: readonly ProblemStatus[];
+  readonly northbound?: Readonly<Record<string, readonly Row[]>>;
+  readonly southbound?: Readonly<Record<string, readonly Row[]>>;
+  readonly flows?: string;
+}
+
+const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
+  agent: {
+    node: () => Promise.resolve({ name: 'n1' }),
+    networks: () => Promise.resolve([]),
+    pods: () => Promise.resolve([]),
+    problems: () => Promise.resolve([...(given.problems ?? [])]),
+    wanted: () => Promise.resolve([]),
+    differences: () =>
+      Promise.resolve({ differences: [...(given.differences ?? [])], unreadable: [], unsupported: [] }),
+    services: () => Promise.resolve([...found]),
+  },
+  northbound: database(given.northbound ?? ROWS),
+  southbound: database(given.southbound ?? ROWS),
+  openvswitch: database({}),
+  runner: {
+    run: ({ args }) => {
+      expect(args).toEqual(['dump-flows', 'br-int', 'tcp,nw_dst=10.96.0.7,tcp_dst=80']);
+      return Promise.resolve({ stdout: given.flows ?? FLOWS, stderr: '' });
+    },
+  },
+  podNetns: { read: () => ({ addresses: [], routes: [] }) },
+});
+
+const of = async (given: Given = {}) => {
+  const { lines, exitStatus, data } = await explain(sources(given), 'service', 'red/web');
+  const { checks } = data as { checks: { what: string; state: string; found: string }[] };
+  return { lines, exitStatus, checks, missing: checks.filter(({ state }) => state === 'missing') };
+};
+
+describe('explain service', () => {
+  it('says what there is, where it is sent, which slice says so, and what is left out', async () => {
+    const { lines, exitStatus } = await of();
+    expect(lines.map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
+      'service red/web on n1: everything is in place',
+      'ok network red_net, of namespace red; ClusterIPs 10.96.0.7',
+      "ok slice web-1 does not count: Kubernetes' own, with addresses on the default network; IPv4, http 8080/tcp; 1 ready",
+      'ok slice web-2 the mirror for network red_net; IPv4, http 8080/tcp, old 81/tcp; 2 ready, 1 terminating',
+      `ok load balancer tcp ${NAME} on switch red_net_n1, router GR_red_net_n1 (by ${GROUP})`,
+      'ok tcp flows of br-int 2 for 10.96.0.7:80; 4 packets have begun connections',
+      'ok 10.96.0.7:80/tcp 10.70.0.5:8080 on n1 (web-2)',
+      'ok left out 10.70.0.5:81, 10.70.0.6:81: the Service has no port "old" of TCP',
+      'ok left out 10.9.9.9:8080, 10.9.9.9:81: not an address that network red_net has endpoints at',
+      'ok left out 10.70.0.6:8080: about to end, and others are ready',
+    ]);
+    expect(exitStatus).toBe(0);
+  });
+
+  it.each<[string, Given, string]>([
+    ['a Service that it does not know', { found: [] }, 'agent'],
+    ['a network that is not here', { found: [{ ...service, message: 'not here', loadBalancers: [] }] }, 'network'],
+    ['a row that is not there', { northbound: {} }, 'load balancer tcp'],
+    ['a row that northd has not seen', { southbound: {} }, 'tcp southbound'],
+    ['flows that are not there', { flows: '' }, 'tcp flows of br-int'],
+    [
+      'a row that differs',
+      { differences: [{ backend: 'northbound', key: KEY, kind: 'different', owners: [] }] },
+      'load balancer tcp',
+    ],
+    [
+      'a group that lacks it',
+      {
+        differences: [
+          {
+            ...{ backend: 'northbound', key: `Load_Balancer_Group/${GROUP}`, kind: 'different', owners: [] },
+            wanted: `{"load_balancer":["${KEY}"]}`,
+          },
+        ],
+      },
+      'load balancer tcp',
+    ],
+    [
+      'a row that nobody wants',
+      {
+        differences: [
+          {
+            ...{ backend: 'northbound', key: 'Load_Balancer/old', kind: 'unwanted', owners: [] },
+            actual: '{"external_ids":{"k8s.ovn.org/owner":"red/web"}}',
+          },
+        ],
+      },
+      'left over',
+    ],
+    [
+      'endpoints without a mirror',
+      { found: [{ ...service, slices: service.slices.slice(0, 1), loadBalancers: [] }] },
+      'mirrors',
+    ],
+  ])('finds %s', async (_, given, what) => {
+    const { missing, exitStatus } = await of(given);
+    expect(missing.map((check) => check.what)).toContain(what);
+    expect(exitStatus).toBe(1);
+  });
+
+  it('has what the agent says of it, and of its slices', async () => {
+    const problem = (object: string): ProblemStatus => ({ object, severity: 'warning', message: `of ${object}` });
+    const problems = ['Service/red/web', 'EndpointSlice/red/web-2', 'Service/red/web-2'].map(problem);
+    expect((await of({ problems })).checks.filter(({ state }) => state === 'unknown')).toMatchObject([
+      { what: 'Service/red/web', found: 'of Service/red/web' },
+      { what: 'EndpointSlice/red/web-2' },
+    ]);
+  });
+});

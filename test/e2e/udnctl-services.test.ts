@@ -1,0 +1,212 @@
+/** udnctl says what becomes of what is sent to Services, and what a node has for them. Needs root and `make build`. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { CommandError } from '../../datapath/exec/errors.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { addressesOf } from './support/packets.ts';
+import { ask } from './support/service-clients.ts';
+import { backend, clusterIps, handMadeSlice, service } from './support/services.ts';
+
+const NODE = 'node-1';
+const cluster = useCluster({ name: 'test-udnctl-services', ipFamily: 'dual' });
+const TENANTS = ['red', 'green', 'plain'] as const;
+
+/** Services with an endpoint on the same node, on the other one, on both, and on none. */
+const manifestsOf = (tenant: string) => [
+  ...['near', 'far', 'both', 'empty'].map((name) => service(tenant, name, { app: name })),
+  backend(tenant, 'near-1', NODE, 'near'),
+  backend(tenant, 'far-1', 'node-2', 'far'),
+  backend(tenant, 'both-1', NODE, 'both'),
+  backend(tenant, 'both-2', 'node-2', 'both'),
+  pod(tenant, 'client', NODE),
+];
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), [
+    namespace('red'),
+    namespace('green'),
+    plainNamespace('plain'),
+    layer3('red', 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64']),
+    layer2('green', 'net', ['10.79.0.0/16', 'fd00:79::/64']),
+    ...TENANTS.flatMap(manifestsOf),
+  ]);
+}, 120_000);
+
+const udnctl = async (...args: readonly string[]): Promise<{ stdout: string; stderr: string; status: number }> => {
+  try {
+    return { ...(await cluster().node(NODE, ['udnctl', ...args])), status: 0 };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { stdout: error.stdout, stderr: error.stderr, status: error.exitCode ?? -1 };
+  }
+};
+
+const logical = z.object({ kind: z.string(), agrees: z.boolean() });
+const traced = z.object({
+  verdict: z.string(),
+  sentence: z.string(),
+  service: z.object({ namespace: z.string(), name: z.string(), loadBalancer: z.string().optional() }),
+  endpoints: z.array(
+    z.object({
+      endpoint: z.string(),
+      node: z.string(),
+      openVswitch: z.object({ kind: z.string(), sentence: z.string() }),
+      logical,
+    }),
+  ),
+  logical: logical.optional(),
+});
+const trace = async (...args: readonly string[]) =>
+  traced.parse(JSON.parse((await udnctl('trace', ...args, '-o', 'json')).stdout));
+const fromClient = (tenant: string, to: string, ...more: readonly string[]) =>
+  trace('--from', 'pod', `${tenant}/client`, '--to', to, ...more);
+
+describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (tenant) => {
+  it.each([
+    ['near', '4', [{ kind: 'delivered', node: NODE, logical: 'port' }]],
+    ['near', '6', [{ kind: 'delivered', node: NODE, logical: 'port' }]],
+    ['far', '4', [{ kind: 'tunnel', node: 'node-2', logical: 'remote' }]],
+    ['far', '6', [{ kind: 'tunnel', node: 'node-2', logical: 'remote' }]],
+    [
+      'both',
+      '4',
+      [
+        { kind: 'delivered', node: NODE, logical: 'port' },
+        { kind: 'tunnel', node: 'node-2', logical: 'remote' },
+      ],
+    ],
+  ])('goes to each endpoint of %s, IPv%s', async (name, family, expected) => {
+    for (const port of ['http', 'dns']) {
+      await eventually(async () => {
+        const found = await fromClient(tenant, `service/${tenant}/${name}:${port}`, '--ip-family', family);
+        expect(found).toMatchObject({ verdict: 'answered', service: { namespace: tenant, name } });
+        expect(
+          found.endpoints
+            .map((one) => ({ kind: one.openVswitch.kind, node: one.node, logical: one.logical.kind }))
+            .toSorted((a, b) => (a.node < b.node ? -1 : 1)),
+        ).toEqual(expected);
+        expect(found.endpoints.every((one) => one.logical.agrees)).toBe(true);
+      });
+    }
+  });
+
+  it('is refused where there is no endpoint, as packets are', async () => {
+    for (const port of ['http', 'dns']) {
+      const found = await fromClient(tenant, `service/${tenant}/empty:${port}`);
+      expect(found).toMatchObject({ verdict: 'refused', endpoints: [], logical: { kind: 'refused', agrees: true } });
+      expect(found.sentence).toMatch(/^refused with (a TCP reset|an ICMP error): load balancer /);
+    }
+    const [ip = ''] = await clusterIps(cluster(), `${tenant}/empty`);
+    const attempts = await ask(cluster(), `${tenant}/client`, [{ ip, port: 80, protocol: 'TCP' }]);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['refused']);
+  });
+
+  it('is not answered by a Service of another network', async () => {
+    for (const other of TENANTS.filter((one) => one !== tenant)) {
+      const [ip = ''] = await clusterIps(cluster(), `${other}/near`);
+      const found = await fromClient(tenant, ip);
+      expect(found).toMatchObject({ verdict: 'not-answered', service: { namespace: other, name: 'near' } });
+      expect(found.sentence).toMatch(/whose load balancers are in no other network; the packet is in network \S+$/);
+    }
+  });
+
+  it('is not answered on a port that the Service has not', async () => {
+    const [ip = ''] = await clusterIps(cluster(), `${tenant}/near`);
+    expect((await fromClient(tenant, ip, '--port', '81')).sentence).toBe(
+      `not answered: Service ${tenant}/near has no port 81/tcp; it has 80/tcp (http), 53/udp (dns)`,
+    );
+  });
+});
+
+describe('a trace of the host', () => {
+  it.each(['4', '6'])('goes to each endpoint of a Service of the default network, IPv%s', async (family) => {
+    const found = await trace('--from', 'host', '--to', 'service/plain/both', '--ip-family', family);
+    expect(found.verdict).toBe('answered');
+    expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
+    expect(found.endpoints.every((one) => one.logical.agrees)).toBe(true);
+  });
+});
+
+it('a trace to a Service says what is wrong with the question', async () => {
+  const ask = async (...args: readonly string[]) => await udnctl('trace', '--from', 'pod', 'red/client', ...args);
+  expect(await ask('--to', 'service/red/none')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('red/none'),
+  });
+  expect(await ask('--to', 'service/red/near:81')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('has no port 81'),
+  });
+  expect(await ask('--to', 'service/red/near', '--established')).toMatchObject({ status: 2 });
+});
+
+const explanation = z.object({
+  ok: z.boolean(),
+  checks: z.array(z.object({ what: z.string(), state: z.enum(['ok', 'missing', 'unknown']), found: z.string() })),
+});
+
+const explain = async (key: string) => {
+  const { stdout, status } = await udnctl('explain', 'service', key, '-o', 'json');
+  return { status, ...explanation.parse(JSON.parse(stdout)) };
+};
+
+describe('explain', () => {
+  it.each(TENANTS)('finds all that a Service of %s has on a node', async (tenant) => {
+    const { status, checks } = await explain(`${tenant}/both`);
+    expect(checks.filter(({ state }) => state !== 'ok')).toEqual([]);
+    expect(status).toBe(0);
+    const [ip = ''] = await clusterIps(cluster(), `${tenant}/both`);
+    const place = checks.find(({ what }) => what === `${ip}:80/tcp`)?.found;
+    expect(place).toMatch(/^\S+:8080 on node-\d \(both-ipv4-\S+\), \S+:8080 on node-\d \(both-ipv4-\S+\)$/);
+  });
+
+  it('says which endpoints are left out, and why', async () => {
+    const [stranger = ''] = addressesOf(await readPod(cluster(), 'green/near-1'));
+    const [own = ''] = addressesOf(await readPod(cluster(), 'red/near-1'));
+    await (await cluster().objects()).apply([
+      service('red', 'by-hand', {}),
+      handMadeSlice('red', 'by-hand-1', 'by-hand', [own, stranger]),
+    ]);
+    await eventually(async () => {
+      const { checks } = await explain('red/by-hand');
+      const out = checks.find(({ what }) => what === 'left out');
+      expect(out?.found).toBe(
+        `${stranger}:8080, ${stranger}:8081: not an address that network red_net has endpoints at`,
+      );
+      expect(checks.find(({ what }) => what === 'slice by-hand-1')?.found).toMatch(/^by hand; IPv4, /);
+    });
+  });
+
+  it('of a Service that the node does not know says so', async () =>
+    expect(await explain('red/none')).toMatchObject({ status: 1, checks: [{ what: 'agent', state: 'missing' }] }));
+});
+
+describe('check', () => {
+  const ON_NODE = 'warning: kube-proxy, on this node: ';
+  const told = async () => (await udnctl('check')).stdout.split('\n').filter((line) => line.startsWith(ON_NODE));
+  const nft = (script: string) => cluster().node(NODE, ['nft', '-f', '-'], { input: script });
+
+  it('says nothing of a node without kube-proxy', async () => expect(await told()).toEqual([]));
+
+  it.each([
+    ['table ip kube-proxy', 'chain services { }', 'nftables table ip kube-proxy'],
+    ['table ip nat', 'chain KUBE-SERVICES { }', 'chain KUBE-SERVICES in table ip nat'],
+  ])('finds %s', async (table, chain, found) => {
+    await nft(`${table} { ${chain} }`);
+    expect(await told()).toEqual([expect.stringContaining(`${ON_NODE}it has ${found}: `)]);
+    await nft(`delete ${table}`);
+    expect(await told()).toEqual([]);
+  });
+
+  it('finds a program of that name', async () => {
+    const running = cluster().node(NODE, [
+      'sh',
+      '-c',
+      'cp /bin/sleep /tmp/kube-proxy && /tmp/kube-proxy 5; rm /tmp/kube-proxy',
+    ]);
+    await eventually(async () => expect(await told()).toEqual([expect.stringContaining(`${ON_NODE}it runs: `)]));
+    await running;
+  });
+});
