@@ -29,7 +29,8 @@ const serve = (places: readonly Place[]) => {
   const cluster = new TestCluster('node1')
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
     .gateway('node1', { addresses: ['172.30.0.2/24'], nextHops: ['172.30.0.1'] })
-    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
+    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' })
+    .service('red/web', { ips: ['10.96.0.7', 'fd00::7'], ports: ['TCP/80'] });
   return serveStatus(join(folder, 'agent.sock'), {
     node: 'node1',
     facts: cluster.facts,
@@ -57,6 +58,10 @@ it('asks everything that the agent answers', async () => {
     expect((await agent.networks()).map(({ name }) => name)).toEqual(['default', 'red_net']);
     expect(await agent.pods()).toEqual([]);
     expect(await agent.problems()).toEqual([]);
+    expect(await agent.services('none/none')).toEqual([]);
+    for (const asked of ['red/web', '10.96.0.7:80', '[fd00::7]:80']) {
+      expect((await agent.services(asked)).map(({ name }) => name)).toEqual(['web']);
+    }
     const expected = { backend: 'host', key: 'link red', owners: ['host-network:red_net'], network: 'red_net' };
     expect(await agent.wanted()).toEqual([expected]);
     expect(await agent.differences()).toEqual({

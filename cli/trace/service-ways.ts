@@ -114,6 +114,10 @@ const ARRIVED: readonly Verdict['kind'][] = ['delivered', 'tunnel', 'leaves', 'h
 
 const arrives = ({ verdict }: Way): boolean => ARRIVED.includes(verdict.kind);
 
+/** `commit_lb_aff` is no action that lets a packet go on. */
+const isLearnt = ({ verdict }: Way): boolean =>
+  verdict.kind === 'dropped' && /: stage l[rs]_in_lb_aff_learn of /.test(verdict.sentence);
+
 type Balanced = Extract<Balancing, { kind: 'balanced' }>;
 
 const outcome = (
@@ -126,6 +130,10 @@ const outcome = (
   const followed = ways.length < endpoints.length ? ` ${ways.length} of its` : '';
   const many = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'}`;
   const by = `load balancer ${balancer} sends ${what} to${followed} ${many}${how}`;
+  if (ways.every(isLearnt)) {
+    const lost = 'but for the first packet, which OVN drops while it learns its client (sessionAffinity)';
+    return { verdict: 'answered', sentence: `answered by ${name}, ${lost}: ${by}` };
+  }
   if (reached === ways.length) return { verdict: 'answered', sentence: `answered by ${name}: ${by}` };
   if (reached > 0) {
     return { verdict: 'answered', sentence: `answered by ${name}, but only by ${reached} of ${ways.length}: ${by}` };

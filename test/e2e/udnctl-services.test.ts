@@ -120,6 +120,16 @@ describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (te
   });
 });
 
+it('a trace to a Service that keeps its clients says that their first packet is lost', async () => {
+  const spec = { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } };
+  await (await cluster().objects()).apply([service('red', 'sticky', { app: 'both', spec })]);
+  await eventually(async () => {
+    const { verdict, sentence } = await fromClient('red', 'service/red/sticky');
+    expect(sentence).toMatch(/^answered by Service red\/sticky, but for the first packet, which OVN drops /);
+    expect(verdict).toBe('answered');
+  });
+});
+
 describe('a trace of the host', () => {
   it.each(['4', '6'])('goes to each endpoint of a Service of the default network, IPv%s', async (family) => {
     const found = await trace('--from', 'host', '--to', 'service/plain/both', '--ip-family', family);
