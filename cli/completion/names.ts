@@ -89,6 +89,12 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
     const found = await list(resource, slash < 0 ? namespace : typed.slice(0, slash));
     return found.map(({ name, namespace: own = '' }) => ({ value: slash < 0 ? name : `${own}/${name}` }));
   };
+  /** For commands that know no namespace of their own. */
+  const withNamespace = async (resource: ResourceType, text: string, prefix = ''): Promise<Suggestion[]> => {
+    const slash = text.indexOf('/');
+    const found = await list(resource, slash < 0 ? namespace : text.slice(0, slash));
+    return found.map(({ name, namespace: own = '' }) => ({ value: `${prefix}${own}/${name}` }));
+  };
   const network = async (): Promise<Suggestion[]> => {
     const [udns, cudns] = await Promise.all([
       // Who may not see all namespaces sees one.
@@ -112,17 +118,12 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
     name: async ([kind]: readonly string[]) => {
       if (kind === 'udn') return await inNamespace(USER_DEFINED_NETWORKS);
       if (kind === 'cudn') return await names(CLUSTER_USER_DEFINED_NETWORKS);
-      if (kind === 'service') return await inNamespace(SERVICES);
+      if (kind === 'service') return await withNamespace(SERVICES, typed);
       return kind === 'network' ? await network() : kind === 'pod' ? await inNamespace(PODS) : [];
     },
     destination: async () => {
-      const isService = typed.startsWith(SERVICE);
-      const [of, ...rest] = (isService ? typed.slice(SERVICE.length) : typed).split('/');
-      const found = await list(isService ? SERVICES : PODS, rest.length > 0 ? of : namespace);
-      const names = found.map(({ name, namespace: own = '' }) => ({
-        value: `${isService ? SERVICE : ''}${own}/${name}`,
-      }));
-      return isService ? names : [{ value: SERVICE, description: 'a Service' }, ...names];
+      if (typed.startsWith(SERVICE)) return await withNamespace(SERVICES, typed.slice(SERVICE.length), SERVICE);
+      return [{ value: SERVICE, description: 'a Service' }, ...(await withNamespace(PODS, typed))];
     },
   };
 };

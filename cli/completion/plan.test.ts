@@ -45,6 +45,8 @@ it('values of options', () => {
   expect(planOf('trace', '--port', '')).toEqual([]);
   expect(planOf('trace', '--to', 'service/')).toBe('destination');
   expect(planOf('trace', '--proto', 's')).toEqual(['sctp']);
+  expect(planOf('explain', '')).toEqual(['pod', 'network', 'service']);
+  expect(planOf('explain', 'service', '')).toBe('name service');
 });
 
 it('arguments', () => {
@@ -76,7 +78,7 @@ it('every placeholder for a name is known, or nobody can name it', () => {
     'group',
     'duration',
   ];
-  const own = ['source', 'destination', 'shell', 'kind'];
+  const own = ['source', 'shell', 'kind'];
   const placeholders = program.commands.flatMap(({ options, registeredArguments }) => [
     ...options.flatMap(({ flags }) => /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1] ?? []),
     ...registeredArguments.map((argument) => argument.name()),

@@ -11,7 +11,7 @@ import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/
 import { cudn, layer2Udn, pod, tenant } from '../../cluster-manager/testing/objects.ts';
 import { startEmbeddedServer } from '../../kube/embedded/server.ts';
 import type { EmbeddedServer } from '../../kube/embedded/types.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, PODS } from '../../kube/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, PODS, SERVICES } from '../../kube/resources.ts';
 import { ensureTree, treeCommand } from '../../sandbox/tree/tree.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -31,6 +31,8 @@ beforeAll(async () => {
   const layer2 = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.2.0.0/16'] } };
   await client.create(CLUSTER_USER_DEFINED_NETWORKS, cudn('shop', { matchLabels: { a: 'b' } }, layer2));
   for (const name of ['web-1', 'web-2']) await client.create(PODS, pod(`red/${name}`));
+  const spec = { clusterIP: 'None', ports: [{ port: 80 }] };
+  await client.create(SERVICES, { metadata: { namespace: 'red', name: 'shop' }, spec });
   folder = await mkdtemp(join(tmpdir(), 'udnctl-shell-'));
   await writeFile(join(folder, 'config'), inRed(server.kubeconfig()));
   await installPrograms(join(folder, 'bin'));
@@ -106,6 +108,9 @@ describe('bash', () => {
     expect(await suggested('udnctl', 'why', 'cudn', '')).toEqual(['shop']);
     expect(await suggested('udnctl', 'pods', '--network', '')).toEqual(['red_net', 'cluster_udn_shop']);
     expect(await suggested('udnctl', 'pods', '-n', 'r')).toEqual(['red']);
+    expect(await suggested('udnctl', 'explain', 'service', '')).toEqual(['red/shop']);
+    expect(await suggested('udnctl', 'trace', '--to', '')).toEqual(['service/', 'red/web-1', 'red/web-2']);
+    expect(await suggested('udnctl', 'trace', '--to', 'service/red/')).toEqual(['service/red/shop']);
   });
 
   it('leaves files to the shell, and says nothing when no server answers', async () => {
