@@ -196,17 +196,17 @@ describe('explain', () => {
 describe('check', () => {
   const ON_NODE = 'warning: kube-proxy, on this node: ';
   const told = async () => (await udnctl('check')).stdout.split('\n').filter((line) => line.startsWith(ON_NODE));
-  const nft = (script: string) => cluster().node(NODE, ['nft', '-f', '-'], { input: script });
+  const nft = (...commands: readonly string[]) => cluster().node(NODE, ['nft', commands.join('; ')]);
 
   it('says nothing of a node without kube-proxy', async () => expect(await told()).toEqual([]));
 
   it.each([
-    ['table ip kube-proxy', 'chain services { }', 'nftables table ip kube-proxy'],
-    ['table ip nat', 'chain KUBE-SERVICES { }', 'chain KUBE-SERVICES in table ip nat'],
-  ])('finds %s', async (table, chain, found) => {
-    await nft(`${table} { ${chain} }`);
+    ['ip kube-proxy', 'services', 'nftables table ip kube-proxy'],
+    ['ip nat', 'KUBE-SERVICES', 'chain KUBE-SERVICES in table ip nat'],
+  ])('finds table %s with chain %s', async (table, chain, found) => {
+    await nft(`add table ${table}`, `add chain ${table} ${chain}`);
     expect(await told()).toEqual([expect.stringContaining(`${ON_NODE}it has ${found}: `)]);
-    await nft(`delete ${table}`);
+    await nft(`delete table ${table}`);
     expect(await told()).toEqual([]);
   });
 
