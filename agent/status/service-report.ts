@@ -1,9 +1,9 @@
 /** What the agent knows of a Service, and what it wants for it on this node, for people. */
 import type { BalancerStatus, ServiceStatus } from '../../api/agent-status.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { AnyFragment, AnyMember } from '../../ovsdb/desired/types.ts';
 import { networkSlices } from '../features/services/endpoints.ts';
-import { networkOf } from '../features/services/index.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { NetworkFact, ServiceFact, SliceFact } from '../model/facts.ts';
 
@@ -64,15 +64,11 @@ interface FoundNetwork {
   readonly message?: string;
 }
 
-const networkFound = (service: ServiceFact, { facts, isHere }: ServiceSources): FoundNetwork => {
-  const { namespace } = service;
-  const look = {
-    namespace: (name: string) => facts.get('namespace', name),
-    primaryNad: (name: string) => facts.get('primaryNad', name),
-  };
-  if (look.namespace(namespace) === undefined) return { message: `namespace ${namespace} is not known` };
-  const network = networkOf(service, look);
-  if (network === undefined) return { message: `namespace ${namespace} waits for its primary network` };
+const networkFound = ({ namespace: name }: ServiceFact, { facts, isHere }: ServiceSources): FoundNetwork => {
+  const namespace = facts.get('namespace', name);
+  if (namespace === undefined) return { message: `namespace ${name} is not known` };
+  const network = namespace.wantsPrimaryNetwork ? facts.get('primaryNad', name)?.network : DEFAULT_NETWORK_NAME;
+  if (network === undefined) return { message: `namespace ${name} waits for its primary network` };
   const fact = facts.get('network', network);
   if (fact === undefined) return { network, message: `network ${network} is not known yet` };
   return isHere(network)
