@@ -23,6 +23,7 @@ import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
+import { benchEndpoint, benchServicesStart, ENDPOINT_NAMES } from './services/index.ts';
 import { benchShimRss, benchShimVersion } from './shim/index.ts';
 
 export interface Benchmark {
@@ -42,6 +43,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: FORWARD_NAMES, run: benchForward },
   { names: ['render/pod-event-1000'], run: benchPodEvent },
   { names: ['render/cold-start-500'], run: benchColdStart },
+  { names: ENDPOINT_NAMES, run: benchEndpoint },
+  { names: ['services/cold-start-10k'], run: benchServicesStart },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
   ...CONTROL_BENCHMARKS,

@@ -10,100 +10,31 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { createNorthboundReplica } from '../../agent/databases/northbound.ts';
-import { createEngine } from '../../agent/desired/engine.ts';
-import { FEATURES } from '../../agent/features/index.ts';
-import { feedFacts } from '../../agent/inputs/fact-feeder.ts';
-import { projectNad } from '../../agent/inputs/nad-projection.ts';
-import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
-import { projectNode } from '../../agent/inputs/node-projection.ts';
 import { projectPod } from '../../agent/inputs/pod-projection.ts';
-import { SLICE_INDEXES, type SliceProjection } from '../../agent/inputs/slice-projection.ts';
-import { FactStore } from '../../agent/model/fact-store.ts';
-import type { ServiceFact } from '../../agent/model/facts.ts';
-import { OWNER_KEY } from '../../agent/model/ownership.ts';
-import { MemorySinks } from '../../agent/render/memory-sinks.ts';
-import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { DesiredRows, OvsdbReconciler, OvsdbSession, parseRemotes } from '../../ovsdb/index.ts';
-import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
+import { type RenderAgent, startRenderAgent } from './agent.ts';
 import { LOCAL_NODE, podObject } from './objects.ts';
-import { recordingSession } from './recording-session.ts';
+import { type StaticCaches, staticCaches } from './static-caches.ts';
 
 const main = async ([file = '', remote = '', recording]: readonly string[]): Promise<void> => {
   const text = readFileSync(file, 'utf8');
   const start = performance.now();
-  const agent = await startAgent(JSON.parse(text) as KubeObject[], remote, recording !== undefined);
+  const caches = staticCaches(JSON.parse(text) as KubeObject[]);
+  const agent = await startRenderAgent({ caches, remote, isRecorded: recording !== undefined });
   console.log(performance.now() - start);
   if (recording !== undefined) writeFileSync(recording, JSON.stringify(agent.sent));
-  else for await (const line of createInterface(process.stdin)) console.log(await agent.events(Number(line)));
+  else {
+    const events = podEvents(agent, caches);
+    for await (const line of createInterface(process.stdin)) console.log(await events(Number(line)));
+  }
   await agent.stop();
 };
 
-const startAgent = async (objects: readonly KubeObject[], remote: string, isRecorded: boolean) => {
-  const read = <T>(kind: string, project: (object: KubeObject) => T | undefined) =>
-    createStaticCache(
-      objects
-        .filter((object) => object.kind === kind)
-        .flatMap((object): [string, T][] => {
-          const { namespace, name } = object.metadata;
-          const projection = project(object);
-          return projection === undefined
-            ? []
-            : [[namespace === undefined ? name : `${namespace}/${name}`, projection]];
-        }),
-    );
-  const replica = createNorthboundReplica();
-  const session = new OvsdbSession({ database: replica.database, remotes: parseRemotes(remote) });
-  const { recorder, sent } = recordingSession(session);
-  const desired = new DesiredRows<OvnNorthbound>();
-  const reconciler = new OvsdbReconciler({
-    desired,
-    replica,
-    session: isRecorded ? recorder : session,
-    ownerKey: OWNER_KEY,
-  });
-  session.mirror(replica);
-  session.start();
-  const facts = new FactStore();
-  const pods = read('Pod', (object) => projectPod(object, LOCAL_NODE));
-  const settings = {
-    node: LOCAL_NODE,
-    cluster: parseClusterConfig(),
-    encapIps: [],
-    southboundRemote: '',
-    networkRendering: 'always' as const,
-    allowedDefaultServices: [],
-  };
-  const sinks = new MemorySinks();
-  const engine = createEngine({
-    features: FEATURES,
-    facts,
-    settings,
-    sinks: { ...sinks, northbound: desired },
-    schedule: (flush) => setImmediate(flush),
-  });
-  const caches = {
-    nodes: read('Node', projectNode),
-    namespaces: read('Namespace', projectNamespace),
-    nads: read('NetworkAttachmentDefinition', projectNad),
-    pods,
-    services: createStaticCache<ServiceFact>(),
-    slices: createStaticCache<SliceProjection, 'service'>([], SLICE_INDEXES),
-  };
-  const problems = [caches.nodes, caches.pods].flatMap((cache) => [...cache.values()].flatMap((one) => one.problems));
-  if (problems.length > 0) throw new Error(`objects that cannot be read: ${JSON.stringify(problems.slice(0, 3))}`);
-  feedFacts(facts, caches, settings);
-  engine.start();
-  engine.flush();
-  reconciler.start();
-  reconciler.allowPrune();
-  await replica.whenSynced();
-  await reconciler.whenIdle();
-  const unfinished = [...reconciler.unfinished()];
-  if (unfinished.length > 0) throw new Error(`not reconciled: ${JSON.stringify(unfinished.slice(0, 3))}`);
-
+/** @returns what lets so many happen, and tells the microseconds of each */
+const podEvents = (
+  { engine, reconciler }: RenderAgent,
+  { pods }: StaticCaches,
+): ((number: number) => Promise<number>) => {
   let count = 0;
   const change = async (wanted: boolean): Promise<void> => {
     // Each has a name of its own, as pods have.
@@ -116,20 +47,11 @@ const startAgent = async (objects: readonly KubeObject[], remote: string, isReco
     engine.flush();
     await reconciler.whenDone(`pods:${key}`);
   };
-  return {
-    sent,
-    /** @returns microseconds of each */
-    events: async (number: number): Promise<number> => {
-      const before = process.cpuUsage();
-      for (let i = 0; i < number; i++) await change(i % 2 === 0);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / number;
-    },
-    stop: async (): Promise<void> => {
-      engine.stop();
-      await reconciler.stop();
-      await session.close();
-    },
+  return async (number) => {
+    const before = process.cpuUsage();
+    for (let i = 0; i < number; i++) await change(i % 2 === 0);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / number;
   };
 };
 

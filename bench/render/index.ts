@@ -1,14 +1,14 @@
 /** What rendering costs: an event, and a start. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatRemote, OvsdbSession } from '../../ovsdb/index.ts';
-import { TestServer } from '../../ovsdb/testing/server.ts';
+import { formatRemote } from '../../ovsdb/index.ts';
+import type { TestServer } from '../../ovsdb/testing/server.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
-import { LineProcess } from '../line-process.ts';
+import type { LineProcess } from '../line-process.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
+import { freshServer, loadRaw, nodeProcess, temporaryFolder, withServer } from './northbound-server.ts';
 import { clusterObjects } from './objects.ts';
 
 const PODS_OF_EACH = 10;
@@ -67,44 +67,13 @@ const startAgent = async (objects: string, server: TestServer, recording?: strin
   return Number(await agent.line());
 };
 
-const loadRaw = async (recording: string, server: TestServer): Promise<number> => {
-  await using loader = nodeProcess('raw-loader.ts', [recording, socketOf(server)]);
-  return Number(await loader.line());
-};
-
 const agentProcess = (objects: string, server: TestServer, ...more: (string | undefined)[]): LineProcess =>
-  nodeProcess('agent-process.ts', [objects, formatRemote(server.remote), ...more.filter((one) => one !== undefined)]);
+  nodeProcess(AGENT, [objects, formatRemote(server.remote), ...more.filter((one) => one !== undefined)]);
 
-const nodeProcess = (file: string, args: readonly string[]): LineProcess =>
-  new LineProcess(file, process.execPath, [join(import.meta.dirname, file), ...args]);
-
-const withServer = async <T>(use: (server: TestServer) => Promise<T>): Promise<T> => {
-  await using server = await freshServer();
-  return await use(server);
-};
-
-/** With the row that ovn-northd and its scripts make, the same in all of them. */
-const freshServer = async (): Promise<TestServer> => {
-  const server = await TestServer.create(['ovn-northbound']);
-  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [server.remote] });
-  session.start();
-  await session.whenConnected();
-  const global = { op: 'insert', table: 'NB_Global', row: {}, uuid: '4e1f6c4e-3c53-4e0c-9d5c-0d1c5f0f7a11' } as const;
-  await session.transact([global]);
-  await session.close();
-  return server;
-};
-
-const socketOf = ({ remote }: TestServer): string => (remote.transport === 'unix' ? remote.path : '');
+const AGENT = join(import.meta.dirname, 'agent-process.ts');
 
 const writeObjects = async (folder: string, networks: number): Promise<string> => {
   const path = join(folder, 'objects.json');
   await writeFile(path, JSON.stringify(clusterObjects(networks, PODS_OF_EACH)));
-  return path;
-};
-
-const temporaryFolder = async (resources: AsyncDisposableStack): Promise<string> => {
-  const path = await mkdtemp(join(tmpdir(), 'bench-render-'));
-  resources.defer(() => rm(path, { recursive: true, force: true }));
   return path;
 };
