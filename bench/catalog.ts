@@ -23,6 +23,8 @@ import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
+import { benchChurn, CHURN_NAMES } from './services/churn.ts';
+import { benchConnections, CONNECTION_NAMES } from './services/connections.ts';
 import { benchEndpoint, benchServicesStart, ENDPOINT_NAMES } from './services/index.ts';
 import { benchShimRss, benchShimVersion } from './shim/index.ts';
 
@@ -45,6 +47,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['render/cold-start-500'], run: benchColdStart },
   { names: ENDPOINT_NAMES, run: benchEndpoint },
   { names: ['services/cold-start-10k'], run: benchServicesStart },
+  { names: CHURN_NAMES, run: benchChurn },
+  { names: CONNECTION_NAMES, run: benchConnections },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
   ...CONTROL_BENCHMARKS,

@@ -29,6 +29,12 @@ export class LineProcess implements AsyncDisposable {
     this.#child.once('close', (code, signal) => end(`it ended with ${signal ?? `status ${code}`}`));
   }
 
+  /** @throws Error when it was not started */
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error(`${this.#name} was not started`);
+    return this.#child.pid;
+  }
+
   write(text: string): void {
     this.#child.stdin?.write(text);
   }

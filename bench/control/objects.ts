@@ -2,8 +2,8 @@
 import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../api/names.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { apiVersionOf, type PathParts, resourcePath } from '../../kube/client/resource-path.ts';
-import { CONFIG_MAPS, NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS } from '../../kube/resources.ts';
-import type { KubeObject, ObjectInput, ResourceType } from '../../kube/types.ts';
+import { CONFIG_MAPS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS } from '../../kube/resources.ts';
+import type { KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
 import { type ChainRequest, type RequestChain, UID } from './request-chain.ts';
 
 export const NODE_NAMES = ['node-1', 'node-2'] as const;
@@ -115,6 +115,29 @@ export const podRequest = (tenant: number, name: string): ChainRequest =>
 
 export const podAnnotation = (namespace: string, name: string, text: string): ChainRequest =>
   merge(PODS, { namespace, name }, { metadata: { annotations: { [POD_ANNOTATIONS.networks]: text } } });
+
+export const sliceRequest = (slice: ObjectInput): ChainRequest => post(ENDPOINT_SLICES, slice);
+
+/** When nobody mirrors it. */
+export const sliceRemoval = ({ namespace, name }: ObjectRef): RequestChain => [
+  { method: 'DELETE', path: resourcePath(ENDPOINT_SLICES, { namespace, name }), mayFail: [GONE] },
+];
+
+/** An object with a name. */
+export type Creatable = ObjectInput & { readonly metadata: ObjectRef };
+
+/** As it could be created again. */
+export const withoutServerFields = ({ metadata, ...object }: KubeObject): Creatable => {
+  const {
+    uid: _,
+    resourceVersion: __,
+    creationTimestamp: ___,
+    generation: ____,
+    managedFields: _____,
+    ...rest
+  } = metadata;
+  return { ...object, metadata: rest };
+};
 
 const post = (resource: ResourceType, object: ObjectInput): ChainRequest => ({
   method: 'POST',

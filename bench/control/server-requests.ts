@@ -37,6 +37,6 @@ export const writesOf = (counts: RequestCounts): RequestCounts =>
   );
 
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']);
-const WRITABLE = /^(nodes|pods|events|k8s\.ovn\.org\/.*|k8s\.cni\.cncf\.io\/.*)$/;
+const WRITABLE = /^(nodes|pods|events|discovery\.k8s\.io\/endpointslices|k8s\.ovn\.org\/.*|k8s\.cni\.cncf\.io\/.*)$/;
 
 export const totalOf = (counts: RequestCounts): number => [...counts.values()].reduce((sum, count) => sum + count, 0);
