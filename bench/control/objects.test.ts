@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseUserDefinedNetwork } from '../../api/user-defined-network.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { mixed, networkRequest, tenants, writtenNetwork } from './objects.ts';
+import { mixed, networkRequest, sliceRequest, tenants, withoutServerFields, writtenNetwork } from './objects.ts';
 import { UID } from './request-chain.ts';
 
 it.each(['Layer2', 'Layer3'] as const)('a %s network is one that the API takes', (topology) => {
@@ -40,4 +40,12 @@ it('what was written is the network, its finalizer, its NAD and its status, and 
   expect(written.metadata).toMatchObject({ annotations: { id: '1' }, finalizers: ['f'] });
   expect(written.metadata).not.toHaveProperty('uid');
   expect(chain[3]?.body).toBe('{"status":{"networkID":1}}');
+});
+
+it('a slice is made anew without what the server has written into it', () => {
+  const metadata = { name: 'web-1', namespace: 'tenant-1', labels: { app: 'web' } };
+  const server = { uid: 'u-1', resourceVersion: '9', generation: 1, creationTimestamp: 'now', managedFields: [] };
+  const slice = withoutServerFields({ metadata: { ...metadata, ...server }, addressType: 'IPv4' });
+  expect(slice).toEqual({ metadata, addressType: 'IPv4' });
+  expect(JSON.parse(sliceRequest(slice).body ?? '')).toMatchObject({ kind: 'EndpointSlice', metadata });
 });
