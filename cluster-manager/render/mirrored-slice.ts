@@ -5,10 +5,10 @@
  * reaches them.
  */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../api/canonical-json.ts';
 import type { Endpoint } from '../../api/endpoint-slice.ts';
 import { SLICE_ANNOTATIONS, SLICE_LABELS, SLICE_MIRROR_CONTROLLER } from '../../api/names.ts';
 import type { ObjectMeta } from '../../api/object.ts';
+import { jsonEqual } from '../../kube/json-equal.ts';
 import type { OwnerReference } from '../../kube/types.ts';
 import type { SliceFacts } from '../facts/slice-facts.ts';
 
@@ -101,11 +101,9 @@ export const isMirrored = (actual: SliceFacts, wanted: MirroredSlice): boolean =
   actual.addressType === wanted.addressType &&
   hasAll(actual.metadata.labels, wanted.metadata.labels) &&
   hasAll(actual.metadata.annotations, wanted.metadata.annotations) &&
-  sameText(actual.metadata.ownerReferences, wanted.metadata.ownerReferences) &&
-  sameText(actual.endpoints, wanted.endpoints) &&
-  sameText(actual.ports, wanted.ports);
+  jsonEqual(actual.metadata.ownerReferences, wanted.metadata.ownerReferences) &&
+  jsonEqual(actual.endpoints, wanted.endpoints) &&
+  jsonEqual(actual.ports, wanted.ports);
 
 const hasAll = (actual: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean =>
   Object.entries(wanted).every(([key, value]) => actual[key] === value);
-
-const sameText = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
