@@ -6,12 +6,14 @@
 import type { ServicePort } from '../../../api/service.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { type Family, ipFamily } from '../../../net/ip.ts';
-import type { ServiceFact, SliceFact } from '../../model/facts.ts';
+import { type ServiceFact, type SliceFact, serviceKey } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import type { HealthCheck, PortClaim } from '../../model/node-ports.ts';
 import type { View } from '../../model/view.ts';
 import { localNetwork } from '../local-network.ts';
 import { networkSlices } from '../services/endpoints.ts';
+import { type ExternalAddresses, externalAddresses } from '../services/external-addresses.ts';
+import { localNode } from '../services/local-node.ts';
 import { serviceNetwork } from '../services/published.ts';
 
 export const nodePorts: FeatureOver<'service'> = {
@@ -28,9 +30,9 @@ export const nodePorts: FeatureOver<'service'> = {
       const { slices } = networkSlices(network, view.serviceSlices(key), view.cluster);
       return [{ kind: 'health-check', service: key, port, localEndpoints: localEndpoints(service, slices, view.node) }];
     };
-    return {
-      nodePorts: { items: [...check(), ...nodePortClaims(key, service), ...addressClaims(key, service, view)] },
-    };
+    const external = externalAddresses(service, network, view, localNode(network, view));
+    const claims = [...nodePortClaims(service, external), ...addressClaims(service, external, view)];
+    return { nodePorts: { items: [...check(), ...claims] } };
   },
 };
 
@@ -59,22 +61,24 @@ const familiesOf = ({ clusterIps }: ServiceFact): readonly Family[] => [...new S
 const backs = (slice: SliceFact, ports: readonly ServicePort[]): boolean =>
   slice.ports.some(({ name, protocol }) => ports.some((one) => one.name === name && one.protocol === protocol));
 
-const nodePortClaims = (key: string, service: ServiceFact): PortClaim[] =>
-  service.ports.flatMap(({ protocol, nodePort: port }) =>
-    port === undefined || protocol === 'SCTP'
-      ? []
-      : [{ kind: 'claim', service: key, protocol, port, families: familiesOf(service) }],
-  );
+const nodePortClaims = (service: ServiceFact, external: ExternalAddresses): PortClaim[] =>
+  service.ports.flatMap((one): PortClaim[] => {
+    const { protocol } = one;
+    const port = external.nodePort(one);
+    if (port === undefined || protocol === 'SCTP') return [];
+    return [{ kind: 'claim', service: serviceKey(service), protocol, port, families: familiesOf(service) }];
+  });
 
 /** Of addresses that the node itself has. */
-const addressClaims = (key: string, service: ServiceFact, view: View): PortClaim[] => {
-  const addresses = [...service.externalIps, ...service.loadBalancerIps];
-  if (addresses.length === 0) return [];
+const addressClaims = (service: ServiceFact, external: ExternalAddresses, view: View): PortClaim[] => {
+  if (service.externalIps.length + service.loadBalancerIps.length === 0) return [];
   const own = new Set(view.hostAddresses(view.node).map(addressOf));
-  const taken = [...new Set(addresses)].filter((ip) => own.has(ip));
-  return taken.flatMap((ip) =>
-    service.ports.flatMap(({ protocol, port }): PortClaim[] =>
-      protocol === 'SCTP' ? [] : [{ kind: 'claim', service: key, protocol, port, ip, families: [ipFamily(ip)] }],
-    ),
-  );
+  return service.ports.flatMap((one) => {
+    const { protocol, port } = one;
+    if (protocol === 'SCTP') return [];
+    const ips = external.ips(one).filter((ip) => own.has(ip));
+    return ips.map((ip): PortClaim => {
+      return { kind: 'claim', service: serviceKey(service), protocol, port, ip, families: [ipFamily(ip)] };
+    });
+  });
 };

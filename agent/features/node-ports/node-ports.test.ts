@@ -110,3 +110,13 @@ it('a Service that wants no port reads nothing that changes', () => {
   wanted(it);
   expect(it.flushes.at(-1)?.filter((owner) => owner.startsWith('node-ports:'))).toEqual([]);
 });
+
+it('what an older Service has is claimed for that one alone', () => {
+  const wants = { ips: ['172.16.1.2'], ports: ['TCP/80@30080'], externalIps: ['172.30.0.2'] };
+  const it = cluster()
+    .service('plain/a', { ...wants, createdAt: '2026-01-02T00:00:00Z' })
+    .service('plain/b', { ...wants, createdAt: '2026-01-01T00:00:00Z' });
+  expect(new Set(wanted(it).map(({ service }) => service))).toEqual(new Set(['plain/b']));
+  it.withoutService('plain/b');
+  expect(wanted(it).map(({ service, port }) => `${service} ${port}`)).toEqual(['plain/a 30080', 'plain/a 80']);
+});
