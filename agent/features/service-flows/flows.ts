@@ -2,7 +2,7 @@
 import type { ServicePort } from '../../../api/service.ts';
 import type { Flow, Match } from '../../../datapath/openflow/types.ts';
 import type { Cidr } from '../../../net/cidr.ts';
-import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
 import { CT_ZONES } from '../../model/registry/marks.ts';
 import { FLOW_TABLES } from '../../model/registry/openflow.ts';
@@ -29,7 +29,7 @@ export const nodePortFlows = (site: ServiceSite, service: ServiceFact, port: Pub
   const { nodePort } = port;
   if (nodePort === undefined) return [];
   return site.patch.families
-    .filter(({ family }) => clusterIpOf(service, family) !== undefined)
+    .filter(({ family }) => clusterIpOf(service, family) !== undefined && !isHost(port, family))
     .flatMap((family) => family.bridgeIps.map((address) => doorOf(family, address, port, nodePort)))
     .flatMap((door) => throughUplink(site, door));
 };
@@ -43,8 +43,12 @@ export const externalFlows = (site: ServiceSite, ports: readonly PublishedPort[]
 const doorsOf = ({ patch }: ServiceSite, port: PublishedPort): Door[] =>
   port.externalIps.flatMap((address) => {
     const family = patch.families.find((one) => one.family === ipFamily(address));
-    return family === undefined ? [] : [doorOf(family, address, port, port.port)];
+    return family === undefined || isHost(port, family.family) ? [] : [doorOf(family, address, port, port.port)];
   });
+
+/** As everything that comes for the node and nobody else: nftables take it from there. */
+const isHost = ({ hostEndpoints }: PublishedPort, family: Family): boolean =>
+  hostEndpoints.some(({ ip: address }) => ipFamily(address) === family);
 
 const doorOf = (family: PatchFamily, address: Ip, { protocol }: Pick<ServicePort, 'protocol'>, port: number): Door => ({
   ...{ family, address, port },

@@ -6,7 +6,7 @@
  */
 import { masqueradeAddresses } from '../../../api/cluster-config.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
-import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
@@ -14,6 +14,7 @@ import { markChainName, NFT_SETS, setName } from '../../model/registry/nftables.
 import type { View } from '../../model/view.ts';
 import {
   clusterIpOf,
+  type HostEndpoint,
   PROTOCOL_WORDS,
   type PublishedPort,
   type PublishedService,
@@ -34,7 +35,7 @@ export const serviceNftables: FeatureOver<'service'> = {
   render: ({ service: key }, view) => {
     const published = publishedService(key, view);
     if (published === undefined) return EMPTY_FRAGMENT;
-    const elements = elementsOf(published, localTargets(published, view));
+    const elements = elementsOf(published, localAddresses(published, view));
     const items = elements.map((element): NftItem => ({ kind: 'element', element: { ...element, comment: key } }));
     return { nftables: { items } };
   },
@@ -50,9 +51,9 @@ interface Entry {
  * Where what comes from outside goes to when it has to stay on this node: an address that only the network's switch here knows.
  * In shared gateway mode answers to clients that kept their addresses would leave by the gateway router.
  */
-const localTargets = ({ service }: PublishedService, view: View): readonly Ip[] =>
+const localAddresses = ({ service }: PublishedService, view: View): readonly Ip[] =>
   service.externalTrafficPolicy === 'Local' && view.gatewayMode(view.node) === 'local'
-    ? masqueradeAddresses(view.cluster, 'hostEtpLocal')
+    ? masqueradeAddresses(view.cluster, 'hostEtpLocal').filter((ip) => clusterIpOf(service, ipFamily(ip)) !== undefined)
     : [];
 
 const elementsOf = ({ service, network, ports }: PublishedService, locals: readonly Ip[]): Entry[] => {
@@ -73,31 +74,41 @@ interface Where {
 const nodePortEntries = (service: ServiceFact, port: PublishedPort, { verdict, locals }: Where): Entry[] => {
   if (port.nodePort === undefined) return [];
   const key = `${PROTOCOL_WORDS[port.protocol]} . ${port.nodePort}`;
-  const ofFamily = (ip: Ip): boolean => clusterIpOf(service, ipFamily(ip)) !== undefined;
+  const local = FAMILIES.flatMap((family) => localTarget(port, locals, family));
   return [
     ...service.clusterIps.map((ip) => ({
       set: setName('nodePorts', ipFamily(ip)),
       key,
       value: `${ip} . ${port.port}`,
     })),
-    ...locals
-      .filter(ofFamily)
-      .map((ip) => ({ set: setName('nodePortsLocal', ipFamily(ip)), key, value: `${ip} . ${port.nodePort}` })),
-    ...(locals.some(ofFamily) ? [{ set: NFT_SETS.noSnatNodePorts.name, key }] : []),
+    ...local.map(({ ip, port: to }) => ({ set: setName('nodePortsLocal', ipFamily(ip)), key, value: `${ip} . ${to}` })),
+    ...(local.some(({ ip }) => locals.includes(ip)) ? [{ set: NFT_SETS.noSnatNodePorts.name, key }] : []),
     { set: NFT_SETS.markNodePorts.name, key, value: verdict },
   ];
 };
 
-/** Without a node port, OVN has no load balancer for this node's endpoints alone: all of them are used. */
 const externalEntries = (service: ServiceFact, ip: Ip, port: PublishedPort, { verdict, locals }: Where): Entry[] => {
   const family = ipFamily(ip);
   const key = `${ip} . ${PROTOCOL_WORDS[port.protocol]} . ${port.port}`;
-  const local = port.nodePort === undefined ? undefined : locals.find((one) => ipFamily(one) === family);
   return [
     { set: setName('externalIps', family), key, value: `${clusterIpOf(service, family)} . ${port.port}` },
-    ...(local === undefined
-      ? []
-      : [{ set: setName('externalIpsLocal', family), key, value: `${local} . ${port.nodePort}` }]),
+    ...localTarget(port, locals, family).map((to) => ({
+      set: setName('externalIpsLocal', family),
+      key,
+      value: `${to.ip} . ${to.port}`,
+    })),
     { set: setName('markExternalIps', family), key, value: verdict },
   ];
+};
+
+/** Without a node port, OVN has no load balancer for this node's endpoints alone: all of them are used. */
+const localTarget = (
+  { hostEndpoints, nodePort }: PublishedPort,
+  locals: readonly Ip[],
+  family: Family,
+): readonly HostEndpoint[] => {
+  const isFamily = (ip: Ip): boolean => ipFamily(ip) === family;
+  const host = hostEndpoints.filter(({ ip }) => isFamily(ip));
+  if (host.length > 0 || nodePort === undefined) return host;
+  return locals.filter(isFamily).map((ip) => ({ ip, port: nodePort }));
 };

@@ -70,6 +70,29 @@ it('what has to stay on the node goes to an address of its own in local gateway 
   expect(elementsOf(of, 'blue/web').filter((element) => element.includes('etp-local'))).toEqual([]);
 });
 
+it.each([SHARED, LOCAL])(
+  'an endpoint that is the node gets what comes from outside at once, in $mode mode',
+  (variant) => {
+    const of = cluster(variant)
+      .service('plain/web', { ...WEB, externalTrafficPolicy: 'Local' })
+      .slices('plain/web', {
+        ports: ['TCP/8080'],
+        ready: [
+          { ip: '10.128.0.9', node: 'node1' },
+          { ip: '172.30.0.2', node: 'node1' },
+          { ip: '172.30.0.3', node: 'node2' },
+        ],
+      });
+    const local = elementsOf(of, 'plain/web').filter((element) => element.includes('etp-local-v4'));
+    expect(local.toSorted()).toEqual([
+      'external-ips-etp-local-v4 203.0.113.7 . tcp . 80 : 172.30.0.2 . 8080',
+      'nodeports-etp-local-v4 tcp . 30080 : 172.30.0.2 . 8080',
+    ]);
+    const flows = (of.render().openflow['br-ex'] ?? []).filter((flow) => /tp_(dst|src)=(30080|80)\b/.test(flow));
+    expect(flows.filter((flow) => !flow.includes('6,'))).toEqual([]);
+  },
+);
+
 it('every element has its set or map, and no node without node ports has any', () => {
   const of = cluster(LOCAL).service('blue/web', { ...WEB, externalTrafficPolicy: 'Local' });
   const sets = new Set(itemsOf(of).flatMap((item) => (item.kind === 'set' ? [item.set.name] : [])));

@@ -1,12 +1,15 @@
 /** Services as what is outside of OVN sees them: which ports of which addresses go to which network. */
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import type { ServicePort, ServiceProtocol } from '../../../api/service.ts';
-import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { NetworkFact, ServiceFact } from '../../model/facts.ts';
 import type { View } from '../../model/view.ts';
 import { localNetwork } from '../local-network.ts';
+import { chooseEndpoints, type Targets, targetsOf } from './choice.ts';
+import { networkSlices } from './endpoints.ts';
 import { externalAddresses } from './external-addresses.ts';
 import { localNode } from './local-node.ts';
+import type { LocalNode } from './rules.ts';
 
 export interface PublishedService {
   readonly service: ServiceFact;
@@ -19,6 +22,16 @@ export interface PublishedPort extends Omit<ServicePort, 'nodePort'> {
   readonly nodePort: number | undefined;
   /** Also those of load balancers, of the families that the Service has. */
   readonly externalIps: readonly Ip[];
+  /**
+   * With `externalTrafficPolicy: Local`: endpoints that are this node itself, at most one of each family. What comes from outside
+   * goes to them without OVN, which could not leave clients their addresses.
+   */
+  readonly hostEndpoints: readonly HostEndpoint[];
+}
+
+export interface HostEndpoint {
+  readonly ip: Ip;
+  readonly port: number;
 }
 
 /** As ovs-fields(7) and nft(8) write them. */
@@ -34,13 +47,25 @@ export const publishedService = (key: string, view: View): PublishedService | un
   if (view.gateway(view.node)?.nodePortEnable !== true) return undefined;
   const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
   if (network === undefined) return undefined;
-  const external = externalAddresses(service, network, view, localNode(network, view));
+  const node = localNode(network, view);
+  const external = externalAddresses(service, network, view, node);
+  const staysHere = service.externalTrafficPolicy === 'Local' && network.role === 'default';
+  const { slices } = staysHere ? networkSlices(network, view.serviceSlices(key), view.cluster) : { slices: [] };
   const ports = service.ports.map((port) => ({
     ...port,
     nodePort: external.nodePort(port),
     externalIps: external.ips(port).filter((ip) => clusterIpOf(service, ipFamily(ip)) !== undefined),
+    hostEndpoints: FAMILIES.flatMap((family) => hostEndpoint(targetsOf(slices, port, family), node)),
   }));
   return { service, network, ports };
+};
+
+const hostEndpoint = (targets: Targets, node: LocalNode): HostEndpoint[] => {
+  if (targets.ready.length + targets.terminating.length === 0) return [];
+  return chooseEndpoints(targets, node)
+    .local.map(({ endpoint, port }) => ({ ip: endpoint.ip, port }))
+    .filter(({ ip }) => node.addresses.includes(ip))
+    .slice(0, 1);
 };
 
 const isPublished = ({ ports, externalIps, loadBalancerIps }: ServiceFact): boolean =>
