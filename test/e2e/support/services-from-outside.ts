@@ -166,6 +166,20 @@ export const servicesFromOutside = (
     });
   });
 
+  it('an endpoint that is the node sees who asks, with externalTrafficPolicy Local', async () => {
+    const doors = { ...doorsOf(50), ingress: [] };
+    const onNode = backend('plain', 'plain-on-node', 'node-2', 'on-node');
+    await applyAndWait(cluster(), [
+      { ...onNode, spec: { ...(onNode['spec'] as object), hostNetwork: true } },
+      publicService('plain', 'on-node', 'on-node', doors, { externalTrafficPolicy: 'Local' }),
+    ]);
+    await routeBy(cluster(), 'node-2', doors);
+    const targets = [...nodePortTargets('node-2', doors), ...addressTargets(doors)];
+    await expectAnswers(outsider(), targets, ['node-2']);
+    expect(await clientsSeen(outsider(), targets)).toEqual({ 4: [outside(4)], 6: [outside(6)] });
+    await expectNobody(outsider(), nodePortTargets('node-1', doors));
+  });
+
   it('no node says that it has an external address', async () => {
     const doors = TENANTS.flatMap((tenant) => [...WEB(tenant).externalIps, ...WEB(tenant).ingress]);
     expect(await neighboursFound(cluster(), doors)).toEqual([]);
