@@ -7,10 +7,12 @@ import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { managementIp } from '../../../api/network.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
-import { ipFamily } from '../../../net/ip.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import type { GatewayFact } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, setName } from '../../model/registry/nftables.ts';
+import type { View } from '../../model/view.ts';
 import { bridgeFamilies } from '../gateway-bridge/site.ts';
 import { localNetwork } from '../local-network.ts';
 import { forwardingItems } from './forwarding.ts';
@@ -30,7 +32,7 @@ export const hostNftables: FeatureOver<'zone'> = {
     const families = gateway === undefined ? [] : bridgeFamilies(gateway, view.cluster);
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
-      ...tenantServiceItems(),
+      ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
       ...pathMtuItems(),
       ...forwardingItems(families),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),
@@ -38,6 +40,11 @@ export const hostNftables: FeatureOver<'zone'> = {
     return { nftables: { items } };
   },
 };
+
+/** Those that others may use: the same as OVN's load balancers have. */
+const nodeAddresses = ({ addresses }: GatewayFact, view: View): Ip[] => [
+  ...new Set([...addresses, ...view.hostAddresses(view.node)].map(addressOf)),
+];
 
 /** A network's mark: what is for a Service of it jumps here. */
 export const hostNftablesNetwork: FeatureOver<'network'> = {

@@ -1,10 +1,18 @@
 /** Marks for what comes to node ports and external addresses of Services: see `service-nftables`, which fills the maps. */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
-import { FAMILIES } from '../../../net/ip.ts';
+import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, jump, set } from './text.ts';
 
-export const tenantServiceItems = (): NftItem[] => [
+/**
+ * @param addresses of the node. `fib daddr type local` would not know them in the VRF of a tenant, whose pods come to their own
+ * node there; nor is it true of `127.0.0.1` that others come by it.
+ */
+export const tenantServiceItems = (addresses: readonly Ip[]): NftItem[] => [
+  ...FAMILIES.map((family) => set({ name: setName('nodePortIps', family), type: addressType(family) })),
+  ...addresses.map(
+    (key): NftItem => ({ kind: 'element', element: { set: setName('nodePortIps', ipFamily(key)), key } }),
+  ),
   set({ name: NFT_SETS.markNodePorts.name, type: 'inet_proto . inet_service', value: 'verdict' }),
   ...FAMILIES.map((family) =>
     set({
@@ -16,7 +24,10 @@ export const tenantServiceItems = (): NftItem[] => [
   chain('tenantServicesIn', [jump('tenantServiceMark')]),
   chain('tenantServicesOut', [jump('tenantServiceMark')]),
   chain('tenantServiceMark', [
-    `fib daddr type local meta l4proto . th dport vmap @${NFT_SETS.markNodePorts.name}`,
+    ...FAMILIES.map(
+      (family) =>
+        `${ipWord(family)} daddr @${setName('nodePortIps', family)} meta l4proto . th dport vmap @${NFT_SETS.markNodePorts.name}`,
+    ),
     ...FAMILIES.map(
       (family) => `${ipWord(family)} daddr . meta l4proto . th dport vmap @${setName('markExternalIps', family)}`,
     ),

@@ -33,15 +33,12 @@ const maps = (family: Family): NftItem[] => {
   ];
 };
 
-/** What a process listens on for its own node alone is none of a Service's: `127.0.0.1` is no address of the node's. */
 const rules = (family: Family, nodePorts: keyof typeof NFT_SETS, externalIps: keyof typeof NFT_SETS): string[] => {
   const ip = ipWord(family);
   const to = `dnat ${ip} addr . port to`;
   const port = 'meta l4proto . th dport';
   return [
     `${to} ${ip} daddr . ${port} map @${setName(externalIps, family)}`,
-    `fib daddr type local ${ip} daddr != ${LOOPBACK[family]} ${to} ${port} map @${setName(nodePorts, family)}`,
+    `${ip} daddr @${setName('nodePortIps', family)} ${to} ${port} map @${setName(nodePorts, family)}`,
   ];
 };
-
-const LOOPBACK = { 4: '127.0.0.0/8', 6: '::1' } as const;

@@ -84,6 +84,7 @@ export const NFT_SETS = {
   noSnatNodePorts: { name: 'mgmtport-no-snat-nodeports', purpose: 'node ports whose clients pods are to see' },
   noSnatServices: { name: 'mgmtport-no-snat-services', purpose: 'endpoints whose clients pods are to see' },
   noSnatSubnets: { name: 'mgmtport-no-snat-subnets', purpose: 'sources that pods are to see as they are' },
+  nodePortIps: { name: 'nodeport-ips', purpose: 'addresses of the node at which node ports are' },
   nodePorts: { name: 'nodeports', purpose: 'node ports → ClusterIP and port' },
   nodePortsLocal: { name: 'nodeports-etp-local', purpose: 'those for which only this node’s endpoints count' },
   externalIps: { name: 'external-ips', purpose: 'external addresses and ports → ClusterIP and port' },
