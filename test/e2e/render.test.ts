@@ -21,6 +21,7 @@ const KINDS = {
 };
 const SETTINGS = [
   'clusterSubnets=10.128.0.0/14/23,fd00:10:128::/48/64',
+  'serviceSubnets=10.96.0.0/16,fd00:10:96::/112',
   `networkRendering=${networkRendering() ?? 'always'}`,
 ];
 const NOTHING_IS_LEFT = expect.objectContaining({ missing: [], tooMany: [], different: [] });

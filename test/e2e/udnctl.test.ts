@@ -133,7 +133,7 @@ describe('trace', () => {
     expect(verdict).toBe('dropped');
     expect(sentence).toMatch(/^dropped by br-int table [0-9]+ priority [0-9]+: an ACL of switch node-1 /);
     expect(byOvn).toEqual({ kind: 'dropped', agrees: true });
-    expect(raw).toMatch(/^Flow: tcp,/);
+    expect(raw).toMatch(/^Flow: dp_hash=0x1,tcp,/);
   });
 
   it('says what host isolation drops before it comes to Open vSwitch, and what it lets pass', async () => {

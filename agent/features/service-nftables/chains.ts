@@ -35,7 +35,8 @@ const maps = (family: Family): NftItem[] => {
 
 const rules = (family: Family, nodePorts: keyof typeof NFT_SETS, externalIps: keyof typeof NFT_SETS): string[] => {
   const ip = ipWord(family);
-  const to = `dnat ${ip} addr . port to`;
+  // With the port that the map has, which nft(8) takes from the type of its values, and does not print.
+  const to = `dnat ${ip} to`;
   const port = 'meta l4proto . th dport';
   return [
     `${to} ${ip} daddr . ${port} map @${setName(externalIps, family)}`,
