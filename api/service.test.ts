@@ -74,6 +74,17 @@ describe('a Service', () => {
     expect(parsed.ports[1]).not.toHaveProperty('nodePort');
   });
 
+  it('loses what is no address, and nothing else', () => {
+    const spec = { type: 'LoadBalancer', clusterIP: '10.96.0.7', externalIPs: ['010.0.0.1', '192.0.2.1', ''] };
+    const status = { loadBalancer: { ingress: [{ ip: 'lb.example' }, { ip: '192.0.2.9' }] } };
+    expect(parseService({ metadata: { namespace: 'red', name: 'web' }, spec, status })).toMatchObject({
+      clusterIps: ['10.96.0.7'],
+      externalIps: ['192.0.2.1'],
+      loadBalancerIps: ['192.0.2.9'],
+      badIps: ['010.0.0.1', '', 'lb.example'],
+    });
+  });
+
   it('that is not of such a type any more has no node ports and no load balancer, whatever it kept', () => {
     const spec = { ports: [{ port: 80, nodePort: 30080 }], healthCheckNodePort: 31000, externalTrafficPolicy: 'Local' };
     const status = { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } };
@@ -83,7 +94,6 @@ describe('a Service', () => {
   });
 
   it.each([
-    [{ externalIPs: ['010.0.0.1'] }, /externalIPs\[0\]/],
     [{ ports: [{ port: 80, nodePort: 70_000 }] }, /spec\.ports\[0\]\.nodePort/],
     [{ clusterIP: '010.96.0.7' }, /"010\.96\.0\.7"/],
     [{ clusterIPs: ['fd00::1%eth0'] }, /fd00::1%eth0/],

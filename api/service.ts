@@ -33,6 +33,8 @@ export interface Service {
   readonly externalIps: readonly Ip[];
   /** Addresses of load balancers that send packets on as they are; those of `ipMode: Proxy` come to node ports. */
   readonly loadBalancerIps: readonly Ip[];
+  /** Of these two what is no address: the rest of the Service is none the worse for it. */
+  readonly badIps?: readonly string[];
   /** Of what comes to node ports and to the addresses above. */
   readonly externalTrafficPolicy: TrafficPolicy;
   /** Of what pods and nodes send to ClusterIPs. */
@@ -44,6 +46,9 @@ export interface Service {
 /** @throws ApiError */
 export const parseService = (value: unknown): Service => {
   const { metadata, spec, status } = parseWith(serviceSchema, value, describeRef(refOf('Service', value)));
+  const externalIPs = spec.type === 'ExternalName' ? [] : spec.externalIPs;
+  const ingress = spec.type === 'LoadBalancer' ? ingressIps(status?.loadBalancer) : [];
+  const bad = [...externalIPs, ...ingress].filter((text) => addressesOf([text]).length === 0);
   const isPublished = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
   return {
     metadata,
@@ -52,8 +57,9 @@ export const parseService = (value: unknown): Service => {
     // A Service that is not of such a type any more may keep what it had.
     ports: isPublished ? spec.ports : spec.ports.map(({ nodePort: _, ...port }) => port),
     affinitySeconds: spec.sessionAffinity === 'ClientIP' ? secondsOf(spec) : undefined,
-    externalIps: spec.type === 'ExternalName' ? [] : spec.externalIPs,
-    loadBalancerIps: spec.type === 'LoadBalancer' ? ingressIps(status?.loadBalancer) : [],
+    externalIps: addressesOf(externalIPs),
+    loadBalancerIps: addressesOf(ingress),
+    ...(bad.length > 0 && { badIps: bad }),
     externalTrafficPolicy: spec.externalTrafficPolicy ?? 'Cluster',
     internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster',
     healthCheckNodePort:
@@ -109,7 +115,7 @@ const specSchema = z.object({
   clusterIP: clusterIpSchema.nullish(),
   clusterIPs: z.array(clusterIpSchema).nullish(),
   ports: z.array(portSchema).nullish().transform(none),
-  externalIPs: z.array(ipSchema).nullish().transform(none),
+  externalIPs: z.array(z.string()).nullish().transform(none),
   externalTrafficPolicy: z.enum(TRAFFIC_POLICIES).nullish(),
   internalTrafficPolicy: z.enum(TRAFFIC_POLICIES).nullish(),
   healthCheckNodePort: optionalPort,
@@ -122,7 +128,7 @@ const specSchema = z.object({
 /** What a cloud has written: a name instead of an address is for DNS. */
 const loadBalancerSchema = z.object({
   ingress: z
-    .array(z.object({ ip: clusterIpSchema.nullish(), ipMode: z.string().nullish() }))
+    .array(z.object({ ip: z.string().nullish(), ipMode: z.string().nullish() }))
     .nullish()
     .transform(none),
 });
@@ -138,8 +144,10 @@ type Spec = z.output<typeof specSchema>;
 const clusterIpsOf = ({ clusterIP, clusterIPs }: Spec): Ip[] =>
   (clusterIPs ?? [clusterIP]).filter((ip): ip is Ip => ip != null);
 
-const ingressIps = (loadBalancer: z.output<typeof loadBalancerSchema> | null | undefined): Ip[] =>
-  (loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) => (ip != null && ipMode !== 'Proxy' ? [ip] : []));
+const ingressIps = (loadBalancer: z.output<typeof loadBalancerSchema> | null | undefined): string[] =>
+  (loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
+
+const addressesOf = (texts: readonly string[]): Ip[] => texts.flatMap((text) => ipSchema.safeParse(text).data ?? []);
 
 const secondsOf = ({ sessionAffinityConfig }: Spec): number =>
   sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS;

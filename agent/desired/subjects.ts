@@ -73,6 +73,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'podCgroup':
     case 'serviceSlices':
     case 'externalAddress':
+    case 'nodeAddress':
       return [];
   }
 };

@@ -6,7 +6,7 @@ import { claimedAddresses, type ServiceFact, serviceKey } from '../model/facts.t
 
 export type ServiceClaim = Pick<
   ServiceFact,
-  'namespace' | 'name' | 'createdAt' | 'ports' | 'externalIps' | 'loadBalancerIps'
+  'namespace' | 'name' | 'createdAt' | 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps'
 >;
 
 export class ExternalClaims {

@@ -9,6 +9,7 @@ import { type NamespaceFact, nodeSubnetsId, type ServiceFact } from '../model/fa
 import type { LocalSettings } from '../model/view.ts';
 import type { NadProjection } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
+import { NodeAddresses } from './node-addresses.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
@@ -47,9 +48,13 @@ export const feedFacts = (
     (nadKey) => caches.nads.get(nadKey)?.conf.name ?? nadKey,
   );
   const services = new ServiceIndex(facts);
+  const nodeAddresses = new NodeAddresses(facts);
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
   const subscriptions = [
-    caches.nodes.subscribe(({ key, before, after }) => changeNode(facts, own, key, before, after)),
+    caches.nodes.subscribe(({ key, before, after }) => {
+      changeNode(facts, own, key, before, after);
+      nodeAddresses.change(before, after);
+    }),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),

@@ -9,7 +9,7 @@ import type { Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
-import type { Family, Ip } from '../../net/ip.ts';
+import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
 
 /** A node, as far as other nodes need to know it. */
@@ -106,6 +106,8 @@ export interface ServiceFact {
   /** See `Service`; empty and `Cluster` where nothing is said, and so are the next ones. */
   readonly externalIps: readonly Ip[];
   readonly loadBalancerIps: readonly Ip[];
+  /** Of these two what is no address. */
+  readonly badIps?: readonly string[];
   readonly externalTrafficPolicy: TrafficPolicy;
   readonly internalTrafficPolicy: TrafficPolicy;
   readonly healthCheckNodePort: number | undefined;
@@ -186,6 +188,8 @@ export interface Facts {
   readonly service: ServiceFact;
   /** By the Service's `namespace/name`, in the order of their names: at least one. */
   readonly serviceSlices: readonly SliceFact[];
+  /** By address: some node has it. */
+  readonly nodeAddress: true;
   /** By `externalAddressId` and `nodePortId`: the Service that has it, as `namespace/name`. */
   readonly externalAddress: string;
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
@@ -216,10 +220,13 @@ export const nodePortId = (protocol: ServiceProtocol, nodePort: number): string 
 /** All that a Service wants to be reached at from outside: ids of `externalAddress`. */
 export const claimedAddresses = ({
   ports,
+  clusterIps,
   externalIps,
   loadBalancerIps,
-}: Pick<ServiceFact, 'ports' | 'externalIps' | 'loadBalancerIps'>): string[] => {
-  const ips = [...new Set([...externalIps, ...loadBalancerIps])];
+}: Pick<ServiceFact, 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps'>): string[] => {
+  const families = new Set(clusterIps.map(ipFamily));
+  // There is nothing that addresses of another family could go to.
+  const ips = [...new Set([...externalIps, ...loadBalancerIps])].filter((ip) => families.has(ipFamily(ip)));
   return ports.flatMap(({ nodePort, ...port }) => [
     ...(nodePort === undefined ? [] : [nodePortId(port.protocol, nodePort)]),
     ...ips.map((ip) => externalAddressId(ip, port)),

@@ -119,6 +119,10 @@ export class TrackedView implements View {
     return this.#value('service', key);
   }
 
+  isNodeAddress(ip: Ip): boolean {
+    return this.#value('nodeAddress', ip) === true;
+  }
+
   externalAddress(id: string): string | undefined {
     return this.#value('externalAddress', id);
   }

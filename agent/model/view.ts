@@ -61,6 +61,8 @@ export interface View extends LocalSettings {
   pod(key: string): PodFact | undefined;
   /** @param key `namespace/name` */
   service(key: string): ServiceFact | undefined;
+  /** Whether some node has an address; not while its Node does not say so. */
+  isNodeAddress(ip: Ip): boolean;
   /** The Service that has something outside, as `namespace/name`. @param id `externalAddressId`, `nodePortId` */
   externalAddress(id: string): string | undefined;
   /** Of a Service, in the order of their names. @param key `namespace/name` */

@@ -39,7 +39,14 @@ export class HealthServer {
 }
 
 /** Whoever reaches the node may ask: nobody is to keep a connection, or its memory, by asking slowly. */
-const LIMITS = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8_192 };
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  keepAliveTimeout: 5_000,
+  // How often the ones above are looked at.
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 8_192,
+};
 const MAX_CONNECTIONS = 256;
 
 /** A client of IPv4 has a mapped address here: `::ffff:172.30.0.2`. */

@@ -70,6 +70,7 @@ export interface ServiceInput {
   readonly affinitySeconds?: number;
   readonly externalIps?: readonly string[];
   readonly loadBalancerIps?: readonly string[];
+  readonly badIps?: readonly string[];
   readonly externalTrafficPolicy?: TrafficPolicy;
   readonly internalTrafficPolicy?: TrafficPolicy;
   readonly healthCheckNodePort?: number;

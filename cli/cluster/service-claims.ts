@@ -29,7 +29,12 @@ export const externalNotes = (
   externalAddresses(
     claimOf(state, service),
     network,
-    { cluster: { ...UNKNOWN_RANGES, clusterSubnets: [] }, externalAddress: (id) => claims.ownerOf(id) },
+    {
+      cluster: { ...UNKNOWN_RANGES, clusterSubnets: [] },
+      externalAddress: (id) => claims.ownerOf(id),
+      // A tenant may not read nodes.
+      isNodeAddress: () => false,
+    },
     { addresses: [] },
   ).refusals.map(({ message }) => message);
 
@@ -38,5 +43,5 @@ const isNobodys = ({ metadata, clusterIps }: Service): boolean =>
 
 const claimOf = (
   { namespace, name, created }: ServiceState,
-  { ports, externalIps, loadBalancerIps }: Service,
-): ServiceClaim => ({ namespace, name, createdAt: created, ports, externalIps, loadBalancerIps });
+  { ports, clusterIps, externalIps, loadBalancerIps }: Service,
+): ServiceClaim => ({ namespace, name, createdAt: created, ports, clusterIps, externalIps, loadBalancerIps });

@@ -46,7 +46,12 @@ export const balancingOf = async (
   if (protocol === 'icmp') return undefined;
   const vip = withPort(destination, port);
   const services = await servicesAt(agent, vip);
-  const service = services.find((one) => network === undefined || one.network === network) ?? services[0];
+  // Several Services may have an address, each with ports of its own; or want it, and one of them has it.
+  const isMeant = (one: ServiceStatus): boolean => network === undefined || one.network === network;
+  const hasIt = (one: ServiceStatus): boolean =>
+    one.loadBalancers.some((balancer) => balancer.protocol === protocol && vip in balancer.vips);
+  const service =
+    services.find((one) => isMeant(one) && hasIt(one)) ?? services.find(hasIt) ?? services.find(isMeant) ?? services[0];
   if (service === undefined) return undefined;
   const common = { service, what: `${vip}/${protocol}` };
   const name = `${service.namespace}/${service.name}`;

@@ -96,13 +96,22 @@ const tunnels = (site: BridgeSite, uplink: string, { family }: BridgeFamily): Fl
 };
 
 /** Nobody outside has one of these addresses, or may ask for one; and nobody is asked for one there. */
-const masqueradeOutside = (inPort: string, { family, masqueradeSubnet }: BridgeFamily): Flow[] =>
-  [
-    ip(family, { src: masqueradeSubnet }),
-    family === 4
-      ? { arp: true as const, arp_tpa: masqueradeSubnet }
-      : neighbourDiscovery(135, { nd_target: masqueradeSubnet }),
-  ].map((match) => flow('classify', 'masqueradeLeak', { inPort, match, actions: DROP }));
+const masqueradeOutside = (inPort: string, { family, masqueradeSubnet }: BridgeFamily): Flow[] => [
+  // Also before what networks of this node say to each other by such addresses.
+  flow('classify', inPort === LOCAL_PORT ? 'masqueradeLeak' : 'masqueradeIn', {
+    inPort,
+    match: ip(family, { src: masqueradeSubnet }),
+    actions: DROP,
+  }),
+  flow('classify', 'masqueradeLeak', {
+    inPort,
+    match:
+      family === 4
+        ? { arp: true as const, arp_tpa: masqueradeSubnet }
+        : neighbourDiscovery(135, { nd_target: masqueradeSubnet }),
+    actions: DROP,
+  }),
+];
 
 /**
  * Later flows look at ports, which only the first fragment has. In OVS's userspace datapath fragments remain fragments, now

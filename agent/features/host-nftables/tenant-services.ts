@@ -24,6 +24,8 @@ export const tenantServiceItems = (addresses: readonly Ip[]): NftItem[] => [
   chain('tenantServicesIn', [jump('tenantServiceMark')]),
   chain('tenantServicesOut', [jump('tenantServiceMark')]),
   chain('tenantServiceMark', [
+    // An answer to the node may be to a port that is a Service's, too, and goes back as it came.
+    'ct direction reply return',
     ...FAMILIES.map(
       (family) =>
         `${ipWord(family)} daddr @${setName('nodePortIps', family)} meta l4proto . th dport vmap @${NFT_SETS.markNodePorts.name}`,

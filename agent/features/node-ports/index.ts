@@ -25,12 +25,16 @@ export const nodePorts: FeatureOver<'service'> = {
     const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
     if (network === undefined) return EMPTY_FRAGMENT;
     const port = service.healthCheckNodePort;
+    const node = localNode(network, view);
     const check = (): HealthCheck[] => {
       if (port === undefined) return [];
-      const { slices } = networkSlices(network, view.serviceSlices(key), view.cluster);
+      // Where nothing comes in by node ports, no endpoint is reached.
+      const isReached = node.hasRouter && node.hasNodePorts;
+      const slices = isReached ? networkSlices(network, view.serviceSlices(key), view.cluster).slices : [];
       return [{ kind: 'health-check', service: key, port, localEndpoints: localEndpoints(service, slices, view.node) }];
     };
-    const external = externalAddresses(service, network, view, localNode(network, view));
+    const external = externalAddresses(service, network, view, node);
+    if (!node.hasNodePorts) return { nodePorts: { items: check() } };
     const claims = [...nodePortClaims(service, external), ...addressClaims(service, external, view)];
     return { nodePorts: { items: [...check(), ...claims] } };
   },

@@ -108,7 +108,27 @@ it('a Service that wants no port reads nothing that changes', () => {
   it.slices('plain/b', { ports: ['TCP/80'], ready: ['10.128.0.5'] });
   it.gateway('n1', { addresses: ['172.30.0.7/24'] });
   wanted(it);
-  expect(it.flushes.at(-1)?.filter((owner) => owner.startsWith('node-ports:'))).toEqual([]);
+  expect(it.flushes.at(-1)?.filter((owner) => owner === 'node-ports:plain/a')).toEqual([]);
+});
+
+it('a node without node ports has no endpoint for load balancers, and claims nothing', () => {
+  const it = cluster()
+    .service('plain/a', {
+      ips: ['172.16.1.2'],
+      ports: ['TCP/80@30080'],
+      externalTrafficPolicy: 'Local',
+      healthCheckNodePort: 31000,
+    })
+    .slices('plain/a', { ports: ['TCP/8080'], ready: [{ ip: '10.128.0.5', node: 'n1' }] });
+  expect(wanted(it).map((item) => (item.kind === 'health-check' ? item.localEndpoints : item.port))).toEqual([
+    { 4: 1 },
+    30080,
+  ]);
+  const gateway = it.facts.get('gateway', 'n1');
+  it.facts.set('gateway', 'n1', gateway && { ...gateway, nodePortEnable: false });
+  expect(wanted(it).map((item) => (item.kind === 'health-check' ? item.localEndpoints : item.port))).toEqual([
+    { 4: 0 },
+  ]);
 });
 
 it('what an older Service has is claimed for that one alone', () => {

@@ -39,6 +39,51 @@ const told = (it: TestCluster, key: string): unknown[] =>
     .diagnostics.filter(({ object }) => object === `Service/${key}`)
     .map(({ message }) => message);
 
+describe('an address of a node', () => {
+  const ON_NODE = { ...BASE, externalIps: ['172.30.0.9'] };
+  const nodes = (): TestCluster => {
+    const it = cluster();
+    it.facts.set('nodeAddress', '172.30.0.9', true);
+    return it;
+  };
+
+  it('is taken by no Service of a tenant, but where a load balancer has it', () => {
+    const it = nodes().service('red/a', ON_NODE);
+    expect(owners(it)).toEqual({});
+    expect(told(it, 'red/a')).toEqual([expect.stringMatching(/^not reached at 172\.30\.0\.9: of a node,/)]);
+    it.service('red/a', { ...BASE, loadBalancerIps: ['172.30.0.9'] });
+    expect(owners(it)).toEqual({ '172.30.0.9:80': 'red/a' });
+  });
+
+  it('may be one of the default network, but where tunnels end', () => {
+    const it = nodes().service('plain/a', { ...ON_NODE, ports: ['TCP/80', 'UDP/6081@6081'] });
+    expect(owners(it)).toEqual({ '172.30.0.9:80': 'plain/a' });
+    expect(told(it, 'plain/a')).toEqual([expect.stringMatching(/^not reached at port 6081\/UDP of nodes/)]);
+  });
+
+  it('has the node ports of others first, whichever node it is of', () => {
+    const it = nodes()
+      .service('plain/a', { ips: ['172.16.1.8'], ports: ['TCP/80@30080'], createdAt: LATE })
+      .service('plain/b', { ...ON_NODE, ports: ['TCP/30080'], createdAt: EARLY });
+    expect(told(it, 'plain/b')).toEqual(['not reached at 172.30.0.9:30080/TCP: Service plain/a has it']);
+  });
+});
+
+it('what is no address is told of, and the rest is served', () => {
+  const it = cluster().service('plain/a', { ...BASE, externalIps: ['192.0.2.1'], badIps: ['010.0.0.1'] });
+  expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
+  expect(told(it, 'plain/a')).toEqual(['not reached at 010.0.0.1: no address']);
+});
+
+it('an address of a family that the Service lacks keeps it from nobody', () => {
+  const it = cluster()
+    .service('plain/a', { ...BASE, externalIps: ['2001:db8::7'], createdAt: EARLY })
+    .service('plain/b', { ...BASE, ips: ['fd00:10:96::7'], externalIps: ['2001:db8::7'], createdAt: LATE });
+  expect(Object.entries(owners(it)).filter(([vip]) => vip.startsWith('[2001'))).toEqual([
+    ['[2001:db8::7]:80', 'plain/b'],
+  ]);
+});
+
 describe('an address and port that two Services want', () => {
   it.each(['plain/b', 'red/b'])(
     'is the older one’s, on whatever network %s is; the other is told, and has it when it is free',

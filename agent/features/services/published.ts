@@ -1,5 +1,6 @@
 /** Services as what is outside of OVN sees them: which ports of which addresses go to which network. */
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import { networkFamilies } from '../../../api/network.ts';
 import type { ServicePort, ServiceProtocol } from '../../../api/service.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { NetworkFact, ServiceFact } from '../../model/facts.ts';
@@ -42,11 +43,14 @@ export const PROTOCOL_WORDS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const 
 
 /** Undefined for one that nobody outside can reach by this node. */
 export const publishedService = (key: string, view: View): PublishedService | undefined => {
-  const service = view.service(key);
-  if (service === undefined || !isPublished(service)) return undefined;
+  const found = view.service(key);
+  if (found === undefined || !isPublished(found)) return undefined;
   if (view.gateway(view.node)?.nodePortEnable !== true) return undefined;
-  const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+  const network = localNetwork(serviceNetwork(found, view) ?? '', view)?.network;
   if (network === undefined) return undefined;
+  const families = networkFamilies(network);
+  // A family that the network does not have leads nowhere.
+  const service = { ...found, clusterIps: found.clusterIps.filter((ip) => families.includes(ipFamily(ip))) };
   const node = localNode(network, view);
   const external = externalAddresses(service, network, view, node);
   const staysHere = service.externalTrafficPolicy === 'Local' && network.role === 'default';

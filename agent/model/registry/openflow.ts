@@ -50,6 +50,7 @@ export const FLOW_PRIORITIES = {
     bfd: rank(650, 'local gateway: BFD of the default network'),
     masqueradedToService: rank(550, 'from the host to services, with a masquerade address as source already'),
     masquerade: rank(500, 'to and from services and the host itself, by fixed masquerade addresses'),
+    masqueradeIn: rank(320, 'drop what comes in from outside as a masquerade address: nobody there has one'),
     serviceAnswerBetween: rank(310, 'what a Service answers to another network of this node'),
     serviceBetweenAsNode: rank(301, 'from the default network to an external address of a tenant’s Service'),
     serviceBetween: rank(300, 'from a tenant to an external address of another network’s Service'),

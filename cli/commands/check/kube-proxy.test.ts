@@ -52,7 +52,7 @@ const cluster = (objects: Readonly<Record<string, object>>): KubeClient =>
 describe('a cluster', () => {
   it.each<[string, Readonly<Record<string, object>>, string, RegExp]>([
     ['with its DaemonSet', { 'kube-system/kube-proxy': {} }, 'warning', /^it runs beside, and nothing needs it/],
-    ['with none', {}, 'warning', /^it does not run: the agents need another way/],
+    ['with none', {}, 'warning', /^there is no DaemonSet of it: without it the agents need another way/],
     [
       'with none, and agents that know the address',
       { 'ovn-udn/udn-agent': daemonSet({ env: [{ name: 'KUBERNETES_SERVICE_HOST' }] }) },

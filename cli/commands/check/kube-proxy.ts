@@ -21,10 +21,10 @@ export const checkKubeProxy = (client: KubeClient, namespace: string): Promise<F
       );
     }
     if (await knowsServer(client, namespace))
-      return ok(`${NAME}: it does not run, and agents have KUBERNETES_SERVICE_HOST`);
+      return ok(`${NAME}: there is no DaemonSet of it in ${NAMESPACE}, and agents have KUBERNETES_SERVICE_HOST`);
     return warning(
       NAME,
-      'it does not run: the agents need another way from their nodes to the address of the API server, KUBERNETES_SERVICE_HOST in their settings',
+      'there is no DaemonSet of it: without it the agents need another way from their nodes to the address of the API server, KUBERNETES_SERVICE_HOST in their settings',
     );
   });
 

@@ -48,13 +48,14 @@ for _ in range(3):
 
 /**
  * Everything that is on interfaces of the places from before the work until `isEnough` says so: then what is waited for has
- * come, and what was sent before it. One program per node looks into the network namespaces of its pods, too.
+ * come, and what was sent before it. `again` is done as long as it has not: a busy machine loses frames. One program per node looks into the network namespaces of its pods, too.
  */
 export const capture = async (
   sandbox: Runner & Pick<Sandbox, 'status'>,
   places: readonly Place[],
   work: () => Promise<unknown>,
   isEnough: (frames: readonly CapturedFrame[]) => boolean,
+  again: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<readonly CapturedFrame[]> => {
   const file = `/tmp/capture-${randomBytes(4).toString('hex')}`;
   const pods = places.filter((place) => place.includes('/'));
@@ -74,7 +75,11 @@ export const capture = async (
   try {
     await eventually(async () => expect((await read()).places.toSorted()).toEqual(places.toSorted()), 30_000);
     await work();
-    await eventually(async () => expect(isEnough((await read()).frames)).toBe(true), 30_000);
+    await eventually(async () => {
+      const isThere = isEnough((await read()).frames);
+      if (!isThere) await again();
+      expect(isThere).toBe(true);
+    }, 30_000);
   } finally {
     await Promise.all(hosts.map((host) => runAt(sandbox, host, ['touch', `${file}.stop`])));
   }

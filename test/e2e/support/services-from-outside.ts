@@ -66,19 +66,15 @@ export const servicesFromOutside = (
   cluster: () => Sandbox,
   { hasVrf = false, hasKernelDatapath = false }: Kernel = {},
 ): void => {
-  beforeAll(() => applyAll(cluster()), 120_000);
+  beforeAll(() => applyPublicServices(cluster()), 120_000);
 
-  /** By everybody of these in turn, and by nobody else. */
-  const expectAnswers = async (run: RunThere, targets: readonly Target[], names: readonly string[]): Promise<void> => {
-    await eventually(async () =>
-      expect(await whoAnswers(run, targets, names.length > 1 ? OFTEN : 1)).toEqual(answeredBy(targets, names)),
-    );
-  };
   const expectNobody = async (run: RunThere, targets: readonly Target[]): Promise<void> => {
     await eventually(async () => expect((await whoAnswers(run, targets)).filter(isAnswer)).toEqual([]));
   };
   const outsider = (): RunThere => fromOutside(cluster());
   const inPod = (tenant: Tenant, node: NodeName): RunThere => fromPod(cluster(), client(tenant, node));
+
+  servicesBetweenNetworks(cluster, TENANTS, { hasVrf, hasKernelDatapath });
 
   describe.each(TENANTS)('a Service of %s', (tenant) => {
     it.each(NODES)('answers outside by its node port on %s', async (node) => {
@@ -93,34 +89,6 @@ export const servicesFromOutside = (
     it.each(NODES)('answers pods of its network on %s, by both nodes and all addresses', async (node) => {
       const targets = [...NODES.flatMap((one) => nodePortTargets(one, WEB(tenant))), ...addressTargets(WEB(tenant))];
       await expectAnswers(inPod(tenant, node), targets, backends(tenant));
-    });
-
-    it.each(NODES)('answers pods of all other networks on %s', async (node) => {
-      const nodes = hasVrf ? NODES : [other(node)];
-      const targets = [
-        ...nodes.flatMap((one) => nodePortTargets(one, WEB(tenant))),
-        ...(hasKernelDatapath ? addressTargets(WEB(tenant)) : []),
-      ];
-      for (const stranger of TENANTS.filter((one) => one !== tenant)) {
-        await expectAnswers(inPod(stranger, node), targets, backends(tenant));
-      }
-    });
-
-    it('answers pods of all other networks on a node that has none of its endpoints', async () => {
-      for (const stranger of TENANTS.filter((one) => one !== tenant)) {
-        const isShort = stranger !== 'plain' || hasKernelDatapath;
-        const targets = [...nodePortTargets('node-2', FAR(tenant)), ...(isShort ? addressTargets(FAR(tenant)) : [])];
-        await expectAnswers(inPod(stranger, 'node-1'), targets, [`${tenant}-local-node-2`]);
-      }
-    });
-
-    it.each(NODES)('answers processes of %s', async (node) => {
-      const isReached = hasVrf || tenant === 'plain';
-      const targets = [
-        ...(isReached ? NODES : [other(node)]).flatMap((one) => nodePortTargets(one, WEB(tenant))),
-        ...(isReached ? addressTargets(WEB(tenant)) : []),
-      ];
-      await expectAnswers(fromHost(cluster(), node), targets, backends(tenant));
     });
 
     it('stays on the node with externalTrafficPolicy Local, and sees who asks', async () => {
@@ -205,6 +173,52 @@ export const servicesFromOutside = (
   });
 };
 
+/** By everybody of these in turn, and by nobody else. */
+const expectAnswers = async (run: RunThere, targets: readonly Target[], names: readonly string[]): Promise<void> => {
+  await eventually(async () =>
+    expect(await whoAnswers(run, targets, names.length > 1 ? OFTEN : 1)).toEqual(answeredBy(targets, names)),
+  );
+};
+
+/** Services as pods of other networks and processes of nodes reach them. Call it where tests are declared. */
+export const servicesBetweenNetworks = (
+  cluster: () => Sandbox,
+  tenants: readonly Tenant[],
+  { hasVrf = false, hasKernelDatapath = false }: Kernel,
+): void => {
+  const inPod = (tenant: Tenant, node: NodeName): RunThere => fromPod(cluster(), client(tenant, node));
+
+  describe.each(tenants)('a Service of %s', (tenant) => {
+    it.each(NODES)('answers pods of all other networks on %s', async (node) => {
+      const nodes = hasVrf ? NODES : [other(node)];
+      const targets = [
+        ...nodes.flatMap((one) => nodePortTargets(one, WEB(tenant))),
+        ...(hasKernelDatapath ? addressTargets(WEB(tenant)) : []),
+      ];
+      for (const stranger of TENANTS.filter((one) => one !== tenant)) {
+        await expectAnswers(inPod(stranger, node), targets, backends(tenant));
+      }
+    });
+
+    it('answers pods of all other networks on a node that has none of its endpoints', async () => {
+      for (const stranger of TENANTS.filter((one) => one !== tenant)) {
+        const isShort = stranger !== 'plain' || hasKernelDatapath;
+        const targets = [...nodePortTargets('node-2', FAR(tenant)), ...(isShort ? addressTargets(FAR(tenant)) : [])];
+        await expectAnswers(inPod(stranger, 'node-1'), targets, [`${tenant}-local-node-2`]);
+      }
+    });
+
+    it.each(NODES)('answers processes of %s', async (node) => {
+      const isReached = hasVrf || tenant === 'plain';
+      const targets = [
+        ...(isReached ? NODES : [other(node)]).flatMap((one) => nodePortTargets(one, WEB(tenant))),
+        ...(isReached ? addressTargets(WEB(tenant)) : []),
+      ];
+      await expectAnswers(fromHost(cluster(), node), targets, backends(tenant));
+    });
+  });
+};
+
 /** Those of addresses, taken for ones on the link, that somebody there has. */
 const neighboursFound = async (sandbox: Sandbox, ips: readonly string[]): Promise<string[]> => {
   const { stdout } = await sandbox.outside(['sh', '-c', FIND_NEIGHBOURS, '-', nodeAddress('node-1', 4), ...ips]);
@@ -221,7 +235,8 @@ for ip; do ip neigh show "$ip" dev "$dev" | grep -o 'lladdr.*' | sed "s/^/$ip /"
 
 const isAnswer = (line: string): boolean => !/ → \((refused|silent)\)$/.test(line);
 
-const applyAll = async (sandbox: Sandbox): Promise<void> => {
+/** The networks, their Services and pods. */
+export const applyPublicServices = async (sandbox: Sandbox): Promise<void> => {
   await applyAndWait(sandbox, [
     ...TENANTS.map((tenant) => (tenant === 'plain' ? plainNamespace(tenant) : namespace(tenant))),
     ...NETWORKS,

@@ -58,7 +58,7 @@ describe('before an installation', () => {
       expect.stringMatching(/^ok: API server, v1\.\d+\.\d+$/),
       'ok: admission policies are served',
       'ok: this user may install',
-      expect.stringMatching(/^warning: kube-proxy: it does not run/),
+      expect.stringMatching(/^warning: kube-proxy: there is no DaemonSet of it: without it/),
     ]);
     expect(exitStatus).toBe(0);
   });
