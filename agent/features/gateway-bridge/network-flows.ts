@@ -187,7 +187,8 @@ const answers = ({ mac }: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow
   if (!patch.isDefault) return masqueradeIp === undefined ? [] : [asAsked(masqueradeIp)];
   return [
     flow('betweenNetworks', 'asNode', {
-      match: ip(family, { dst: ovnIp }),
+      // What conntrack knows nothing of any more would come here again and again.
+      match: { ct_state: '-trk', ...ip(family, { dst: ovnIp }) },
       actions: [ct({ table: 'betweenNetworks', zone: CT_ZONES.ovnMasquerade, nat: true })],
     }),
     asAsked(nodeIp),
