@@ -82,14 +82,23 @@ const isInside =
   (ip: Ip): boolean =>
     subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
 
-const reservedSubnets = (cluster: ReservedRanges): readonly Cidr[] => [
-  ...cluster.serviceSubnets,
-  ...cluster.joinSubnets,
-  ...cluster.udnJoinSubnets,
-  ...cluster.transitSubnets,
-  ...cluster.masqueradeSubnets,
-  ...SPECIAL,
-];
+const reservedSubnets = (cluster: ReservedRanges): readonly Cidr[] => {
+  const known = reservedSubnetsOf.get(cluster);
+  if (known !== undefined) return known;
+  const subnets = [
+    ...cluster.serviceSubnets,
+    ...cluster.joinSubnets,
+    ...cluster.udnJoinSubnets,
+    ...cluster.transitSubnets,
+    ...cluster.masqueradeSubnets,
+    ...SPECIAL,
+  ];
+  reservedSubnetsOf.set(cluster, subnets);
+  return subnets;
+};
+
+/** Asked for with every endpoint, and the same for as long as the settings live. */
+const reservedSubnetsOf = new WeakMap<ReservedRanges, readonly Cidr[]>();
 
 /** Nobody's, the host's own, of a link, and of groups. RFC 6890; an API server takes none of them, a file may hold them. */
 const SPECIAL = [

@@ -66,10 +66,11 @@ export const publishedService = (key: string, view: View): PublishedService | un
 
 const hostEndpoint = (targets: Targets, node: LocalNode): HostEndpoint[] => {
   if (targets.ready.length + targets.terminating.length === 0) return [];
-  return chooseEndpoints(targets, node)
-    .local.map(({ endpoint, port }) => ({ ip: endpoint.ip, port }))
-    .filter(({ ip }) => node.addresses.includes(ip))
-    .slice(0, 1);
+  const { local } = chooseEndpoints(targets, node);
+  if (local.length === 0) return [];
+  const own = new Set(node.addresses);
+  const found = local.find(({ endpoint }) => own.has(endpoint.ip));
+  return found === undefined ? [] : [{ ip: found.endpoint.ip, port: found.port }];
 };
 
 const isPublished = ({ ports, externalIps, loadBalancerIps }: ServiceFact): boolean =>
