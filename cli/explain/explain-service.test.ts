@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DifferenceStatus, ProblemStatus, ServiceStatus } from '../../api/agent-status.ts';
 import { explain } from '../commands/explain.ts';
-import type { Transact } from '../flows/datapaths.ts';
 import type { Row } from '../node/wire-values.ts';
 import type { ExplainSources } from './sources.ts';
+import { memoryTables } from './testing/memory-tables.ts';
 
 const NAME = 'red_net_Service_red/web_TCP_cluster';
 const KEY = `Load_Balancer/${NAME}`;
@@ -51,19 +51,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   Logical_Router: [{ name: 'GR_red_net_n1', load_balancer_group: GROUP_UUID }],
 };
 
-const database =
-  (tables: Readonly<Record<string, readonly Row[]>>): Transact =>
-  (operations) =>
-    Promise.resolve(
-      operations.map((operation) => {
-        if (operation.op !== 'select') throw new Error(`not asked for: ${operation.op}`);
-        const rows = (tables[operation.table] ?? []).filter((row) =>
-          operation.where.every(([column, , value]) => JSON.stringify(row[column]) === JSON.stringify(value)),
-        );
-        return { rows } as never;
-      }),
-    );
-
 const FLOWS = [
   ' cookie=0x1, duration=1s, table=14, n_packets=9, n_bytes=1, priority=120,tcp,metadata=0x8,nw_dst=10.96.0.7,tp_dst=80 actions=drop',
   ' cookie=0x2, duration=1s, table=21, n_packets=4, n_bytes=1, priority=120,ct_state=+new+trk,tcp,metadata=0x8,nw_dst=10.96.0.7,tp_dst=80 actions=drop',
@@ -89,9 +76,9 @@ const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
       Promise.resolve({ differences: [...(given.differences ?? [])], unreadable: [], unsupported: [] }),
     services: () => Promise.resolve([...found]),
   },
-  northbound: database(given.northbound ?? ROWS),
-  southbound: database(given.southbound ?? ROWS),
-  openvswitch: database({}),
+  northbound: memoryTables(given.northbound ?? ROWS),
+  southbound: memoryTables(given.southbound ?? ROWS),
+  openvswitch: memoryTables({}),
   runner: {
     run: ({ args }) => {
       expect(args).toEqual(['dump-flows', 'br-int', 'tcp,nw_dst=10.96.0.7,tcp_dst=80']);

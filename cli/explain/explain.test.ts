@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NetworkStatus, NodeStatus, PodStatus } from '../../api/agent-status.ts';
 import { explain } from '../commands/explain.ts';
-import type { Transact } from '../flows/datapaths.ts';
-import type { Row } from '../node/wire-values.ts';
 import type { ExplainSources } from './sources.ts';
+import { memoryTables } from './testing/memory-tables.ts';
 
 const UUID = '0a1b2c3d-0000-0000-0000-000000000000';
 const CHASSIS = '11111111-0000-0000-0000-000000000000';
@@ -35,20 +34,6 @@ const attachment = {
 
 const pod: PodStatus = { namespace: 'red', name: 'a', uid: 'u', attachments: [attachment], state: 'ready' };
 const node: NodeStatus = { name: 'n1' };
-
-/** Rows of a database by table; a condition on a column has to match. */
-const database =
-  (tables: Readonly<Record<string, readonly Row[]>>): Transact =>
-  (operations) =>
-    Promise.resolve(
-      operations.map((operation) => {
-        if (operation.op !== 'select') throw new Error(`not asked for: ${operation.op}`);
-        const rows = (tables[operation.table] ?? []).filter((row) =>
-          operation.where.every(([column, , value]) => JSON.stringify(row[column]) === JSON.stringify(value)),
-        );
-        return { rows } as never;
-      }),
-    );
 
 const NORTHBOUND = {
   Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03 10.100.0.3', type: '' }],
@@ -88,9 +73,9 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
     services: () => Promise.resolve([]),
   },
-  northbound: database(NORTHBOUND),
-  southbound: database(SOUTHBOUND),
-  openvswitch: database(VSWITCH),
+  northbound: memoryTables(NORTHBOUND),
+  southbound: memoryTables(SOUTHBOUND),
+  openvswitch: memoryTables(VSWITCH),
   runner: {
     run: ({ args }) => {
       expect(args).toEqual(['dump-flows', 'br-int', 'cookie=0xa1b2c3d/-1']);
@@ -122,30 +107,39 @@ describe('explain pod', () => {
   });
 
   it.each<[string, Partial<ExplainSources>, string, RegExp]>([
-    ['no northbound row', { northbound: database({}) }, 'northbound port', /no Logical_Switch_Port red.red_red_a/],
+    ['no northbound row', { northbound: memoryTables({}) }, 'northbound port', /no Logical_Switch_Port red.red_red_a/],
     [
       'another address in the row',
-      { northbound: database({ Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03' }] }) },
+      {
+        northbound: memoryTables({ Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03' }] }),
+      },
       'northbound port',
       /lacks 10\.100\.0\.3$/,
     ],
     [
       'a binding to another chassis',
-      { openvswitch: database({ ...VSWITCH, Open_vSwitch: [{ external_ids: ['map', [['system-id', 'other']]] }] }) },
+      {
+        openvswitch: memoryTables({ ...VSWITCH, Open_vSwitch: [{ external_ids: ['map', [['system-id', 'other']]] }] }),
+      },
       'southbound binding',
       /bound to chassis chassis-1, this node is other/,
     ],
-    ['no interface', { openvswitch: database({ ...VSWITCH, Interface: [] }) }, 'OVS interface', /no interface abc_1/],
+    [
+      'no interface',
+      { openvswitch: memoryTables({ ...VSWITCH, Interface: [] }) },
+      'OVS interface',
+      /no interface abc_1/,
+    ],
     [
       'an interface with an error',
-      { openvswitch: database({ ...VSWITCH, Interface: [{ ...INTERFACE, error: 'could not open abc_1' }] }) },
+      { openvswitch: memoryTables({ ...VSWITCH, Interface: [{ ...INTERFACE, error: 'could not open abc_1' }] }) },
       'OVS interface',
       /could not open abc_1/,
     ],
     [
       'flows that are not installed',
       {
-        openvswitch: database({
+        openvswitch: memoryTables({
           ...VSWITCH,
           Interface: [{ ...INTERFACE, external_ids: ['map', [['iface-id', 'red.red_red_a']]] }],
         }),
@@ -187,7 +181,7 @@ describe('explain pod', () => {
   });
 
   it('says which binding is missing before the flows that follow from it', async () => {
-    const { missing } = await of({ southbound: database({}) });
+    const { missing } = await of({ southbound: memoryTables({}) });
     expect(missing.map(({ what }) => what)).toEqual(['red_red: southbound binding', 'red_red: flows of br-int']);
   });
 
@@ -232,7 +226,7 @@ describe('explain network', () => {
     const unsupported = lacking.map((key) => ({ ...wanted[0], key, message: 'this kernel has no VRF' }) as never);
     const { data, lines, exitStatus } = await explain(
       sources({
-        openvswitch: database({ Interface: [management] }),
+        openvswitch: memoryTables({ Interface: [management] }),
         agent: {
           ...agent,
           wanted: () => Promise.resolve(wanted),
@@ -285,7 +279,9 @@ describe('explain network', () => {
       const { data } = await explain(
         sources({
           agent: { ...agent, node: () => Promise.resolve({ ...node, gateway }) },
-          openvswitch: database({ Interface: [management, { ...INTERFACE, name: patch, external_ids: ['map', []] }] }),
+          openvswitch: memoryTables({
+            Interface: [management, { ...INTERFACE, name: patch, external_ids: ['map', []] }],
+          }),
           runner: { run: ({ file }) => Promise.resolve({ stdout: file === 'ovs-appctl' ? ports : flows, stderr: '' }) },
         }),
         'network',

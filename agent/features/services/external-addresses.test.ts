@@ -1,24 +1,7 @@
 /** Who has an address or port that several Services want, and which none may have. */
 import { describe, expect, it } from 'vitest';
-import { type ServiceInput, TestCluster } from '../../testing/cluster.ts';
-
-const cluster = (): TestCluster =>
-  new TestCluster('node1')
-    .node('node1', {
-      id: 2,
-      transit: ['100.88.0.2/16', 'fd97::2/64'],
-      subnets: { default: ['10.128.0.0/23'], red_net: ['10.70.0.0/24', 'fd00:70::/64'] },
-    })
-    .gateway('node1', { addresses: ['172.30.0.2/24', 'fd00:172::2/64'], nextHops: ['172.30.0.1'] })
-    .namespace('plain')
-    .namespace('red', true)
-    .network('red_net', {
-      id: 1,
-      topology: 'layer3',
-      subnets: ['10.70.0.0/16', 'fd00:70::/48'],
-      namespace: 'red',
-      nad: 'net',
-    });
+import type { ServiceInput, TestCluster } from '../../testing/cluster.ts';
+import { serviceCluster } from '../../testing/service-cluster.ts';
 
 const BASE: ServiceInput = { ips: ['172.16.1.7'], ports: ['http:TCP/80'] };
 const EARLY = '2026-01-01T00:00:00Z';
@@ -42,7 +25,7 @@ const told = (it: TestCluster, key: string): unknown[] =>
 describe('an address of a node', () => {
   const ON_NODE = { ...BASE, externalIps: ['172.30.0.9'] };
   const nodes = (): TestCluster => {
-    const it = cluster();
+    const it = serviceCluster();
     it.facts.set('nodeAddress', '172.30.0.9', true);
     return it;
   };
@@ -70,13 +53,13 @@ describe('an address of a node', () => {
 });
 
 it('what is no address is told of, and the rest is served', () => {
-  const it = cluster().service('plain/a', { ...BASE, externalIps: ['192.0.2.1'], badIps: ['010.0.0.1'] });
+  const it = serviceCluster().service('plain/a', { ...BASE, externalIps: ['192.0.2.1'], badIps: ['010.0.0.1'] });
   expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
   expect(told(it, 'plain/a')).toEqual(['not reached at 010.0.0.1: no address']);
 });
 
 it('an address of a family that the Service lacks keeps it from nobody', () => {
-  const it = cluster()
+  const it = serviceCluster()
     .service('plain/a', { ...BASE, externalIps: ['2001:db8::7'], createdAt: EARLY })
     .service('plain/b', { ...BASE, ips: ['fd00:10:96::7'], externalIps: ['2001:db8::7'], createdAt: LATE });
   expect(Object.entries(owners(it)).filter(([vip]) => vip.startsWith('[2001'))).toEqual([
@@ -88,7 +71,7 @@ describe('an address and port that two Services want', () => {
   it.each(['plain/b', 'red/b'])(
     'is the older one’s, on whatever network %s is; the other is told, and has it when it is free',
     (other) => {
-      const it = cluster()
+      const it = serviceCluster()
         .service(other, { ...BASE, externalIps: ['192.0.2.1'], createdAt: LATE })
         .service('plain/a', { ...BASE, loadBalancerIps: ['192.0.2.1'], createdAt: EARLY });
       expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
@@ -103,12 +86,12 @@ describe('an address and port that two Services want', () => {
 
   it('is the first one’s by name, when both are as old', () => {
     const wanting = { ...BASE, externalIps: ['192.0.2.1'] };
-    const it = cluster().service('plain/b', wanting).service('plain/c', wanting).service('plain/a', wanting);
+    const it = serviceCluster().service('plain/b', wanting).service('plain/c', wanting).service('plain/a', wanting);
     expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
   });
 
   it('is two things on two ports, or of two protocols', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
       .service('plain/b', { ...BASE, ports: ['TCP/81', 'UDP/80', 'TCP/80'], externalIps: ['192.0.2.1'] });
     expect(owners(it)).toMatchObject({ '192.0.2.1:80': 'plain/b', '192.0.2.1:81': 'plain/b' });
@@ -116,7 +99,7 @@ describe('an address and port that two Services want', () => {
   });
 
   it('is a node port’s, when it is an address of the node', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('plain/a', { ...BASE, ports: ['TCP/30080'], externalIps: ['172.30.0.2', '192.0.2.1'], createdAt: EARLY })
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'red/b', '192.0.2.1:30080': 'plain/a' });
@@ -124,7 +107,7 @@ describe('an address and port that two Services want', () => {
   });
 
   it('is for one of two with the same node port, too', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE })
       .service('plain/a', { ...BASE, ports: ['TCP/80@30080'], createdAt: EARLY });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'plain/a' });
@@ -132,7 +115,7 @@ describe('an address and port that two Services want', () => {
   });
 
   it('concerns those that want it, and no other', () => {
-    const it = cluster();
+    const it = serviceCluster();
     for (const name of ['a', 'b', 'c'])
       it.service(`plain/${name}`, { ...BASE, externalIps: [`192.0.2.${name === 'c' ? 2 : 1}`] });
     it.render();
@@ -152,7 +135,7 @@ describe('an address and port that two Services want', () => {
   });
 
   it('is told of by the agent of the node with its first endpoint', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
       .service('plain/b', { ...BASE, externalIps: ['192.0.2.1'] });
     const events = (): unknown[] => it.render().diagnostics.flatMap(({ event }) => event ?? []);
@@ -171,7 +154,7 @@ describe('an address and port that two Services want', () => {
 it.each(['172.16.1.8', '10.128.0.9', '100.64.0.2', '169.254.0.2', '127.0.0.1', '224.0.0.1'])(
   'what is sent to %s inside the cluster is not taken by a Service',
   (ip) => {
-    const it = cluster().service('plain/a', { ...BASE, externalIps: [ip, '192.0.2.1'] });
+    const it = serviceCluster().service('plain/a', { ...BASE, externalIps: [ip, '192.0.2.1'] });
     expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
     expect(told(it, 'plain/a')).toEqual([
       `not reached at ${ip}: inside the cluster, where it would take what is sent to others`,
@@ -180,6 +163,6 @@ it.each(['172.16.1.8', '10.128.0.9', '100.64.0.2', '169.254.0.2', '127.0.0.1', '
 );
 
 it('a tenant does not take what is sent to pods of its network', () => {
-  const it = cluster().service('red/a', { ...BASE, externalIps: ['10.70.9.9', '192.0.2.1'] });
+  const it = serviceCluster().service('red/a', { ...BASE, externalIps: ['10.70.9.9', '192.0.2.1'] });
   expect(owners(it)).toEqual({ '192.0.2.1:80': 'red/a' });
 });

@@ -3,27 +3,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
-import { type EndpointInput, type ServiceInput, type SliceInput, TestCluster } from '../../testing/cluster.ts';
+import type { EndpointInput, ServiceInput, SliceInput } from '../../testing/cluster.ts';
+import { serviceCluster } from '../../testing/service-cluster.ts';
 import { chooseEndpoints, type Target } from './choice.ts';
-
-const cluster = (): TestCluster =>
-  new TestCluster('node1')
-    .node('node1', {
-      id: 2,
-      transit: ['100.88.0.2/16', 'fd97::2/64'],
-      subnets: { default: ['10.128.0.0/23'], red_net: ['10.70.0.0/24', 'fd00:70::/64'] },
-      zone: 'east',
-    })
-    .gateway('node1', { addresses: ['172.30.0.2/24', 'fd00:172::2/64'], nextHops: ['172.30.0.1'] })
-    .namespace('plain')
-    .namespace('red', true)
-    .network('red_net', {
-      id: 1,
-      topology: 'layer3',
-      subnets: ['10.70.0.0/16', 'fd00:70::/48'],
-      namespace: 'red',
-      nad: 'net',
-    });
 
 const names = (all: readonly string[]) => fc.option(fc.subarray([...all], { minLength: 1 }), { nil: undefined });
 const endpoint = (ips: readonly string[]): fc.Arbitrary<EndpointInput> =>
@@ -91,7 +73,7 @@ it('no address and port is answered twice on a switch or router, and none outsid
   });
   fc.assert(
     fc.property(two, ({ plain, red, slices }) => {
-      const it = cluster().service('plain/web', plain).service('red/web', red);
+      const it = serviceCluster().service('plain/web', plain).service('red/web', red);
       it.slices('plain/web', ...slices).slices('red/web', ...slices);
       const { northbound } = it.render();
       const owners = new Map<string, string>();
@@ -116,7 +98,7 @@ it('a tenant’s load balancers send to its own network, and none to what is res
   });
   fc.assert(
     fc.property(input, ({ service: asked, slices }) => {
-      const it = cluster()
+      const it = serviceCluster()
         .service('red/web', asked)
         .slices('red/web', ...slices);
       const targets = (it.render().northbound['Load_Balancer'] ?? []).flatMap(({ vips }) =>

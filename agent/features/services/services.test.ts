@@ -1,35 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { TestCluster } from '../../testing/cluster.ts';
+import type { TestCluster } from '../../testing/cluster.ts';
+import { serviceCluster } from '../../testing/service-cluster.ts';
 
 const HTTP = { ips: ['172.16.1.7'], ports: ['http:TCP/80'] };
-
-/** Tenant `red` has a layer-3 network, `green` one of layer 2, and `plain` none. */
-const cluster = (): TestCluster =>
-  new TestCluster('node1')
-    .node('node1', {
-      id: 2,
-      transit: ['100.88.0.2/16', 'fd97::2/64'],
-      subnets: { default: ['10.128.0.0/23'], red_net: ['10.70.0.0/24', 'fd00:70::/64'] },
-    })
-    .gateway('node1', { addresses: ['172.30.0.2/24', 'fd00:172::2/64'], nextHops: ['172.30.0.1'] })
-    .namespace('plain')
-    .namespace('red', true)
-    .namespace('green', true)
-    .network('red_net', {
-      id: 1,
-      topology: 'layer3',
-      subnets: ['10.70.0.0/16', 'fd00:70::/48'],
-      namespace: 'red',
-      nad: 'net',
-    })
-    .network('green_net', {
-      id: 2,
-      topology: 'layer2',
-      subnets: ['10.71.0.0/16'],
-      namespace: 'green',
-      nad: 'net',
-      tunnelKeys: [500, 501],
-    });
 
 const rows = (it: TestCluster, table: string) => it.render().northbound[table] ?? [];
 const balancer = (it: TestCluster, name: string) => rows(it, 'Load_Balancer').find((row) => row['name'] === name);
@@ -40,7 +13,7 @@ const mirror = (network: string) => ({ madeFor: 'primary', network }) as const;
 
 describe('a Service of a tenant', () => {
   it('is a load balancer of its network, with the addresses that its pods have there', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('red/web', { ips: ['172.16.1.7', 'fd00:10:96::7'], ports: ['http:TCP/80', 'TCP/443', 'dns:UDP/53'] })
       .slices(
         'red/web',
@@ -87,7 +60,7 @@ describe('a Service of a tenant', () => {
   });
 
   it('is one on the switch and the gateway of layer 2, too', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('green/web', HTTP)
       .slices('green/web', { ...mirror('green_net'), ports: ['http:TCP/8080'], ready: ['10.71.0.5'] });
     expect(vips(it, 'green_net_Service_green/web_TCP_cluster')).toEqual({ '172.16.1.7:80': '10.71.0.5:8080' });
@@ -105,7 +78,7 @@ describe('a Service of a tenant', () => {
     ['of a node', { ready: ['172.30.0.2', '10.70.0.5', '172.30.0.3'] }, ['172.30.0.2 and 1 more']],
   ])('sends nothing to an address %s, whoever wrote it', (_, addresses, [told]) => {
     for (const madeBy of [{ madeFor: 'any' } as const, mirror('red_net')]) {
-      const it = cluster()
+      const it = serviceCluster()
         .service('red/web', HTTP)
         .slices('red/web', { ...madeBy, ports: ['http:TCP/8080'], ...addresses });
       const own = addresses.ready.filter((ip) => ip.startsWith('10.70.')).map((ip) => `${ip}:8080`);
@@ -119,7 +92,7 @@ describe('a Service of a tenant', () => {
   });
 
   it('without a selector has slices that somebody has written; mirrors of another network do not count', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('red/web', HTTP)
       .slices(
         'red/web',
@@ -130,7 +103,7 @@ describe('a Service of a tenant', () => {
   });
 
   it('waits for its namespace and its network, and goes with them', () => {
-    const it = cluster().service('red/web', HTTP);
+    const it = serviceCluster().service('red/web', HTTP);
     const name = 'red_net_Service_red/web_TCP_cluster';
     expect(vips(it, name)).toEqual({ '172.16.1.7:80': '' });
     const primary = it.facts.get('primaryNad', 'red');
@@ -153,7 +126,7 @@ describe('a Service of the default network', () => {
   const NAME = 'Service_plain/web_TCP_cluster';
 
   it('is a load balancer there, and nowhere else', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('plain/web', HTTP)
       .slices(
         'plain/web',
@@ -182,7 +155,7 @@ describe('a Service of the default network', () => {
     '224.0.0.1',
     '0.0.0.0',
   ])('sends nothing to %s, which is part of how networks are kept apart, or nobody', (ip) => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('plain/web', HTTP)
       .slices('plain/web', { ports: ['http:TCP/80'], ready: [ip] });
     expect(vips(it, NAME)).toEqual({ '172.16.1.7:80': '' });
@@ -194,7 +167,10 @@ describe('a Service of the default network', () => {
     [86_400, {}, ['ip_dst', 'ip_src']],
     [undefined, {}, undefined],
   ])('keeps clients with their endpoints for %s seconds', (affinitySeconds, options, fields) => {
-    const it = cluster().service('plain/web', { ...HTTP, ...(affinitySeconds !== undefined && { affinitySeconds }) });
+    const it = serviceCluster().service('plain/web', {
+      ...HTTP,
+      ...(affinitySeconds !== undefined && { affinitySeconds }),
+    });
     const row = balancer(it, NAME);
     expect({ affinity_timeout: undefined, ...(row?.['options'] as object) }).toMatchObject({
       affinity_timeout: undefined,
@@ -207,7 +183,7 @@ describe('a Service of the default network', () => {
 describe('endpoints', () => {
   const NAME = 'Service_plain/web_TCP_cluster';
   const ofWeb = (...slices: Parameters<TestCluster['slices']> extends [string, ...infer Rest] ? Rest : never) =>
-    cluster()
+    serviceCluster()
       .service('plain/web', { ips: ['172.16.1.7'], ports: ['a:TCP/1', 'b:TCP/2'] })
       .slices('plain/web', ...slices);
 
@@ -235,7 +211,7 @@ describe('endpoints', () => {
   });
 
   it('are those of the port’s protocol', () => {
-    const it = cluster()
+    const it = serviceCluster()
       .service('plain/web', { ips: ['172.16.1.7'], ports: ['a:TCP/1', 'a:SCTP/1'] })
       .slices('plain/web', { ports: ['a:SCTP/9'], ready: ['10.128.0.5'] });
     expect(vips(it, NAME)).toEqual({ '172.16.1.7:1': '' });
@@ -247,7 +223,7 @@ describe('endpoints', () => {
 });
 
 it('a Service that changes is rendered alone', () => {
-  const it = cluster();
+  const it = serviceCluster();
   for (const name of ['a', 'b', 'c']) {
     it.service(`plain/${name}`, HTTP).slices(`plain/${name}`, { ports: ['http:TCP/80'], ready: ['10.128.0.5'] });
   }
