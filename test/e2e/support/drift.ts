@@ -66,7 +66,10 @@ export const drift = (
   const shown = damages.filter((damage) => damage.shown === true);
   describe.runIf(shown.length > 0)('while it lasts, udnctl diff says where', () => {
     it.each(shown)('$what', async ({ command, where }) => {
-      await eventually(async () => expect(await differingPlaces(cluster(), command)).toContain(where));
+      await eventually(
+        async () => expect(await differingPlaces(cluster(), command)).toContain(where),
+        await repairMs(cluster()),
+      );
       await untilRepaired(cluster(), right);
       await eventually(async () => expect(await differingPlaces(cluster())).toEqual([]));
     });
@@ -111,13 +114,14 @@ const repairs = async (sandbox: Sandbox, where: BackendName | undefined): Promis
     .reduce((sum, [, , count]) => sum + Number(count), 0);
 };
 
-/** @param damage is done again and again while it is looked: it is there for a moment only each time */
+/** @param damage is done again and again until it was looked: it is there for a moment only each time */
 const differingPlaces = async (sandbox: Sandbox, damage = 'true'): Promise<BackendName[]> => {
   const script = `
     i=0
-    while [ $i -lt 20 ]; do i=$((i + 1)); ${damage}; done >/dev/null 2>&1 &
+    while [ $i -lt 2000 ]; do i=$((i + 1)); ${damage}; done >/dev/null 2>&1 &
     udnctl diff -o json
     status=$?
+    kill $! 2>/dev/null
     wait
     exit $status`;
   const { differences } = differencesSchema.parse(JSON.parse(await outputOfDiff(sandbox, script)));
