@@ -93,6 +93,13 @@ const linkChange = async (node: string): Promise<void> => {
 
 const killAgent = (node: string): Promise<void> => eventually(() => sandbox.kill(node, 'agent', 'SIGKILL'));
 
+/** Pods that were deleted last may still be leaving, and nobody can ask in them who they reach. */
+const untilGone = (wanted: readonly string[]): Promise<void> =>
+  eventually(async () => {
+    const there = (await objects.list('pods')).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    expect(there.sort()).toEqual([...wanted, ...STAYING].sort());
+  });
+
 /** Northbound rows that are ours, by table and key, and how many members their sets have. */
 const ownedRows = async (node: string): Promise<string[]> => {
   const { northbound } = await readNodeState(sandbox, node);
@@ -170,6 +177,7 @@ describe(`the agent, killed ${KILLS} times at random moments of ADD and DEL`, ()
     try {
       await Promise.all(churns.flatMap(({ wanted }) => wanted).map((key) => objects.wait('pod', key, 'ready')));
       const ready = performance.now() - start;
+      await untilGone(churns.flatMap(({ wanted }) => wanted));
       await untilNothingLeaks(sandbox);
       const clean = performance.now() - start;
       const probes = await requireReachability(sandbox);
