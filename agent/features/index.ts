@@ -18,6 +18,7 @@ import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
 import { serviceFlows } from './service-flows/index.ts';
+import { hostInternalServices, serviceInternal } from './service-internal/index.ts';
 import { hostServices, serviceNftables } from './service-nftables/index.ts';
 import { loadBalancerGroups, services } from './services/index.ts';
 import { zone } from './zone/index.ts';
@@ -54,6 +55,8 @@ export const FEATURES: readonly Feature[] = [
   serviceFlows,
   hostServices,
   serviceNftables,
+  hostInternalServices,
+  serviceInternal,
   nodePorts,
   defaultServiceRoutes,
   defaultServiceFlows,

@@ -7,7 +7,8 @@ import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressOfFamily } from './support/packets.ts';
-import type { Target } from './support/service-clients.ts';
+import type { RunThere, Target } from './support/service-clients.ts';
+import { fromHost } from './support/service-doors.ts';
 import { expectAnswersAt, expectRefusedAt } from './support/service-expectations.ts';
 import { backend, clusterIps, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services.ts';
 
@@ -71,6 +72,46 @@ const slices = async (
     return writtenSlice(tenant, `${name}-${family}`, name, endpoints);
   });
 };
+
+describe('internalTrafficPolicy Local, for processes of nodes', () => {
+  const host = (node: NodeName): RunThere => fromHost(cluster(), node);
+  const local = { internalTrafficPolicy: 'Local' };
+
+  it('is this node’s pods, and a refusal where there is none', async () => {
+    await applyAndWait(cluster(), [
+      service('plain', 'own', { app: 'web', spec: local }),
+      service('plain', 'single', { app: 'single', spec: local }),
+      backend('plain', 'plain-single', 'node-2', 'single'),
+    ]);
+    const own = await targetsOf(cluster(), 'plain/own');
+    for (const node of NODES) await expectAnswersAt(cluster(), host(node), own, [webOn('plain', node)]);
+    const single = await targetsOf(cluster(), 'plain/single');
+    await expectAnswersAt(cluster(), host('node-2'), single, ['plain-single']);
+    await expectRefusedAt(cluster(), host('node-1'), single);
+    await applyAndWait(cluster(), [
+      service('plain', 'single', { app: 'single', spec: { internalTrafficPolicy: 'Cluster' } }),
+    ]);
+    for (const node of NODES) await expectAnswersAt(cluster(), host(node), single, ['plain-single']);
+  });
+
+  it('is the node itself, where it is an endpoint', async () => {
+    const { spec, ...onNode } = backend('plain', 'plain-on-node', 'node-2', 'on-node');
+    await applyAndWait(cluster(), [
+      { ...onNode, spec: { ...(spec as object), hostNetwork: true } },
+      service('plain', 'on-node', { app: 'on-node', spec: local }),
+    ]);
+    const targets = await targetsOf(cluster(), 'plain/on-node');
+    await expectAnswersAt(cluster(), host('node-2'), targets, ['node-2']);
+    await expectRefusedAt(cluster(), host('node-1'), targets);
+    await (await cluster().objects()).delete([service('plain', 'on-node', {})], { timeoutSeconds: 30 });
+    for (const node of NODES) {
+      await eventually(async () => {
+        const { stdout } = await cluster().node(node, ['nft', 'list', 'table', 'inet', 'ovn-udn']);
+        expect(stdout).not.toContain('"plain/on-node"');
+      });
+    }
+  });
+});
 
 describe.each(TENANTS)('a Service of %s', (tenant) => {
   it('with internalTrafficPolicy Local is answered by pods of the client’s node', async () => {

@@ -5,10 +5,31 @@ import type { HostItem } from '../../../datapath/host/types.ts';
 import { addressAt, type Cidr, cidrFamily, hostRoute, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import { managementLinkName } from '../../model/host-names.ts';
+import { PACKET_MARKS } from '../../model/registry/marks.ts';
+import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES } from '../../model/registry/routing.ts';
 import type { View } from '../../model/view.ts';
 import { type BridgeFamily, bridgeFamilies } from '../gateway-bridge/site.ts';
 import type { LocalNetwork } from '../local-network.ts';
-import { fixedNeighbour, linkSetting, routeItem } from './items.ts';
+import { fixedNeighbour, linkSetting, routeItem, ruleItem } from './items.ts';
+
+/**
+ * What is marked as for Services whose traffic stays on the node: by the management port to the node's switch, which has their
+ * endpoints here (`service-internal`).
+ */
+export const internalServiceRoutes = ({ network, subnets }: LocalNetwork, view: View): HostItem[] => {
+  if (view.gateway(view.node) === undefined) return [];
+  const dev = managementLinkName(network.id);
+  const { priority, table } = { priority: RULE_PRIORITIES.internalTrafficLocal, table: MANAGEMENT_PORT_TABLE };
+  return subnets.flatMap((subnet): HostItem[] => {
+    const family = cidrFamily(subnet);
+    const services = view.cluster.serviceSubnets.filter((dst) => cidrFamily(dst) === family);
+    const via = gatewayIp(network, subnet);
+    return [
+      ...services.map((dst) => routeItem({ table, dst, via, dev })),
+      ruleItem({ family, priority, fwmark: PACKET_MARKS.internalTrafficLocal, table }),
+    ];
+  });
+};
 
 /** By the node's own subnet to all pods. The neighbour is OVN's router: it has the same MAC for both families. */
 export const defaultNetworkRoutes = ({ network, subnets }: LocalNetwork, { cluster }: View): HostItem[] => {

@@ -5,7 +5,7 @@
 import { managementMac } from '../../../api/network.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { localNetwork } from '../local-network.ts';
-import { defaultNetworkRoutes, gatewayBridgeItems } from './default-network.ts';
+import { defaultNetworkRoutes, gatewayBridgeItems, internalServiceRoutes } from './default-network.ts';
 import { managementLink, managementOvsPort } from './management-link.ts';
 import { tenantItems } from './tenant-routing.ts';
 
@@ -18,7 +18,7 @@ export const hostNetwork: FeatureOver<'network'> = {
     if (local === undefined || mac === undefined) return EMPTY_FRAGMENT;
     const isDefault = local.network.role === 'default';
     const items = isDefault
-      ? [...managementLink(local), ...defaultNetworkRoutes(local, view)]
+      ? [...managementLink(local), ...defaultNetworkRoutes(local, view), ...internalServiceRoutes(local, view)]
       : tenantItems(local, view);
     if (items === undefined) return EMPTY_FRAGMENT;
     return { openvswitch: managementOvsPort(local.network, view.node, mac), host: { items } };

@@ -3,7 +3,7 @@ import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { networkFamilies } from '../../../api/network.ts';
 import type { ServicePort, ServiceProtocol } from '../../../api/service.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
-import type { NetworkFact, ServiceFact } from '../../model/facts.ts';
+import type { NetworkFact, ServiceFact, SliceFact } from '../../model/facts.ts';
 import type { View } from '../../model/view.ts';
 import { localNetwork } from '../local-network.ts';
 import { chooseEndpoints, type Targets, targetsOf } from './choice.ts';
@@ -59,10 +59,17 @@ export const publishedService = (key: string, view: View): PublishedService | un
     ...port,
     nodePort: external.nodePort(port),
     externalIps: external.ips(port).filter((ip) => clusterIpOf(service, ipFamily(ip)) !== undefined),
-    hostEndpoints: FAMILIES.flatMap((family) => hostEndpoint(targetsOf(slices, port, family), node)),
+    hostEndpoints: hostEndpointsOf(slices, port, node),
   }));
   return { service, network, ports };
 };
+
+/** Of a port, those that are this node and that a policy `Local` would send to: at most one of each family. */
+export const hostEndpointsOf = (
+  slices: readonly SliceFact[],
+  port: Pick<ServicePort, 'name' | 'protocol'>,
+  node: LocalNode,
+): HostEndpoint[] => FAMILIES.flatMap((family) => hostEndpoint(targetsOf(slices, port, family), node));
 
 const hostEndpoint = (targets: Targets, node: LocalNode): HostEndpoint[] => {
   if (targets.ready.length + targets.terminating.length === 0) return [];

@@ -41,6 +41,16 @@ export const NFT_CHAINS = {
     purpose: 'Services with `externalTrafficPolicy: Local`: to the address that has only this node’s endpoints',
   },
   services: { name: 'services', purpose: 'all Services, by their maps' },
+  servicesInternalMark: {
+    name: 'services-itp-mark',
+    hook: { type: 'route', hook: 'output', priority: -150 },
+    purpose: 'what the host sends to Services with `internalTrafficPolicy: Local` goes by the management port',
+  },
+  servicesInternal: {
+    name: 'services-itp',
+    hook: { type: 'nat', hook: 'output', priority: -100 },
+    purpose: 'the same to endpoints that are the node itself: not by way of OVN',
+  },
   tenantServicesIn: {
     name: 'udn-service-prerouting',
     hook: { type: 'filter', hook: 'prerouting', priority: -150 },
@@ -89,6 +99,11 @@ export const NFT_SETS = {
   nodePortsLocal: { name: 'nodeports-etp-local', purpose: 'those for which only this node’s endpoints count' },
   externalIps: { name: 'external-ips', purpose: 'external addresses and ports → ClusterIP and port' },
   externalIpsLocal: { name: 'external-ips-etp-local', purpose: 'those for which only this node’s endpoints count' },
+  internalToMark: {
+    name: 'itp-services-to-mark',
+    purpose: 'ClusterIPs and ports with `internalTrafficPolicy: Local`, of the default network',
+  },
+  internalToHost: { name: 'itp-services-to-host', purpose: 'those with an endpoint that is the node → it' },
   markNodePorts: { name: 'udn-mark-nodeports', purpose: 'node ports → mark chain of the Service’s network' },
   markExternalIps: { name: 'udn-mark-external-ips', purpose: 'external addresses and ports → the same' },
   remoteNodes: { name: 'remote-node-ips', purpose: 'addresses of other nodes' },

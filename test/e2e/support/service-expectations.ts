@@ -2,10 +2,16 @@
 import { expect } from 'vitest';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { type Attempt, ask, type Target } from './service-clients.ts';
+import { type Attempt, ask, askFrom, type RunThere, type Target } from './service-clients.ts';
 
 /** As often as it takes for each of two endpoints to get one, but for one in a million times. */
 const OFTEN = 20;
+
+/** `namespace/name` of a pod, or whoever runs commands elsewhere. */
+type Client = string | RunThere;
+
+const askBy = (sandbox: Sandbox, client: Client, targets: readonly Target[]): Promise<Attempt[]> =>
+  typeof client === 'string' ? ask(sandbox, client, targets) : askFrom(client, targets);
 
 export const repeated = (target: Target): Target[] => Array.from({ length: OFTEN }, () => target);
 export const outcomes = (attempts: readonly Attempt[]): string[] => [
@@ -14,16 +20,16 @@ export const outcomes = (attempts: readonly Attempt[]): string[] => [
 export const whoAnswered = (attempts: readonly Attempt[]): string[] =>
   [...new Set(attempts.filter(({ outcome }) => outcome === 'answered').map(({ text }) => text))].sort();
 
-/** Every target is answered by these, and by nobody else. @param client `namespace/name` of a pod */
+/** Every target is answered by these, and by nobody else. */
 export const expectAnswersAt = async (
   sandbox: Sandbox,
-  client: string,
+  client: Client,
   targets: readonly Target[],
   names: readonly string[],
 ): Promise<void> => {
   for (const target of targets) {
     await eventually(async () => {
-      const attempts = await ask(sandbox, client, repeated(target));
+      const attempts = await askBy(sandbox, client, repeated(target));
       expect(
         attempts.filter(({ outcome }) => outcome !== 'answered'),
         JSON.stringify(target),
@@ -33,10 +39,10 @@ export const expectAnswersAt = async (
   }
 };
 
-/** At once, at each target. @param client `namespace/name` of a pod */
-export const expectRefusedAt = async (sandbox: Sandbox, client: string, targets: readonly Target[]): Promise<void> => {
+/** At once, at each target. */
+export const expectRefusedAt = async (sandbox: Sandbox, client: Client, targets: readonly Target[]): Promise<void> => {
   await eventually(async () => {
-    const attempts = await ask(sandbox, client, targets);
+    const attempts = await askBy(sandbox, client, targets);
     expect(outcomes(attempts), JSON.stringify(attempts)).toEqual(['refused']);
     for (const { seconds } of attempts) expect(seconds).toBeLessThan(1);
   });
