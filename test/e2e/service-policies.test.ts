@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressOfFamily } from './support/packets.ts';
@@ -104,6 +104,8 @@ describe('internalTrafficPolicy Local, for processes of nodes', () => {
     await expectAnswersAt(cluster(), host('node-2'), targets, ['node-2']);
     await expectRefusedAt(cluster(), host('node-1'), targets);
     await (await cluster().objects()).delete([service('plain', 'on-node', {})], { timeoutSeconds: 30 });
+    // Others need its ports.
+    await deletePods(cluster(), 'plain/plain-on-node');
     for (const node of NODES) {
       await eventually(async () => {
         const { stdout } = await cluster().node(node, ['nft', 'list', 'table', 'inet', 'ovn-udn']);
