@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { describeRef, metadataSchema, type ObjectMeta, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
+import { usualEndpointSlice } from './usual-endpoint-slice.ts';
 
 export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 
@@ -57,7 +58,7 @@ export interface EndpointSlice {
 
 /** @throws ApiError */
 export const parseEndpointSlice = (value: unknown): EndpointSlice =>
-  parseWith(sliceSchema, value, describeRef(refOf('EndpointSlice', value)));
+  usualEndpointSlice(value) ?? parseWith(sliceSchema, value, describeRef(refOf('EndpointSlice', value)));
 
 /** Unknown is to be taken for true, as the API says of the field. */
 export const isReady = ({ conditions }: Endpoint): boolean => conditions?.ready ?? true;
@@ -98,7 +99,8 @@ const portSchema = z.looseObject({
   port: z.number().int().nullish(),
 });
 
-const sliceSchema = z.object({
+/** Exported for tests: `usualEndpointSlice` reads the same. */
+export const sliceSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
   addressType: z.enum(['IPv4', 'IPv6', 'FQDN']),
   endpoints: z.array(endpointSchema).nullish().transform(none),

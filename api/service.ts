@@ -4,6 +4,7 @@ import type { Ip } from '../net/ip.ts';
 import { describeRef, metadataSchema, type ObjectMeta, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 import { ipSchema } from './scalars.ts';
+import { usualService } from './usual-service.ts';
 
 export const SERVICE_PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 export type ServiceProtocol = (typeof SERVICE_PROTOCOLS)[number];
@@ -44,8 +45,10 @@ export interface Service {
 }
 
 /** @throws ApiError */
-export const parseService = (value: unknown): Service => {
-  const { metadata, spec, status } = parseWith(serviceSchema, value, describeRef(refOf('Service', value)));
+export const parseService = (value: unknown): Service =>
+  serviceOf(usualService(value) ?? parseWith(serviceSchema, value, describeRef(refOf('Service', value))));
+
+const serviceOf = ({ metadata, spec, status }: ServiceFields): Service => {
   const externalIPs = spec.type === 'ExternalName' ? [] : spec.externalIPs;
   const ingress = spec.type === 'LoadBalancer' ? ingressIps(status?.loadBalancer) : [];
   const bad = [...externalIPs, ...ingress].filter((text) => addressesOf([text]).length === 0);
@@ -133,13 +136,15 @@ const loadBalancerSchema = z.object({
     .transform(none),
 });
 
-const serviceSchema = z.object({
+/** Exported for tests: `usualService` reads the same. */
+export const serviceSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
   spec: specSchema,
   status: z.object({ loadBalancer: loadBalancerSchema.nullish() }).nullish(),
 });
 
-type Spec = z.output<typeof specSchema>;
+export type ServiceFields = z.output<typeof serviceSchema>;
+type Spec = ServiceFields['spec'];
 
 const clusterIpsOf = ({ clusterIP, clusterIPs }: Spec): Ip[] =>
   (clusterIPs ?? [clusterIP]).filter((ip): ip is Ip => ip != null);
