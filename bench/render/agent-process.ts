@@ -11,15 +11,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { projectPod } from '../../agent/inputs/pod-projection.ts';
-import type { KubeObject } from '../../kube/types.ts';
 import { type RenderAgent, startRenderAgent } from './agent.ts';
+import { readPages } from './object-pages.ts';
 import { LOCAL_NODE, podObject } from './objects.ts';
 import { type StaticCaches, staticCaches } from './static-caches.ts';
 
 const main = async ([file = '', remote = '', recording]: readonly string[]): Promise<void> => {
   const text = readFileSync(file, 'utf8');
   const start = performance.now();
-  const caches = staticCaches(JSON.parse(text) as KubeObject[]);
+  const caches = staticCaches(readPages(text));
   const agent = await startRenderAgent({ caches, remote, isRecorded: recording !== undefined });
   console.log(performance.now() - start);
   if (recording !== undefined) writeFileSync(recording, JSON.stringify(agent.sent));

@@ -1,5 +1,4 @@
 /** What rendering costs: an event, and a start. */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRemote } from '../../ovsdb/index.ts';
 import type { TestServer } from '../../ovsdb/testing/server.ts';
@@ -9,6 +8,7 @@ import type { LineProcess } from '../line-process.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import { freshServer, loadRaw, nodeProcess, temporaryFolder, withServer } from './northbound-server.ts';
+import { writePages } from './object-pages.ts';
 import { clusterObjects } from './objects.ts';
 
 const PODS_OF_EACH = 10;
@@ -73,7 +73,7 @@ const agentProcess = (objects: string, server: TestServer, ...more: (string | un
 const AGENT = join(import.meta.dirname, 'agent-process.ts');
 
 const writeObjects = async (folder: string, networks: number): Promise<string> => {
-  const path = join(folder, 'objects.json');
-  await writeFile(path, JSON.stringify(clusterObjects(networks, PODS_OF_EACH)));
+  const path = join(folder, 'objects.jsonl');
+  await writePages(path, clusterObjects(networks, PODS_OF_EACH));
   return path;
 };

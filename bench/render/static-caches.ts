@@ -1,34 +1,43 @@
 /** The API's objects of a file, as the agent's mirrors have them. */
-import { projectNad } from '../../agent/inputs/nad-projection.ts';
+import { type NadProjection, projectNad } from '../../agent/inputs/nad-projection.ts';
 import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
-import { projectNode } from '../../agent/inputs/node-projection.ts';
-import { projectPod } from '../../agent/inputs/pod-projection.ts';
+import { type NodeProjection, projectNode } from '../../agent/inputs/node-projection.ts';
+import { type PodProjection, projectPod } from '../../agent/inputs/pod-projection.ts';
 import { projectService } from '../../agent/inputs/service-projection.ts';
-import { projectSlice, SLICE_INDEXES } from '../../agent/inputs/slice-projection.ts';
+import { projectSlice, SLICE_INDEXES, type SliceProjection } from '../../agent/inputs/slice-projection.ts';
+import type { NamespaceFact, ServiceFact } from '../../agent/model/facts.ts';
 import { keyOf } from '../../kube/object-key.ts';
-import { createStaticCache } from '../../kube/reflector/static-cache.ts';
+import { createStaticCache, type StaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { LOCAL_NODE } from './objects.ts';
 
 export type StaticCaches = ReturnType<typeof staticCaches>;
 
 /** @throws Error when one of them cannot be read */
-export const staticCaches = (objects: readonly KubeObject[]) => {
-  const projected = <T>(kind: string, project: (object: KubeObject) => T | undefined): [string, T][] =>
-    objects
-      .filter((object) => object.kind === kind)
-      .flatMap((object) => {
-        const projection = project(object);
-        return projection === undefined ? [] : [[keyOf(object), projection]];
-      });
+export const staticCaches = (objects: Iterable<KubeObject>) => {
   const caches = {
-    nodes: createStaticCache(projected('Node', projectNode)),
-    namespaces: createStaticCache(projected('Namespace', projectNamespace)),
-    nads: createStaticCache(projected('NetworkAttachmentDefinition', projectNad)),
-    pods: createStaticCache(projected('Pod', (object) => projectPod(object, LOCAL_NODE))),
-    services: createStaticCache(projected('Service', projectService)),
-    slices: createStaticCache(projected('EndpointSlice', projectSlice), SLICE_INDEXES),
+    nodes: createStaticCache<NodeProjection>(),
+    namespaces: createStaticCache<NamespaceFact>(),
+    nads: createStaticCache<NadProjection>(),
+    pods: createStaticCache<PodProjection>(),
+    services: createStaticCache<ServiceFact>(),
+    slices: createStaticCache<SliceProjection, 'service'>([], SLICE_INDEXES),
   };
+  const into =
+    <T>(cache: Pick<StaticCache<T>, 'set'>, project: (object: KubeObject) => T | undefined) =>
+    (object: KubeObject): void => {
+      const projection = project(object);
+      if (projection !== undefined) cache.set(keyOf(object), projection);
+    };
+  const readers = new Map([
+    ['Node', into(caches.nodes, projectNode)],
+    ['Namespace', into(caches.namespaces, projectNamespace)],
+    ['NetworkAttachmentDefinition', into(caches.nads, projectNad)],
+    ['Pod', into(caches.pods, (object) => projectPod(object, LOCAL_NODE))],
+    ['Service', into(caches.services, projectService)],
+    ['EndpointSlice', into(caches.slices, projectSlice)],
+  ]);
+  for (const object of objects) readers.get(String(object.kind))?.(object);
   const problems = [caches.nodes, caches.pods, caches.slices].flatMap((cache) =>
     [...cache.values()].flatMap((one) => one.problems),
   );

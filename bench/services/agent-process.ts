@@ -13,6 +13,7 @@ import { projectSlice } from '../../agent/inputs/slice-projection.ts';
 import { keyOf } from '../../kube/object-key.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type RenderAgent, startRenderAgent } from '../render/agent.ts';
+import { readPages } from '../render/object-pages.ts';
 import { type StaticCaches, staticCaches } from '../render/static-caches.ts';
 import { ENDPOINTS_OF_EACH, serviceKey, sliceObject } from './objects.ts';
 
@@ -25,7 +26,7 @@ export interface Started {
 const main = async ([file = '', remote = '', recording]: readonly string[]): Promise<void> => {
   const text = readFileSync(file, 'utf8');
   const start = performance.now();
-  const caches = staticCaches(JSON.parse(text) as KubeObject[]);
+  const caches = staticCaches(readPages(text));
   const agent = await startRenderAgent({ caches, remote, isRecorded: recording !== undefined });
   const started: Started = { ms: performance.now() - start, transactions: agent.reconciler.counts.transactions };
   console.log(JSON.stringify(started));

@@ -1,5 +1,5 @@
 /** What Services cost the agent: an endpoint more, and a start. */
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRemote } from '../../ovsdb/index.ts';
 import type { TestServer } from '../../ovsdb/testing/server.ts';
@@ -7,6 +7,7 @@ import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import type { LineProcess } from '../line-process.ts';
 import { freshServer, loadRaw, nodeProcess, temporaryFolder, withServer } from '../render/northbound-server.ts';
+import { writePages } from '../render/object-pages.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import type { Started } from './agent-process.ts';
@@ -110,7 +111,7 @@ const agentProcess = (objects: string, server: TestServer, ...more: string[]): L
   nodeProcess(join(import.meta.dirname, 'agent-process.ts'), [objects, formatRemote(server.remote), ...more]);
 
 const writeObjects = async (folder: string, services: number): Promise<string> => {
-  const path = join(folder, 'objects.json');
-  await writeFile(path, JSON.stringify(serviceObjects(services)));
+  const path = join(folder, 'objects.jsonl');
+  await writePages(path, serviceObjects(services));
   return path;
 };
