@@ -243,7 +243,10 @@ export class OvsdbReconciler<DB> {
     if (!this.#wasSynced) return;
     const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
     for (const change of changes) {
-      for (const unit of driftUnits(input, change)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
+      for (const unit of driftUnits(input, change)) {
+        // Most changes are our own, and what is written is compared anyway.
+        if (!this.#works.isFlying(unit)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
+      }
       if (this.#works.hasWaiting) this.#wakeWaiting(change);
     }
     for (const { table, uuid, after } of changes) {

@@ -8,7 +8,7 @@ export interface Work {
   readonly owners: Set<string>;
   /** When it came, by the clock. */
   readonly since: number;
-  /** `flying`: in the transaction that is under way. `held`: waits for one of the tokens. */
+  /** `flying`: in the transaction that is under way, or not compared since. `held`: waits for one of the tokens. */
   state: 'dirty' | 'flying' | 'held';
   held: Held | undefined;
   /** The problem that was reported last. */
@@ -42,6 +42,11 @@ export class WorkList {
   /** Whether a unit is still to be put right. */
   has(unit: Unit): boolean {
     return this.#works.size > 0 && this.#works.has(unitId(unit));
+  }
+
+  /** Whether a unit is in the transaction that is under way, or was in it and is still to be compared. */
+  isFlying(unit: Unit): boolean {
+    return this.#works.size > 0 && this.#works.get(unitId(unit))?.state === 'flying';
   }
 
   get hasDirty(): boolean {
