@@ -133,8 +133,19 @@ export const MASQUERADE_OFFSETS = {
 } as const;
 
 /** One fixed masquerade address per family that the config has. */
-export const masqueradeAddresses = (config: ClusterConfig, which: keyof typeof MASQUERADE_OFFSETS): Ip[] =>
-  config.masqueradeSubnets.map((subnet) => addressAt(subnet, MASQUERADE_OFFSETS[which]));
+export const masqueradeAddresses = (config: ClusterConfig, which: MasqueradeName): readonly Ip[] => {
+  const known = masqueradesOf.get(config) ?? new Map<MasqueradeName, readonly Ip[]>();
+  masqueradesOf.set(config, known);
+  const addresses =
+    known.get(which) ?? config.masqueradeSubnets.map((subnet) => addressAt(subnet, MASQUERADE_OFFSETS[which]));
+  known.set(which, addresses);
+  return addresses;
+};
+
+type MasqueradeName = keyof typeof MASQUERADE_OFFSETS;
+
+/** Asked for with every load balancer, and the same for as long as the settings live. */
+const masqueradesOf = new WeakMap<ClusterConfig, Map<MasqueradeName, readonly Ip[]>>();
 
 const readClusterSubnets = (text: string): SubnetRange[] => {
   const ranges = commaList(text).map(readClusterSubnet);

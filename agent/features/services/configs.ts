@@ -16,6 +16,7 @@ export interface LoadBalancerConfig {
 export const loadBalancerConfigs = (input: RuleInput): LoadBalancerConfig[] =>
   SERVICE_PROTOCOLS.flatMap((protocol) => {
     const ports = input.service.ports.filter((port) => port.protocol === protocol);
+    if (ports.length === 0) return [];
     const rules = ports.map((port) => portRules(input, port));
     return configsOf(rules, input.node).map((config) => ({ ...config, protocol }));
   });
