@@ -24,7 +24,7 @@ import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
 import { benchChurn, CHURN_NAMES } from './services/churn.ts';
-import { benchConnections, CONNECTION_NAMES } from './services/connections.ts';
+import { benchConnections, benchNodePort, CONNECTION_NAMES, NODE_PORT_NAMES } from './services/connections.ts';
 import { benchEndpoint, benchServicesStart, ENDPOINT_NAMES } from './services/index.ts';
 import { benchShimRss, benchShimVersion } from './shim/index.ts';
 
@@ -49,6 +49,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['services/cold-start-10k'], run: benchServicesStart },
   { names: CHURN_NAMES, run: benchChurn },
   { names: CONNECTION_NAMES, run: benchConnections },
+  { names: NODE_PORT_NAMES.shared, run: benchNodePort('shared') },
+  { names: NODE_PORT_NAMES.local, run: benchNodePort('local') },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
   ...CONTROL_BENCHMARKS,

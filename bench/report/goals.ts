@@ -28,6 +28,9 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'services/mirror-5k-applied': undefined,
   'services/clusterip-vs-pod': 1.3,
   'services/clusterip-vs-pod/other-node': 1.3,
+  ...withoutGoal(
+    ['', '/other-node', '-local', '-local/other-node'].map((which) => `services/nodeport-outside${which}`),
+  ),
   'ovsdb/sync-100k': 1,
   'ovsdb/updates': 1,
   'control/create-1000': 1.5,

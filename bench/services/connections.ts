@@ -1,9 +1,9 @@
-/** TCP connections of a tenant's pod through a ClusterIP of its network, and straight to the endpoint. */
+/** TCP connections through Services of a tenant, and straight to a server. */
 import { takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
-import { type Place, startTenantCluster, type Way } from './tenant-cluster.ts';
+import { type Place, startTenantCluster, type TenantCluster, type Way } from './tenant-cluster.ts';
 
 const RUNS = 15;
 const CONNECTIONS = 200;
@@ -13,11 +13,8 @@ export const CONNECTION_NAMES = ['services/clusterip-vs-pod', 'services/clusteri
 /** A value is the mean time of a connection: a million divided by it are connections per second. */
 export const benchConnections = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
   progress(`services/clusterip-vs-pod: ${RUNS} × ${CONNECTIONS} connections each way, on two nodes`);
-  await using cluster = await startTenantCluster(signal);
-  const turn = (way: Way, place: Place) => async (): Promise<number> => {
-    const nanoseconds = await cluster.connect(way, place, CONNECTIONS);
-    return nanoseconds.reduce((sum, each) => sum + each, 0) / nanoseconds.length / 1000;
-  };
+  await using cluster = await startTenantCluster({ ways: ['service', 'pod'] }, signal);
+  const turn = turnsOf(cluster);
   const samples = await takeTurns(
     { runs: RUNS, warmUp: 2, signal },
     {
@@ -37,4 +34,33 @@ export const benchConnections = async ({ signal, progress }: BenchContext): Prom
     });
   const [near, far] = CONNECTION_NAMES;
   return [result(near, 'near'), result(far, 'far')];
+};
+
+export const NODE_PORT_NAMES = {
+  shared: ['services/nodeport-outside', 'services/nodeport-outside/other-node'],
+  local: ['services/nodeport-outside-local', 'services/nodeport-outside-local/other-node'],
+} as const;
+
+/** From outside through a node port, whose endpoint is on that node or on the other one, and to a process of that node. */
+export const benchNodePort =
+  (gatewayMode: 'shared' | 'local') =>
+  async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+    const [near, far] = NODE_PORT_NAMES[gatewayMode];
+    progress(`${near}: ${RUNS} × ${CONNECTIONS} connections each way, on two nodes`);
+    await using cluster = await startTenantCluster({ ways: ['node-port', 'node'], gatewayMode }, signal);
+    const turn = turnsOf(cluster);
+    const samples = await takeTurns(
+      { runs: RUNS, warmUp: 2, signal },
+      { near: turn('node-port', 'near'), far: turn('node-port', 'far'), node: turn('node', 'near') },
+    );
+    const reference = median(samples.node);
+    return [
+      benchResult({ name: near, value: median(samples.near), unit: 'µs', reference, runs: RUNS }),
+      benchResult({ name: far, value: median(samples.far), unit: 'µs', reference, runs: RUNS }),
+    ];
+  };
+
+const turnsOf = (cluster: TenantCluster) => (way: Way, place: Place) => async (): Promise<number> => {
+  const nanoseconds = await cluster.connect(way, place, CONNECTIONS);
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / nanoseconds.length / 1000;
 };

@@ -1,13 +1,17 @@
-/** Two nodes of a sandbox with a tenant: a client on the first, and on each node a server with a Service of its own. */
+/**
+ * Two nodes of a sandbox with a tenant: a client on the first, on each node a server with a Service of its own, and a client on
+ * the host outside.
+ */
 import { readFileSync } from 'node:fs';
 import { parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { PODS, SERVICES } from '../../kube/resources.ts';
 import type { ObjectInput } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
-import type { Ip } from '../../net/ip.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Ip, ipFamily } from '../../net/ip.ts';
+import { type Sandbox, type SandboxOptionsInput, startSandbox } from '../../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../../sandbox/leaks.ts';
+import { planNetwork } from '../../sandbox/plan/netplan.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { nativeProgram } from '../native.ts';
 import { tenant, tenantName } from '../node/workload.ts';
@@ -15,8 +19,17 @@ import { tenant, tenantName } from '../node/workload.ts';
 /** By the node of the server: the client's, or the other one. */
 export const PLACES = { near: 'node-1', far: 'node-2' } as const;
 export type Place = keyof typeof PLACES;
-export const WAYS = ['service', 'pod'] as const;
-export type Way = (typeof WAYS)[number];
+/**
+ * From the pod by the server's ClusterIP or straight to it; from outside by its node port on the first node, or to a server that
+ * is a process of that node.
+ */
+export type Way = 'service' | 'pod' | 'node-port' | 'node';
+
+export interface TenantClusterSpec {
+  readonly ways: readonly Way[];
+  /** In local mode VRFs have a part in it. Default `shared`, on the kernel that is here. */
+  readonly gatewayMode?: 'shared' | 'local';
+}
 
 export interface TenantCluster extends AsyncDisposable {
   /** One connection after the other. @returns the nanoseconds of each */
@@ -24,12 +37,16 @@ export interface TenantCluster extends AsyncDisposable {
 }
 
 /** Resolves when everything answers. */
-export const startTenantCluster = async (signal: AbortSignal): Promise<TenantCluster> => {
+export const startTenantCluster = async (
+  { ways, gatewayMode = 'shared' }: TenantClusterSpec,
+  signal: AbortSignal,
+): Promise<TenantCluster> => {
   signal.throwIfAborted();
   await using resources = new AsyncDisposableStack();
-  const sandbox = await startSandbox({ name: `bench-services-${process.pid}`, nodes: 2 });
+  const name = `bench-services-${process.pid}`;
+  const sandbox = await startSandbox({ name, nodes: 2, gatewayMode, ...(gatewayMode === 'local' && IN_A_GUEST) });
   resources.defer(() => takeDown(sandbox));
-  await makeObjects(sandbox);
+  await makeObjects(sandbox, ways.includes('node-port'));
   const stop = new AbortController();
   await install(sandbox);
   const servers = startServers(sandbox, AbortSignal.any([signal, stop.signal]));
@@ -38,15 +55,18 @@ export const startTenantCluster = async (signal: AbortSignal): Promise<TenantClu
     await servers.catch(() => undefined);
   });
   const targets = await targetsOf(sandbox);
+  const patience = PATIENCE_MS * (await sandbox.slowdown());
   let source = FIRST_SOURCE;
   const connect = async (way: Way, place: Place, count: number): Promise<number[]> => {
     const { address, port } = targets[way][place];
     const argv = [PROGRAM, 'measure', address, String(port), String(source), String(count)];
     source += count;
-    const { stdout } = await Promise.race([sandbox.exec(CLIENT, argv, { signal }), servers]);
+    const isInside = way === 'service' || way === 'pod';
+    const client = isInside ? sandbox.exec(CLIENT, argv, { signal }) : sandbox.outside(argv, { signal });
+    const { stdout } = await Promise.race([client, servers]);
     return stdout.trim().split('\n').map(Number);
   };
-  for (const way of WAYS) for (const place of PLACE_NAMES) await eventually(() => connect(way, place, 1), PATIENCE_MS);
+  for (const way of ways) for (const place of PLACE_NAMES) await eventually(() => connect(way, place, 1), patience);
   const owner = resources.move();
   return { connect, [Symbol.asyncDispose]: () => owner.disposeAsync() };
 };
@@ -55,6 +75,7 @@ const PLACE_NAMES = Object.keys(PLACES) as Place[];
 /** None is used twice. */
 const FIRST_SOURCE = 10_000;
 const PATIENCE_MS = 60_000;
+const IN_A_GUEST: SandboxOptionsInput = { needs: ['vrf', 'kernel-datapath'], timeoutSeconds: 300 };
 
 /** @throws Error when something is left of it */
 const takeDown = async (sandbox: Sandbox): Promise<void> => {
@@ -68,11 +89,15 @@ const CLIENT = `${NAMESPACE}/client`;
 const SERVICE_PORT = 80;
 const POD_PORT = 9123;
 
-const makeObjects = async (sandbox: Sandbox): Promise<void> => {
+/** Of the server that is a process of the node. */
+const HOST_PORT = 9124;
+const NODE_PORTS: Readonly<Record<Place, number>> = { near: 30_080, far: 30_081 };
+
+const makeObjects = async (sandbox: Sandbox, hasNodePorts: boolean): Promise<void> => {
   const client = await sandbox.client();
   for (const { resource, object } of tenant(1)) await client.create(resource, object);
   for (const place of PLACE_NAMES) {
-    await client.create(SERVICES, serviceObject(place));
+    await client.create(SERVICES, serviceObject(place, hasNodePorts));
     await client.create(PODS, podObject(place, PLACES[place]));
   }
   await client.create(PODS, podObject('client', PLACES.near));
@@ -86,25 +111,36 @@ const podObject = (name: string, nodeName: string): ObjectInput => ({
   spec: { nodeName, containers: [{ name: 'main', image: 'toolbox' }] },
 });
 
-const serviceObject = (name: Place): ObjectInput => ({
-  metadata: { namespace: NAMESPACE, name },
-  spec: { selector: { app: name }, ports: [{ protocol: 'TCP', port: SERVICE_PORT, targetPort: POD_PORT }] },
-});
+const serviceObject = (name: Place, hasNodePort: boolean): ObjectInput => {
+  const port = { protocol: 'TCP', port: SERVICE_PORT, targetPort: POD_PORT };
+  const ports = [hasNodePort ? { ...port, nodePort: NODE_PORTS[name] } : port];
+  return {
+    metadata: { namespace: NAMESPACE, name },
+    spec: { selector: { app: name }, ports, ...(hasNodePort && { type: 'NodePort' }) },
+  };
+};
 
 const PROGRAM = '/run/connect';
 
-/** Each pod has a file system of its own. */
+/** Each of them has a file system of its own. */
 const install = async (sandbox: Sandbox): Promise<void> => {
   const input = readFileSync(nativeProgram('connect')).toString('base64');
   const argv = ['sh', '-c', `base64 -d > ${PROGRAM} && chmod 755 ${PROGRAM}`];
   for (const name of ['client', ...PLACE_NAMES]) await sandbox.exec(`${NAMESPACE}/${name}`, argv, { input });
+  await sandbox.node(PLACES.near, argv, { input });
+  await sandbox.outside(argv, { input });
 };
 
 /** They answer until they are stopped. @returns what rejects when one ends */
 const startServers = (sandbox: Sandbox, signal: AbortSignal): Promise<never> => {
-  const servers = PLACE_NAMES.map(async (name): Promise<never> => {
-    const argv = [PROGRAM, 'serve', String(POD_PORT)];
-    await sandbox.exec(`${NAMESPACE}/${name}`, argv, { signal, timeoutMs: LONGEST_MS });
+  const options = { signal, timeoutMs: LONGEST_MS };
+  const serve = (port: number): string[] => [PROGRAM, 'serve', String(port)];
+  const running = [
+    ...PLACE_NAMES.map((name) => sandbox.exec(`${NAMESPACE}/${name}`, serve(POD_PORT), options)),
+    sandbox.node(PLACES.near, serve(HOST_PORT), options),
+  ];
+  const servers = running.map(async (server): Promise<never> => {
+    await server;
     throw new Error('a server has ended');
   });
   const ended = Promise.all(servers).then(([first]) => first as never);
@@ -130,10 +166,26 @@ const targetsOf = async (sandbox: Sandbox): Promise<Record<Way, Record<Place, Co
     address: await primaryAddress(sandbox, name),
     port: POD_PORT,
   });
+  const node = hostAddress();
+  const host = { address: node, port: HOST_PORT };
   return {
+    'node-port': {
+      near: { address: node, port: NODE_PORTS.near },
+      far: { address: node, port: NODE_PORTS.far },
+    },
+    node: { near: host, far: host },
     service: { near: await service('near'), far: await service('far') },
     pod: { near: await pod('near'), far: await pod('far') },
   };
+};
+
+/** The first node's IPv4 one. */
+const hostAddress = (): Ip => {
+  const plan = planNetwork('dual', Object.keys(PLACES).length);
+  const node = plan.nodes.find(({ name }) => name === PLACES.near);
+  const address = node?.addresses.map(addressOf).find((ip) => ipFamily(ip) === 4);
+  if (address === undefined) throw new Error(`${PLACES.near} has no IPv4 address`);
+  return address;
 };
 
 /** Its IPv4 one. */
