@@ -24,11 +24,13 @@ export const loadBalancer = (input: LoadBalancerInput, { scope, protocol, vips }
   const owner = `${service.namespace}/${service.name}`;
   const name = loadBalancerName(network.name, owner, protocol, scope === 'cluster' ? scope : `${scope}_${node}`);
   const { options, selection_fields } = affinity(service);
+  // One text for both: where there are many, they are compared often.
+  const key = loadBalancerKey(name);
   return {
     rows: [
       {
         table: 'Load_Balancer',
-        key: loadBalancerKey(name),
+        key,
         columns: {
           name,
           protocol: PROTOCOLS[protocol],
@@ -39,7 +41,7 @@ export const loadBalancer = (input: LoadBalancerInput, { scope, protocol, vips }
         },
       },
     ],
-    members: members(input, scope, rowRef(loadBalancerKey(name))),
+    members: members(input, scope, rowRef(key)),
   };
 };
 

@@ -53,7 +53,7 @@ const isSettledColumn = (lookup: Lookup, wanted: AnyDesiredRow, row: AnyRow, nam
     case 'set':
       return isSettledSet(lookup, wanted, row, name, column);
     case 'map': {
-      const mark = name === 'external_ids' ? { [lookup.actual.ownerKey]: wanted.key } : {};
+      const mark = name === 'external_ids' ? { [lookup.actual.ownerKey]: wanted.key } : NO_MARK;
       return isSettledMap(lookup, column, row[name], value, mark);
     }
     default:
@@ -61,6 +61,8 @@ const isSettledColumn = (lookup: Lookup, wanted: AnyDesiredRow, row: AnyRow, nam
       return isElement(value) && isThere(scalarOf(lookup, column.key, value), row[name]);
   }
 };
+
+const NO_MARK: Readonly<Record<string, string>> = {};
 
 const isSettledSet = (lookup: Lookup, wanted: AnyDesiredRow, row: AnyRow, name: string, column: Column): boolean => {
   const value = wanted.columns[name];
@@ -81,12 +83,15 @@ const isSettledMap = (
   mark: Readonly<Record<string, string>>,
 ): boolean => {
   if (!isMapValue(actual) || !isEntries(wanted)) return false;
-  const entries = { ...wanted, ...mark };
   let left = Object.keys(actual).length;
-  for (const name of Object.keys(entries)) {
-    const element = entries[name];
-    if (element === undefined) continue;
+  for (const name in wanted) {
+    const element = wanted[name];
+    if (element === undefined || Object.hasOwn(mark, name)) continue;
     if (!Object.hasOwn(actual, name) || !isThere(scalarOf(lookup, base, element), actual[name])) return false;
+    left--;
+  }
+  for (const name in mark) {
+    if (!Object.hasOwn(actual, name) || actual[name] !== mark[name]) return false;
     left--;
   }
   return left === 0;

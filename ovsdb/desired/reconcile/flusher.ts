@@ -170,7 +170,8 @@ export class Flusher {
 
   /** Of what would be written, what somebody else changes again and again. It waits by itself: the rest is written. */
   #rest({ outcomes }: Plan, works: readonly Work[]): ReadonlySet<Work> {
-    const isToRest = ({ id }: Work): boolean => outcomes.get(id)?.kind === 'planned' && this.#repairs.isToRest(id);
+    const isToRest = ({ id }: Work): boolean =>
+      this.#repairs.isWorn(id) && outcomes.get(id)?.kind === 'planned' && this.#repairs.isToRest(id);
     const resting = new Set(works.filter(isToRest));
     for (const work of resting) {
       const message = `what is written does not stay: ${work.id.replaceAll('\n', ' ')}`;

@@ -282,8 +282,9 @@ export class OvsdbReconciler<DB> {
   #compareAll(): void {
     this.#isCompared = true;
     const lookup = new Lookup(this.#desired, this.#actual);
+    const isListed = this.#works.size > 0;
     for (const unit of this.#desired.units()) {
-      if (this.#works.has(unit) || !isSettled(lookup, unit)) {
+      if ((isListed && this.#works.has(unit)) || !isSettled(lookup, unit)) {
         this.#works.mark(unit, this.#desired.ownersOf(unit), false);
       }
     }

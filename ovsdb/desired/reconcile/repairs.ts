@@ -46,6 +46,11 @@ export class Repairs {
     }
   }
 
+  /** Whether a unit has had all of its tries: most have not, and need not be looked at any further. */
+  isWorn(id: string): boolean {
+    return (this.#repairs.get(id)?.count ?? 0) >= this.#options.max;
+  }
+
   /** Whether a unit, which is not as it is wanted, is to be left alone now. `onRested` follows. */
   isToRest(id: string): boolean {
     const { clock, max } = this.#options;

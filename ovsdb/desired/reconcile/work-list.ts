@@ -41,7 +41,7 @@ export class WorkList {
 
   /** Whether a unit is still to be put right. */
   has(unit: Unit): boolean {
-    return this.#works.size > 0 && this.#works.has(unitId(unit));
+    return this.#works.has(unitId(unit));
   }
 
   /** Whether a unit is in the transaction that is under way, or was in it and is still to be compared. */
