@@ -217,13 +217,13 @@ class RenderingEngine implements Engine {
 /** Facts that follow from fragments are one step away; more rounds would be a circle. */
 const MAX_ROUNDS = 4;
 
-const NOTHING_READ: ReadonlySet<FactCell> = new Set();
+const NOTHING_READ: readonly FactCell[] = [];
 
 class FragmentSource implements FactReader {
   readonly owner: string;
   readonly render: () => Fragment;
   readonly #onStale: (source: FragmentSource) => void;
-  reads: ReadonlySet<FactCell> = NOTHING_READ;
+  reads: readonly FactCell[] = NOTHING_READ;
   present = true;
 
   constructor(owner: string, render: () => Fragment, onStale: (source: FragmentSource) => void) {

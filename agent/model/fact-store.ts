@@ -8,6 +8,8 @@ export interface FactCell<Kind extends FactKind = FactKind> {
   readonly id: string;
   value: Facts[Kind] | undefined;
   readonly readers: Set<FactReader>;
+  /** The list that it was put into last, by a view: it is in no list twice. */
+  listed: readonly FactCell[] | undefined;
 }
 
 export interface FactReader {
@@ -53,7 +55,7 @@ export class FactStore {
   cell<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> {
     const found = this.#find(kind, id);
     if (found !== undefined) return found;
-    const cell: FactCell<Kind> = { kind, id, value: undefined, readers: new Set() };
+    const cell: FactCell<Kind> = { kind, id, value: undefined, readers: new Set(), listed: undefined };
     const cells = this.#cells.get(kind) ?? new Map<string, FactCell>();
     this.#cells.set(kind, cells.set(id, cell as unknown as FactCell));
     return cell;

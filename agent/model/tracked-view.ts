@@ -30,7 +30,7 @@ export class TrackedView implements View {
   readonly networkRendering: 'always' | 'on-demand';
   readonly allowedDefaultServices: readonly string[];
   readonly #facts: FactStore;
-  #read = new Set<FactCell>();
+  #read: FactCell[] = [];
 
   constructor(facts: FactStore, settings: LocalSettings) {
     this.#facts = facts;
@@ -42,10 +42,10 @@ export class TrackedView implements View {
     this.allowedDefaultServices = settings.allowedDefaultServices;
   }
 
-  /** The cells that were read since the last call. */
-  takeReads(): Set<FactCell> {
+  /** The cells that were read since the last call, each once. A list: there is one for each fragment, and it stays. */
+  takeReads(): readonly FactCell[] {
     const read = this.#read;
-    this.#read = new Set();
+    this.#read = [];
     return read;
   }
 
@@ -133,7 +133,10 @@ export class TrackedView implements View {
 
   #value<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {
     const cell = this.#facts.cell(kind, id);
-    this.#read.add(cell as unknown as FactCell);
+    if (cell.listed !== this.#read) {
+      cell.listed = this.#read;
+      this.#read.push(cell as unknown as FactCell);
+    }
     return cell.value;
   }
 }
