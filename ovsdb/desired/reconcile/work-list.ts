@@ -1,5 +1,6 @@
 /** What is to be looked at: units that may differ from what is wanted, by owner, first come first served. */
 import type { Held } from '../plan/outcome.ts';
+import { MultiMap } from '../store/multi-map.ts';
 import { type Unit, unitId } from '../unit.ts';
 
 export interface Work {
@@ -20,9 +21,9 @@ export interface Work {
 export class WorkList {
   readonly #now: () => number;
   readonly #works = new Map<string, Work>();
-  readonly #open = new Map<string, Set<Work>>();
-  readonly #dirty = new Map<string, Set<Work>>();
-  readonly #waiting = new Map<string, Set<Work>>();
+  readonly #open = new MultiMap<Work>();
+  readonly #dirty = new MultiMap<Work>();
+  readonly #waiting = new MultiMap<Work>();
 
   /** @param now milliseconds that never go back */
   constructor(now: () => number) {
@@ -69,7 +70,7 @@ export class WorkList {
   }
 
   open(owner: string): Iterable<Work> {
-    return this.#open.get(owner) ?? [];
+    return this.#open.get(owner);
   }
 
   /** Has a unit looked at. @param owners at least one */
@@ -95,7 +96,7 @@ export class WorkList {
 
   /** Has everything looked at again that waits for a token. */
   wake(token: string): void {
-    for (const work of [...(this.#waiting.get(token) ?? [])]) this.#setDirty(work);
+    for (const work of [...this.#waiting.get(token)]) this.#setDirty(work);
   }
 
   /** The owners with something to do, those first who have waited longest. */
@@ -104,13 +105,13 @@ export class WorkList {
   }
 
   dirtyCount(owner: string): number {
-    return this.#dirty.get(owner)?.size ?? 0;
+    return this.#dirty.count(owner);
   }
 
   /** Everything that is to be looked at for these owners, each once. */
   dirtyOf(owners: Iterable<string>): Work[] {
     const works = new Set<Work>();
-    for (const owner of owners) for (const work of this.#dirty.get(owner) ?? []) works.add(work);
+    for (const owner of owners) for (const work of this.#dirty.get(owner)) works.add(work);
     return [...works];
   }
 
@@ -130,7 +131,7 @@ export class WorkList {
     this.#leaveDirty(work);
     work.state = 'held';
     work.held = held;
-    for (const token of held.tokens) addTo(this.#waiting, token, work);
+    for (const token of held.tokens) this.#waiting.add(token, work);
   }
 
   /** It is as it is wanted. */
@@ -138,37 +139,26 @@ export class WorkList {
     this.#leaveDirty(work);
     this.#leaveTokens(work);
     this.#works.delete(work.id);
-    for (const owner of work.owners) removeFrom(this.#open, owner, work);
+    for (const owner of work.owners) this.#open.delete(owner, work);
   }
 
   #addOwner(work: Work, owner: string): void {
     work.owners.add(owner);
-    addTo(this.#open, owner, work);
+    this.#open.add(owner, work);
   }
 
   #setDirty(work: Work): void {
     this.#leaveTokens(work);
     work.state = 'dirty';
     work.held = undefined;
-    for (const owner of work.owners) addTo(this.#dirty, owner, work);
+    for (const owner of work.owners) this.#dirty.add(owner, work);
   }
 
   #leaveDirty(work: Work): void {
-    for (const owner of work.owners) removeFrom(this.#dirty, owner, work);
+    for (const owner of work.owners) this.#dirty.delete(owner, work);
   }
 
   #leaveTokens(work: Work): void {
-    for (const token of work.held?.tokens ?? []) removeFrom(this.#waiting, token, work);
+    for (const token of work.held?.tokens ?? []) this.#waiting.delete(token, work);
   }
 }
-
-const addTo = (map: Map<string, Set<Work>>, key: string, work: Work): void => {
-  const works = map.get(key);
-  if (works === undefined) map.set(key, new Set([work]));
-  else works.add(work);
-};
-
-const removeFrom = (map: Map<string, Set<Work>>, key: string, work: Work): void => {
-  const works = map.get(key);
-  if (works?.delete(work) && works.size === 0) map.delete(key);
-};

@@ -5,6 +5,22 @@
 export class MultiMap<V extends object> {
   readonly #values = new Map<string, V | V[] | Set<V>>();
 
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** In the order in which they came. */
+  keys(): Iterable<string> {
+    return this.#values.keys();
+  }
+
+  /** How many values a key has. */
+  count(key: string): number {
+    const found = this.#values.get(key);
+    if (found === undefined) return 0;
+    return found instanceof Set ? found.size : Array.isArray(found) ? found.length : 1;
+  }
+
   /** The caller does not change anything while it walks through the values. */
   get(key: string): Iterable<V> {
     const found = this.#values.get(key);
@@ -30,8 +46,10 @@ export class MultiMap<V extends object> {
     if (found === undefined || !isMany(found)) return;
     if (found instanceof Set) found.delete(value);
     else if (found.includes(value)) found.splice(found.indexOf(value), 1);
-    const [first, second] = found;
-    if (second === undefined && first !== undefined) this.#values.set(key, first);
+    // Not asked of many: where the first ones of a set have gone, to find the first of the others takes long.
+    if (this.count(key) > 1) return;
+    const [last] = found;
+    if (last !== undefined) this.#values.set(key, last);
   }
 }
 
