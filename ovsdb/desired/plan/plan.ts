@@ -47,7 +47,8 @@ export const plan = (input: PlanInput): Plan => {
   const members = new MemberPlanner(context, rows);
   // What goes is known first, so that nothing refers to it.
   rows.makeRoom();
-  for (const unit of units.toSorted((a, b) => Number(isWanted(input, a)) - Number(isWanted(input, b)))) {
+  const wanted = new Set(units.filter((unit) => isWanted(input, unit)));
+  for (const unit of [...units.filter((one) => !wanted.has(one)), ...wanted]) {
     outcomes.set(unitId(unit), planUnit(context, rows, members, unit));
   }
   planReferrers(context, rows, members);
