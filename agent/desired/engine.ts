@@ -145,19 +145,15 @@ class RenderingEngine implements Engine {
   }
 
   #newSource(owner: string, feature: Feature, subject: AnySubject): FragmentSource {
-    const source = new FragmentSource(
-      owner,
-      () => renderWith(feature, subject, this.#view),
-      (it) => this.#markStale(it),
-    );
+    const source = new FragmentSource(owner, feature, subject, this.#markStale);
     this.#fragments.set(owner, source);
     return source;
   }
 
-  #markStale(source: FragmentSource): void {
+  readonly #markStale = (source: FragmentSource): void => {
     this.#stale.add(source);
     this.#scheduleFlush();
-  }
+  };
 
   #scheduleFlush(): void {
     if (this.#scheduled) return;
@@ -181,7 +177,7 @@ class RenderingEngine implements Engine {
   /** Undefined when the feature failed. */
   #render(source: FragmentSource): Fragment | undefined {
     try {
-      return source.render();
+      return renderWith(source, this.#view);
     } catch (error) {
       const message = `rendering failed: ${error instanceof Error ? error.message : String(error)}`;
       this.diagnostics.set(source.owner, [{ object: source.owner, severity: 'error', message }]);
@@ -221,14 +217,16 @@ const NOTHING_READ: readonly FactCell[] = [];
 
 class FragmentSource implements FactReader {
   readonly owner: string;
-  readonly render: () => Fragment;
+  readonly feature: Feature;
+  readonly subject: AnySubject;
   readonly #onStale: (source: FragmentSource) => void;
   reads: readonly FactCell[] = NOTHING_READ;
   present = true;
 
-  constructor(owner: string, render: () => Fragment, onStale: (source: FragmentSource) => void) {
+  constructor(owner: string, feature: Feature, subject: AnySubject, onStale: (source: FragmentSource) => void) {
     this.owner = owner;
-    this.render = render;
+    this.feature = feature;
+    this.subject = subject;
     this.#onStale = onStale;
   }
 
@@ -237,7 +235,7 @@ class FragmentSource implements FactReader {
   }
 }
 
-const renderWith = (feature: Feature, subject: AnySubject, view: TrackedView): Fragment =>
+const renderWith = ({ feature, subject }: FragmentSource, view: TrackedView): Fragment =>
   // The compiler cannot see that a feature and a subject of the same kind fit each other.
   (feature.render as (subject: AnySubject['value'], view: TrackedView) => Fragment)(subject.value, view);
 
