@@ -165,13 +165,13 @@ class RenderingEngine implements Engine {
     this.#forget(source);
     if (!source.present) {
       this.#fragments.delete(source.owner);
-      this.#publish(source.owner, EMPTY_FRAGMENT);
+      this.#publish(source, EMPTY_FRAGMENT);
       return;
     }
     const fragment = this.#render(source);
     source.reads = this.#view.takeReads();
     for (const cell of source.reads) cell.readers.add(source);
-    if (fragment !== undefined) this.#publish(source.owner, fragment);
+    if (fragment !== undefined) this.#publish(source, fragment);
   }
 
   /** Undefined when the feature failed. */
@@ -181,11 +181,16 @@ class RenderingEngine implements Engine {
     } catch (error) {
       const message = `rendering failed: ${error instanceof Error ? error.message : String(error)}`;
       this.diagnostics.set(source.owner, [{ object: source.owner, severity: 'error', message }]);
+      source.isPublished = true;
       return undefined;
     }
   }
 
-  #publish(owner: string, fragment: Fragment): void {
+  #publish(source: FragmentSource, fragment: Fragment): void {
+    // Most fragments about a Service want nothing, and never did.
+    if (fragment === EMPTY_FRAGMENT && !source.isPublished) return;
+    source.isPublished = fragment !== EMPTY_FRAGMENT;
+    const { owner } = source;
     const { northbound, southbound, openvswitch, openflow, host, nftables, attachments, diagnostics = [] } = fragment;
     const { usedNetworks = [], nodePorts } = fragment;
     const { sinks } = this.#options;
@@ -222,6 +227,8 @@ class FragmentSource implements FactReader {
   readonly #onStale: (source: FragmentSource) => void;
   reads: readonly FactCell[] = NOTHING_READ;
   present = true;
+  /** Something of it may be in the sinks, or among the diagnostics. */
+  isPublished = false;
 
   constructor(owner: string, feature: Feature, subject: AnySubject, onStale: (source: FragmentSource) => void) {
     this.owner = owner;
