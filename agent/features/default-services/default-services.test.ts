@@ -103,7 +103,8 @@ describe('routes of a network', () => {
 
 describe('flows of the gateway bridge', () => {
   it.each(['shared', 'local'] as const)('let them through to the default network, in %s mode', (mode) => {
-    const patch = 'actions=set_field:02:00:00:00:00:01->eth_dst,output:patch-br-ex_node1-to-br-int';
+    const patch =
+      'actions=move:NXM_OF_ETH_DST[]->NXM_OF_ETH_SRC[],set_field:02:00:00:00:00:01->eth_dst,output:patch-br-ex_node1-to-br-int';
     expect(flows(cluster({ mode }))).toEqual([
       `cookie=0xdeff105, table=2, priority=300, ip,nw_dst=172.16.1.1, ${patch}`,
       `cookie=0xdeff105, table=2, priority=300, ip,nw_dst=172.16.1.10, ${patch}`,

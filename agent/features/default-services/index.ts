@@ -13,7 +13,7 @@ import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../model/f
 import { clusterRouterName, transitRouterName } from '../../model/names.ts';
 import { networkIds } from '../external-ids.ts';
 import { flow, ip, onBridge } from '../gateway-bridge/flow.ts';
-import { bridgeSite, toTrunk } from '../gateway-bridge/site.ts';
+import { asNeighbour, bridgeSite, toTrunk } from '../gateway-bridge/site.ts';
 import { localNetwork } from '../local-network.ts';
 import { merge } from '../merge.ts';
 import { staticRoute } from '../router-rows.ts';
@@ -56,7 +56,7 @@ export const defaultServiceFlows: FeatureOver<'zone'> = {
       .map((dst) =>
         flow('services', 'allowedForAll', {
           match: ip(ipFamily(dst), { dst }),
-          actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, site.defaultPatch)],
+          actions: [...asNeighbour(site), ...toTrunk(site, site.defaultPatch)],
         }),
       );
     return { openflow: { items: onBridge(site.bridge, flows) }, diagnostics: allowed.flatMap(strange) };

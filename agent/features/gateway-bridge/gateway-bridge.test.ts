@@ -259,7 +259,7 @@ describe('the bridge', () => {
     expect(flows).toEqual(
       expect.arrayContaining([
         'cookie=0xdeff105, table=0, priority=10, dl_vlan=7,dl_dst=02:00:00:00:00:01, actions=output:patch-br-ex_node1-to-br-int,resubmit(,21),pop_vlan,LOCAL',
-        'cookie=0xdeff105, table=2, priority=100, actions=set_field:02:00:00:00:00:01->eth_dst,push_vlan:0x8100,set_field:4103->vlan_vid,output:patch-br-ex_node1-to-br-int',
+        'cookie=0xdeff105, table=2, priority=100, actions=move:NXM_OF_ETH_DST[]->NXM_OF_ETH_SRC[],set_field:02:00:00:00:00:01->eth_dst,push_vlan:0x8100,set_field:4103->vlan_vid,output:patch-br-ex_node1-to-br-int',
       ]),
     );
     const bare = flows.filter((flow) => /LOCAL$/.test(flow) && !flow.includes('pop_vlan'));

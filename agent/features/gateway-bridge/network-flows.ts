@@ -8,7 +8,7 @@ import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, outpu
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
 import { asking, QUESTION } from './neighbour-flows.ts';
 import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
-import { type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+import { asNeighbour, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
 export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   ...patch.families.flatMap((family) => [
@@ -145,7 +145,7 @@ const bfd = (site: BridgeSite, port: string, { family }: PatchFamily): Flow =>
 const byMark = (site: BridgeSite, { id, port }: LocalPatch, family: PatchFamily['family']): Flow =>
   flow('services', 'byMark', {
     match: { ...ip(family), pkt_mark: hex(networkPacketMark(id)) },
-    actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, port)],
+    actions: [...asNeighbour(site), ...toTrunk(site, port)],
   });
 
 const ofServices = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[] =>

@@ -3,7 +3,7 @@ import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/t
 import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
 import { TO_ASKER } from './neighbour-flows.ts';
-import { type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
 export const nodeFlows = (site: BridgeSite): Flow[] => [
   flow('classify', 'normal', { actions: [NORMAL] }),
@@ -59,10 +59,10 @@ const hostMasquerade = ({ family, ovnIp }: BridgeFamily): Flow[] => [
 ];
 
 const serviceDispatch = (site: BridgeSite): Flow[] => [
-  flow('services', 'default', { actions: [`set_field:${site.mac}->eth_dst`, ...toTrunk(site, site.defaultPatch)] }),
+  flow('services', 'default', { actions: [...asNeighbour(site), ...toTrunk(site, site.defaultPatch)] }),
   flow('toHost', 'any', {
     match: inVlan(site),
-    actions: ['move:NXM_OF_ETH_DST[]->NXM_OF_ETH_SRC[]', `set_field:${site.mac}->eth_dst`, ...toHost(site)],
+    actions: [...asNeighbour(site), ...toHost(site)],
   }),
 ];
 

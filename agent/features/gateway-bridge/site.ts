@@ -86,3 +86,12 @@ export const toTrunk = ({ gateway: { vlanId } }: BridgeSite, port: string): read
   ...(vlanId === 0 ? [] : ['push_vlan:0x8100', `set_field:${0x1000 | vlanId}->vlan_vid`]),
   output(port),
 ];
+
+/**
+ * To a gateway router, for a Service. All gateway routers have the node's MAC, and so has what the host and they send: the external
+ * switch would not let a refusal, which goes back to whom it came from, out again. So the source is the neighbour that it was sent to.
+ */
+export const asNeighbour = ({ mac }: Pick<BridgeSite, 'mac'>): readonly Action[] => [
+  'move:NXM_OF_ETH_DST[]->NXM_OF_ETH_SRC[]',
+  `set_field:${mac}->eth_dst`,
+];

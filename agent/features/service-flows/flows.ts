@@ -8,13 +8,15 @@ import { CT_ZONES } from '../../model/registry/marks.ts';
 import { FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ct, flow, ip, output } from '../gateway-bridge/flow.ts';
 import type { LocalPatch, PatchFamily } from '../gateway-bridge/local-patch.ts';
-import { type BridgeSite, inVlan } from '../gateway-bridge/site.ts';
+import { asNeighbour, type BridgeSite, inVlan } from '../gateway-bridge/site.ts';
 import { clusterIpOf, PROTOCOL_WORDS, type PublishedPort } from '../services/published.ts';
 
 export interface ServiceSite extends BridgeSite {
   readonly uplink: string;
   /** Of the Service's network. */
   readonly patch: LocalPatch;
+  /** At which node ports are. */
+  readonly nodePortIps: readonly Ip[];
 }
 
 /** An address and a port by which a Service is reached. */
@@ -30,7 +32,10 @@ export const nodePortFlows = (site: ServiceSite, service: ServiceFact, port: Pub
   if (nodePort === undefined) return [];
   return site.patch.families
     .filter(({ family }) => clusterIpOf(service, family) !== undefined && !isHost(port, family))
-    .flatMap((family) => family.bridgeIps.map((address) => doorOf(family, address, port, nodePort)))
+    .flatMap((family) => {
+      const addresses = site.nodePortIps.filter((ip) => ipFamily(ip) === family.family);
+      return addresses.map((address) => doorOf(family, address, port, nodePort));
+    })
     .flatMap((door) => throughUplink(site, door));
 };
 
@@ -86,7 +91,7 @@ const throughUplink = (site: ServiceSite, door: Door): Flow[] => {
  */
 const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
   const { address, port, family } = door;
-  const toRouter = [`set_field:${site.mac}->eth_dst`, output(site.patch.port)];
+  const toRouter = [...asNeighbour(site), output(site.patch.port)];
   const to = (src?: Cidr): Match => ({
     dl_src: site.mac,
     ...packets(door, { src, dst: address }),

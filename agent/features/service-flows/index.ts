@@ -3,11 +3,13 @@
  * by its patch port, and its gateway router has the load balancer. In local gateway mode they are the host's, whose nftables
  * do it. Walks: docs/datapath.md.
  */
+import { addressOf, cidrContainsIp } from '../../../net/cidr.ts';
+import type { Ip } from '../../../net/ip.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
 import { onBridge } from '../gateway-bridge/flow.ts';
 import { localPatch } from '../gateway-bridge/local-patch.ts';
-import { bridgeSite } from '../gateway-bridge/site.ts';
+import { type BridgeSite, bridgeSite } from '../gateway-bridge/site.ts';
 import { networkSlices } from '../services/endpoints.ts';
 import { type PublishedService, publishedService } from '../services/published.ts';
 import { externalFlows, nodePortFlows, type ServiceSite } from './flows.ts';
@@ -35,7 +37,18 @@ const serviceSite = ({ network }: PublishedService, view: View): ServiceSite | u
   const site = bridgeSite(view);
   const patch = site && localPatch(site, network.name, view);
   if (site?.uplink === undefined || patch === undefined) return undefined;
-  return { ...site, uplink: site.uplink, patch };
+  return { ...site, uplink: site.uplink, patch, nodePortIps: nodePortIps(site, view) };
+};
+
+/**
+ * Of the bridge, also those that are not the gateway's because they may go at any time, as an address that several nodes have in
+ * turn. By those of other links, what comes is the host's.
+ */
+const nodePortIps = ({ families }: BridgeSite, view: View): Ip[] => {
+  const subnets = families.flatMap(({ hostSubnets }) => hostSubnets);
+  const more = view.hostAddresses(view.node).map(addressOf);
+  const onBridge = more.filter((ip) => subnets.some((subnet) => cidrContainsIp(subnet, ip)));
+  return [...new Set([...families.flatMap(({ bridgeIps }) => bridgeIps), ...onBridge])];
 };
 
 const hasEndpointHere = (key: string, { network }: PublishedService, view: View): boolean =>

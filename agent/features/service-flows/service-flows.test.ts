@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseInterfaceAddress } from '../../../net/cidr.ts';
 import { addTenant, emptyCluster, type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
 import type { TestCluster } from '../../testing/cluster.ts';
 
@@ -23,7 +24,7 @@ const added = (of: TestCluster, change: () => unknown): string[] => {
         .replaceAll('patch-br-ex_blue_node1-to-br-int', 'blue')
         .replaceAll('patch-br-ex_node1-to-br-int', 'default')
         .replace('dl_src=02:00:00:00:00:01', 'as-node')
-        .replace('set_field:02:00:00:00:00:01->eth_dst', 'to-router'),
+        .replace('move:NXM_OF_ETH_DST[]->NXM_OF_ETH_SRC[],set_field:02:00:00:00:00:01->eth_dst', 'to-router'),
     );
 };
 
@@ -39,6 +40,19 @@ describe('a node port', () => {
     const single = added(of, () => of.service('blue/four', { ips: ['172.16.1.8'], ports: ['UDP/53@30053', 'TCP/1'] }));
     expect(single).toHaveLength(2);
     expect(single.every((flow) => /, udp,/.test(flow))).toBe(true);
+  });
+
+  it('is at addresses that the node has for a while, too, and not by the bridge at those of other links', () => {
+    const of = cluster();
+    of.service('blue/web', WEB);
+    const addresses = ['172.30.0.2/24', '172.30.0.99/32', '192.0.2.7/24'].map(parseInterfaceAddress);
+    expect(added(of, () => of.facts.set('hostAddresses', 'node1', addresses))).toEqual(
+      expect.arrayContaining([
+        'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=172.30.0.99,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:eth0',
+        'table=1, priority=110, tcp,in_port=eth0,ct_state=-rpl+trk,nw_dst=172.30.0.99,tp_dst=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:blue',
+      ]),
+    );
+    expect(flowsOf(of).filter((flow) => flow.includes('192.0.2.7') && flow.includes('30080'))).toEqual([]);
   });
 
   it('goes with its Service, and with its number', () => {

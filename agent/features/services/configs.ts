@@ -10,6 +10,8 @@ export interface LoadBalancerConfig {
   readonly protocol: ServiceProtocol;
   /** `address:port` → where it is sent, with commas between. */
   readonly vips: Readonly<Record<string, string>>;
+  /** What nobody is behind, where others of this scope have somebody. */
+  readonly isApart?: true;
 }
 
 /** OVN has no two load balancers with one address and port on a switch or router, so these have none in common there. */
@@ -18,7 +20,9 @@ export const loadBalancerConfigs = (input: RuleInput): LoadBalancerConfig[] =>
     const ports = input.service.ports.filter((port) => port.protocol === protocol);
     if (ports.length === 0) return [];
     const rules = ports.map((port) => portRules(input, port));
-    return configsOf(rules, input.node).map((config) => ({ ...config, protocol }));
+    return configsOf(rules, input.node)
+      .flatMap(apart)
+      .map((config) => ({ ...config, protocol }));
   });
 
 type Config = Omit<LoadBalancerConfig, 'protocol'>;
@@ -53,6 +57,22 @@ const nodeConfigs = (rules: readonly Rule[], node: LocalNode): Config[] => {
   return both !== undefined && isSame(both, onRouter[0]?.vips)
     ? [{ scope: 'node_router+switch', vips: both }]
     : [...onSwitch, ...onRouter, ...some('node_local_router', atRouter(true))];
+};
+
+/**
+ * At the gateway router a row leaves all of its clients their addresses or none: what is refused has a row of its own there, as a
+ * reset that comes from another address than the one that was called is none.
+ */
+const apart = (config: Config): Config[] => {
+  const isRefused = ([, targets]: readonly [string, string]): boolean => targets === '';
+  const all = Object.entries(config.vips);
+  const refused = all.filter(isRefused);
+  if (config.scope === 'node_switch' || refused.length === 0 || refused.length === all.length) return [config];
+  const answered = all.filter((one) => !isRefused(one));
+  return [
+    { ...config, vips: Object.fromEntries(answered) },
+    { ...config, vips: Object.fromEntries(refused), isApart: true },
+  ];
 };
 
 type Vips = LoadBalancerConfig['vips'];

@@ -19,10 +19,11 @@ export interface LoadBalancerInput {
   readonly cluster: ClusterConfig;
 }
 
-export const loadBalancer = (input: LoadBalancerInput, { scope, protocol, vips }: LoadBalancerConfig): Northbound => {
+export const loadBalancer = (input: LoadBalancerInput, config: LoadBalancerConfig): Northbound => {
+  const { scope, protocol, vips } = config;
   const { service, network, node } = input;
   const owner = `${service.namespace}/${service.name}`;
-  const name = loadBalancerName(network.name, owner, protocol, scope === 'cluster' ? scope : `${scope}_${node}`);
+  const name = loadBalancerName(network.name, owner, protocol, suffixOf(config, node));
   const { options, selection_fields } = affinity(service);
   // One text for both: where there are many, they are compared often.
   const key = loadBalancerKey(name);
@@ -44,6 +45,9 @@ export const loadBalancer = (input: LoadBalancerInput, { scope, protocol, vips }
     members: members(input, scope, rowRef(key)),
   };
 };
+
+const suffixOf = ({ scope, isApart }: LoadBalancerConfig, node: string): string =>
+  [scope, ...(scope === 'cluster' ? [] : [node]), ...(isApart === true ? ['refused'] : [])].join('_');
 
 const PROTOCOLS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
 

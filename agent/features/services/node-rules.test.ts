@@ -54,10 +54,12 @@ describe('addresses from outside, for all endpoints', () => {
     expect(scopes(it, WEB)).toEqual({
       cluster: {
         '172.16.1.7:80': '10.128.0.5:8080',
-        '[fd00:10:96::7]:80': '',
         '192.0.2.1:80': '10.128.0.5:8080',
-        '[2001:db8::1]:80': '',
         '192.0.2.9:80': '10.128.0.5:8080',
+      },
+      cluster_refused: {
+        '[fd00:10:96::7]:80': '',
+        '[2001:db8::1]:80': '',
       },
     });
   });
@@ -65,6 +67,37 @@ describe('addresses from outside, for all endpoints', () => {
   it('are none where the Service has no such family', () => {
     const it = web({ externalIps: ['192.0.2.1', '2001:db8::1'] }, http({ ready: ['10.128.0.5'] }));
     expect(Object.keys(Object(scopes(it, WEB)['cluster']))).toEqual(['172.16.1.7:80', '192.0.2.1:80']);
+  });
+});
+
+describe('what nobody is behind', () => {
+  const ports = ['http:TCP/80@30080', 'none:TCP/81@30081'];
+
+  it('has rows of its own where others are answered: the gateway router leaves its clients their addresses', () => {
+    const it = web({ ports }, http({ ready: ['10.128.0.5'] }));
+    expect(scopes(it, WEB)).toEqual({
+      cluster: { '172.16.1.7:80': '10.128.0.5:8080' },
+      cluster_refused: { '172.16.1.7:81': '' },
+      'node_router+switch_node1': { '172.30.0.2:30080': '10.128.0.5:8080', '192.168.7.2:30080': '10.128.0.5:8080' },
+      'node_router+switch_node1_refused': { '172.30.0.2:30081': '', '192.168.7.2:30081': '' },
+    });
+    const skips = (scope: string): unknown => Object(optionsOf(it, scope))['skip_snat'];
+    expect(skips('cluster')).toBe('false');
+    expect(skips('cluster_refused')).toBe('true');
+    expect(skips('node_router+switch_node1')).toBe('false');
+    expect(skips('node_router+switch_node1_refused')).toBe('true');
+    expect(places(it, `${WEB}_cluster_refused`)).toEqual(['clusterLBGroup']);
+  });
+
+  it('has none when nothing else is answered, nor where pods ask', () => {
+    const it = web({ ports });
+    expect(Object.keys(scopes(it, WEB)).sort()).toEqual(['cluster', 'node_router+switch_node1']);
+    it.service('plain/web', { ips: ['172.16.1.7'], ports, internalTrafficPolicy: 'Local' });
+    it.slices('plain/web', http({ ready: [there('10.128.2.5')] }));
+    expect(scopes(it, WEB)['node_switch_node1']).toMatchObject({
+      '172.16.1.7:80': '',
+      '172.30.0.2:30080': '10.128.2.5:8080',
+    });
   });
 });
 
@@ -95,11 +128,13 @@ describe('node ports', () => {
       .slices(key, http({ ready: [endpoint] }));
     const name = `${prefix}Service_${key}_TCP_node_router+switch_node1`;
     expect(places(it, name)).toEqual(own);
-    expect(rows(it, 'Load_Balancer').find((row) => row['name'] === name)?.['vips']).toEqual({
+    const vips = (of: string): unknown => rows(it, 'Load_Balancer').find((row) => row['name'] === of)?.['vips'];
+    expect(vips(name)).toEqual({
       '172.30.0.2:30080': `${endpoint}:8080`,
       '192.168.7.2:30080': `${endpoint}:8080`,
-      '[fd00:172::2]:30080': '',
     });
+    expect(places(it, `${name}_refused`)).toEqual(own);
+    expect(vips(`${name}_refused`)).toEqual({ '[fd00:172::2]:30080': '' });
   });
 
   it('follow the addresses of the node, and are none where its gateway has none', () => {
@@ -200,7 +235,7 @@ describe('externalTrafficPolicy Local', () => {
       '192.0.2.1:1': '10.128.0.5:10',
       '[2001:db8::1]:2': '[fd00:77::5]:20',
     });
-    expect(scopes(it, WEB)['node_router_node1']).toMatchObject({ '192.0.2.1:2': '', '[2001:db8::1]:1': '' });
+    expect(scopes(it, WEB)['node_router_node1_refused']).toEqual({ '192.0.2.1:2': '', '[2001:db8::1]:1': '' });
   });
 
   it('is nothing to a Service that is not reached from outside', () => {

@@ -33,9 +33,7 @@ describe('a Service of a tenant', () => {
       protocol: 'tcp',
       vips: {
         '172.16.1.7:80': '10.70.0.5:8080,10.70.3.5:8080',
-        '172.16.1.7:443': '',
         '[fd00:10:96::7]:80': '[fd00:70::5]:8080',
-        '[fd00:10:96::7]:443': '',
       },
       options: {
         reject: 'true',
@@ -46,15 +44,17 @@ describe('a Service of a tenant', () => {
       },
       external_ids: { ...ids, 'ovn-udn/key': `Load_Balancer/${name}` },
     });
+    expect(vips(it, `${name}_refused`)).toEqual({ '172.16.1.7:443': '', '[fd00:10:96::7]:443': '' });
     expect(vips(it, 'red_net_Service_red/web_UDP_cluster')).toEqual({
       '172.16.1.7:53': '10.70.0.5:53,10.70.3.5:53',
-      '[fd00:10:96::7]:53': '',
     });
     // Whose clients never begin anew.
     expect(balancer(it, 'red_net_Service_red/web_UDP_cluster')?.['options']).toMatchObject({ ct_flush: 'true' });
     expect(group(it, 'red_net_clusterLBGroup')).toEqual([
       'Load_Balancer/red_net_Service_red/web_TCP_cluster',
+      'Load_Balancer/red_net_Service_red/web_TCP_cluster_refused',
       'Load_Balancer/red_net_Service_red/web_UDP_cluster',
+      'Load_Balancer/red_net_Service_red/web_UDP_cluster_refused',
     ]);
     expect([group(it, 'clusterLBGroup'), group(it, 'green_net_clusterLBGroup')]).toEqual([undefined, undefined]);
   });
@@ -206,8 +206,8 @@ describe('endpoints', () => {
     );
     expect(vips(it, NAME)).toEqual({
       '172.16.1.7:1': '10.128.0.5:10,10.128.0.6:11,10.128.0.7:10',
-      '172.16.1.7:2': '',
     });
+    expect(vips(it, `${NAME}_refused`)).toEqual({ '172.16.1.7:2': '' });
   });
 
   it('are those of the port’s protocol', () => {
