@@ -46,6 +46,7 @@ import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
 import { IsolationState } from './reconcile/isolation-state.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
+import { ServiceConnections } from './reconcile/service-connections.ts';
 import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
@@ -161,12 +162,20 @@ const openDatapath = (
   resources: AsyncDisposableStack,
 ): Pick<Node, 'datapath' | 'backends'> => {
   const { replica } = databases.openvswitch;
+  const connections = new ServiceConnections({
+    conntrack: openConntrack(spawnAddonIn(buildFolder)),
+    clock: systemClock,
+    onError: (error) =>
+      log.warn({ err: error }, 'connections to Services that are elsewhere now are not forgotten yet'),
+  });
+  resources.defer(() => connections.stop());
   const backends = openBackends({
     netlink,
     replica,
     spawnAddon: spawnAddonIn(buildFolder),
     masqueradeSubnets: options.cluster.masqueradeSubnets,
     statusSocket: options.statusSocket,
+    onNftablesWritten: (keys, wanted) => connections.written(keys, (key) => wanted.has(key)),
   });
   const datapath = new NodeDatapath({
     backends,

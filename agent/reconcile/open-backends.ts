@@ -2,6 +2,7 @@
 import { HostBackend } from '../../datapath/host/backend.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
+import type { NftablesOptions } from '../../datapath/nftables/backend.ts';
 import { openNftables } from '../../datapath/nftables/open.ts';
 import { openOpenflowBackend } from '../../datapath/openflow/open.ts';
 import type { Cidr } from '../../net/cidr.ts';
@@ -24,6 +25,7 @@ export interface BackendEdges {
   readonly masqueradeSubnets: readonly Cidr[];
   /** Of the agent: beside it is kept what settings of the kernel were. */
   readonly statusSocket: string;
+  readonly onNftablesWritten?: NftablesOptions['onWritten'];
 }
 
 export const openBackends = ({
@@ -32,6 +34,7 @@ export const openBackends = ({
   spawnAddon,
   masqueradeSubnets,
   statusSocket,
+  onNftablesWritten,
 }: BackendEdges): Backends & ComparableBackends => {
   const groups = new Set<number>(Object.values(FORMER_GROUPS));
   return {
@@ -51,6 +54,6 @@ export const openBackends = ({
         neighbourSubnets: masqueradeSubnets,
       },
     }),
-    nftables: openNftables({ spawnAddon }),
+    nftables: openNftables({ spawnAddon, onWritten: onNftablesWritten }),
   };
 };

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseCidr } from '../../net/cidr.ts';
+import { parseIp } from '../../net/ip.ts';
 import { FakeCommandRunner } from '../exec/fake.ts';
 import { createConntrack } from './conntrack.ts';
 
@@ -57,4 +58,27 @@ it('says that there is no conntrack program, and reports its other errors', asyn
   expect(await createConntrack(new FakeCommandRunner({})).flushAddress('169.254.0.12')).toBe(false);
   const broken = new FakeCommandRunner({ conntrack: () => ({ exitCode: 1, stderr: 'Operation not permitted' }) });
   await expect(createConntrack(broken).flushAddress('169.254.0.12')).rejects.toThrow('Operation not permitted');
+});
+
+it('lists where the host’s own connections of a protocol were opened to, and forgets those', async () => {
+  const dump = [
+    'udp      17 27 src=172.30.0.2 dst=172.30.0.2 sport=45001 dport=30053 src=10.96.0.7 dst=169.254.0.2 sport=53 dport=45001 [ASSURED] mark=0 use=1',
+    'udp      17 29 src=172.30.0.2 dst=192.0.2.1 sport=45002 dport=53 [UNREPLIED] src=192.0.2.1 dst=172.30.0.2 sport=53 dport=45002 mark=0 use=1',
+    'udp      17 29 src=10.128.0.5 dst=10.96.0.7 sport=45003 dport=53 src=10.128.0.6 dst=10.128.0.5 sport=53 dport=45003 mark=0 zone=7 use=1',
+    '',
+  ].join('\n');
+  const runner = new FakeCommandRunner({
+    conntrack: ({ args }) => (args[0] === '--dump' ? { stdout: dump } : nothing),
+  });
+  const conntrack = createConntrack(runner);
+  expect(await conntrack.opened('udp', 4)).toEqual([
+    { ip: '172.30.0.2', port: 30053, isTranslated: true },
+    { ip: '192.0.2.1', port: 53, isTranslated: false },
+  ]);
+  expect(await conntrack.flushOpened('sctp', { ip: parseIp('fd00::1'), port: 9 })).toBe(true);
+  expect(runner.commands.map(({ args }) => args.join(' '))).toEqual([
+    '--dump --family ipv4 --proto udp',
+    '--delete --family ipv6 --proto sctp --orig-dst fd00::1 --orig-port-dst 9',
+  ]);
+  expect(await createConntrack(new FakeCommandRunner({})).opened('udp', 6)).toBeUndefined();
 });

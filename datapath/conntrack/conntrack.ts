@@ -1,8 +1,10 @@
 /**
  * Connections that the datapath and the kernel remember. Those of a network that is gone are forgotten: the next network
- * with its id has its marks and its masquerade addresses, and must not get answers meant for the one before.
+ * with its id has its marks and its masquerade addresses, and must not get answers meant for the one before. So are those of
+ * Services that are elsewhere now.
  */
 import type { Cidr } from '../../net/cidr.ts';
+import { type Family, type Ip, parseIp } from '../../net/ip.ts';
 import { CommandError } from '../exec/errors.ts';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
@@ -24,8 +26,27 @@ export interface Conntrack {
    * @throws CommandError
    */
   flushAddress(address: string, signal?: AbortSignal): Promise<boolean>;
+  /**
+   * Where the host's own connections of a protocol were opened to; those of the datapath are in zones.
+   * @returns undefined when there is no such program
+   * @throws CommandError
+   */
+  opened(protocol: TrackedProtocol, family: Family, signal?: AbortSignal): Promise<readonly Opened[] | undefined>;
+  /** Forgets what the kernel remembers of connections that were opened to an address and port. */
+  flushOpened(protocol: TrackedProtocol, to: Pick<Opened, 'ip' | 'port'>, signal?: AbortSignal): Promise<boolean>;
   /** The same of connections that were opened from or to any address of a subnet: conntrack(8) takes none for replies. */
   flushSubnet(subnet: Cidr, signal?: AbortSignal): Promise<boolean>;
+}
+
+/** Those without a beginning that conntrack would see: what a client goes on to send is the old connection. */
+export const TRACKED_PROTOCOLS = ['udp', 'sctp'] as const;
+export type TrackedProtocol = (typeof TRACKED_PROTOCOLS)[number];
+
+export interface Opened {
+  readonly ip: Ip;
+  readonly port: number;
+  /** Somebody else answers. */
+  readonly isTranslated: boolean;
 }
 
 /** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
@@ -45,15 +66,20 @@ export const createConntrack = (runner: Pick<CommandRunner, 'run'>): Conntrack =
   const flushDatapath = async (filter: readonly string[], signal: AbortSignal | undefined): Promise<void> => {
     await datapath(['dpctl/flush-conntrack', ...filter], signal);
   };
+  /** @returns what it prints; undefined when there is no such program */
+  const kernel = async (args: readonly string[], signal: AbortSignal | undefined): Promise<string | undefined> => {
+    try {
+      return (await runner.run({ file: 'conntrack', args }, signal)).stdout;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      if (foundNothing(error)) return '';
+      throw error;
+    }
+  };
   const flushKernel = async (sides: readonly string[], value: string, signal: AbortSignal | undefined) => {
-    const family = value.includes(':') ? 'ipv6' : 'ipv4';
     for (const side of sides) {
-      try {
-        await runner.run({ file: 'conntrack', args: ['--delete', '--family', family, side, value] }, signal);
-      } catch (error) {
-        if (isMissing(error)) return false;
-        if (!foundNothing(error)) throw error;
-      }
+      const done = await kernel(['--delete', '--family', familyOf(value), side, value], signal);
+      if (done === undefined) return false;
     }
     return true;
   };
@@ -63,6 +89,14 @@ export const createConntrack = (runner: Pick<CommandRunner, 'run'>): Conntrack =
     flushZone: (zone, signal) => flushDatapath([`zone=${zone}`], signal),
     flushAddress: (address, signal) => flushKernel([...OPENED, ...ANSWERED], address, signal),
     flushSubnet: (subnet, signal) => flushKernel(OPENED, subnet, signal),
+    opened: async (protocol, family, signal) => {
+      const dump = await kernel(['--dump', '--family', `ipv${family}`, '--proto', protocol], signal);
+      return dump === undefined ? undefined : openedIn(dump);
+    },
+    flushOpened: async (protocol, { ip, port }, signal) => {
+      const to = ['--orig-dst', ip, '--orig-port-dst', String(port)];
+      return (await kernel(['--delete', '--family', familyOf(ip), '--proto', protocol, ...to], signal)) !== undefined;
+    },
   };
 };
 
@@ -75,6 +109,17 @@ const marksIn = (dump: string): ReadonlyMap<number, number> => {
   }
   return counts;
 };
+
+/** A line for each: as it was opened, then as it is answered (conntrack(8)). */
+const openedIn = (dump: string): readonly Opened[] =>
+  [...dump.matchAll(CONNECTION)].flatMap(([line, ip = '', port, answering]): Opened[] => {
+    if (/ zone=[1-9]/.test(line)) return [];
+    return [{ ip: parseIp(ip), port: Number(port), isTranslated: ip !== answering }];
+  });
+
+const CONNECTION = /^.*? dst=(\S+) sport=\d+ dport=(\d+) .*?src=(\S+) .*$/gm;
+
+const familyOf = (address: string): string => (address.includes(':') ? 'ipv6' : 'ipv4');
 
 const OPENED = ['--orig-src', '--orig-dst'];
 const ANSWERED = ['--reply-src', '--reply-dst'];

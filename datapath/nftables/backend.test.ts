@@ -95,3 +95,24 @@ it('makes a table anew that cannot be read', async () => {
   garbled = false;
   expect(await backend.difference(wanted)).toEqual([]);
 });
+
+it('tells what it has written, and nothing when there is nothing to write', async () => {
+  const told: string[][] = [];
+  const backend = createNftables({
+    runner: new FakeNft(),
+    onWritten: (keys, all) => told.push([...keys].map((key) => `${key}${all.has(key) ? '' : ' gone'}`).sort()),
+  });
+  const ports: readonly (readonly [string, NftItem])[] = [
+    ['set s', { kind: 'set', set: { name: 's', type: 'inet_service' } }],
+    ['element s 1', { kind: 'element', element: { set: 's', key: '1' } }],
+  ];
+  const reconcile = (items: readonly (readonly [string, NftItem])[], keys: ReadonlySet<string> | 'all') =>
+    backend.reconcile({ wanted: new Map(items), keys, prune: true }, signal);
+  await reconcile(ports, 'all');
+  await reconcile(ports, 'all');
+  await reconcile(ports.slice(0, 1), new Set(['element s 1']));
+  expect(told.map((keys) => keys.filter((key) => key.includes(' s')))).toEqual([
+    ['element s 1', 'set s'],
+    ['element s 1 gone'],
+  ]);
+});

@@ -15,6 +15,8 @@ import { problemOf } from './wanted-form.ts';
 export interface NftablesOptions extends NftCommand {
   /** Calls back after some milliseconds, unless what it returns is called before. Default: timers of Node. */
   readonly schedule?: (ms: number, callback: () => void) => () => void;
+  /** Told which keys were added, changed or removed, when that is done. */
+  readonly onWritten?: ((keys: ReadonlySet<string>, wanted: ReadonlyMap<string, NftItem>) => void) | undefined;
 }
 
 export interface NftablesBackend extends Backend<NftItem> {
@@ -29,6 +31,7 @@ const MAX_ROUNDS = 30;
 
 class Nftables implements NftablesBackend {
   readonly #nft: NftProgram;
+  readonly #onWritten: NftablesOptions['onWritten'];
   readonly #monitor: Monitor;
   readonly #forms = new Map<string, string>();
   readonly #listeners = new Set<(change: OutsideChange) => void>();
@@ -40,6 +43,7 @@ class Nftables implements NftablesBackend {
 
   constructor(options: NftablesOptions) {
     this.#nft = new NftProgram(options);
+    this.#onWritten = options.onWritten;
     this.#monitor = new Monitor(this.#nft, options.schedule);
   }
 
@@ -104,6 +108,7 @@ class Nftables implements NftablesBackend {
       if (round >= MAX_ROUNDS) leaveOut(failed, operations, refused);
     }
     this.#tellOfSets(wanted, written, waiting);
+    if (written.size > 0) this.#onWritten?.(written, wanted);
     return { written: written.size, failed, waiting };
   }
 
