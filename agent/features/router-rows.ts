@@ -10,7 +10,8 @@ type Northbound = DesiredFragment<OvnNorthbound>;
 type ExternalIds = Readonly<Record<string, string>>;
 
 interface Hop {
-  readonly nexthop: Ip;
+  /** `discard`: nobody (ovn-nb(5)). */
+  readonly nexthop: Ip | 'discard';
   readonly outputPort?: string;
   readonly externalIds?: ExternalIds;
 }
@@ -22,7 +23,7 @@ export const staticRoute = (
 ): Northbound => routeRow(router, staticRouteKey(router, prefix, policy), prefix, policy, hop);
 
 /** Several of one family share the load. */
-export const defaultRouteVia = (router: string, prefix: Cidr, hop: Hop): Northbound =>
+export const defaultRouteVia = (router: string, prefix: Cidr, hop: Hop & { readonly nexthop: Ip }): Northbound =>
   routeRow(router, defaultRouteKey(router, hop.nexthop), prefix, undefined, hop);
 
 const routeRow = (

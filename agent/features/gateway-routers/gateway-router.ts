@@ -16,7 +16,13 @@ import type { GatewaySite } from './site.ts';
 type Northbound = DesiredFragment<OvnNorthbound>;
 
 export const gatewayRouter = (site: GatewaySite, { cluster }: Pick<View, 'cluster'>): Northbound =>
-  merge(routerRow(site), ...translations(site), ...masqueradeRoutes(site, cluster), ...defaultRoutes(site));
+  merge(
+    routerRow(site),
+    ...translations(site),
+    ...masqueradeRoutes(site, cluster),
+    ...strayServiceRoutes(site, cluster),
+    ...defaultRoutes(site),
+  );
 
 const routerRow = (site: GatewaySite): Northbound => {
   const { network, node, router, nodeAddresses, masqueradeAddresses: masquerade } = site;
@@ -95,6 +101,24 @@ const masqueradeRoutes = (site: GatewaySite, cluster: View['cluster']): Northbou
     return [staticRoute(router, { prefix: subnet, nexthop, outputPort, externalIds: ids })];
   });
 };
+
+/**
+ * What load balancers take is somewhere else by now. The rest is for a Service that is not there yet, or no more: on its way out
+ * conntrack would note it, and who goes on to send by UDP would be known as not translated when the Service is there.
+ */
+const strayServiceRoutes = (
+  { router, network, nodeAddresses, externalIds }: GatewaySite,
+  { serviceSubnets }: View['cluster'],
+): Northbound[] =>
+  serviceSubnets
+    .filter((subnet) => nodeAddresses.some((one) => cidrFamily(one) === cidrFamily(subnet)))
+    .map((prefix) =>
+      staticRoute(router, {
+        prefix,
+        nexthop: 'discard',
+        externalIds: network.role === 'default' ? {} : externalIds,
+      }),
+    );
 
 const defaultRoutes = ({ router, gateway, nodeAddresses, externalIds }: GatewaySite): Northbound[] =>
   gateway.nextHops
