@@ -22,7 +22,7 @@
 #define ICMP_FILTER_ 1 /* linux/icmp.h, of level SOL_RAW */
 #define SOL_RAW_ 255
 
-enum kind { LISTEN_HTTP, LISTEN_ECHO, UDP, ICMP4, ICMP6, HTTP, ECHO };
+enum kind { LISTEN_HTTP, LISTEN_ECHO, LISTEN_SCTP, UDP, ICMP4, ICMP6, HTTP, ECHO, SCTP };
 
 struct source {
   int fd;
@@ -50,7 +50,7 @@ static void add(int fd, enum kind kind, const char *peer) {
   *source = (struct source){.fd = fd, .kind = kind};
   snprintf(source->peer, sizeof source->peer, "%s", peer);
   if (kind == HTTP) source->buffer = must_alloc(BUFFER);
-  if (kind == ECHO) source->buffer = must_alloc(ECHO_BUFFER);
+  if (kind == ECHO || kind == SCTP) source->buffer = must_alloc(ECHO_BUFFER);
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
   if (epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) < 0) die_errno("epoll");
 }
@@ -72,11 +72,11 @@ static void free_dead(void) {
   }
 }
 
-/* Both families on one socket where there is IPv6, else IPv4. -1 when the protocol is not there. */
-static int bound_socket(int type, int protocol, int port) {
+/* Both families on one socket where there is IPv6, else IPv4. */
+static int bound_socket(int type, int port) {
   int off = 0, on = 1;
   union address address = {.v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)}};
-  int fd = socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+  int fd = socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
       setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 && bind(fd, &address.any, sizeof address.v6) == 0)
     return fd;
@@ -84,17 +84,31 @@ static int bound_socket(int type, int protocol, int port) {
   if (fd >= 0 && errno == EADDRINUSE) die_errno("port %d", port);
   memset(&address, 0, sizeof address);
   address.v4.sin_family = AF_INET, address.v4.sin_port = htons((uint16_t)port);
-  fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+  fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(fd, &address.any, sizeof address.v4) < 0) die_errno("port %d", port);
   return fd;
 }
 
-static void listen_on(int protocol, int port, enum kind kind, int required) {
-  int fd = port ? bound_socket(SOCK_STREAM, protocol, port) : -1;
+static void listen_on(int port, enum kind kind) {
+  int fd = port ? bound_socket(SOCK_STREAM, port) : -1;
   if (fd >= 0 && listen(fd, 512) == 0) add(fd, kind, "");
-  else if (port && required) die_errno("can't listen on port %d", port);
+  else if (port) die_errno("can't listen on port %d", port);
+}
+
+static void listen_for_sctp(int family, int port) {
+  int on = 1;
+  union address address = {0};
+  socklen_t size = family == AF_INET6 ? sizeof address.v6 : sizeof address.v4;
+  if (family == AF_INET6) address.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+  else address.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_SCTP);
+  if (fd < 0) return;
+  if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(fd, &address.any, size) == 0 && listen(fd, 512) == 0) add(fd, LISTEN_SCTP, "");
+  else close(fd);
 }
 
 /* A probe that arrived must be on record, also when hundreds arrive at once. */
@@ -106,7 +120,7 @@ static void enlarge_buffer(int fd) {
 
 /* The address that a datagram was sent to is the one the answer must come from: the pod may have several. */
 static void open_udp(int port) {
-  int on = 1, fd = port ? bound_socket(SOCK_DGRAM, 0, port) : -1;
+  int on = 1, fd = port ? bound_socket(SOCK_DGRAM, port) : -1;
   if (fd < 0) return;
   setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
   setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
@@ -150,7 +164,7 @@ static void accept_all(struct source *listener) {
     int fd = accept4(listener->fd, &address.any, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
     if (address.any.sa_family != AF_UNIX) format_address(&address, peer, sizeof peer);
-    add(fd, listener->kind == LISTEN_HTTP ? HTTP : ECHO, peer);
+    add(fd, listener->kind == LISTEN_HTTP ? HTTP : listener->kind == LISTEN_SCTP ? SCTP : ECHO, peer);
   }
 }
 
@@ -173,6 +187,15 @@ static int serve_http(struct source *source) {
   return 1;
 }
 
+/* What netexec answers over SCTP is what it answers over UDP. Other messages come back as they are. */
+static void answer_message(struct source *source) {
+  char answer[2048];
+  int length = answer_udp(source->buffer, source->length, hostname, source->peer, answer, sizeof answer);
+  if (length < 0) return;
+  memcpy(source->buffer, answer, (size_t)length);
+  source->length = (size_t)length;
+}
+
 /* Nothing more is read until all is written: a caller that writes faster than it reads has to wait, as with any echo server. */
 static int serve_echo(struct source *source) {
   if (source->length == 0) {
@@ -180,6 +203,7 @@ static int serve_echo(struct source *source) {
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     if (n == 0) return 0;
     source->length = (size_t)n;
+    if (source->kind == SCTP) answer_message(source);
   }
   ssize_t sent = send(source->fd, source->buffer, source->length, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && errno != EAGAIN && errno != EINTR) return 0;
@@ -228,12 +252,14 @@ static int record_icmp(struct source *source) {
 static int serve_source(struct source *source) {
   switch (source->kind) {
     case LISTEN_HTTP:
-    case LISTEN_ECHO: accept_all(source); return 1;
+    case LISTEN_ECHO:
+    case LISTEN_SCTP: accept_all(source); return 1;
     case UDP: return serve_udp(source);
     case ICMP4:
     case ICMP6: return record_icmp(source);
     case HTTP: return serve_http(source);
-    case ECHO: return serve_echo(source);
+    case ECHO:
+    case SCTP: return serve_echo(source);
   }
   return 0;
 }
@@ -267,9 +293,13 @@ int serve_main(int argc, char **argv) {
   signal(SIGINT, stop);
   hostname = o.hostname ? o.hostname : own_name();
   poller = epoll_create1(EPOLL_CLOEXEC);
-  listen_on(0, o.http, LISTEN_HTTP, 1);
-  listen_on(0, o.tcp, LISTEN_ECHO, 1);
-  listen_on(IPPROTO_SCTP, o.sctp > 0 ? o.sctp : 0, LISTEN_ECHO, 0);
+  listen_on(o.http, LISTEN_HTTP);
+  listen_on(o.tcp, LISTEN_ECHO);
+  /*
+   * A socket for both families has addresses of both. Those of IPv4 are left out where the client's address is none of RFC 1918 and
+   * the pod has two of IPv6, which Linux takes for global ones (sctp_bind_addr_copy); then it aborts what comes by IPv4.
+   */
+  if (o.sctp > 0) listen_for_sctp(AF_INET, o.sctp), listen_for_sctp(AF_INET6, o.sctp);
   open_udp(o.udp);
   open_icmp();
   open_seen_socket();
