@@ -9,6 +9,7 @@ import { generateOvsdbModels } from '../ovsdb/gen/generate.ts';
 import { apiDocs } from './api-docs.ts';
 import { metricsDocs } from './metrics-docs.ts';
 import { registryDocs } from './registries.ts';
+import { serviceMatrixDocs } from './service-matrix-docs.ts';
 
 /** Path from the repository's root → content. */
 export type GeneratedFiles = Readonly<Record<string, string>>;
@@ -19,6 +20,7 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   registryDocs,
   apiDocs,
   metricsDocs,
+  serviceMatrixDocs,
 ];
 
 const main = async (check: boolean): Promise<void> => {

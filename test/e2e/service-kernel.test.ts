@@ -1,10 +1,9 @@
 /**
- * Services between networks of one node: by VRFs, and on a datapath that lets a packet be looked at as often as that takes. Needs
+ * Who reaches which Service where that takes VRFs, a datapath that lets a packet be looked at as often as it takes, or SCTP. Needs
  * root and `make build`.
  */
-import { beforeAll } from 'vitest';
 import { useCluster } from './support/cluster.ts';
-import { applyPublicServices, servicesBetweenNetworks } from './support/services-from-outside.ts';
+import { serviceMatrix } from './support/service-matrix/suite.ts';
 
 const cluster = useCluster({
   name: 'test-service-kernel',
@@ -12,5 +11,8 @@ const cluster = useCluster({
   ipFamily: 'dual',
 });
 
-beforeAll(() => applyPublicServices(cluster()), 400_000);
-servicesBetweenNetworks(cluster, ['red', 'plain'], { hasVrf: true, hasKernelDatapath: true });
+serviceMatrix(cluster, {
+  mode: 'shared',
+  isAsked: ({ cell, row }) => cell.protocol === 'SCTP' || row.needsKernel === true,
+  patienceMs: 120_000,
+});

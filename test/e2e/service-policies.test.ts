@@ -1,6 +1,5 @@
 /** Which endpoints of a Service pods are sent to, where the Service or its slices say so, with packets. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
@@ -10,7 +9,7 @@ import { addressOfFamily } from './support/packets.ts';
 import type { RunThere, Target } from './support/service-clients.ts';
 import { fromHost } from './support/service-doors.ts';
 import { expectAnswersAt, expectRefusedAt } from './support/service-expectations.ts';
-import { backend, clusterIps, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services.ts';
+import { backend, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services.ts';
 
 const cluster = useCluster({ name: 'test-service-policies', ipFamily: 'dual' });
 
@@ -116,12 +115,10 @@ describe('internalTrafficPolicy Local, for processes of nodes', () => {
 });
 
 describe.each(TENANTS)('a Service of %s', (tenant) => {
-  it('with internalTrafficPolicy Local is answered by pods of the client’s node', async () => {
+  it('with internalTrafficPolicy Local is answered as soon as the client’s node has a pod', async () => {
     await applyAndWait(cluster(), [
-      service(tenant, 'near', { app: 'web', spec: { internalTrafficPolicy: 'Local' } }),
       service(tenant, 'lonely', { app: 'lonely', spec: { internalTrafficPolicy: 'Local' } }),
     ]);
-    await expectFor(`${tenant}/near`, (node) => [node]);
     await expectFor(`${tenant}/lonely`, () => []);
     const name = `${tenant}-lonely`;
     await applyAndWait(cluster(), [backend(tenant, name, 'node-2', 'lonely')]);
@@ -160,58 +157,7 @@ describe.each(TENANTS)('a Service of %s', (tenant) => {
     await states((node) => (node === 'node-1' ? 'ready' : 'ending'));
     await expectFor(key, (node) => [node]);
   });
-
-  it('answers pods at external addresses with all endpoints, whatever is said for those outside', async () => {
-    const number = TENANTS.indexOf(tenant) + 1;
-    const ips = [`192.0.2.${number}`, `2001:db8::${number}`];
-    for (const externalTrafficPolicy of ['Cluster', 'Local']) {
-      const spec = { type: 'NodePort', externalIPs: ips, externalTrafficPolicy };
-      await applyAndWait(cluster(), [
-        service(tenant, 'outside', { app: 'web', spec }),
-        service(tenant, 'outside-none', {
-          app: 'none',
-          spec: { ...spec, externalIPs: [`192.0.2.${number + 10}`, `2001:db8::${number + 10}`] },
-        }),
-      ]);
-      for (const node of NODES) {
-        const client = clientOn(tenant, node);
-        const all = NODES.map((one) => webOn(tenant, one));
-        await expectAnswersAt(cluster(), client, at(ips), all);
-        await expectRefusedAt(cluster(), client, at([`192.0.2.${number + 10}`, `2001:db8::${number + 10}`]));
-      }
-    }
-  });
-
-  it('answers pods at the node ports of their own node with all endpoints, and refuses where there are none', async () => {
-    const spec = { type: 'NodePort', externalTrafficPolicy: 'Local' };
-    await applyAndWait(cluster(), [
-      service(tenant, 'ports', { app: 'web', spec }),
-      service(tenant, 'ports-none', { app: 'none', spec }),
-    ]);
-    for (const node of NODES) {
-      const all = NODES.map((one) => webOn(tenant, one));
-      await expectAnswersAt(cluster(), clientOn(tenant, node), await nodePorts(`${tenant}/ports`, node), all);
-      await expectRefusedAt(cluster(), clientOn(tenant, node), await nodePorts(`${tenant}/ports-none`, node));
-    }
-  });
 });
-
-const nodePortsSchema = z.object({
-  spec: z.object({ ports: z.array(z.object({ nodePort: z.number(), protocol: z.enum(['TCP', 'UDP']) })) }),
-});
-const addressesSchema = z.object({
-  status: z.object({ addresses: z.array(z.object({ type: z.string(), address: z.string() })) }),
-});
-
-/** On both addresses of a node. */
-const nodePorts = async (key: string, node: NodeName): Promise<Target[]> => {
-  const objects = await cluster().objects();
-  const { spec } = nodePortsSchema.parse(await objects.get('Service', key));
-  const { status } = addressesSchema.parse(await objects.get('Node', node));
-  return status.addresses
-    .filter(({ type }) => type === 'InternalIP')
-    .flatMap(({ address: ip }) => spec.ports.map(({ nodePort: port, protocol }) => ({ ip, port, protocol })));
-};
 
 const at = (ips: readonly string[]): Target[] =>
   ips.flatMap((ip): Target[] => [
@@ -243,33 +189,4 @@ it('an external address that two Services want is the older one’s; the other i
   );
   await (await cluster().objects()).delete([older], { timeoutSeconds: 30 });
   await answers('red');
-});
-
-describe('a Service of the default network whose endpoints are nodes', () => {
-  const key = 'plain/hosts';
-
-  beforeAll(async () => {
-    await applyAndWait(cluster(), [
-      service('plain', 'hosts', { app: 'hosts' }),
-      ...NODES.map((node): ManifestObject => {
-        const { spec, ...rest } = backend('plain', `plain-host-${node}`, node, 'hosts');
-        return { ...rest, spec: { ...(spec as object), hostNetwork: true } };
-      }),
-    ]);
-  });
-
-  it.each(NODES)('answers pods of %s, from both', async (node) => {
-    await expectAnswersAt(cluster(), clientOn('plain', node), await targetsOf(cluster(), key), NODES);
-  });
-
-  it.each(NODES)('answers processes of %s, from both', async (node) => {
-    for (const ip of await clusterIps(cluster(), key)) {
-      const url = `http://${ip.includes(':') ? `[${ip}]` : ip}/hostname`;
-      const script = `for i in $(seq 20); do curl -sg --max-time 2 ${url} || echo silence; echo; done`;
-      await eventually(async () => {
-        const { stdout } = await cluster().node(node, ['sh', '-c', script]);
-        expect([...new Set(stdout.split('\n').filter((line) => line !== ''))].sort()).toEqual([...NODES]);
-      });
-    }
-  });
 });

@@ -1,6 +1,6 @@
 /** Services that are reached from outside, as tests make them, and who asks them. */
 import { SERVICES } from '../../../kube/resources.ts';
-import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
+import { FAMILIES, ipFamily, parseIp } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { nodeAddress } from './north-south.ts';
 import { type Attempt, askFrom, type RunThere, type Target } from './service-clients.ts';
@@ -105,17 +105,3 @@ const textOf = (attempt: Attempt | undefined): string =>
 /** What `whoAnswers` says when every target is answered by all of these in turn. */
 export const answeredBy = (targets: readonly Target[], names: readonly string[]): string[] =>
   targets.flatMap((target) => names.map((name) => `${describeTarget(target)} → ${name}`)).sort();
-
-/** As whom clients are seen, each once. */
-export const clientsSeen = async (run: RunThere, targets: readonly Target[]): Promise<Record<Family, string[]>> => {
-  const asked = targets.map((target): Target => ({ ...target, question: 'clientip' }));
-  const attempts = await askFrom(run, asked);
-  const seen = attempts.map(({ outcome, text }) => (outcome === 'answered' ? hostOf(text) : `(${outcome})`));
-  const of = (family: Family): string[] => [
-    ...new Set(seen.filter((_, index) => ipFamily(asked[index]?.ip as Ip) === family)),
-  ];
-  return { 4: of(4), 6: of(6) };
-};
-
-/** `10.0.0.1:80` and `[fd00::1]:80` without the port. */
-const hostOf = (endpoint: string): string => endpoint.slice(0, endpoint.lastIndexOf(':')).replaceAll(/[[\]]/g, '');

@@ -1,0 +1,301 @@
+/**
+ * Who reaches which Service, by whom it is answered and as whom it is seen. From here come the tests with packets
+ * (test/e2e/support/service-matrix/) and the table in docs/services.md. Every cell is of exactly one row (rows.test.ts).
+ */
+import type { Door, Owner, Place, Policy, Source } from './dimensions.ts';
+import type { Answered, Seen } from './outcomes.ts';
+import { among, type LeftOut, type Row } from './row.ts';
+
+const TENANTS: readonly Owner[] = ['layer 3', 'layer 2'];
+const DEFAULT: readonly Owner[] = ['default'];
+
+const PODS: readonly Place[] = ['here', 'there', 'both'];
+const HERE: readonly Place[] = ['here', 'both'];
+const THERE: readonly Place[] = ['there'];
+const NOBODY: readonly Place[] = ['none'];
+const ON_NODES: readonly Place[] = ['nodes'];
+
+const CLUSTER_IP: readonly Door[] = ['ClusterIP'];
+const OWN_NODE: readonly Door[] = ['node port of its own node'];
+const OTHER_NODE: readonly Door[] = ['node port of another node'];
+const EXTERNAL: readonly Door[] = ['externalIP', 'address of a load balancer'];
+const OWN_NODE_AND_EXTERNAL: readonly Door[] = [...OWN_NODE, ...EXTERNAL];
+const NEAR_DOORS: readonly Door[] = [...CLUSTER_IP, ...OWN_NODE_AND_EXTERNAL];
+
+const ETP_LOCAL: readonly Policy[] = ['ETP Local'];
+const ITP_LOCAL: readonly Policy[] = ['ITP Local'];
+/** For what comes from outside, and for what is asked by ClusterIPs. */
+const ETP_CLUSTER: readonly Policy[] = ['Cluster', 'ITP Local'];
+const ITP_CLUSTER: readonly Policy[] = ['Cluster', 'ETP Local'];
+
+const OWN_POD: readonly Source[] = ['pod of the network'];
+const TENANT_POD: readonly Source[] = ['pod of another tenant'];
+const DEFAULT_POD: readonly Source[] = ['pod of the default network'];
+const HOST: readonly Source[] = ['process of a node', 'host-network pod of the namespace'];
+const OUTSIDE: readonly Source[] = ['outside'];
+
+const all = (...as: Seen[]): Answered => ({ by: 'all', as });
+const here = (...as: Seen[]): Answered => ({ by: 'here', as });
+
+const REFUSED = 'Without endpoints a Service refuses at once, as kube-proxy does.';
+
+/** Known limits, as docs/services.md says them (rows.test.ts). */
+const NO_MIRROR =
+  'Host-network pods as endpoints of a tenant’s Service: mirrors have their nodes’ addresses, which are none of the network, so ' +
+  'they are left out.';
+const NO_ERRORS =
+  'What goes by the host’s kernel (its own processes, and everything in local gateway mode) to a Service without endpoints gets no ' +
+  'answer, where others are refused at once.';
+const NO_ERRORS_BETWEEN =
+  'So does what pods of other networks send to an external address, or to a port of their own node.';
+const NO_ROUTE_OF_HOSTS = 'The host does not reach ClusterIPs of tenants.';
+
+export const LEFT_OUT: readonly LeftOut[] = [
+  { from: DEFAULT_POD, owner: DEFAULT, why: 'That is a pod of the network.' },
+  { from: OUTSIDE, to: CLUSTER_IP, why: 'No router outside knows of ClusterIPs.' },
+  { from: OUTSIDE, to: OWN_NODE, why: 'It is on no node.' },
+  {
+    mode: ['local'],
+    why: 'The host’s kernel does there what the bridge does here; it has not been asked for all of it yet.',
+  },
+];
+
+/** The switch of the pod has the load balancers. */
+const OF_OWN_PODS = among({ from: OWN_POD, to: NEAR_DOORS }, [
+  {
+    to: CLUSTER_IP,
+    policy: ITP_CLUSTER,
+    endpoints: PODS,
+    expect: all('itself'),
+    why: 'OKEP-5193: a ClusterIP is there for the pods of its network.',
+  },
+  ...among({ to: CLUSTER_IP, policy: ITP_LOCAL }, [
+    { endpoints: HERE, expect: here('itself'), why: 'KEP-2086: endpoints of the client’s node only.' },
+    { endpoints: THERE, expect: 'refused', why: 'KEP-2086: endpoints of other nodes are none.' },
+  ]),
+  {
+    to: OWN_NODE_AND_EXTERNAL,
+    endpoints: PODS,
+    expect: all('itself'),
+    why: 'As within the cluster, whatever is said for clients outside (kube-proxy: KUBE-EXT, pod traffic).',
+  },
+  { endpoints: NOBODY, expect: 'refused', why: REFUSED },
+  { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', isNotYet: true, why: NO_MIRROR },
+  ...among({ owner: DEFAULT, endpoints: ON_NODES }, [
+    { to: CLUSTER_IP, policy: ITP_LOCAL, expect: here('itself'), why: 'KEP-2086.' },
+    {
+      to: CLUSTER_IP,
+      policy: ITP_CLUSTER,
+      expect: all('itself', 'node'),
+      why: 'What leaves a node has its address, and what does not has the pod’s.',
+    },
+    { to: OWN_NODE_AND_EXTERNAL, expect: all('itself', 'node'), why: 'The same.' },
+  ]),
+]);
+
+const AT_ANOTHER_NODE: readonly Row[] = [
+  {
+    policy: ETP_CLUSTER,
+    endpoints: PODS,
+    expect: all('gateway router'),
+    why: 'As from outside: a node port is public, and any node leads to all endpoints.',
+    reports: [4736],
+  },
+  ...among({ policy: ETP_LOCAL }, [
+    {
+      endpoints: HERE,
+      expect: here('node'),
+      why: 'As from outside: what leaves the client’s node has its address, which stays.',
+      reports: [5531],
+    },
+    { endpoints: THERE, expect: 'refused', why: 'KEP-1669, externalTrafficPolicy: endpoints of other nodes are none.' },
+  ]),
+  { endpoints: NOBODY, expect: 'refused', why: REFUSED },
+  { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', isNotYet: true, why: NO_MIRROR },
+  ...among({ owner: DEFAULT, endpoints: ON_NODES }, [
+    { policy: ETP_LOCAL, expect: here('node'), why: 'The node itself keeps the address, too.' },
+    {
+      policy: ETP_CLUSTER,
+      expect: all('node of the door', 'masquerade'),
+      needsKernel: true,
+      why: 'Out of the node that was asked, or to that node itself.',
+    },
+  ]),
+];
+
+const OF_OTHER_NETWORKS: readonly Row[] = [
+  {
+    to: CLUSTER_IP,
+    expect: 'silent',
+    why: 'OKEP-5193: no ClusterIP of another network, but those that are allowed.',
+    reports: [4687],
+  },
+  ...among({ to: OWN_NODE_AND_EXTERNAL }, [
+    {
+      to: OWN_NODE,
+      endpoints: PODS,
+      expect: all('gateway router'),
+      needsKernel: true,
+      why: 'A node port is public on the client’s own node, too; by the VRF of its network and the Service’s mark.',
+      reports: [4736, 5410, 5419],
+    },
+    {
+      to: EXTERNAL,
+      policy: ETP_CLUSTER,
+      endpoints: PODS,
+      expect: all('gateway router'),
+      needsKernel: true,
+      why: 'From gateway router to gateway router.',
+    },
+    ...among({ to: EXTERNAL, policy: ETP_LOCAL }, [
+      {
+        endpoints: HERE,
+        expect: here('masquerade'),
+        needsKernel: true,
+        why: 'The address of the client’s network here.',
+      },
+      {
+        endpoints: [...THERE, ...NOBODY, ...ON_NODES],
+        expect: 'unanswered',
+        why: 'Out of the node, as to any address outside: whoever is there sends it to a node with endpoints.',
+      },
+    ]),
+    {
+      to: OWN_NODE,
+      endpoints: NOBODY,
+      expect: 'silent',
+      needsKernel: true,
+      isNotYet: true,
+      why: NO_ERRORS_BETWEEN,
+    },
+    {
+      to: EXTERNAL,
+      policy: ETP_CLUSTER,
+      endpoints: NOBODY,
+      expect: 'silent',
+      needsKernel: true,
+      isNotYet: true,
+      why: NO_ERRORS_BETWEEN,
+    },
+    ...among({ endpoints: ON_NODES }, [
+      { to: OWN_NODE, owner: TENANTS, expect: 'silent', needsKernel: true, isNotYet: true, why: NO_MIRROR },
+      {
+        to: EXTERNAL,
+        policy: ETP_CLUSTER,
+        owner: TENANTS,
+        expect: 'silent',
+        needsKernel: true,
+        isNotYet: true,
+        why: NO_MIRROR,
+      },
+      { to: OWN_NODE, owner: DEFAULT, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
+      {
+        to: EXTERNAL,
+        policy: ETP_CLUSTER,
+        owner: DEFAULT,
+        expect: all('masquerade', 'node'),
+        needsKernel: true,
+        why: 'As pods.',
+      },
+    ]),
+  ]),
+];
+
+const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
+  ...among({ owner: DEFAULT }, [
+    {
+      to: CLUSTER_IP,
+      policy: ITP_CLUSTER,
+      endpoints: PODS,
+      expect: all('gateway router'),
+      why: 'By br-ex and the gateway router.',
+    },
+    ...among({ to: CLUSTER_IP, policy: ITP_LOCAL }, [
+      {
+        endpoints: HERE,
+        expect: here('management port'),
+        why: 'KEP-2086; by the management port to the node’s switch.',
+      },
+      { endpoints: [...THERE, ...NOBODY], expect: 'refused', why: 'KEP-2086: endpoints of other nodes are none.' },
+      { endpoints: ON_NODES, expect: here('masquerade'), why: 'KEP-2086; at once to the node itself.' },
+    ]),
+    {
+      to: OWN_NODE_AND_EXTERNAL,
+      endpoints: PODS,
+      expect: all('gateway router'),
+      why: 'nftables leads to the ClusterIP; a node’s own processes are not outside.',
+    },
+    ...[{ to: CLUSTER_IP, policy: ITP_CLUSTER }, { to: OWN_NODE_AND_EXTERNAL }].flatMap((where) =>
+      among(where, [
+        { endpoints: NOBODY, expect: 'silent', isNotYet: true, why: NO_ERRORS },
+        {
+          endpoints: ON_NODES,
+          expect: all('masquerade', 'node'),
+          why: 'To the node itself by its masquerade address; another node sees this one.',
+        },
+      ]),
+    ),
+  ]),
+  ...among({ owner: TENANTS }, [
+    { to: CLUSTER_IP, expect: 'silent', isNotYet: true, why: NO_ROUTE_OF_HOSTS },
+    {
+      to: OWN_NODE_AND_EXTERNAL,
+      endpoints: PODS,
+      expect: all('gateway router'),
+      needsKernel: true,
+      why: 'nftables leads to the ClusterIP, by the VRF of the Service’s network.',
+    },
+    {
+      to: OWN_NODE_AND_EXTERNAL,
+      endpoints: NOBODY,
+      expect: 'silent',
+      needsKernel: true,
+      isNotYet: true,
+      why: NO_ERRORS,
+    },
+    {
+      to: OWN_NODE_AND_EXTERNAL,
+      endpoints: ON_NODES,
+      expect: 'silent',
+      needsKernel: true,
+      isNotYet: true,
+      why: NO_MIRROR,
+    },
+  ]),
+]);
+
+const FROM_OUTSIDE: readonly Row[] = [
+  ...among({ to: [...OTHER_NODE, ...EXTERNAL] }, [
+    { policy: ETP_CLUSTER, endpoints: PODS, expect: all('gateway router'), why: 'Any node leads to all endpoints.' },
+    ...among({ policy: ETP_LOCAL }, [
+      { endpoints: HERE, expect: here('itself'), why: 'externalTrafficPolicy: the client keeps its address.' },
+      { endpoints: THERE, expect: 'refused', why: 'externalTrafficPolicy: endpoints of other nodes are none.' },
+    ]),
+    { endpoints: NOBODY, expect: 'refused', why: REFUSED },
+    { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', isNotYet: true, why: NO_MIRROR },
+    ...among({ owner: DEFAULT, endpoints: ON_NODES }, [
+      { policy: ETP_LOCAL, expect: here('itself'), why: 'The node itself keeps the client’s address, too.' },
+      {
+        to: EXTERNAL,
+        policy: ETP_CLUSTER,
+        expect: all('masquerade', 'node of the door'),
+        why: 'The node itself, and another one.',
+      },
+      {
+        to: OTHER_NODE,
+        policy: ETP_CLUSTER,
+        expect: all('masquerade', 'node of the door'),
+        needsKernel: true,
+        why: 'The node itself, and another one.',
+      },
+    ]),
+  ]),
+];
+
+export const ROWS: readonly Row[] = [
+  ...OF_OWN_PODS,
+  ...among({ from: [...OWN_POD, ...TENANT_POD, ...DEFAULT_POD, ...HOST], to: OTHER_NODE }, AT_ANOTHER_NODE),
+  ...among({ from: [...TENANT_POD, ...DEFAULT_POD], to: NEAR_DOORS }, OF_OTHER_NETWORKS),
+  ...OF_HOSTS,
+  ...among({ from: OUTSIDE }, FROM_OUTSIDE),
+];

@@ -1,0 +1,91 @@
+/** The cells of the matrix, asked with packets: a test for each client, who asks everything at once. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../../sandbox/index.ts';
+import type { Cell } from '../../../../sandbox/service-matrix/dimensions.ts';
+import { type ExpectedCell, expand } from '../../../../sandbox/service-matrix/row.ts';
+import { LEFT_OUT, ROWS } from '../../../../sandbox/service-matrix/rows.ts';
+import { eventually } from '../../../../sandbox/testing/eventually.ts';
+import { readPod } from '../cluster.ts';
+import { outside } from '../north-south.ts';
+import { addressesOf } from '../packets.ts';
+import type { RunThere, Target } from '../service-clients.ts';
+import { fromHost, fromOutside, fromPod } from '../service-doors.ts';
+import { askAll } from './client.ts';
+import { type Asked, CLIENTS, type MatrixClient } from './clients.ts';
+import { createJudge, type Judge } from './judge.ts';
+import type { Client } from './seen.ts';
+import { makeWorld, NEAR, targetOf, type World } from './world.ts';
+
+export interface MatrixOptions {
+  readonly mode: Cell['mode'];
+  /** Cells that are asked here. */
+  readonly isAsked: (expected: ExpectedCell) => boolean;
+  /** A guest is slow. */
+  readonly patienceMs: number;
+}
+
+/** Call it where tests are declared. */
+export const serviceMatrix = (cluster: () => Sandbox, { mode, isAsked, patienceMs }: MatrixOptions): void => {
+  const cells = expand(ROWS, LEFT_OUT).filter((one) => one.cell.mode === mode && isAsked(one));
+  describe(`who reaches which Service, ${mode} gateway mode`, () => {
+    let world: World;
+
+    beforeAll(async () => {
+      world = await makeWorld(cluster());
+    }, 400_000);
+
+    const ofClient = CLIENTS.map((client) => ({ client, expected: cells.filter(({ cell }) => asks(client, cell)) }));
+    it.each(ofClient.filter(({ expected }) => expected.length > 0))(
+      '$client.name asks',
+      async ({ client, expected }) => {
+        const run = runnerOf(cluster(), client);
+        const ask = (targets: readonly Target[]) => askAll(run, targets);
+        const judge = createJudge(expected, await identityOf(cluster(), client));
+        await judgeAll(judge, world, ask, patienceMs);
+      },
+      patienceMs + 120_000,
+    );
+  });
+};
+
+const asks = ({ asked }: MatrixClient, { from, owner }: Cell): boolean =>
+  asked.some((one: Asked) => one.from === from && one.owners.includes(owner));
+
+/**
+ * First what is answered or refused, again where it is not yet so. Then what must stay silent: it would be, too, as long as
+ * nothing is there.
+ */
+const judgeAll = async (
+  judge: Judge,
+  world: World,
+  ask: (targets: readonly Target[]) => ReturnType<typeof askAll>,
+  patienceMs: number,
+): Promise<void> => {
+  const round = async (open: readonly ExpectedCell[]): Promise<void> => {
+    const questions = open.flatMap((one) => Array.from({ length: judge.timesToAsk(one) }, () => one));
+    const answers = await ask(questions.map(({ cell }) => targetOf(world, cell)));
+    for (const [index, answer] of answers.entries()) judge.take(questions[index] as ExpectedCell, answer);
+  };
+  await eventually(async () => {
+    await round(judge.open());
+    expect(judge.problems()).toEqual([]);
+  }, patienceMs);
+  await round(judge.quiet());
+  expect(judge.problems()).toEqual([]);
+};
+
+const runnerOf = (sandbox: Sandbox, { kind, name }: MatrixClient): RunThere => {
+  if (kind === 'outside') return fromOutside(sandbox);
+  return kind === 'node' ? fromHost(sandbox, name) : fromPod(sandbox, name);
+};
+
+const identityOf = async (sandbox: Sandbox, { kind, name }: MatrixClient): Promise<Client> => {
+  if (kind === 'outside') return { own: [outside(4), outside(6)] };
+  const own = kind === 'pod' ? addressesOf(await readPod(sandbox, name)) : [];
+  return { own, node: NEAR, management: await managementAddresses(sandbox) };
+};
+
+const managementAddresses = async (sandbox: Sandbox): Promise<string[]> => {
+  const { stdout } = await sandbox.node(NEAR, ['ip', '-o', 'address', 'show', 'dev', 'ovn-k8s-mp0']);
+  return [...stdout.matchAll(/inet6? ([^/]+)\//g)].map(([, address = '']) => address);
+};

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Cell } from '../../../sandbox/service-matrix/dimensions.ts';
+import type { Outcome } from '../../../sandbox/service-matrix/outcomes.ts';
+import type { ExpectedCell } from '../../../sandbox/service-matrix/row.ts';
+import type { Answer } from '../../e2e/support/service-matrix/client.ts';
+import { createJudge } from '../../e2e/support/service-matrix/judge.ts';
+
+const CLIENT = { own: ['10.0.0.1'], node: 'node-1' };
+const CELL: Cell = {
+  from: 'pod of the network',
+  to: 'ClusterIP',
+  policy: 'Cluster',
+  endpoints: 'both',
+  owner: 'default',
+  mode: 'shared',
+  family: 4,
+  protocol: 'TCP',
+};
+const expected = (expect: Outcome): ExpectedCell => ({ cell: CELL, row: { expect, why: 'for the test' } });
+const by = (who: string, seen = '10.0.0.1'): Answer => ({ outcome: 'answered', who, seen });
+const nobody = (outcome: string): Answer => ({ outcome, who: '', seen: '' });
+const ALL = { by: 'all', as: ['itself'] } as const;
+
+/** @returns whether it has no problem after each of the answers */
+const judged = (expect: Outcome, answers: readonly Answer[]): boolean[] => {
+  const one = expected(expect);
+  const judge = createJudge([one], CLIENT);
+  return answers.map((answer) => {
+    judge.take(one, answer);
+    return judge.problems().length === 0;
+  });
+};
+
+describe('the judge of the matrix of Services', () => {
+  it('wants every endpoint to have answered, in several rounds if need be', () => {
+    expect(judged(ALL, [by('web-node-1'), by('web-node-1'), by('web-node-2')])).toEqual([false, false, true]);
+    expect(judged({ ...ALL, by: 'here' }, [by('web-node-1')])).toEqual([true]);
+  });
+
+  it('begins anew after an answer of somebody else, as somebody else, or none', () => {
+    const wrong = [by('web-node-3'), by('web-node-1', '169.254.0.2'), nobody('silent'), nobody('refused')];
+    for (const answer of wrong) {
+      const answers = [by('web-node-1'), answer, by('web-node-2'), by('web-node-1')];
+      expect(judged(ALL, answers)).toEqual([false, false, false, true]);
+    }
+  });
+
+  it('waits for a refusal, and never forgets an answer that there should not have been', () => {
+    expect(judged('refused', [nobody('silent'), nobody('refused')])).toEqual([false, true]);
+    expect(judged('refused', [by('web-node-1'), nobody('refused')])).toEqual([false, false]);
+  });
+
+  it('takes silence for silence only, and anything but an answer for none', () => {
+    expect(judged('silent', [nobody('silent')])).toEqual([true]);
+    expect(judged('silent', [nobody('refused')])).toEqual([false]);
+    expect(judged('unanswered', [nobody('ENETUNREACH')])).toEqual([true]);
+    for (const outcome of ['silent', 'unanswered'] as const) {
+      expect(judged(outcome, [by('web-node-1'), nobody('silent')])).toEqual([false, false]);
+    }
+  });
+
+  it('says which cell is wrong and what was answered', () => {
+    const one = expected(ALL);
+    const judge = createJudge([one], CLIENT);
+    judge.take(one, by('web-node-1', '100.64.0.2'));
+    expect(judge.problems()).toEqual([
+      'pod of the network → default: ClusterIP, Cluster, endpoints both, TCP IPv4, answered as itself: last web-node-1 as gateway router, still to come web-node-1, web-node-2',
+    ]);
+    expect([judge.open(), judge.quiet(), judge.timesToAsk(one)]).toEqual([[one], [], 3]);
+  });
+});

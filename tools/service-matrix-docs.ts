@@ -1,0 +1,121 @@
+/** The table in docs/services.md of who reaches which Service, made from the rows that make the tests. */
+import { readFileSync } from 'node:fs';
+import {
+  DIMENSIONS,
+  type Door,
+  type Owner,
+  type Place,
+  type Policy,
+  type Source,
+} from '../sandbox/service-matrix/dimensions.ts';
+import type { Outcome } from '../sandbox/service-matrix/outcomes.ts';
+import type { Row, Where } from '../sandbox/service-matrix/row.ts';
+import { LEFT_OUT, ROWS } from '../sandbox/service-matrix/rows.ts';
+import { markdownTable } from './markdown.ts';
+
+const PATH = 'docs/services.md';
+const START = '<!-- Made by `make gen` from sandbox/service-matrix/rows.ts: -->';
+const END = '<!-- End of what is made. -->';
+
+/** Path from the repository's root → content. */
+export const serviceMatrixDocs = (): Record<string, string> => ({
+  [PATH]: between(readFileSync(PATH, 'utf8'), `\n\n${serviceMatrixTable(ROWS)}\n\n${notes()}\n\n`),
+});
+
+/** @throws Error when the marks are not there */
+const between = (text: string, made: string): string => {
+  const [start, end] = [text.indexOf(START), text.indexOf(END)];
+  if (start < 0 || end < start) throw new Error(`${PATH} has no place for the table of Services`);
+  return `${text.slice(0, start + START.length)}${made}${text.slice(end)}`;
+};
+
+const HEADER = ['from', 'to', 'endpoints', 'Services of', 'policy', 'answer', 'why'];
+
+export const serviceMatrixTable = (rows: readonly Row[]): string =>
+  markdownTable(
+    HEADER,
+    rows.map((row) => [
+      texts(row, 'from', SOURCE_TEXTS),
+      texts(row, 'to', DOOR_TEXTS),
+      texts(row, 'endpoints', PLACE_TEXTS),
+      texts(row, 'owner', OWNER_TEXTS),
+      texts(row, 'policy', POLICY_TEXTS),
+      `${row.isNotYet === true ? '_not yet_: ' : ''}${answerOf(row.expect)}${limitsOf(row)}`,
+      `${row.why}${(row.reports ?? []).map((number) => ` ${reportLink(number)}`).join('')}`,
+    ]),
+  );
+
+/** `any` where a row says nothing of it, or everything. */
+const texts = <Name extends keyof Where>(row: Row, name: Name, words: Readonly<Record<string, string>>): string => {
+  const values: readonly unknown[] | undefined = row[name];
+  if (values === undefined || values.length === DIMENSIONS[name].length) return 'any';
+  return [...new Set(values.map((value) => words[String(value)]))].join(', ');
+};
+
+const SOURCE_TEXTS: Readonly<Record<Source, string>> = {
+  'pod of the network': 'own pod',
+  'pod of another tenant': 'tenant’s pod',
+  'pod of the default network': 'default pod',
+  'process of a node': 'node',
+  'host-network pod of the namespace': 'node',
+  outside: 'outside',
+};
+
+const DOOR_TEXTS: Readonly<Record<Door, string>> = {
+  ClusterIP: 'ClusterIP',
+  'node port of its own node': 'own node’s port',
+  'node port of another node': 'other node’s port',
+  externalIP: 'external',
+  'address of a load balancer': 'external',
+};
+
+const PLACE_TEXTS: Readonly<Record<Place, string>> = {
+  here: 'here',
+  there: 'there',
+  both: 'both',
+  none: 'none',
+  nodes: 'nodes',
+};
+
+const OWNER_TEXTS: Readonly<Record<Owner, string>> = {
+  'layer 3': 'tenants',
+  'layer 2': 'tenants',
+  default: 'default',
+};
+
+const MODE_TEXTS = { shared: 'shared gateway mode', local: 'local gateway mode' };
+
+const POLICY_TEXTS: Readonly<Record<Policy, string>> = {
+  Cluster: 'Cluster',
+  'ETP Local': 'ETP Local',
+  'ITP Local': 'ITP Local',
+};
+
+const answerOf = (outcome: Outcome): string => {
+  if (typeof outcome === 'string') return outcome;
+  return `${outcome.by === 'all' ? 'all' : 'those here'}, see ${outcome.as.join(' or ')}`;
+};
+
+const limitsOf = (row: Row): string => {
+  const families = row.family?.map((family) => `IPv${family}`) ?? [];
+  const limits = [...families, ...(row.protocol ?? [])];
+  return `${limits.length > 0 ? ` (${limits.join(', ')})` : ''}${row.needsKernel === true ? ' ¹' : ''}`;
+};
+
+const reportLink = (number: number): string =>
+  `[#${number}](https://github.com/ovn-kubernetes/ovn-kubernetes/issues/${number})`;
+
+const notes = (): string =>
+  [
+    '¹ Seen on the kernel’s datapath only.',
+    ...LEFT_OUT.map(({ why, ...where }) => {
+      const row: Row = { ...where, why, expect: 'unanswered' };
+      const what = [
+        texts(row, 'from', SOURCE_TEXTS),
+        texts(row, 'to', DOOR_TEXTS),
+        texts(row, 'owner', OWNER_TEXTS),
+        texts(row, 'mode', MODE_TEXTS),
+      ];
+      return `Not in it: ${what.filter((text) => text !== 'any').join(', ')}. ${why}`;
+    }),
+  ].join('\n\n');
