@@ -43,11 +43,9 @@ const REFUSED = 'Without endpoints a Service refuses at once, as kube-proxy does
 const NO_MIRROR =
   'Host-network pods as endpoints of a tenant’s Service: mirrors have their nodes’ addresses, which are none of the network, so ' +
   'they are left out.';
-const NO_ERRORS =
-  'What goes by the host’s kernel (its own processes, and everything in local gateway mode) to a Service without endpoints gets no ' +
-  'answer, where others are refused at once.';
 const NO_ERRORS_BETWEEN =
-  'So does what pods of other networks send to an external address, or to a port of their own node.';
+  'Pods of other networks on a node that send UDP to an external address without endpoints wait: the ICMP error about it does not ' +
+  'come back.';
 const NO_ROUTE_OF_HOSTS = 'The host does not reach ClusterIPs of tenants.';
 
 export const LEFT_OUT: readonly LeftOut[] = [
@@ -160,34 +158,17 @@ const OF_OTHER_NETWORKS: readonly Row[] = [
         why: 'Out of the node, as to any address outside: whoever is there sends it to a node with endpoints.',
       },
     ]),
-    {
-      to: OWN_NODE,
-      endpoints: NOBODY,
-      expect: 'silent',
-      needsKernel: true,
-      isNotYet: true,
-      why: NO_ERRORS_BETWEEN,
-    },
-    {
-      to: EXTERNAL,
-      policy: ETP_CLUSTER,
-      endpoints: NOBODY,
-      expect: 'silent',
-      needsKernel: true,
-      isNotYet: true,
-      why: NO_ERRORS_BETWEEN,
-    },
+    { to: OWN_NODE, endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
+    ...among({ to: EXTERNAL, policy: ETP_CLUSTER, endpoints: NOBODY }, [
+      { protocol: ['TCP', 'SCTP'], expect: 'refused', needsKernel: true, why: REFUSED },
+      { protocol: ['UDP'], expect: 'silent', needsKernel: true, isNotYet: true, why: NO_ERRORS_BETWEEN },
+    ]),
     ...among({ endpoints: ON_NODES }, [
-      { to: OWN_NODE, owner: TENANTS, expect: 'silent', needsKernel: true, isNotYet: true, why: NO_MIRROR },
-      {
-        to: EXTERNAL,
-        policy: ETP_CLUSTER,
-        owner: TENANTS,
-        expect: 'silent',
-        needsKernel: true,
-        isNotYet: true,
-        why: NO_MIRROR,
-      },
+      { to: OWN_NODE, owner: TENANTS, expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
+      ...among({ to: EXTERNAL, policy: ETP_CLUSTER, owner: TENANTS }, [
+        { protocol: ['TCP', 'SCTP'], expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
+        { protocol: ['UDP'], expect: 'silent', needsKernel: true, isNotYet: true, why: NO_MIRROR },
+      ]),
       { to: OWN_NODE, owner: DEFAULT, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
       {
         to: EXTERNAL,
@@ -227,7 +208,7 @@ const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
     },
     ...[{ to: CLUSTER_IP, policy: ITP_CLUSTER }, { to: OWN_NODE_AND_EXTERNAL }].flatMap((where) =>
       among(where, [
-        { endpoints: NOBODY, expect: 'silent', isNotYet: true, why: NO_ERRORS },
+        { endpoints: NOBODY, expect: 'refused', why: REFUSED },
         {
           endpoints: ON_NODES,
           expect: all('masquerade', 'node'),
@@ -245,18 +226,11 @@ const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
       needsKernel: true,
       why: 'nftables leads to the ClusterIP, by the VRF of the Service’s network.',
     },
-    {
-      to: OWN_NODE_AND_EXTERNAL,
-      endpoints: NOBODY,
-      expect: 'silent',
-      needsKernel: true,
-      isNotYet: true,
-      why: NO_ERRORS,
-    },
+    { to: OWN_NODE_AND_EXTERNAL, endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
     {
       to: OWN_NODE_AND_EXTERNAL,
       endpoints: ON_NODES,
-      expect: 'silent',
+      expect: 'refused',
       needsKernel: true,
       isNotYet: true,
       why: NO_MIRROR,
