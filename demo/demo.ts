@@ -22,7 +22,8 @@ import {
 } from './north-south.ts';
 import { type DemoOptions, shownPath } from './options.ts';
 import { getsReady, waitUntilReady } from './readiness.ts';
-import { clearResults, keepLogs, writeNorthSouth, writeReachability } from './results.ts';
+import { clearResults, keepLogs, writeNorthSouth, writeReachability, writeServices } from './results.ts';
+import { areServicesRight, measureServices, renderServices, type ServiceAnswers } from './services.ts';
 import type { Terminal } from './terminal.ts';
 import { showNode } from './udnctl.ts';
 
@@ -40,11 +41,10 @@ export const runDemo = async (options: DemoOptions, terminal: Terminal, signal: 
     throw signal.aborted ? signal.reason : error;
   });
   try {
-    const { results, northSouth } = await before(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
-    const isRight = differences(results).length === 0 && isNorthSouthRight(northSouth);
-    if (!isRight) await rescueLogs(sandbox, options, terminal);
-    if (options.keep) terminal.block(goOn(options.name, results));
-    return isRight;
+    const seen = await before(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
+    if (!isRight(seen)) await rescueLogs(sandbox, options, terminal);
+    if (options.keep) terminal.block(goOn(options.name, seen.results));
+    return isRight(seen);
   } catch (error) {
     if (!(error instanceof Interruption)) await rescueLogs(sandbox, options, terminal);
     throw error;
@@ -64,7 +64,11 @@ interface Run {
 interface Results {
   readonly results: readonly Reachability[];
   readonly northSouth: readonly NorthSouth[];
+  readonly services: readonly ServiceAnswers[];
 }
+
+const isRight = ({ results, northSouth, services }: Results): boolean =>
+  differences(results).length === 0 && isNorthSouthRight(northSouth) && areServicesRight(services);
 
 const useCluster = async (run: Run): Promise<Results> => {
   const { sandbox, manifests, options, terminal, signal } = run;
@@ -73,15 +77,17 @@ const useCluster = async (run: Run): Promise<Results> => {
   requireIntended(pods, manifests);
   const results = await measure(run, pods);
   const northSouth = await measureOutside(run, pods);
-  terminal.step('5. What a node says');
+  const services = await measureAllServices(run, pods);
+  terminal.step('6. What a node says');
   await showNode(
     sandbox,
     { node: 'node-1', network: firstNetwork(manifests), folder: options.output },
     terminal,
     signal,
   );
-  conclude(results, northSouth, terminal);
-  return { results, northSouth };
+  const seen = { results, northSouth, services };
+  conclude(seen, terminal);
+  return seen;
 };
 
 /** Without this an empty cluster would be as it should be. */
@@ -147,6 +153,24 @@ const measureOutside = async (
   return results;
 };
 
+const measureAllServices = async (
+  { sandbox, manifests, options, terminal }: Run,
+  pods: readonly ReachabilityPod[],
+): Promise<ServiceAnswers[]> => {
+  const { length } = manifests.filter(({ kind }) => kind === 'Service');
+  if (length === 0) return [];
+  const clients = northSouthSenders(pods, 'node-1');
+  terminal.step(`5. ${length} Services, asked by ${clients.length} pods of as many networks, and from outside`);
+  const networks = intendedNetworks(manifests);
+  const results = await measureServices(sandbox, { manifests, networks, clients, nodes: options.nodes });
+  await writeServices(options.output, results);
+  const sum = (of: (one: ServiceAnswers) => number): number => results.reduce((total, one) => total + of(one), 0);
+  const connections = `${sum(({ attempts }) => attempts)} connections, ${sum(({ answered }) => answered)} answered`;
+  terminal.note(`${connections}; ${results.filter(({ ok }) => !ok).length} differences`);
+  terminal.block(`\n${renderServices(results, terminal)}`);
+  return results;
+};
+
 const warnOfOverflows = (count: number, { note, paint }: Terminal): void => {
   if (count === 0) return;
   const remedy = 'end what else uses many addresses, or raise net.ipv4.neigh.default.gc_thresh3 and that of net.ipv6';
@@ -158,19 +182,11 @@ const firstNetwork = (manifests: readonly ManifestObject[]): string | undefined 
   return metadata === undefined ? undefined : `${metadata.namespace}/${metadata.name}`;
 };
 
-const conclude = (
-  results: readonly Reachability[],
-  northSouth: readonly NorthSouth[],
-  { step, block, paint }: Terminal,
-): void => {
-  const isRight = differences(results).length === 0 && isNorthSouthRight(northSouth);
+const conclude = (seen: Results, { step, block, paint }: Terminal): void => {
+  const { results } = seen;
+  const good = `every tenant reaches its own pods${seen.services.length > 0 ? ', its own Services' : ''} and the outside, and nobody else`;
   step('Result');
-  block(
-    paint(
-      isRight ? 'good' : 'bad',
-      isRight ? 'every tenant reaches its own pods and the outside, and nobody else' : 'NOT as expected',
-    ),
-  );
+  block(isRight(seen) ? paint('good', good) : paint('bad', 'NOT as expected'));
   block(summary(results));
   for (const line of describeDifferences(results)) block(`${paint('bad', '✗')} ${line}`);
 };

@@ -3,12 +3,13 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reachability } from '../sandbox/reachability/types.ts';
 import type { NorthSouth } from './north-south.ts';
+import type { ServiceAnswers } from './services.ts';
 
 /** Of an earlier run. */
 export const clearResults = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await Promise.all(
-    ['reachability.json', 'north-south.json', 'flows.txt', 'log'].map((name) =>
+    ['reachability.json', 'north-south.json', 'services.json', 'flows.txt', 'log'].map((name) =>
       rm(join(folder, name), { recursive: true, force: true }),
     ),
   );
@@ -17,12 +18,19 @@ export const clearResults = async (folder: string): Promise<void> => {
 /** @returns the file's path */
 export const writeReachability = async (folder: string, results: readonly Reachability[]): Promise<string> => {
   const path = join(folder, 'reachability.json');
-  await writeFile(path, `[\n${results.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
+  await writeLines(path, results);
   return path;
 };
 
 export const writeNorthSouth = (folder: string, results: readonly NorthSouth[]): Promise<void> =>
-  writeFile(join(folder, 'north-south.json'), `[\n${results.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
+  writeLines(join(folder, 'north-south.json'), results);
+
+export const writeServices = (folder: string, results: readonly ServiceAnswers[]): Promise<void> =>
+  writeLines(join(folder, 'services.json'), results);
+
+/** JSON, an object a line. */
+const writeLines = (path: string, results: readonly object[]): Promise<void> =>
+  writeFile(path, `[\n${results.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
 
 /** The logs of a cluster that is about to go. @param state the cluster's own folder @returns where they are */
 export const keepLogs = async (folder: string, state: string): Promise<string> => {

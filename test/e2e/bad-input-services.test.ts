@@ -6,6 +6,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
+import { ask } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
@@ -13,7 +14,6 @@ import { expectNoDifference } from './support/no-difference.ts';
 import { nodeAddress, outside } from './support/north-south.ts';
 import { addressesOf, addressOfFamily } from './support/packets.ts';
 import { rowsNaming } from './support/rows.ts';
-import { ask } from './support/service-clients.ts';
 import {
   answeredBy,
   doorsOf,

@@ -12,15 +12,17 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { removeAcls } from './support/acls.ts';
 import { type Demo, type DemoRun, startDemo, temporaryFiles } from './support/demo.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { backend, service } from './support/services.ts';
 
 const NAME = 'test-demo';
-/** Two tenants with the same addresses, and the default network. */
+/** Two tenants with the same addresses and a Service of the same name each, and the default network. */
 const SMALL = [
   ...['red', 'blue'].flatMap((name) => [
     namespace(name),
     layer3(name, 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64']),
     pod(name, `${name}-a`, 'node-1'),
-    pod(name, `${name}-b`, 'node-2'),
+    backend(name, `${name}-b`, 'node-2', 'web'),
+    service(name, 'web', { app: 'web', spec: { type: 'NodePort' } }),
   ]),
   plainNamespace('plain'),
   pod('plain', 'plain-a', 'node-1'),
@@ -69,10 +71,42 @@ const resultSchema = z.strictObject({
 const readResults = async (): Promise<z.output<typeof resultSchema>[]> =>
   z.array(resultSchema).parse(JSON.parse(await readFile(join(folder, 'out', 'reachability.json'), 'utf8')));
 
+const answersSchema = z.strictObject({
+  service: z.string(),
+  door: z.enum(['ClusterIP', 'NodePort']),
+  addresses: z.array(z.string()),
+  from: z.string(),
+  expected: z.array(z.string()),
+  attempts: z.number(),
+  answered: z.number(),
+  answeredBy: z.array(z.string()),
+  ok: z.boolean(),
+});
+
+const readServices = async (): Promise<z.output<typeof answersSchema>[]> =>
+  z.array(answersSchema).parse(JSON.parse(await readFile(join(folder, 'out', 'services.json'), 'utf8')));
+
 /** Of examples/demo. */
 const ALL_NETWORKS = new Set(['red_red', 'blue_blue', 'green_green', 'gold_gold', 'cluster_udn_shop', 'default']);
 const networksIn = (results: Awaited<ReturnType<typeof readResults>>): Set<string> =>
   new Set(results.flatMap(({ network }) => [network.from, network.to]));
+
+/** Each tenant's Service: answered at two ClusterIPs to one client and no other, and outside at both nodes' ports by its pods. */
+const expectServices = async (namespaces: readonly string[]): Promise<void> => {
+  const results = await readServices();
+  expect(results.filter(({ ok }) => !ok)).toEqual([]);
+  for (const name of namespaces) {
+    const own = results.filter(({ service: key }) => key === `${name}/web`);
+    const prefix = name === 'shop-data' ? 'shop' : name;
+    const answered = own.filter((one) => one.answered > 0);
+    expect(answered.map(({ door, from }) => `${door} ${from.split('/')[0]}`).sort()).toEqual([
+      ...['ClusterIP', 'ClusterIP'].map((door) => expect.stringMatching(`^${door} ${prefix}`)),
+      ...['NodePort', 'NodePort'].map((door) => `${door} outside`),
+    ]);
+    expect(answered.flatMap(({ answeredBy }) => answeredBy).filter((pod) => !pod.startsWith(`${prefix}-`))).toEqual([]);
+    expect(own.filter((one) => one.answered === 0)).toHaveLength(2 * (namespaces.length - 1));
+  }
+};
 
 describe('make demo', () => {
   it('shows the tenants of the examples, in less than 30 seconds', async () => {
@@ -86,6 +120,7 @@ describe('make demo', () => {
     for (const text of ['✓·', 'udnctl networks', 'udnctl pods', 'udnctl flows --network red/red', '0 differences']) {
       expect(demo.output()).toContain(text);
     }
+    await expectServices(['red', 'blue', 'green', 'gold', 'shop-data', 'plain']);
     // No terminal, no colours.
     expect(demo.output()).not.toContain('\u001b');
   });
@@ -113,8 +148,9 @@ describe('make demo', () => {
 
 describe('the exit status is 1, and nothing is left,', () => {
   it('when a pod does not answer: the difference is listed', async () => {
-    const deaf = pod('red', 'red-b', 'node-2');
-    const containers = [{ name: 'main', image: 'toolbox', command: ['toolbox', 'serve', '--udp-port', '0'] }];
+    const deaf = backend('red', 'red-b', 'node-2', 'web');
+    const ports = [{ name: 'web', containerPort: 8080 }];
+    const containers = [{ name: 'main', image: 'toolbox', command: ['toolbox', 'serve', '--udp-port', '0'], ports }];
     const manifests = [...SMALL, { ...deaf, spec: { nodeName: 'node-2', containers } }];
     const demo = await start(
       manifests.filter((object) => object.metadata.name !== 'red-b' || object === manifests.at(-1)),
@@ -130,6 +166,21 @@ describe('the exit status is 1, and nothing is left,', () => {
     );
     expect(demo.output()).toContain('✗·');
     expect(existsSync(join(folder, 'out', 'log', 'node-1.agent.log'))).toBe(true);
+  });
+
+  it('when a Service is not answered by its pods: its doors are listed', async () => {
+    const ports = [{ name: 'http', port: 80, targetPort: 9 }];
+    const wrong = service('blue', 'web', { app: 'web', spec: { type: 'NodePort', ports } });
+    const others = SMALL.filter(({ kind, metadata }) => kind !== 'Service' || metadata.namespace !== 'blue');
+    const demo = await start([...others, wrong]);
+    expect(await demo.ended, demo.output()).toBe(1);
+    expect((await readResults()).filter(({ expected, observed }) => expected !== observed)).toEqual([]);
+    const bad = (await readServices()).filter(({ ok }) => !ok);
+    expect(bad.map(({ service: key, door, from, answered }) => [key, door, from, answered])).toEqual([
+      ...[4, 6].map(() => ['blue/web', 'ClusterIP', 'blue/blue-a', 0]),
+      ...[4, 6].map(() => ['blue/web', 'NodePort', 'outside', 0]),
+    ]);
+    expect(demo.output()).toMatch(/✗ {2}blue\/web .* ← {2}outside .*answered by nobody/);
   });
 
   it('when a tenant’s pods can be reached from outside: every difference is listed', async () => {
@@ -179,6 +230,7 @@ describe('nothing is left', () => {
     'OVS and OVN run',
     'objects applied',
     'Who reaches whom',
+    'Services, asked by',
     '$ udnctl pods',
   ];
 

@@ -4,10 +4,10 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
+import type { RunThere, Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import type { RunThere, Target } from './support/service-clients.ts';
 import {
   addressTargets,
   answeredBy,

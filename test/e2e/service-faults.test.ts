@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import type { KillableName, ManifestObject } from '../../sandbox/index.ts';
+import { ask, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
@@ -11,7 +12,6 @@ import { layer2, layer3, namespace, plainNamespace, pod } from './support/manife
 import { expectNoDifference } from './support/no-difference.ts';
 import { nodeAddress } from './support/north-south.ts';
 import { ServiceChurn } from './support/service-churn.ts';
-import { ask, type Target } from './support/service-clients.ts';
 import {
   addressTargets,
   answeredBy,

@@ -4,12 +4,12 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
+import type { RunThere, Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace } from './support/manifests.ts';
 import { nodeAddress } from './support/north-south.ts';
 import { rowsNaming } from './support/rows.ts';
-import type { RunThere, Target } from './support/service-clients.ts';
 import {
   addressTargets,
   answeredBy,

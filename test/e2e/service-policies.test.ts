@@ -1,12 +1,12 @@
 /** Which endpoints of a Service pods are sent to, where the Service or its slices say so, with packets. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
+import type { RunThere, Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressOfFamily } from './support/packets.ts';
-import type { RunThere, Target } from './support/service-clients.ts';
 import { fromHost } from './support/service-doors.ts';
 import { expectAnswersAt, expectRefusedAt } from './support/service-expectations.ts';
 import { backend, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services.ts';

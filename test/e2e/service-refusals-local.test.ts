@@ -3,10 +3,10 @@
  * asks. Shared mode: service-faults.test.ts. Needs root and `make build`.
  */
 import { expect, it } from 'vitest';
+import { askFrom, type RunThere, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
 import { plainNamespace } from './support/manifests.ts';
-import { askFrom, type RunThere, type Target } from './support/service-clients.ts';
 import {
   addressTargets,
   doorsOf,

@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
+import { ask, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressesOf, addressOfFamily } from './support/packets.ts';
 import { rowsNaming } from './support/rows.ts';
-import { ask, type Target } from './support/service-clients.ts';
 import { expectAnswersAt, expectRefusedAt, outcomes, repeated, whoAnswered } from './support/service-expectations.ts';
 import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services.ts';
 

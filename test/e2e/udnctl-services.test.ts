@@ -2,11 +2,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CommandError } from '../../datapath/exec/errors.ts';
+import { ask } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { addressesOf } from './support/packets.ts';
-import { ask } from './support/service-clients.ts';
 import { backend, clusterIps, handMadeSlice, service } from './support/services.ts';
 
 const NODE = 'node-1';

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import { type Attempt, ask, type Target } from '../../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import { outside } from './north-south.ts';
 import { NODES, podKey } from './north-south-tenants.ts';
 import { addressesOf } from './packets.ts';
-import { type Attempt, ask, type Target } from './service-clients.ts';
 import { backend, clusterIps, handMadeSlice, SERVED, service, targetsOf } from './services.ts';
 
 const SYSTEM = 'kube-system';

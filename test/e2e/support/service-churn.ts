@@ -2,10 +2,10 @@
 
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import type { Target } from '../../../sandbox/reachability/service-clients.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import type { Random } from './faults/random.ts';
 import { addressOfFamily } from './packets.ts';
-import type { Target } from './service-clients.ts';
 import { clusterIps, service, type WrittenEndpoint, writtenSlice } from './services.ts';
 
 export interface ChurnOptions {

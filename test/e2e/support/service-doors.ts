@@ -2,8 +2,8 @@
 import { SERVICES } from '../../../kube/resources.ts';
 import { FAMILIES, ipFamily, parseIp } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import { type Attempt, askFrom, type RunThere, type Target } from '../../../sandbox/reachability/service-clients.ts';
 import { nodeAddress } from './north-south.ts';
-import { type Attempt, askFrom, type RunThere, type Target } from './service-clients.ts';
 import { service } from './services.ts';
 
 /** What a Service has besides its ClusterIPs. TCP and UDP have the same number. */

@@ -1,8 +1,14 @@
 /** What clients of Services are to get. */
 import { expect } from 'vitest';
 import type { Sandbox } from '../../../sandbox/index.ts';
+import {
+  type Attempt,
+  ask,
+  askFrom,
+  type RunThere,
+  type Target,
+} from '../../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { type Attempt, ask, askFrom, type RunThere, type Target } from './service-clients.ts';
 
 /** As often as it takes for each of two endpoints to get one, but for one in a million times. */
 const OFTEN = 20;

@@ -1,8 +1,8 @@
 /** Services and what is behind them, as tests make them. */
 import { z } from 'zod';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
+import type { Target } from '../../../sandbox/reachability/service-clients.ts';
 import { pod } from './manifests.ts';
-import type { Target } from './service-clients.ts';
 
 /** What the toolbox serves on. */
 export const SERVED = { TCP: 8080, UDP: 8081, SCTP: 8083 } as const;

@@ -1,6 +1,6 @@
 /** Asks many targets at once who answers and as whom the client is seen, over one connection each. */
 import { z } from 'zod';
-import { PATIENCE_SECONDS, type RunThere, type Target } from '../service-clients.ts';
+import { PATIENCE_SECONDS, type RunThere, type Target } from '../../../../sandbox/reachability/service-clients.ts';
 
 export interface Answer {
   /** `refused`: by a reset, an ABORT or an ICMP error about the port; another error is its text. */

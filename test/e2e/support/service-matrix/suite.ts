@@ -1,6 +1,7 @@
 /** The cells of the matrix, asked with packets: a test for each client, who asks everything at once. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../../sandbox/index.ts';
+import type { RunThere, Target } from '../../../../sandbox/reachability/service-clients.ts';
 import type { Cell } from '../../../../sandbox/service-matrix/dimensions.ts';
 import { type ExpectedCell, expand } from '../../../../sandbox/service-matrix/row.ts';
 import { LEFT_OUT, ROWS } from '../../../../sandbox/service-matrix/rows.ts';
@@ -8,7 +9,6 @@ import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { readPod } from '../cluster.ts';
 import { outside } from '../north-south.ts';
 import { addressesOf } from '../packets.ts';
-import type { RunThere, Target } from '../service-clients.ts';
 import { fromHost, fromOutside, fromPod } from '../service-doors.ts';
 import { askAll } from './client.ts';
 import { type Asked, CLIENTS, type MatrixClient } from './clients.ts';

@@ -2,6 +2,7 @@
 import { cidrFamily, parseCidr } from '../../../../net/cidr.ts';
 import { ipFamily, parseIp } from '../../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
+import type { Target } from '../../../../sandbox/reachability/service-clients.ts';
 import {
   type Cell,
   OWNERS,
@@ -14,7 +15,6 @@ import {
 import { applyAndWait } from '../cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from '../manifests.ts';
 import { nodeAddress } from '../north-south.ts';
-import type { Target } from '../service-clients.ts';
 import { type Doors, giveIngress } from '../service-doors.ts';
 import { clusterIps, SERVED } from '../services.ts';
 

@@ -1,7 +1,7 @@
 /** Clients of Services: what became of each attempt, and how long it took. */
 import { z } from 'zod';
-import type { ServiceProtocol } from '../../../api/service.ts';
-import type { Sandbox } from '../../../sandbox/index.ts';
+import type { ServiceProtocol } from '../../api/service.ts';
+import type { Sandbox } from '../index.ts';
 
 export interface Target {
   readonly ip: string;

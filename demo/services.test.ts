@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { parseService } from '../api/service.ts';
+import { parseIp } from '../net/ip.ts';
+import { parseManifests } from '../sandbox/objects/manifests.ts';
+import { plain } from '../sandbox/reachability/matrix.ts';
+import type { Attempt } from '../sandbox/reachability/service-clients.ts';
+import { blueA, plainA, redA } from '../sandbox/reachability/testing.ts';
+import {
+  areServicesRight,
+  backendsOf,
+  judge,
+  questionsAbout,
+  renderServices,
+  type ServiceAnswers,
+} from './services.ts';
+
+const web = parseService({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web', namespace: 'red' },
+  spec: {
+    type: 'NodePort',
+    clusterIPs: ['10.96.0.2', 'fd00:10:96::1'],
+    ports: [{ port: 80, nodePort: 30_000, protocol: 'TCP' }],
+  },
+});
+const known = { service: web, network: 'red_red', backends: ['red-b', 'red-c'] };
+const nodes = { 4: [parseIp('172.20.0.11'), parseIp('172.20.0.12')], 6: [parseIp('fd00:172:20::b')] };
+const questions = questionsAbout([known], [plainA, redA, blueA], nodes);
+
+const answered = (...names: readonly string[]): Attempt[] =>
+  names.map((text) => ({ outcome: text === '' ? 'silent' : 'answered', text, seconds: 0 }));
+
+describe('questionsAbout', () => {
+  it('expects answers of the tenant’s pods for its own pods and outside, and none for others', () => {
+    expect(questions.map(({ from, door, addresses, expected }) => [from, door, addresses.join(' '), expected])).toEqual(
+      [
+        ['plain/plain-a', 'ClusterIP', '10.96.0.2:80', []],
+        ['red/red-a', 'ClusterIP', '10.96.0.2:80', ['red-b', 'red-c']],
+        ['blue/blue-a', 'ClusterIP', '10.96.0.2:80', []],
+        ['outside', 'NodePort', '172.20.0.11:30000 172.20.0.12:30000', ['red-b', 'red-c']],
+        ['plain/plain-a', 'ClusterIP', '[fd00:10:96::1]:80', []],
+        ['red/red-a', 'ClusterIP', '[fd00:10:96::1]:80', ['red-b', 'red-c']],
+        ['blue/blue-a', 'ClusterIP', '[fd00:10:96::1]:80', []],
+        ['outside', 'NodePort', '[fd00:172:20::b]:30000', ['red-b', 'red-c']],
+      ],
+    );
+  });
+});
+
+describe('judge', () => {
+  const [stranger, own] = questions;
+  const judged = (of: typeof own, ...names: readonly string[]): boolean => judge(of!, answered(...names)).ok;
+
+  it('is content when every connection is answered by those who may', () => {
+    expect(judged(own, 'red-b', 'red-c', 'red-b', 'red-c', 'red-c', 'red-c')).toBe(true);
+    expect(judged(stranger, '')).toBe(true);
+  });
+
+  it('is not when one is lost, or somebody else answers', () => {
+    expect(judged(own, 'red-b', 'red-c', '', 'red-c', 'red-c', 'red-c')).toBe(false);
+    expect(judged(own, 'red-b', 'blue-b', 'red-b', 'red-c', 'red-c', 'red-c')).toBe(false);
+    expect(judged(stranger, 'red-b')).toBe(false);
+  });
+});
+
+describe('backendsOf', () => {
+  it('are the pods of the Service’s namespace that have all of its labels', () => {
+    const manifests = parseManifests(
+      `
+{apiVersion: v1, kind: Service, metadata: {name: web, namespace: red}, spec: {selector: {app: web}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: red-b, namespace: red, labels: {app: web, tier: a}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: red-a, namespace: red}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: blue-b, namespace: blue, labels: {app: web}}}
+`,
+      'test',
+    );
+    expect(backendsOf(manifests[0]!, manifests)).toEqual(['red/red-b']);
+    expect(backendsOf({ ...manifests[0]!, spec: {} }, manifests)).toEqual([]);
+  });
+});
+
+describe('renderServices', () => {
+  const results = (names: readonly string[], leak: string): ServiceAnswers[] =>
+    questions.slice(0, 3).map((one) => judge(one, answered(...(one.expected.length > 0 ? names : [leak]))));
+  const render = (all: readonly ServiceAnswers[]): string => renderServices(all, { paint: plain });
+
+  it('has a line for each door', () => {
+    const good = results(['red-b', 'red-c', 'red-b', 'red-b', 'red-b', 'red-b'], '');
+    expect(areServicesRight(good)).toBe(true);
+    expect(render(good)).toBe(
+      '✓  red/web  10.96.0.2:80  ←  red/red-a      answered by red-b red-c, 2 other networks by nobody',
+    );
+  });
+
+  it('says what is wrong', () => {
+    const bad = results(['red-b', 'red-b', 'red-b', 'red-b', 'red-b', ''], 'red-c');
+    expect(areServicesRight(bad)).toBe(false);
+    expect(render(bad).split('\n')).toEqual([
+      '✗  red/web  10.96.0.2:80  ←  plain/plain-a  answered by red-c',
+      '✗  red/web  10.96.0.2:80  ←  red/red-a      answered by red-b, 1 times by nobody',
+      '✗  red/web  10.96.0.2:80  ←  blue/blue-a    answered by red-c',
+    ]);
+  });
+});
