@@ -110,6 +110,9 @@ describe('the EndpointSlice controller', () => {
     expect(await endpoints('other')).toEqual([]);
     await client.delete(ENDPOINT_SLICES, { namespace: 'default', name: 'web-ipv4-1' });
     await expect.poll(() => endpoints('web')).toEqual(['10.0.0.2 not ready']);
+    const changed = { type: 'merge', body: { endpoints: [] } } as const;
+    await client.patch(ENDPOINT_SLICES, { namespace: 'default', name: 'web-ipv4-1' }, changed);
+    await expect.poll(() => endpoints('web')).toEqual(['10.0.0.2 not ready']);
     await client.delete(SERVICES, { namespace: 'default', name: 'web' });
     await expect
       .poll(async () => (await client.list(ENDPOINT_SLICES)).items.map(({ metadata }) => metadata.name))

@@ -61,7 +61,11 @@ export const runEndpointSliceController = async (
     addServicesOf(before);
     addServicesOf(after);
   });
-  slices.subscribe(({ type, before }) => type === 'deleted' && queue.add(serviceKey(before)));
+  // Also of its own writes: what is wanted may have changed back before the mirror had the last one.
+  slices.subscribe(({ before, after }) => {
+    const slice = after ?? before;
+    if (slice !== undefined) queue.add(serviceKey(slice));
+  });
   const mirrors = [services, pods, slices];
   const running = mirrors.map((mirror) => mirror.run(signal));
   await Promise.all(mirrors.map((mirror) => mirror.whenSynced(signal))).catch(() => {});
