@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
@@ -28,6 +29,7 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
   if (lanes.includes('e2e')) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
+    await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
   }
   const outcomes: Outcome[] = [];

@@ -1,6 +1,6 @@
 /**
- * Programs of a real Kubernetes: those of `KUBEBUILDER_ASSETS` where it has them, else built once from Go modules into the
- * user's cache. A program is there when its file is: it gets its name when it is complete.
+ * Programs of a real Kubernetes, and of what belongs to one: those of `KUBEBUILDER_ASSETS` where it has them, else built once
+ * from Go modules into the user's cache. A program is there when its file is: it gets its name when it is complete.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { findGo, type GoCommand } from './go.ts';
 import { withLock } from './lock.ts';
 import { type KubernetesProgram, linkerFlags, PACKAGES, type Recipe, recipeOf } from './recipe.ts';
 
-export type ProgramPaths<Name extends KubernetesProgram> = Readonly<Record<Name, string>>;
+export type ProgramPaths<Name extends string> = Readonly<Record<Name, string>>;
 
 export interface EnsureOptions {
   /** The repository's. */
@@ -29,49 +29,72 @@ export interface EnsureOptions {
  */
 export const ensureKubernetes = async <Name extends KubernetesProgram>(
   names: readonly Name[],
-  { root, progress, env = process.env }: EnsureOptions,
+  options: EnsureOptions,
 ): Promise<ProgramPaths<Name>> => {
-  const module = join(root, 'sandbox', 'kubernetes');
-  const [goMod, goSum] = await Promise.all(['go.mod', 'go.sum'].map((name) => readFile(join(module, name), 'utf8')));
-  const recipe = recipeOf({ goMod: goMod ?? '', goSum: goSum ?? '', architecture: process.arch });
-  const folder = join(cacheFolder(env), recipe.key);
+  const module = join(options.root, 'sandbox', 'kubernetes');
+  const [goMod = '', goSum = ''] = await readSources(module, ['go.mod', 'go.sum']);
+  const recipe = recipeOf({ goMod, goSum, architecture: process.arch });
+  const flags = linkerFlags(recipe.version);
+  return await ensurePrograms(names, { title: 'Kubernetes', recipe, module, flags, packages: PACKAGES }, options);
+};
+
+export const readSources = (module: string, names: readonly string[]): Promise<string[]> =>
+  Promise.all(names.map((name) => readFile(join(module, name), 'utf8')));
+
+/** A Go module of ours, of which programs are built. */
+export interface GoModule<Name extends string> {
+  /** For people. */
+  readonly title: string;
+  readonly recipe: Recipe;
+  /** Its folder. */
+  readonly module: string;
+  /** Of the linker. */
+  readonly flags: string;
+  /** By program. */
+  readonly packages: Readonly<Record<Name, string>>;
+}
+
+/** The same for any module. */
+export const ensurePrograms = async <Name extends string>(
+  names: readonly Name[],
+  module: GoModule<Name>,
+  { progress, env = process.env }: Omit<EnsureOptions, 'root'>,
+): Promise<ProgramPaths<Name>> => {
+  const folder = join(cacheFolder(env), module.recipe.key);
   const paths = names.map((name) => givenProgram(name, env) ?? join(folder, name));
   const missing = (): Name[] => names.filter((_, i) => !existsSync(paths[i] ?? ''));
   if (missing().length > 0) {
     await mkdir(folder, { recursive: true });
-    const onWait = (): void => progress('somebody else builds Kubernetes; waiting for that');
-    await withLock(`${folder}.lock`, onWait, () => buildAll(missing(), { recipe, module, folder, progress, env }));
+    const onWait = (): void => progress(`somebody else builds ${module.title}; waiting for that`);
+    await withLock(`${folder}.lock`, onWait, () => buildAll(missing(), { ...module, folder, progress, env }));
   }
   return Object.fromEntries(names.map((name, i) => [name, paths[i]])) as ProgramPaths<Name>;
 };
 
-/** As controller-runtime's envtest is told of programs; it has no controller manager. */
-const givenProgram = (name: KubernetesProgram, env: NodeJS.ProcessEnv): string | undefined => {
+const givenProgram = (name: string, env: NodeJS.ProcessEnv): string | undefined => {
   const given = env['KUBEBUILDER_ASSETS'];
   if (given === undefined || given === '') return undefined;
   const path = join(given, name);
   return existsSync(path) ? path : undefined;
 };
 
-interface Build {
-  readonly recipe: Recipe;
-  readonly module: string;
+interface Build<Name extends string> extends GoModule<Name> {
   readonly folder: string;
   readonly progress: (message: string) => void;
   readonly env: NodeJS.ProcessEnv;
 }
 
-const buildAll = async (names: readonly KubernetesProgram[], build: Build): Promise<void> => {
-  const { recipe, module, folder, progress, env } = build;
+const buildAll = async <Name extends string>(names: readonly Name[], build: Build<Name>): Promise<void> => {
+  const { title, recipe, module, flags, packages, folder, progress, env } = build;
   if (names.length === 0) return;
-  progress(`building ${names.join(', ')} of Kubernetes ${recipe.version} into ${folder} (once, minutes)`);
+  progress(`building ${names.join(', ')} of ${title} ${recipe.version} into ${folder} (once, minutes)`);
   const go = await findGo(recipe, { env, progress });
   await removeStaleDrafts(cacheFolder(env), Date.now());
   const draft = await mkdtemp(`${folder}.draft-`);
   try {
     for (const name of names) {
       const start = performance.now();
-      await compile(go, { name, module, version: recipe.version, output: join(draft, name), progress });
+      await compile(go, { name, module, flags, source: packages[name], output: join(draft, name), progress });
       await rename(join(draft, name), join(folder, name));
       progress(`${name} is built (${((performance.now() - start) / 1000).toFixed(0)} s)`);
     }
@@ -81,9 +104,11 @@ const buildAll = async (names: readonly KubernetesProgram[], build: Build): Prom
 };
 
 interface Compilation {
-  readonly name: KubernetesProgram;
+  readonly name: string;
   readonly module: string;
-  readonly version: string;
+  readonly flags: string;
+  /** The Go package. */
+  readonly source: string;
   readonly output: string;
   readonly progress: (message: string) => void;
 }
@@ -92,8 +117,11 @@ interface Compilation {
 const STEP = 200;
 const KEPT_LINES = 20;
 
-const compile = async (go: GoCommand, { name, module, version, output, progress }: Compilation): Promise<void> => {
-  const args = ['build', '-v', '-ldflags', linkerFlags(version), '-o', output, PACKAGES[name]];
+const compile = async (
+  go: GoCommand,
+  { name, module, flags, source, output, progress }: Compilation,
+): Promise<void> => {
+  const args = ['build', '-v', '-ldflags', flags, '-o', output, source];
   const child = spawn(go.file, args, { cwd: module, env: go.env, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
