@@ -21,6 +21,11 @@ export interface ApiServerKind {
 /** Who uses the API server on a node: a person, as an administrator, or a program with the rights that it needs. */
 export type NodeUser = 'administrator' | 'kubelet' | 'agent';
 
+export interface ServiceAccount {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** An API server that answers. */
 export interface ApiAccess {
   /** Applied before the programs start, beside the custom resource definitions: paths below `daemonset/`. */
@@ -30,6 +35,8 @@ export interface ApiAccess {
    * @throws the signal's reason
    */
   nodeKubeconfig(user: NodeUser, node: string, signal: AbortSignal): Promise<string>;
+  /** The contents of one for pods of the default network, with the rights of a service account that is there. */
+  podKubeconfig(account: ServiceAccount): Promise<string>;
   /** A file on this machine. After the manifests were applied. */
   clusterManagerKubeconfig(): Promise<string>;
 }

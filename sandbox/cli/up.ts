@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import {
   API_KINDS,
+  DNS_KINDS,
   GATEWAY_MODES,
   IP_FAMILIES,
   KERNELS,
@@ -38,6 +39,7 @@ export const addUpCommand = (program: Command): void => {
         .env('UDN_API'),
     )
     .addOption(choice('--kubelet <kind>', 'the kubelets', KUBELET_KINDS, 'builtin'))
+    .addOption(choice('--dns <kind>', 'who answers names of Services', DNS_KINDS, 'none'))
     .addOption(choice('--kernel <kind>', 'whose kernel the nodes use', KERNELS, 'auto'))
     .addOption(
       new Option('--needs <list>', `what the kernel has to have: some of ${NEEDS.join(',')}`)

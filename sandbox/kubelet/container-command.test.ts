@@ -64,6 +64,17 @@ it('the downward API', () => {
   ]);
 });
 
+it('the image coredns is the toolbox with that program, and a resolver is the pod’s own where it has one', () => {
+  const binds = (args: readonly string[]): string[] => args.filter((_, i) => args[i - 1] === '--bind');
+  expect(binds(containerArguments(start({ image: 'coredns' })))).toContain(
+    '/opt/ovn-udn/bin/coredns:/usr/local/bin/coredns',
+  );
+  expect(binds(containerArguments(start())).join()).not.toMatch(/coredns|resolv/);
+  const own = start();
+  const args = containerArguments({ ...own, files: { ...own.files, resolvConf: '/resolv' } });
+  expect(binds(args)).toContain('/resolv:/etc/resolv.conf:rw');
+});
+
 it('entering has the container’s cgroup and environment', () => {
   const args = enterArguments(42, start({ env: [{ name: 'A', value: '1' }] }));
   expect(after(args, '--target')[0]).toBe('42');

@@ -1,9 +1,10 @@
 /** The command line that starts a container. */
-import { NODE_TOOLBOX, NODE_TREE } from '../machine/node-root.ts';
+import { NODE_COREDNS, NODE_TOOLBOX, NODE_TREE } from '../machine/node-root.ts';
 import type { Pod, PodContainer } from './pod-spec.ts';
 
 export const CGROUP_ROOT = '/sys/fs/cgroup';
 const TOOLBOX_IN_POD = '/usr/local/bin/toolbox';
+const COREDNS_IN_POD = '/usr/local/bin/coredns';
 /** Beside kubelet's own cgroup, whose connections nftables rules tell from all others. */
 const SHIM_CGROUP = `${CGROUP_ROOT}/system.slice/containerd.service`;
 
@@ -24,6 +25,8 @@ export interface ContainerStart {
     readonly log: string;
     readonly mount: string;
     readonly hosts: string;
+    /** Undefined: that of the Debian tree. */
+    readonly resolvConf?: string | undefined;
   };
 }
 
@@ -42,6 +45,8 @@ export const containerArguments = (start: ContainerStart): string[] => {
     ...['--staging', files.mount, '--lower', NODE_TREE],
     ...['--bind', `${NODE_TOOLBOX}:${TOOLBOX_IN_POD}`],
     ...['--bind', `${files.hosts}:/etc/hosts:rw`],
+    ...(files.resolvConf === undefined ? [] : ['--bind', `${files.resolvConf}:/etc/resolv.conf:rw`]),
+    ...(container.image === 'coredns' ? ['--bind', `${NODE_COREDNS}:${COREDNS_IN_POD}`] : []),
     ...(container.workingDir === undefined ? [] : ['--workdir', container.workingDir]),
     ...containerEnvironment(start).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
     '--',
@@ -65,7 +70,7 @@ type EnvironmentInput = Pick<ContainerStart, 'pod' | 'container' | 'podAddresses
 const hostnameOf = ({ pod, nodeName }: Pick<ContainerStart, 'pod' | 'nodeName'>): string =>
   pod.spec.hostNetwork ? nodeName : (pod.spec.hostname ?? pod.metadata.name);
 
-/** Every image is the toolbox: `command` takes the place of its entry point, `args` of its arguments. */
+/** Every image is the toolbox, `coredns` with that program besides: `command` takes the place of its entry point, `args` of its arguments. */
 const commandOf = ({ command, args }: PodContainer): string[] => [
   ...(command.length === 0 ? [TOOLBOX_IN_POD] : command),
   ...args,

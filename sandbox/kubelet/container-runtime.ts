@@ -15,11 +15,14 @@ export interface RuntimeFolders {
   readonly mounts: string;
 }
 
+/** Of the node. */
+type StartFiles = Pick<ContainerStart['files'], 'log' | 'hosts' | 'resolvConf'>;
+
 export interface ContainerRuntime {
   /** Reads what an earlier kubelet's containers left, and watches from now on. */
   open(): Promise<void>;
   /** Resolves when the start is under way; the container's state tells how it goes. */
-  start(start: Omit<ContainerStart, 'files'> & { readonly log: string; readonly hosts: string }): Promise<void>;
+  start(start: Omit<ContainerStart, 'files'> & StartFiles): Promise<void>;
   state(id: string): ContainerState;
   /** Called when the state of any container changes. */
   onChange(handler: (id: string) => void): void;
@@ -67,6 +70,7 @@ class ToolboxRuntime implements ContainerRuntime {
       exit: this.#file(id, 'exit'),
       log: start.log,
       hosts: start.hosts,
+      resolvConf: start.resolvConf,
       mount,
     };
     this.#states.set(id, {});

@@ -11,9 +11,10 @@ interface Options {
   readonly kubeconfig: string;
   readonly node: string;
   readonly address: readonly string[];
+  readonly clusterDns: readonly string[];
 }
 
-const main = async ({ kubeconfig, node, address }: Options): Promise<void> => {
+const main = async ({ kubeconfig, node, address, clusterDns }: Options): Promise<void> => {
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort());
   const connection = await loadConnection({ kubeconfig, env: process.env });
@@ -24,7 +25,7 @@ const main = async ({ kubeconfig, node, address }: Options): Promise<void> => {
     process.stderr.write(`${new Date().toISOString()} ${text}\n`);
   };
   await runKubelet(
-    { client, node: { name: node, addresses: address }, confFolder: CNI_CONF, version: VERSION, onError },
+    { client, node: { name: node, addresses: address, clusterDns }, confFolder: CNI_CONF, version: VERSION, onError },
     stop.signal,
   );
   client.close();
@@ -38,5 +39,6 @@ await new Command('sandbox-kubelet')
   .requiredOption('--kubeconfig <file>', 'how to reach the API server')
   .requiredOption('--node <name>', 'the name of this node')
   .option('--address <ip...>', 'addresses of this node, the first of each family is its InternalIP', [])
+  .option('--cluster-dns <ip...>', 'what pods ask for names', [])
   .action(main)
   .parseAsync();

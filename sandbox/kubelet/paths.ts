@@ -13,3 +13,5 @@ export const LOG_FOLDER = '/var/log/pods';
 export const execFile = (namespace: string, pod: string): string => `${namespace}_${pod}.json`;
 /** Pods' /etc/hosts. */
 export const HOSTS_FOLDER = '/run/sandbox-kubelet/hosts';
+/** Their /etc/resolv.conf, where a DNS server is. */
+export const RESOLV_FOLDER = '/run/sandbox-kubelet/resolv';

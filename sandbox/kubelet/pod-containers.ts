@@ -5,15 +5,18 @@ import { type ContainerStart, enterArguments, podCgroup } from './container-comm
 import type { ContainerRuntime } from './container-runtime.ts';
 import type { ExecInfo } from './exec-info.ts';
 import type { ObservedContainer } from './lifecycle.ts';
-import { HOSTS_FOLDER, LOG_FOLDER } from './paths.ts';
+import { HOSTS_FOLDER, LOG_FOLDER, RESOLV_FOLDER } from './paths.ts';
 import { newContainerId } from './pod-sandbox.ts';
 import type { Pod, PodContainer } from './pod-spec.ts';
 import type { ContainerRecord, SandboxRecord } from './records.ts';
+import { resolvConf } from './resolv-conf.ts';
 
 export interface NodeIdentity {
   readonly name: string;
   /** Without prefix lengths. */
   readonly addresses: readonly string[];
+  /** What pods ask for names; none: what is in the Debian tree. */
+  readonly clusterDns?: readonly string[];
 }
 
 export const observe = (runtime: ContainerRuntime, pod: Pod, record: SandboxRecord | undefined): ObservedContainer[] =>
@@ -53,6 +56,7 @@ export const startContainer = async (
     netns: record.netns,
     log: join(folder, `${known.attempt}.log`),
     hosts: await writeHosts(pod, record),
+    resolvConf: await writeResolvConf(pod, record, node.clusterDns ?? []),
   });
 };
 
@@ -90,7 +94,7 @@ export const removeContainers = async (runtime: ContainerRuntime, record: Sandbo
   await Promise.all(
     Object.values(record.containers).map((known) => runtime.remove(known.id, containerCgroup(record, known))),
   );
-  await rm(join(HOSTS_FOLDER, record.id), { force: true });
+  for (const folder of [HOSTS_FOLDER, RESOLV_FOLDER]) await rm(join(folder, record.id), { force: true });
 };
 
 const startInput = (
@@ -116,5 +120,18 @@ const writeHosts = async (pod: Pod, { id, addresses }: SandboxRecord): Promise<s
   const name = pod.spec.hostname ?? pod.metadata.name;
   const lines = ['127.0.0.1 localhost', '::1 localhost', ...addresses.map((address) => `${address} ${name}`)];
   await writeFile(path, `${lines.join('\n')}\n`);
+  return path;
+};
+
+const writeResolvConf = async (
+  pod: Pod,
+  { id }: SandboxRecord,
+  clusterDns: readonly string[],
+): Promise<string | undefined> => {
+  const content = resolvConf(pod, clusterDns);
+  if (content === undefined) return undefined;
+  await mkdir(RESOLV_FOLDER, { recursive: true });
+  const path = join(RESOLV_FOLDER, id);
+  await writeFile(path, content);
   return path;
 };

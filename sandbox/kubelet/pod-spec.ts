@@ -61,6 +61,10 @@ const pod = z.object({
   spec: z.object({
     hostname: z.string().optional(),
     hostNetwork: z.boolean().default(false),
+    dnsPolicy: z.enum(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']).default('ClusterFirst'),
+    dnsConfig: z
+      .object({ nameservers: z.array(z.string()).default([]), searches: z.array(z.string()).default([]) })
+      .optional(),
     restartPolicy: z.enum(['Always', 'OnFailure', 'Never']).default('Always'),
     terminationGracePeriodSeconds: z.number().default(30),
     containers: z.array(container).min(1),

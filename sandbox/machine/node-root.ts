@@ -13,6 +13,7 @@ export const OPT = '/opt/ovn-udn';
 export const NODE_PROGRAM = `${OPT}/bin/node`;
 export const NODE_TOOLBOX = `${OPT}/build/toolbox`;
 export const NODE_KUBELET = `${OPT}/bin/kubelet`;
+export const NODE_COREDNS = `${OPT}/bin/coredns`;
 /** The Debian tree: what pods' root file systems are made of. */
 export const NODE_TREE = `${OPT}/tree`;
 /** For people, who are administrators. */
@@ -43,7 +44,18 @@ export interface RealKubeletFiles {
   readonly runtime: string;
 }
 
-export const nodeRoot = (artifacts: Artifacts, tree: string, staging: string, real?: RealKubeletFiles): RootSpec => ({
+interface NodeParts {
+  readonly realKubelet?: RealKubeletFiles | undefined;
+  /** For pods of the stand-in; images of real kubelets have it. */
+  readonly coredns?: string | undefined;
+}
+
+export const nodeRoot = (
+  artifacts: Artifacts,
+  tree: string,
+  staging: string,
+  { realKubelet: real, coredns }: NodeParts,
+): RootSpec => ({
   staging,
   lower: real === undefined ? tree : `${tree}:${real.runtime}`,
   binds: [
@@ -53,6 +65,7 @@ export const nodeRoot = (artifacts: Artifacts, tree: string, staging: string, re
     { source: artifacts.toolbox, target: '/usr/local/bin/toolbox' },
     { source: tree, target: NODE_TREE },
     ...(real === undefined ? [] : realKubeletBinds(real)),
+    ...(coredns === undefined ? [] : [{ source: coredns, target: NODE_COREDNS }]),
   ],
   folders: FOLDERS,
 });

@@ -1,4 +1,6 @@
 /** What the programs of a cluster have to agree on, as environment variables (`api/cluster-config.ts`). */
+import { addressAt, parseCidr } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
 import type { IpFamilies, SandboxOptions } from './options.ts';
 
 interface Ranges {
@@ -16,6 +18,19 @@ const RANGES: Readonly<Record<IpFamilies, Ranges>> = {
 };
 
 export const serviceSubnets = (families: IpFamilies): readonly string[] => RANGES[families].serviceSubnets;
+
+/** The ClusterIPs that kubelets tell pods of, whether a DNS server is there or not. */
+export const dnsAddresses = (families: IpFamilies): readonly Ip[] =>
+  serviceSubnets(families).map((subnet) => addressAt(parseCidr(subnet), DNS_OFFSET));
+
+/** Where clusters have their DNS server, in the range of Services. */
+const DNS_OFFSET = 10;
+
+/** The first address of the range: the Service default/kubernetes. */
+export const apiAddresses = (families: IpFamilies): readonly Ip[] =>
+  serviceSubnets(families).map((subnet) => addressAt(parseCidr(subnet), 1));
+
+export const CLUSTER_DOMAIN = 'cluster.local';
 
 export const settingsEnvironment = ({
   ipFamily,

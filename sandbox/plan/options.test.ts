@@ -13,6 +13,7 @@ it('has defaults for everything', () => {
     needs: [],
     programs: new Set(['api', 'kubelet', 'cluster-manager', 'agent']),
     definitions: true,
+    dns: 'none',
     settings: {},
     timeoutSeconds: 120,
     uplink: 'bridge',

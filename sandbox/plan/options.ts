@@ -8,6 +8,8 @@ export const UPLINKS = ['bridge', 'nic'] as const;
 export const IP_FAMILIES = ['4', '6', 'dual'] as const;
 export const API_KINDS = ['embedded', 'kube'] as const;
 export const KUBELET_KINDS = ['builtin', 'real'] as const;
+/** Who answers names of Services: nobody, or CoreDNS in a pod. */
+export const DNS_KINDS = ['none', 'coredns'] as const;
 export const KERNELS = ['auto', 'host', 'guest'] as const;
 /** What a kernel may lack, by the names of KernelFeatures but for the kernel's datapath, which needs two of them. */
 export const NEEDS = ['vrf', 'sctp', 'kernel-datapath'] as const;
@@ -54,6 +56,7 @@ const schema = z.strictObject({
   /** Default: that of the kubelets, real ones need a real one. */
   api: z.enum(API_KINDS).optional(),
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
+  dns: z.enum(DNS_KINDS).default('none'),
   kernel: z.enum(KERNELS).default('auto'),
   /** What the kernel has to have: `auto` takes a guest's where this machine's lacks it. */
   needs,
@@ -90,6 +93,9 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   }
   if (data.nodes === 0 && (data.programs.has('kubelet') || data.programs.has('agent'))) {
     throw new SandboxError('ERR_SANDBOX_USAGE', 'nodes: kubelet and agent need at least 1');
+  }
+  if (data.dns !== 'none' && (!data.programs.has('kubelet') || !data.programs.has('agent'))) {
+    throw new SandboxError('ERR_SANDBOX_USAGE', 'dns: its pod needs kubelet and agent');
   }
   const { api = data.kubelet === 'real' ? 'kube' : 'embedded' } = data;
   if (data.kubelet === 'real' && api !== 'kube') {

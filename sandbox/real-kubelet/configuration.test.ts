@@ -8,7 +8,7 @@ import { containerdConfiguration, inNewCgroup, kubeletArguments, kubeletConfigur
 
 describe('the kubelet', () => {
   it('lets in whom the API server knows, and may set nothing of this machine', () => {
-    expect(parse(kubeletConfiguration(['10.96.0.0/16', 'fd00:10:96::/112']))).toMatchObject({
+    expect(parse(kubeletConfiguration(['10.96.0.10', 'fd00:10:96::a']))).toMatchObject({
       authentication: { anonymous: { enabled: false }, x509: { clientCAFile: '/etc/ovn-udn/ca.crt' } },
       authorization: { mode: 'Webhook' },
       clusterDNS: ['10.96.0.10', 'fd00:10:96::a'],

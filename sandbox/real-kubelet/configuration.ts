@@ -1,7 +1,7 @@
 /** What containerd and a kubelet of a node are told. Pure. */
 import { stringify } from 'yaml';
-import { addressAt, parseCidr } from '../../net/cidr.ts';
 import { CNI_BIN, CNI_CONF, NODE_KUBECONFIGS, NODE_KUBELET } from '../machine/node-root.ts';
+import { CLUSTER_DOMAIN } from '../plan/cluster-settings.ts';
 import { PAUSE_IMAGE } from './images.ts';
 
 /** On a node. */
@@ -63,8 +63,11 @@ fi
 exec /usr/bin/crun "$@"
 `;
 
-/** The kubelet of a node that limits nothing and evicts nobody: memory and disks are this machine's. */
-export const kubeletConfiguration = (serviceSubnets: readonly string[]): string =>
+/**
+ * The kubelet of a node that limits nothing and evicts nobody: memory and disks are this machine's.
+ * @param clusterDns told to pods; a kubelet warns without, so that it is there whether a server is or not
+ */
+export const kubeletConfiguration = (clusterDns: readonly string[]): string =>
   stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -76,8 +79,8 @@ export const kubeletConfiguration = (serviceSubnets: readonly string[]): string 
     },
     authorization: { mode: 'Webhook' },
     cgroupDriver: 'cgroupfs',
-    clusterDomain: 'cluster.local',
-    clusterDNS: serviceSubnets.map((subnet) => addressAt(parseCidr(subnet), DNS_OFFSET)),
+    clusterDomain: CLUSTER_DOMAIN,
+    clusterDNS: clusterDns,
     resolvConf: '',
     failSwapOn: false,
     // Those of KERNEL_SETTINGS are the whole machine's: a kubelet that finds another value says so and ends.
@@ -92,9 +95,6 @@ export const kubeletConfiguration = (serviceSubnets: readonly string[]): string 
     },
     imageGCHighThresholdPercent: 100,
   });
-
-/** Where clusters have their DNS server, in the range of Services. There is none here; a kubelet warns without an address. */
-const DNS_OFFSET = 10;
 
 export interface KubeletNode {
   readonly name: string;

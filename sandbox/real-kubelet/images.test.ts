@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { imageArchive, PAUSE_IMAGE, TOOLBOX_IMAGE } from './images.ts';
+import { COREDNS_IMAGE, imageArchive, PAUSE_IMAGE, TOOLBOX_IMAGE } from './images.ts';
 
 /** Files of an archive by name. */
 const filesOf = (archive: Buffer): Map<string, Buffer> => {
@@ -44,6 +44,18 @@ it('runs the toolbox: in pods above the Debian tree, in their sandboxes alone', 
   const toolbox = ['usr/', 'usr/local/', 'usr/local/bin/', 'usr/local/bin/toolbox'];
   expect(pods).toEqual({ layers: [['.debian-tree'], toolbox], entrypoint: ['/usr/local/bin/toolbox'] });
   expect(sandboxes).toEqual({ layers: [toolbox], entrypoint: ['/usr/local/bin/toolbox', 'pause'] });
+});
+
+it('has CoreDNS where it is wanted, above what pods have', () => {
+  const files = filesOf(imageArchive(PROGRAM, Buffer.from('coredns')));
+  const manifest = json(files.get('manifest.json')) as { RepoTags: string[]; Layers: string[] }[];
+  const [pods, , dns] = manifest;
+  expect(dns?.RepoTags).toEqual([COREDNS_IMAGE]);
+  expect(dns?.Layers.slice(0, -1)).toEqual(pods?.Layers);
+  const added = filesOf(files.get(dns?.Layers.at(-1) ?? '') ?? Buffer.alloc(1));
+  expect([...added].map(([name, content]) => [name, content.toString()])).toEqual([
+    ['usr/local/bin/coredns', 'coredns'],
+  ]);
 });
 
 it('is the same for the same program', () => {

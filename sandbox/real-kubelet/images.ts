@@ -5,6 +5,7 @@ import { type TarEntry, tarArchive } from './tar.ts';
 
 /** What pods name `toolbox`, in full: a name without registry and tag is this one to a container runtime. */
 export const TOOLBOX_IMAGE = 'docker.io/library/toolbox:latest';
+export const COREDNS_IMAGE = 'docker.io/library/coredns:latest';
 export const PAUSE_IMAGE = 'localhost/pause:1';
 
 /** In the layer that the nodes' Debian tree takes the place of. */
@@ -14,19 +15,23 @@ export const TREE_MARKER = '.debian-tree';
  * `docker save` format, Docker Image Specification v1.2. The image of pods has two layers: an empty one, over which a node
  * puts its own Debian tree instead of having a copy of it (start.ts), and the toolbox.
  * @param toolbox the program
+ * @param coredns the program, where pods may name `coredns`: it is above the other two
  */
-export const imageArchive = (toolbox: Uint8Array): Buffer => {
+export const imageArchive = (toolbox: Uint8Array, coredns?: Uint8Array): Buffer => {
   const tree = layerOf([{ kind: 'file', path: TREE_MARKER, content: new Uint8Array(), mode: 0o444 }]);
   const programs = layerOf([
     ...FOLDERS.map((path): TarEntry => ({ kind: 'folder', path })),
     { kind: 'file', path: TOOLBOX_PATH, content: toolbox, mode: 0o755 },
   ]);
+  const dns =
+    coredns === undefined ? [] : [layerOf([{ kind: 'file', path: COREDNS_PATH, content: coredns, mode: 0o755 }])];
   const images = [
     { name: TOOLBOX_IMAGE, layers: [tree, programs], entrypoint: [`/${TOOLBOX_PATH}`] },
     { name: PAUSE_IMAGE, layers: [programs], entrypoint: [`/${TOOLBOX_PATH}`, 'pause'] },
+    ...dns.map((layer) => ({ name: COREDNS_IMAGE, layers: [tree, programs, layer], entrypoint: [`/${COREDNS_PATH}`] })),
   ].map(describe);
   return tarArchive([
-    ...[tree, programs].map(({ path, content }): TarEntry => ({ kind: 'file', path, content, mode: 0o644 })),
+    ...[tree, programs, ...dns].map(({ path, content }): TarEntry => ({ kind: 'file', path, content, mode: 0o644 })),
     ...images.map(({ path, content }): TarEntry => ({ kind: 'file', path, content, mode: 0o644 })),
     { kind: 'file', path: 'manifest.json', content: json(images.map(({ manifest }) => manifest)), mode: 0o644 },
   ]);
@@ -34,6 +39,7 @@ export const imageArchive = (toolbox: Uint8Array): Buffer => {
 
 const FOLDERS = ['usr', 'usr/local', 'usr/local/bin'];
 const TOOLBOX_PATH = 'usr/local/bin/toolbox';
+const COREDNS_PATH = 'usr/local/bin/coredns';
 
 interface Layer {
   readonly digest: string;

@@ -54,16 +54,17 @@ export const startContainerd = async (spec: NodeRuntimeSpec, signal: AbortSignal
 
 export interface KubeletSpec extends Omit<NodeRuntimeSpec, 'images'> {
   readonly host: KubeletNode;
-  readonly serviceSubnets: readonly string[];
+  /** Told to pods. */
+  readonly clusterDns: readonly string[];
   /** Whose clients may ask the kubelet, PEM. */
   readonly authority: string;
 }
 
 /** Its kubeconfig is there, and containerd runs. Returns when it has been started. */
 export const startRealKubelet = async (spec: KubeletSpec): Promise<void> => {
-  const { node, host, authority, serviceSubnets } = spec;
+  const { node, host, authority, clusterDns } = spec;
   await Promise.all([
-    writeFile(node.pathOf(KUBELET_CONFIGURATION), kubeletConfiguration(serviceSubnets)),
+    writeFile(node.pathOf(KUBELET_CONFIGURATION), kubeletConfiguration(clusterDns)),
     writeFile(node.pathOf(CLIENT_AUTHORITY), authority),
   ]);
   startNodeService(spec, 'kubelet', { cgroup: 'kubelet.slice/kubelet.service', argv: kubeletArguments(host) });

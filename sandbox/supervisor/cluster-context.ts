@@ -9,6 +9,7 @@ import type { CONTROL_PLANE_PROGRAMS } from '../kubernetes/recipe.ts';
 import type { KernelFeatures } from '../machine/features.ts';
 import type { Machine } from '../machine/types.ts';
 import type { Datapath } from '../plan/bridge.ts';
+import { apiAddresses } from '../plan/cluster-settings.ts';
 import { API_PORT, type NetPlan } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import type { Service } from '../process/service.ts';
@@ -24,6 +25,8 @@ export interface ClusterContext {
   readonly kubernetes: ProgramPaths<(typeof CONTROL_PLANE_PROGRAMS)[number]> | undefined;
   /** What real kubelets need, where they are wanted. */
   readonly realKubelet: RealKubeletParts | undefined;
+  /** The DNS server's program, where it is wanted. */
+  readonly coredns: string | undefined;
   /** The sandbox's own cgroup, on this machine. */
   readonly cgroup: string;
   readonly plan: NetPlan;
@@ -56,6 +59,12 @@ export const logPath = ({ folder }: ClusterContext, machine: string, program: st
 export const nodeApiUrl = ({ plan }: ClusterContext, scheme: 'http' | 'https'): string => {
   const [gateway = ''] = plan.gateway.map(addressOf);
   return `${scheme}://${gateway.includes(':') ? `[${gateway}]` : gateway}:${API_PORT}`;
+};
+
+/** Where pods of the default network reach it: the Service default/kubernetes. */
+export const podApiUrl = ({ options }: ClusterContext, scheme: 'http' | 'https'): string => {
+  const [ip = ''] = apiAddresses(options.ipFamily);
+  return `${scheme}://${ip.includes(':') ? `[${ip}]` : ip}:443`;
 };
 
 export const addService = ({ services }: ClusterState, machine: string, service: Service): void => {

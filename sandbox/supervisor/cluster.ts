@@ -1,5 +1,6 @@
 /** A sandbox, owned by this process: when this process ends, however that happens, so does everything in it. */
 import { findArtifacts } from '../artifacts.ts';
+import { ensureCoredns } from '../coredns/ensure.ts';
 import { SandboxError } from '../errors.ts';
 import { ensureKubernetes } from '../kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS } from '../kubernetes/recipe.ts';
@@ -14,6 +15,7 @@ import { ensureRealKubelet } from '../real-kubelet/ensure.ts';
 import { ensureTree } from '../tree/tree.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 import { clusterControl, type OwnedControl } from './cluster-control.ts';
+import { startDns } from './dns.ts';
 import { startMachines } from './machines.ts';
 import { claimPlace } from './place.ts';
 import { requirePrograms, startControlPlane, startNodePrograms, waitForNodes } from './programs.ts';
@@ -41,7 +43,8 @@ export const startCluster = async (
   const kubernetes = isReal
     ? await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: artifacts.root, progress })
     : undefined;
-  const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, progress) : undefined;
+  const coredns = options.dns === 'coredns' ? await ensureCoredns({ root: artifacts.root, progress }) : undefined;
+  const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, coredns, progress) : undefined;
   const { folder, cgroup, janitor } = await claimPlace(options.name, artifacts);
   const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
   const stop = new AbortController();
@@ -59,6 +62,7 @@ export const startCluster = async (
       tree,
       kubernetes,
       realKubelet,
+      coredns,
       cgroup,
       progress,
       onError,
@@ -112,6 +116,7 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
     }),
   ]);
   await waitForNodes(context, state, signal);
+  await startDns(context, await controlPlane, signal);
 };
 
 const rebootNode = async (

@@ -7,7 +7,7 @@ import { serviceSubnets } from '../plan/cluster-settings.ts';
 import { API_PORT } from '../plan/netplan.ts';
 import { partReady, unlessEnded } from '../process/parts.ts';
 import { waitForPath } from '../process/wait-for-path.ts';
-import { type ClusterContext, type ClusterState, nodeApiUrl, UNDERLAY } from './cluster-context.ts';
+import { type ClusterContext, type ClusterState, nodeApiUrl, podApiUrl, UNDERLAY } from './cluster-context.ts';
 import { startOnce } from './control-plane-services.ts';
 
 /** Resolves when it answers. It lets everybody do everything. */
@@ -30,6 +30,7 @@ export const startEmbeddedApi = async (
   return {
     manifests: [],
     nodeKubeconfig: () => Promise.resolve(kubeconfigFor(nodeApiUrl(context, 'http'))),
+    podKubeconfig: () => Promise.resolve(kubeconfigFor(podApiUrl(context, 'http'))),
     clusterManagerKubeconfig: () => Promise.resolve(folder.kubeconfig),
   };
 };

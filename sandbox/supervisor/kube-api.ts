@@ -7,7 +7,7 @@ import { connect } from '../../kube/client/connect.ts';
 import { loadConnection } from '../../kube/config/load.ts';
 import type { ClusterConnection } from '../../kube/config/types.ts';
 import type { KubeClient } from '../../kube/types.ts';
-import { addressAt, addressOf, parseCidr } from '../../net/cidr.ts';
+import { addressOf } from '../../net/cidr.ts';
 import { openDataFolder } from '../api/data-folder.ts';
 import {
   apiServerCommand,
@@ -22,11 +22,11 @@ import { untilAccount, untilReady } from '../api/kube/readiness.ts';
 import { requestToken } from '../api/kube/tokens.ts';
 import type { ApiAccess } from '../api/types.ts';
 import { SandboxError } from '../errors.ts';
-import { serviceSubnets } from '../plan/cluster-settings.ts';
+import { apiAddresses, serviceSubnets } from '../plan/cluster-settings.ts';
 import { API_PORT } from '../plan/netplan.ts';
 import { partReady, unlessEnded } from '../process/parts.ts';
 import type { Service } from '../process/service.ts';
-import { type ClusterContext, type ClusterState, nodeApiUrl, UNDERLAY } from './cluster-context.ts';
+import { type ClusterContext, type ClusterState, nodeApiUrl, podApiUrl, UNDERLAY } from './cluster-context.ts';
 import { startOnce } from './control-plane-services.ts';
 import { waitForNodesRegistered } from './node-readiness.ts';
 
@@ -106,8 +106,8 @@ const startDoor = (context: ClusterContext, state: ClusterState, port: number): 
 const serverNamesOf = ({ plan, options }: ClusterContext): string[] => [
   ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'localhost', '127.0.0.1'],
   ...plan.gateway.map(addressOf),
-  // Of the Service default/kubernetes: the first address of each range.
-  ...serviceSubnets(options.ipFamily).map((subnet) => addressAt(parseCidr(subnet), 1)),
+  // Of the Service default/kubernetes.
+  ...apiAddresses(options.ipFamily),
 ];
 
 const ROLES = ['namespace.yaml', 'agent-rbac.yaml', 'cluster-manager-rbac.yaml', 'tenants-rbac.yaml', 'admission'];
@@ -120,7 +120,8 @@ interface Access {
   readonly reachable: Reachable;
 }
 
-const accessOf = ({ options, folder }: ClusterContext, access: Access): ApiAccess => {
+const accessOf = (context: ClusterContext, access: Access): ApiAccess => {
+  const { options, folder } = context;
   const { server, door, credentials, reachable } = access;
   const paths = kubePaths(folder.apiData);
   const hasNodes = options.programs.has('kubelet');
@@ -134,6 +135,10 @@ const accessOf = ({ options, folder }: ClusterContext, access: Access): ApiAcces
     nodeKubeconfig: async (user, node, signal) => {
       if (user === 'agent') return credentials.tokenKubeconfig(server, await agentToken(node, signal));
       return credentials.kubeconfig(server, user === 'kubelet' ? kubeletOf(node) : ADMINISTRATOR);
+    },
+    podKubeconfig: async (account) => {
+      const token = await reachable((client) => requestToken(client, account, undefined));
+      return credentials.tokenKubeconfig(podApiUrl(context, 'https'), token);
     },
     clusterManagerKubeconfig: async () => {
       const token = await reachable((client) => requestToken(client, CLUSTER_MANAGER_ACCOUNT, undefined));

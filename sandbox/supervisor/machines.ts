@@ -63,8 +63,8 @@ const startRooted = async (
 ): Promise<Machine> => {
   const staging = join(context.folder.mounts, name);
   await mkdir(staging);
-  const { artifacts, tree, realKubelet } = context;
-  const root = nodeRoot(artifacts, tree, staging, name === OUTSIDE ? undefined : realKubelet);
+  const { artifacts, tree, realKubelet, coredns } = context;
+  const root = nodeRoot(artifacts, tree, staging, name === OUTSIDE ? {} : { realKubelet, coredns });
   return await start({ name, hasNetwork: true, sysctls, root });
 };
 

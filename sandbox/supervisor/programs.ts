@@ -12,7 +12,7 @@ import { SandboxError } from '../errors.ts';
 import { NODE_KUBECONFIGS, NODE_PROGRAM, OPT } from '../machine/node-root.ts';
 import { inNamespace, readManifests } from '../objects/manifests.ts';
 import { createObjects } from '../objects/objects.ts';
-import { settingsEnvironment } from '../plan/cluster-settings.ts';
+import { dnsAddresses, settingsEnvironment } from '../plan/cluster-settings.ts';
 import type { HostPlan } from '../plan/netplan.ts';
 import type { ProgramName } from '../plan/options.ts';
 import { before, partReady } from '../process/parts.ts';
@@ -138,6 +138,7 @@ export const startNodePrograms = async (
     await start('kubelet', 'kubelet.slice/kubelet.service', [
       ...['--node', host.name],
       ...host.addresses.flatMap((address) => ['--address', addressOf(address)]),
+      ...(options.dns === 'none' ? [] : dnsAddresses(options.ipFamily)).flatMap((ip) => ['--cluster-dns', ip]),
     ]);
   } else {
     await writeKubeconfig('kubelet');

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { addressOf } from '../../net/cidr.ts';
 import { kubePaths } from '../api/kube/paths.ts';
-import { serviceSubnets } from '../plan/cluster-settings.ts';
+import { dnsAddresses } from '../plan/cluster-settings.ts';
 import type { HostPlan } from '../plan/netplan.ts';
 import { type KubeletSpec, startContainerd, startRealKubelet } from '../real-kubelet/start.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
@@ -26,7 +26,7 @@ export const startNodeKubelet = async (context: ClusterContext, state: ClusterSt
   await startRealKubelet({
     ...placeOf(context, state, host),
     host: { name: host.name, addresses: host.addresses.map(addressOf) },
-    serviceSubnets: serviceSubnets(options.ipFamily),
+    clusterDns: dnsAddresses(options.ipFamily),
     authority: await readFile(kubePaths(folder.apiData).authority, 'utf8'),
   });
 };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { NODES } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
+import type { ServiceAccount } from '../types.ts';
 import { PROJECT_NAMESPACE } from './identities.ts';
 
 const tokenRequest = z.object({ status: z.object({ token: z.string() }) });
@@ -10,17 +11,19 @@ const tokenRequest = z.object({ status: z.object({ token: z.string() }) });
 const LIFETIME_SECONDS = 30 * 24 * 3600;
 
 /**
+ * @param account a name: of this project's namespace
  * @param node what the token is bound to: it says from which node its bearer is, and goes with the Node object
  */
 export const requestToken = async (
   client: KubeClient,
-  account: string,
+  account: string | ServiceAccount,
   node: string | undefined,
   signal?: AbortSignal,
 ): Promise<string> => {
   const spec = { expirationSeconds: LIFETIME_SECONDS, ...(await boundTo(client, node, signal)) };
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
-  const path = `/api/v1/namespaces/${PROJECT_NAMESPACE}/serviceaccounts/${account}/token`;
+  const { namespace, name } = typeof account === 'string' ? { namespace: PROJECT_NAMESPACE, name: account } : account;
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   return tokenRequest.parse(await client.request({ method: 'POST', path, body }, signal)).status.token;
 };
 
