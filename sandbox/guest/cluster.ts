@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kubeconfigFor } from '../api/kubeconfig.ts';
 import { type Artifacts, findArtifacts } from '../artifacts.ts';
+import { ensureCoredns } from '../coredns/ensure.ts';
 import { SandboxError } from '../errors.ts';
 import { startNamespaces } from '../machine/namespaces.ts';
 import type { Machine } from '../machine/types.ts';
@@ -18,6 +19,7 @@ import { guestControl, guestStateFolder } from './control.ts';
 import { openDoor } from './door.ts';
 import { type Guest, inGuest, startGuest } from './guest.ts';
 import { ensureGuestImages, GUEST_NODE, GUEST_ROOT, type GuestImages } from './images.ts';
+import { carryPrograms, GUEST_PROGRAMS, type GuestPrograms } from './programs.ts';
 import { borrowGuest } from './shared.ts';
 
 /** Beyond the time that the supervisor in the guest allows itself: it says best what was not ready. */
@@ -31,6 +33,7 @@ interface GuestContext {
   readonly options: SandboxOptions;
   readonly artifacts: Artifacts;
   readonly place: Place;
+  readonly programs: GuestPrograms;
   readonly progress: (message: string) => void;
   readonly onError: (error: unknown) => void;
   /** In milliseconds of performance.now(). */
@@ -56,9 +59,10 @@ export const startGuestCluster = async (
 ): Promise<OwnedControl> => {
   const artifacts = findArtifacts();
   const source = (await borrowGuest()) ?? (await ensureGuestImages(artifacts, progress));
+  const programs = await programsOf(options, artifacts, progress);
   const place = await claimPlace(options.name, artifacts);
   const deadline = performance.now() + options.timeoutSeconds * 1000;
-  const context: GuestContext = { options, artifacts, place, progress, onError, deadline };
+  const context: GuestContext = { options, artifacts, place, programs, progress, onError, deadline };
   const stop = new AbortController();
   void stopped?.then(() => stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped')));
   const limit = AbortSignal.timeout(Math.ceil(options.timeoutSeconds * 1000));
@@ -81,8 +85,21 @@ export const startGuestCluster = async (
   }
 };
 
+/** Made before anything starts, as it may take minutes. */
+const programsOf = async (
+  { dns }: SandboxOptions,
+  { root }: Artifacts,
+  progress: (message: string) => void,
+): Promise<GuestPrograms> => (dns === 'coredns' ? { coredns: await ensureCoredns({ root, progress }) } : {});
+
 /** @param source a guest that runs, or what one is made of */
 const enterGuest = async (context: GuestContext, source: Guest | GuestImages, signal: AbortSignal): Promise<Entry> => {
+  const entry = await openGuest(context, source, signal);
+  await carryPrograms(context.artifacts.toolbox, entry.guest, context.programs, signal);
+  return entry;
+};
+
+const openGuest = async (context: GuestContext, source: Guest | GuestImages, signal: AbortSignal): Promise<Entry> => {
   const { options, artifacts, place, progress } = context;
   const { folder, cgroup: cgroupRoot } = place;
   if ('socket' in source) {
@@ -107,7 +124,7 @@ const startSupervisor = (context: GuestContext, { guest, machine }: Entry): Chil
     timeoutSeconds,
   };
   const argv = [GUEST_NODE, `${GUEST_ROOT}/dist/sandbox.mjs`, 'supervise', JSON.stringify(input)];
-  const command = inGuest(artifacts.toolbox, guest, argv);
+  const command = inGuest(artifacts.toolbox, guest, argv, GUEST_PROGRAMS);
   const { file, args } = machine.enter([command.file, ...command.args], { cgroup: 'supervisor.service' });
   return spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
 };
