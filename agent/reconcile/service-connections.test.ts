@@ -15,6 +15,8 @@ it.each([
   ['element nodeports-etp-local-v6 sctp . 30053', { protocol: 'sctp', family: 6, port: 30053 }],
   ['element external-ips-v4 192.0.2.1 . udp . 53', EXTERNAL],
   ['element external-ips-etp-local-v6 2001:db8::1 . udp . 53', { ...EXTERNAL, family: 6, ip: '2001:db8::1' }],
+  ['element itp-services-to-host-v4 192.0.2.1 . udp . 53', EXTERNAL],
+  ['element itp-services-to-mark-v4 192.0.2.1 . udp . 53', undefined],
   ['element nodeports-v4 tcp . 30053', undefined],
   ['element udn-mark-nodeports udp . 30053', undefined],
   ['element nodeport-ips-v4 172.30.0.2', undefined],

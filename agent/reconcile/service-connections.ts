@@ -107,7 +107,7 @@ export const doorOf = (key: string): Door | undefined => {
 
 const MAPS: ReadonlyMap<string, Family> = new Map(
   FAMILIES.flatMap((family) =>
-    (['nodePorts', 'nodePortsLocal', 'externalIps', 'externalIpsLocal'] as const).map(
+    (['nodePorts', 'nodePortsLocal', 'externalIps', 'externalIpsLocal', 'internalToHost'] as const).map(
       (which) => [setName(which, family), family] as const,
     ),
   ),
