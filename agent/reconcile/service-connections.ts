@@ -1,7 +1,7 @@
 /**
  * Makes the kernel forget the connections of UDP and SCTP by which clients came to a node port or an external address that has
  * changed: nftables translate the first packet only, and whoever goes on to send would be led to the Service before for as long as
- * he does. Also one that was let through untranslated, before there was a Service. What OVN remembers ovn-controller forgets
+ * that lasts. Also one that was let through untranslated, before there was a Service. What OVN remembers ovn-controller forgets
  * (`ct_flush` of the load balancers). TCP is left, as kube-proxy leaves it: its clients hear that nobody is there.
  */
 import {

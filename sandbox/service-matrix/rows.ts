@@ -54,7 +54,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   { from: OUTSIDE, to: OWN_NODE, why: 'It is on no node.' },
   {
     mode: ['local'],
-    why: 'The host’s kernel does there what the bridge does here; it has not been asked for all of it yet.',
+    why: 'The host’s kernel does there what the bridge does here; it has not been asked for all of it yet. ClusterIPs of the default network that tenants may reach (#4687) are: support/default-services.ts.',
   },
 ];
 

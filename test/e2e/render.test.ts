@@ -8,6 +8,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { networkRendering, startCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
 import { keyOf, type Row, readNodeState, type Tables } from './support/node-state.ts';
+import { backend, service } from './support/services.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const KINDS = {
@@ -38,6 +39,10 @@ beforeAll(async () => {
     layer2('green', 'net', ['10.61.0.0/16', 'fd00:61::/64']),
     plainNamespace('plain'),
     ...pods,
+    ...['red', 'green', 'plain'].flatMap((tenant) => [
+      service(tenant, 'web', { app: 'web', spec: { type: 'NodePort' } }),
+      backend(tenant, `${tenant}-web`, 'node-2', 'web'),
+    ]),
   ]);
   await Promise.all(pods.map(({ metadata }) => objects.wait('pod', `${metadata.namespace}/${metadata.name}`, 'ready')));
 });

@@ -45,6 +45,24 @@ describe('the judge of the matrix of Services', () => {
     }
   });
 
+  it('confirms that nobody else answers where one of two endpoints is to', () => {
+    const one = expected({ ...ALL, by: 'here' });
+    for (const [answer, isRight] of [
+      [by('web-node-1'), true],
+      [by('web-node-2'), false],
+      [by('web-node-1', '169.254.0.2'), false],
+      [nobody('silent'), false],
+    ] as const) {
+      const judge = createJudge([one, expected(ALL)], CLIENT);
+      judge.take(one, by('web-node-1'));
+      expect(judge.doubtful()).toEqual([one]);
+      const before = judge.problems().length;
+      judge.confirm(one, answer);
+      judge.confirm(one, by('web-node-1'));
+      expect(judge.problems().length - before).toBe(isRight ? 0 : 1);
+    }
+  });
+
   it('waits for a refusal, and never forgets an answer that there should not have been', () => {
     expect(judged('refused', [nobody('silent'), nobody('refused')])).toEqual([false, true]);
     expect(judged('refused', [by('web-node-1'), nobody('refused')])).toEqual([false, false]);

@@ -10,8 +10,12 @@ export interface Judge {
   open(): readonly ExpectedCell[];
   /** Cells that nobody may answer. */
   quiet(): readonly ExpectedCell[];
+  /** Cells that are answered by some endpoints only, and have others: once more, as one right answer may be chance. */
+  doubtful(): readonly ExpectedCell[];
   timesToAsk(one: ExpectedCell): number;
   take(one: ExpectedCell, answer: Answer): void;
+  /** Of a cell that was as it should be, and has to stay so. */
+  confirm(one: ExpectedCell, answer: Answer): void;
   /** A line for each cell that is not, or not yet, as it should be. */
   problems(): string[];
 }
@@ -28,15 +32,25 @@ export const createJudge = (expected: readonly ExpectedCell[], client: Client): 
   const last = new Map<ExpectedCell, string>();
   const wrong = new Set<ExpectedCell>();
 
-  const take = (one: ExpectedCell, answer: Answer): void => {
-    const { expect } = one.row;
+  const seenIn = (one: ExpectedCell, answer: Answer): string => {
     const seen = answer.outcome === 'answered' ? describeSeen(answer.seen, client, doorNode(one.cell)) : '';
     last.set(one, seen === '' ? answer.outcome : `${answer.who} as ${seen}`);
+    return seen;
+  };
+
+  const isRight = (one: ExpectedCell, { who }: Answer, seen: string): boolean => {
+    const { expect } = one.row;
+    return isAnswered(expect) && namesOf(one).includes(who) && expect.as.some((as) => as === seen);
+  };
+
+  const take = (one: ExpectedCell, answer: Answer): void => {
+    const { expect } = one.row;
+    const seen = seenIn(one, answer);
     if (!isAnswered(expect)) {
       if (answer.outcome === expect) missing.delete(one);
       // Also once: nobody may reach it at any time.
       else if (answer.outcome === 'answered' || expect === 'silent') wrong.add(one);
-    } else if (namesOf(one).includes(answer.who) && expect.as.some((as) => as === seen)) {
+    } else if (isRight(one, answer, seen)) {
       const names = missing.get(one);
       names?.delete(answer.who);
       if (names?.size === 0) missing.delete(one);
@@ -46,8 +60,18 @@ export const createJudge = (expected: readonly ExpectedCell[], client: Client): 
   return {
     open: () => [...missing.keys()],
     quiet: () => quiet,
+    doubtful: () =>
+      expected.filter(
+        ({ cell, row }) =>
+          isAnswered(row.expect) &&
+          row.expect.by === 'here' &&
+          (cell.endpoints === 'both' || cell.endpoints === 'nodes'),
+      ),
     timesToAsk: (one) => ((missing.get(one)?.size ?? 0) > 1 ? OFTEN : 1),
     take,
+    confirm: (one, answer) => {
+      if (!isRight(one, answer, seenIn(one, answer))) wrong.add(one);
+    },
     problems: () =>
       [...new Set([...missing.keys(), ...wrong])].map(
         (one) =>
