@@ -16,7 +16,7 @@ it.each([
   ['element external-ips-v4 192.0.2.1 . udp . 53', EXTERNAL],
   ['element external-ips-etp-local-v6 2001:db8::1 . udp . 53', { ...EXTERNAL, family: 6, ip: '2001:db8::1' }],
   ['element itp-services-to-host-v4 192.0.2.1 . udp . 53', EXTERNAL],
-  ['element itp-services-to-mark-v4 192.0.2.1 . udp . 53', undefined],
+  ['element itp-services-to-mark-v4 192.0.2.1 . udp . 53', EXTERNAL],
   ['element nodeports-v4 tcp . 30053', undefined],
   ['element udn-mark-nodeports udp . 30053', undefined],
   ['element nodeport-ips-v4 172.30.0.2', undefined],

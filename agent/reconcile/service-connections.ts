@@ -107,9 +107,9 @@ export const doorOf = (key: string): Door | undefined => {
 
 const MAPS: ReadonlyMap<string, Family> = new Map(
   FAMILIES.flatMap((family) =>
-    (['nodePorts', 'nodePortsLocal', 'externalIps', 'externalIpsLocal', 'internalToHost'] as const).map(
-      (which) => [setName(which, family), family] as const,
-    ),
+    (
+      ['nodePorts', 'nodePortsLocal', 'externalIps', 'externalIpsLocal', 'internalToHost', 'internalToMark'] as const
+    ).map((which) => [setName(which, family), family] as const),
   ),
 );
 

@@ -65,6 +65,7 @@ it('lists where the host’s own connections of a protocol were opened to, and f
     'udp      17 27 src=172.30.0.2 dst=172.30.0.2 sport=45001 dport=30053 src=10.96.0.7 dst=169.254.0.2 sport=53 dport=45001 [ASSURED] mark=0 use=1',
     'udp      17 29 src=172.30.0.2 dst=192.0.2.1 sport=45002 dport=53 [UNREPLIED] src=192.0.2.1 dst=172.30.0.2 sport=53 dport=45002 mark=0 use=1',
     'udp      17 29 src=10.128.0.5 dst=10.96.0.7 sport=45003 dport=53 src=10.128.0.6 dst=10.128.0.5 sport=53 dport=45003 mark=0 zone=7 use=1',
+    'udp      17 29 src=2001:db8::5 dst=::ffff:9.9.9.9 sport=45004 dport=53 [UNREPLIED] src=::ffff:9.9.9.9 dst=2001:db8::5 sport=53 dport=45004 mark=0 use=1',
     '',
   ].join('\n');
   const runner = new FakeCommandRunner({

@@ -4,7 +4,7 @@
  * Services that are elsewhere now.
  */
 import type { Cidr } from '../../net/cidr.ts';
-import { type Family, type Ip, parseIp } from '../../net/ip.ts';
+import { type Family, type Ip, isIp, parseIp } from '../../net/ip.ts';
 import { CommandError } from '../exec/errors.ts';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
@@ -113,7 +113,8 @@ const marksIn = (dump: string): ReadonlyMap<number, number> => {
 /** A line for each: as it was opened, then as it is answered (conntrack(8)). */
 const openedIn = (dump: string): readonly Opened[] =>
   [...dump.matchAll(CONNECTION)].flatMap(([line, ip = '', port, answering]): Opened[] => {
-    if (/ zone=[1-9]/.test(line)) return [];
+    // Whoever sends decides what is here, an IPv4-mapped address for example: that is no Service's.
+    if (/ zone=[1-9]/.test(line) || !isIp(ip)) return [];
     return [{ ip: parseIp(ip), port: Number(port), isTranslated: ip !== answering }];
   });
 
