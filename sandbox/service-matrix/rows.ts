@@ -53,6 +53,11 @@ export const LEFT_OUT: readonly LeftOut[] = [
   { from: OUTSIDE, to: CLUSTER_IP, why: 'No router outside knows of ClusterIPs.' },
   { from: OUTSIDE, to: OWN_NODE, why: 'It is on no node.' },
   {
+    protocol: ['SCTP'],
+    endpoints: ON_NODES,
+    why: 'A server for SCTP has all addresses of its node, and pods have been seen to get no answer from it; not looked into.',
+  },
+  {
     mode: ['local'],
     why: 'The host’s kernel does there what the bridge does here; it has not been asked for all of it yet. ClusterIPs of the default network that tenants may reach (#4687) are: support/default-services.ts.',
   },

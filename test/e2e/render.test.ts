@@ -11,6 +11,7 @@ import { keyOf, type Row, readNodeState, type Tables } from './support/node-stat
 import { backend, service } from './support/services.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
+const TENANTS = ['red', 'green', 'plain'] as const;
 const KINDS = {
   Node: 'nodes',
   Namespace: 'namespaces',
@@ -32,6 +33,7 @@ beforeAll(async () => {
   sandbox = await startCluster({ name: 'test-render' });
   const objects = await sandbox.objects();
   const pods = ['red/a', 'green/a', 'plain/a'].flatMap((key) => NODES.map((node) => podOn(key, node)));
+  const backends = TENANTS.map((tenant) => backend(tenant, `${tenant}-web`, 'node-2', 'web'));
   await objects.apply([
     namespace('red'),
     layer3('red', 'net', ['10.60.0.0/16/24', 'fd00:60::/48/64']),
@@ -39,12 +41,14 @@ beforeAll(async () => {
     layer2('green', 'net', ['10.61.0.0/16', 'fd00:61::/64']),
     plainNamespace('plain'),
     ...pods,
-    ...['red', 'green', 'plain'].flatMap((tenant) => [
-      service(tenant, 'web', { app: 'web', spec: { type: 'NodePort' } }),
-      backend(tenant, `${tenant}-web`, 'node-2', 'web'),
-    ]),
+    ...backends,
+    ...TENANTS.map((tenant) => service(tenant, 'web', { app: 'web', spec: { type: 'NodePort' } })),
   ]);
-  await Promise.all(pods.map(({ metadata }) => objects.wait('pod', `${metadata.namespace}/${metadata.name}`, 'ready')));
+  await Promise.all(
+    [...pods, ...backends].map(({ metadata }) =>
+      objects.wait('pod', `${metadata.namespace}/${metadata.name}`, 'ready'),
+    ),
+  );
 });
 afterAll(() => sandbox?.down());
 
@@ -121,8 +125,12 @@ describe('udnctl render', () => {
   it.each(NODES)(
     '%s: the northbound database has these rows, with these columns, and no more of ours',
     async (node) => {
-      const result = await northboundDifferences(node);
-      expect(result).toEqual(NOTHING_IS_LEFT);
+      // Slices follow their pods, and their mirrors them.
+      const result = await eventually(async () => {
+        const differences = await northboundDifferences(node);
+        expect(differences).toEqual(NOTHING_IS_LEFT);
+        return differences;
+      });
       // Switches and routers of three networks, ports of pods and between them, meters, ACLs.
       expect(result.rows).toBeGreaterThan(40);
     },
