@@ -31,7 +31,10 @@ export const serviceMatrix = (cluster: () => Sandbox, { mode, isAsked, patienceM
     let world: World;
 
     beforeAll(async () => {
-      world = await makeWorld(cluster());
+      world = await makeWorld(
+        cluster(),
+        cells.map(({ cell }) => cell),
+      );
     }, 400_000);
 
     const ofClient = CLIENTS.map((client) => ({ client, expected: cells.filter(({ cell }) => asks(client, cell)) }));

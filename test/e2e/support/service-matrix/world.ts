@@ -109,13 +109,13 @@ const onNode = (owner: Owner, node: NodeName): ManifestObject => {
   };
 };
 
-const MANIFESTS: readonly ManifestObject[] = [
+const manifestsOf = (services: readonly Served[]): readonly ManifestObject[] => [
   ...['svc-routed', 'svc-switched', TWIN].map((name) => namespace(name)),
   plainNamespace('svc-default'),
   layer3('svc-routed', 'net', ROUTED),
   layer3(TWIN, 'net', ROUTED),
   layer2('svc-switched', 'net', ['10.79.0.0/16', 'fd00:79::/64']),
-  ...SERVICES.map(serviceOf),
+  ...services.map(serviceOf),
   ...[...Object.values(NAMESPACES), TWIN].map((name) => pod(name, 'client', NEAR)),
   ...OWNERS.flatMap((owner) => NODES.flatMap((node) => [web(owner, node), onNode(owner, node)])),
 ];
@@ -123,12 +123,18 @@ const MANIFESTS: readonly ManifestObject[] = [
 /** The ClusterIPs of each Service. */
 export type World = ReadonlyMap<string, readonly string[]>;
 
-export const makeWorld = async (sandbox: Sandbox): Promise<World> => {
-  await applyAndWait(sandbox, MANIFESTS);
-  await Promise.all(SERVICES.map((one) => giveIngress(sandbox, key(one), doorsOf(one))));
+/** With the Services that are asked for. Resolves when OVN has them: a guest needs a minute for that, with many. */
+export const makeWorld = async (sandbox: Sandbox, cells: readonly Cell[]): Promise<World> => {
+  const asked = new Set(cells.map((cell) => key(servedBy(cell))));
+  const services = SERVICES.filter((one) => asked.has(key(one)));
+  await applyAndWait(sandbox, manifestsOf(services));
+  if (cells.some(({ to }) => to === 'address of a load balancer')) {
+    for (const one of services) await giveIngress(sandbox, key(one), doorsOf(one));
+  }
   await routeOutside(sandbox);
+  for (const node of NODES) await sandbox.node(node, ['ovn-nbctl', '--wait=hv', '--timeout=200', 'sync']);
   return new Map(
-    await Promise.all(SERVICES.map(async (one) => [key(one), await clusterIps(sandbox, key(one))] as const)),
+    await Promise.all(services.map(async (one) => [key(one), await clusterIps(sandbox, key(one))] as const)),
   );
 };
 
@@ -146,6 +152,8 @@ const routeOutside = async (sandbox: Sandbox): Promise<void> => {
 export const doorNode = ({ from, to }: Cell): NodeName =>
   to === 'node port of another node' && from !== 'outside' ? 'node-2' : NEAR;
 
+const servedBy = (cell: Cell): Served => ({ owner: cell.owner, policy: cell.policy, site: siteOf(cell) });
+
 const siteOf = (cell: Cell): Site => {
   const node = doorNode(cell);
   const sites: Readonly<Record<Place, Site>> = {
@@ -161,8 +169,8 @@ const siteOf = (cell: Cell): Site => {
 const otherNode = (node: NodeName): NodeName => (node === 'node-1' ? 'node-2' : 'node-1');
 
 export const targetOf = (world: World, cell: Cell): Target => {
-  const { owner, policy, family, protocol } = cell;
-  const served = { owner, policy, site: siteOf(cell) };
+  const { family, protocol } = cell;
+  const served = servedBy(cell);
   const { nodePort, externalIps, ingress } = doorsOf(served);
   const ofFamily = (ips: readonly string[]): string => ips.find((ip) => ipFamily(parseIp(ip)) === family) ?? '';
   const port = PORTS[protocol];
