@@ -134,10 +134,10 @@ it.each<[string, object, z.ZodType, (value: unknown) => unknown, (value: unknown
       if (!want.success) expect(() => parse(value)).toThrow(ApiError);
       else expect(() => parse(value)).not.toThrow();
     }),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   );
   // What is changed in places that nobody looks at is read, too.
-  expect(read).toBeGreaterThan(500);
+  expect(read).toBeGreaterThan(200);
 });
 
 it.each<[string, object]>([
