@@ -45,11 +45,15 @@ const DATABASES = ['OVN_Northbound', 'OVN_Southbound', 'Open_vSwitch'] as const;
 const withoutDaemonsOwn = (row: string): string =>
   row.startsWith('Flow_Table ')
     ? ''
-    : row
+    : withoutNorthdsIds(row)
         .replaceAll(/"ct-zone-[^"]*":"\d+",?/g, '')
         .replaceAll(/"ovn-(nb-cfg(-ts)?|startup-ts)":"\d+",?/g, '')
         .replaceAll(/"flow_tables":\{[^}]*\}/g, '')
         .replaceAll(/"source":"northd\.c:\d+",?/g, '');
+
+/** northd makes logical flows anew when it makes a group of their datapaths anew, of the same ones, too. */
+const withoutNorthdsIds = (row: string): string =>
+  /^Logical_(Flow|DP_Group) /.test(row) ? row.replaceAll(/"(_uuid|logical_dp_group)":"[^"]*",?/g, '') : row;
 
 interface Section {
   readonly script: string;
