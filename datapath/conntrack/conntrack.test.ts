@@ -79,7 +79,7 @@ it('lists where the host’s own connections of a protocol were opened to, and f
   expect(await conntrack.flushOpened('sctp', { ip: parseIp('fd00::1'), port: 9 })).toBe(true);
   expect(runner.commands.map(({ args }) => args.join(' '))).toEqual([
     '--dump --family ipv4 --proto udp',
-    '--delete --family ipv6 --proto sctp --orig-dst fd00::1 --orig-port-dst 9',
+    '--delete --family ipv6 --proto sctp --orig-dst fd00::1 --orig-port-dst 9 --zone 0',
   ]);
   expect(await createConntrack(new FakeCommandRunner({})).opened('udp', 6)).toBeUndefined();
 });

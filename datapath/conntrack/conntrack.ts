@@ -94,7 +94,8 @@ export const createConntrack = (runner: Pick<CommandRunner, 'run'>): Conntrack =
       return dump === undefined ? undefined : openedIn(dump);
     },
     flushOpened: async (protocol, { ip, port }, signal) => {
-      const to = ['--orig-dst', ip, '--orig-port-dst', String(port)];
+      // Of the host alone: zones are the datapath's, and another network may have the same address.
+      const to = ['--orig-dst', ip, '--orig-port-dst', String(port), '--zone', '0'];
       return (await kernel(['--delete', '--family', familyOf(ip), '--proto', protocol, ...to], signal)) !== undefined;
     },
   };
