@@ -65,9 +65,16 @@ const forcedSource = ({ network, joinAddresses }: GatewaySite): string =>
 /**
  * The default network shares the host's conntrack zone, so that the host and OVN agree on who has which port. All others
  * have the node's addresses, too: only one may announce them.
+ *
+ * northd drops what is for an address of the router itself, unless it translates to it or a load balancer has it, and of the
+ * latter it forgets an address when one of several rows with it has it no more: all node ports there would be silent. Thus
+ * the node's addresses are those of a translation, too, as they are in the default network (ADR 54). There is none that it is for:
+ * the router has no `dnat`.
  */
-const roleOptions = ({ network }: GatewaySite): Record<string, string> =>
-  network.role === 'default' ? { 'snat-ct-zone': '0' } : { disable_garp_rarp: 'true' };
+const roleOptions = (site: GatewaySite): Record<string, string> =>
+  site.network.role === 'default'
+    ? { 'snat-ct-zone': '0' }
+    : { disable_garp_rarp: 'true', dnat_force_snat_ip: site.nodeAddresses.map(addressOf).join(' ') };
 
 /**
  * What leaves has the node's address; that of user-defined networks a masquerade address by which the gateway bridge knows
