@@ -26,8 +26,7 @@ test-integration: build ## tests against real daemons and a real kernel
 	@$(NPM) run --silent test:integration
 
 test-e2e: build ## scenarios with packets in the sandbox
-	@$(NPM) run --silent test:e2e
-	@$(NPM) run --silent test:e2e-on-demand
+	@$(NPM) run --silent test -- e2e e2e-on-demand e2e-guest
 
 demo: build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up, API=kube takes a real API server)
 	@node_modules/node/bin/node demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep) $(if $(API),--api $(API)) $(DEMO_ARGS)

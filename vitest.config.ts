@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { GUEST_LANE } from './test/guest-lane.ts';
 
 /** Their unit tests keep nothing between them, and share the modules that they load: half of the time was loading. */
 const shared = '{program,net,api,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
@@ -74,7 +75,10 @@ export default defineConfig({
         },
       },
       {
-        test: { ...e2e, name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/guest/**/*.test.ts'] },
+        test: { ...e2e, name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: GUEST_LANE },
+      },
+      {
+        test: { ...e2e, name: 'e2e-guest', include: GUEST_LANE },
       },
       {
         test: { ...e2e, name: 'e2e-on-demand', include: ON_DEMAND, env: { UDN_E2E_RENDERING: 'on-demand' } },

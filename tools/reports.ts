@@ -5,7 +5,11 @@ import { z } from 'zod';
 export const REPORT_FOLDER = 'build/reports';
 
 /** The test lanes of docs/testing.md, in the order in which they run. */
-export const LANES = ['unit', 'integration', 'e2e', 'e2e-on-demand'] as const;
+export const LANES = ['unit', 'integration', 'e2e', 'e2e-on-demand', 'e2e-guest'] as const;
+export type Lane = (typeof LANES)[number];
+
+/** Runs beside the others: it has a kernel of its own, and is as long as all of them. */
+export const BESIDE: Lane = 'e2e-guest';
 
 export interface Counts {
   readonly passed: number;

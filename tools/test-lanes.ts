@@ -1,18 +1,19 @@
 /**
- * `make test`: the test lanes of docs/testing.md, one after the other: they share the machine. Every lane runs, also after
- * one that failed. Names of lanes as arguments run only those.
+ * `make test`: the test lanes of docs/testing.md, one after the other, as they share the machine, and that of the guest beside
+ * them. Every lane runs, also after one that failed. Names of lanes as arguments run only those.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
-import { countsOfLane, formatCounts, LANES, REPORT_FOLDER, reportFile } from './reports.ts';
+import { BESIDE, countsOfLane, formatCounts, LANES, type Lane, REPORT_FOLDER, reportFile } from './reports.ts';
 
 interface Outcome {
-  readonly lane: string;
+  readonly lane: Lane;
   readonly ok: boolean;
   readonly seconds: number;
 }
@@ -27,29 +28,33 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);
   if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
-  if (lanes.includes('e2e')) {
+  if (lanes.includes('e2e') || lanes.includes(BESIDE)) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
   }
+  const beside = lanes.includes(BESIDE) ? run(BESIDE) : undefined;
   const outcomes: Outcome[] = [];
-  for (const lane of lanes) outcomes.push(await run(lane));
+  for (const lane of lanes.filter((one) => one !== BESIDE)) outcomes.push(await run(lane));
+  if (beside !== undefined) outcomes.push(await beside);
   console.log('');
   for (const outcome of outcomes) console.log(summary(outcome));
   if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
 };
 
-const run = async (lane: string): Promise<Outcome> => {
+const run = async (lane: Lane): Promise<Outcome> => {
   const start = performance.now();
   const status = await vitest(lane);
   return { lane, ok: status === 0, seconds: (performance.now() - start) / 1000 };
 };
 
-const vitest = async (lane: string): Promise<number> => {
+const vitest = async (lane: Lane): Promise<number> => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
   const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', lane === BESIDE ? 'pipe' : 'inherit', 'inherit'],
   });
+  // Two lanes in one output: of this one every line says so.
+  if (child.stdout) createInterface(child.stdout).on('line', (line) => console.log(`${lane} |${line}`));
   return await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => resolve(code ?? 1));
