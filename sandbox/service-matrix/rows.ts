@@ -43,9 +43,6 @@ const REFUSED = 'Without endpoints a Service refuses at once, as kube-proxy does
 const NO_MIRROR =
   'Host-network pods as endpoints of a tenant’s Service: mirrors have their nodes’ addresses, which are none of the network, so ' +
   'they are left out.';
-const NO_ERRORS_BETWEEN =
-  'Pods of other networks on a node that send UDP to an external address without endpoints wait: the ICMP error about it does not ' +
-  'come back.';
 const NO_ROUTE_OF_HOSTS = 'The host does not reach ClusterIPs of tenants.';
 
 export const LEFT_OUT: readonly LeftOut[] = [
@@ -164,16 +161,18 @@ const OF_OTHER_NETWORKS: readonly Row[] = [
       },
     ]),
     { to: OWN_NODE, endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
-    ...among({ to: EXTERNAL, policy: ETP_CLUSTER, endpoints: NOBODY }, [
-      { protocol: ['TCP', 'SCTP'], expect: 'refused', needsKernel: true, why: REFUSED },
-      { protocol: ['UDP'], expect: 'silent', needsKernel: true, isNotYet: true, why: NO_ERRORS_BETWEEN },
-    ]),
+    { to: EXTERNAL, policy: ETP_CLUSTER, endpoints: NOBODY, expect: 'refused', why: REFUSED },
     ...among({ endpoints: ON_NODES }, [
       { to: OWN_NODE, owner: TENANTS, expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
-      ...among({ to: EXTERNAL, policy: ETP_CLUSTER, owner: TENANTS }, [
-        { protocol: ['TCP', 'SCTP'], expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
-        { protocol: ['UDP'], expect: 'silent', needsKernel: true, isNotYet: true, why: NO_MIRROR },
-      ]),
+      {
+        to: EXTERNAL,
+        policy: ETP_CLUSTER,
+        owner: TENANTS,
+        expect: 'refused',
+        needsKernel: true,
+        isNotYet: true,
+        why: NO_MIRROR,
+      },
       { to: OWN_NODE, owner: DEFAULT, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
       {
         to: EXTERNAL,

@@ -151,6 +151,7 @@ const byMark = (site: BridgeSite, { id, port }: LocalPatch, family: PatchFamily[
 const ofServices = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[] =>
   patch.families.flatMap((family) => [
     ...answers(site, patch, family),
+    ...errorsBetween(site, patch, family),
     ...(patch.isDefault ? [] : errors(site, patch, family, uplink)),
   ]);
 
@@ -172,6 +173,30 @@ const errors = ({ mac }: BridgeSite, { port, ctMark }: LocalPatch, { family }: P
     actions: [output(uplink)],
   }),
 ];
+
+/**
+ * The same about what another network of this node has sent to an external address: who has asked is told, by the address. Errors
+ * with the address that the network's own pods have on the way out are theirs: in them they could say what they like about
+ * connections of others.
+ */
+const errorsBetween = ({ mac }: BridgeSite, { port, isDefault }: LocalPatch, own: PatchFamily): Flow[] => {
+  const { family, masqueradeSubnet, nodeIp } = own;
+  const ofPods = isDefault ? nodeIp : masqueradeSubnet;
+  return [
+    flow('classify', 'errorOfPods', {
+      inPort: port,
+      match: ip(family, { src: ofPods, dst: masqueradeSubnet }, 'icmp'),
+      actions: DROP,
+    }),
+    ...ERROR_TYPES[family].map((icmp_type) =>
+      flow('classify', 'errorBetween', {
+        inPort: port,
+        match: { dl_src: mac, ...ip(family, { dst: masqueradeSubnet }, 'icmp'), icmp_type },
+        actions: [`resubmit(,${FLOW_TABLES.betweenNetworks})`],
+      }),
+    ),
+  ];
+};
 
 /** RFC 792: destination unreachable. RFC 4443: destination unreachable, packet too big. */
 const ERROR_TYPES = { 4: ['3'], 6: ['1', '2'] } as const;

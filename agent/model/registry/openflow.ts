@@ -57,6 +57,8 @@ export const FLOW_PRIORITIES = {
     tunnelToHost: rank(205, 'Geneve to this node'),
     tunnel: rank(200, 'Geneve of this node, and past it'),
     hairpin: rank(175, 'local gateway: from a network to the host, with the node’s own address'),
+    errorOfPods: rank(126, 'drop ICMP errors that a network’s pods send to another network'),
+    errorBetween: rank(125, 'ICMP errors about what another network of this node has sent to a Service'),
     masqueradeLeak: rank(
       120,
       'drop what has a masquerade address and no business with it: they mean nothing elsewhere',
