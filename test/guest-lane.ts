@@ -3,6 +3,7 @@ export const GUEST_LANE = [
   'test/e2e/cleanup-local.test.ts',
   'test/e2e/north-south-kernel.test.ts',
   'test/e2e/north-south-local.test.ts',
+  'test/e2e/service-kernel-local.test.ts',
   'test/e2e/service-kernel.test.ts',
   'test/e2e/service-names.test.ts',
   'test/e2e/steady-kernel.test.ts',

@@ -83,7 +83,7 @@ const OWNER_TEXTS: Readonly<Record<Owner, string>> = {
   default: 'default',
 };
 
-const MODE_TEXTS = { shared: 'shared gateway mode', local: 'local gateway mode' };
+const MODE_TEXTS = { shared: 'shared mode', local: 'local mode' };
 
 const POLICY_TEXTS: Readonly<Record<Policy, string>> = {
   Cluster: 'Cluster',
@@ -98,8 +98,10 @@ const answerOf = (outcome: Outcome): string => {
 
 const limitsOf = (row: Row): string => {
   const families = row.family?.map((family) => `IPv${family}`) ?? [];
-  const limits = [...families, ...(row.protocol ?? [])];
-  return `${limits.length > 0 ? ` (${limits.join(', ')})` : ''}${row.needsKernel === true ? ' ¹' : ''}`;
+  const modes = row.mode?.map((mode) => MODE_TEXTS[mode]) ?? [];
+  const limits = [...families, ...(row.protocol ?? []), ...modes];
+  const isForKernel = row.needsKernel === true && row.mode?.includes('shared') !== false;
+  return `${limits.length > 0 ? ` (${limits.join(', ')})` : ''}${isForKernel ? ' ¹' : ''}`;
 };
 
 const reportLink = (number: number): string =>
@@ -107,7 +109,7 @@ const reportLink = (number: number): string =>
 
 const notes = (): string =>
   [
-    '¹ Seen on the kernel’s datapath only.',
+    '¹ In shared gateway mode seen on the kernel’s datapath only, as is in local mode what tenants send out, and what comes to them.',
     ...LEFT_OUT.map(({ why, ...where }) => {
       const row: Row = { ...where, why, expect: 'unanswered' };
       const what = [

@@ -13,7 +13,7 @@ export interface Row extends Where {
   readonly isNotYet?: boolean;
   /** Issues of ovn-kubernetes about such cells. */
   readonly reports?: readonly number[];
-  /** It needs VRFs, or OVS's kernel datapath: nothing is said of it for the userspace datapath. */
+  /** In shared gateway mode it needs VRFs, or OVS’s kernel datapath. In local mode: `kernel.ts`. */
   readonly needsKernel?: boolean;
 }
 

@@ -2,7 +2,7 @@
  * Who reaches which Service, by whom it is answered and as whom it is seen. From here come the tests with packets
  * (test/e2e/support/service-matrix/) and the table in docs/services.md. Every cell is of exactly one row (rows.test.ts).
  */
-import type { Door, Owner, Place, Policy, Source } from './dimensions.ts';
+import type { Cell, Door, Owner, Place, Policy, Source } from './dimensions.ts';
 import type { Answered, Seen } from './outcomes.ts';
 import { among, type LeftOut, type Row } from './row.ts';
 
@@ -27,6 +27,9 @@ const ITP_LOCAL: readonly Policy[] = ['ITP Local'];
 /** For what comes from outside, and for what is asked by ClusterIPs. */
 const ETP_CLUSTER: readonly Policy[] = ['Cluster', 'ITP Local'];
 const ITP_CLUSTER: readonly Policy[] = ['Cluster', 'ETP Local'];
+
+const SHARED_MODE: readonly Cell['mode'][] = ['shared'];
+const LOCAL_MODE: readonly Cell['mode'][] = ['local'];
 
 const OWN_POD: readonly Source[] = ['pod of the network'];
 const TENANT_POD: readonly Source[] = ['pod of another tenant'];
@@ -53,10 +56,6 @@ export const LEFT_OUT: readonly LeftOut[] = [
     protocol: ['SCTP'],
     endpoints: ON_NODES,
     why: 'A server for SCTP has all addresses of its node, and pods have been seen to get no answer from it; not looked into.',
-  },
-  {
-    mode: ['local'],
-    why: 'The host’s kernel does there what the bridge does here; it has not been asked for all of it yet. ClusterIPs of the default network that tenants may reach (#4687) are: support/default-services.ts.',
   },
 ];
 
@@ -123,6 +122,47 @@ const AT_ANOTHER_NODE: readonly Row[] = [
   ]),
 ];
 
+/** By the VRF of the client's network and the mark of the Service's: not from outside, so all endpoints. */
+const BY_THE_HOST: readonly Row[] = [
+  {
+    endpoints: PODS,
+    expect: all('gateway router'),
+    needsKernel: true,
+    why: 'A node port is public on the client’s own node, too; by the VRF of its network and the Service’s mark.',
+    reports: [4736, 5410, 5419],
+  },
+  { endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
+  { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
+  { owner: DEFAULT, endpoints: ON_NODES, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
+];
+
+const BY_GATEWAY_ROUTERS: readonly Row[] = [
+  ...among({ policy: ETP_LOCAL }, [
+    {
+      endpoints: HERE,
+      expect: here('masquerade'),
+      needsKernel: true,
+      why: 'The address of the client’s network here.',
+    },
+    {
+      endpoints: [...THERE, ...NOBODY, ...ON_NODES],
+      expect: 'unanswered',
+      why: 'Out of the node, as to any address outside: whoever is there sends it to a node with endpoints.',
+    },
+  ]),
+  ...among({ policy: ETP_CLUSTER }, [
+    {
+      endpoints: PODS,
+      expect: all('gateway router'),
+      needsKernel: true,
+      why: 'From gateway router to gateway router.',
+    },
+    { endpoints: NOBODY, expect: 'refused', why: REFUSED },
+    { endpoints: ON_NODES, owner: TENANTS, expect: 'refused', isNotYet: true, why: NO_MIRROR },
+    { endpoints: ON_NODES, owner: DEFAULT, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
+  ]),
+];
+
 const OF_OTHER_NETWORKS: readonly Row[] = [
   {
     to: CLUSTER_IP,
@@ -130,60 +170,8 @@ const OF_OTHER_NETWORKS: readonly Row[] = [
     why: 'OKEP-5193: no ClusterIP of another network, but those that are allowed.',
     reports: [4687],
   },
-  ...among({ to: OWN_NODE_AND_EXTERNAL }, [
-    {
-      to: OWN_NODE,
-      endpoints: PODS,
-      expect: all('gateway router'),
-      needsKernel: true,
-      why: 'A node port is public on the client’s own node, too; by the VRF of its network and the Service’s mark.',
-      reports: [4736, 5410, 5419],
-    },
-    {
-      to: EXTERNAL,
-      policy: ETP_CLUSTER,
-      endpoints: PODS,
-      expect: all('gateway router'),
-      needsKernel: true,
-      why: 'From gateway router to gateway router.',
-    },
-    ...among({ to: EXTERNAL, policy: ETP_LOCAL }, [
-      {
-        endpoints: HERE,
-        expect: here('masquerade'),
-        needsKernel: true,
-        why: 'The address of the client’s network here.',
-      },
-      {
-        endpoints: [...THERE, ...NOBODY, ...ON_NODES],
-        expect: 'unanswered',
-        why: 'Out of the node, as to any address outside: whoever is there sends it to a node with endpoints.',
-      },
-    ]),
-    { to: OWN_NODE, endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
-    { to: EXTERNAL, policy: ETP_CLUSTER, endpoints: NOBODY, expect: 'refused', why: REFUSED },
-    ...among({ endpoints: ON_NODES }, [
-      { to: OWN_NODE, owner: TENANTS, expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
-      {
-        to: EXTERNAL,
-        policy: ETP_CLUSTER,
-        owner: TENANTS,
-        expect: 'refused',
-        needsKernel: true,
-        isNotYet: true,
-        why: NO_MIRROR,
-      },
-      { to: OWN_NODE, owner: DEFAULT, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
-      {
-        to: EXTERNAL,
-        policy: ETP_CLUSTER,
-        owner: DEFAULT,
-        expect: all('masquerade', 'node'),
-        needsKernel: true,
-        why: 'As pods.',
-      },
-    ]),
-  ]),
+  ...[{ to: OWN_NODE }, { to: EXTERNAL, mode: LOCAL_MODE }].flatMap((where) => among(where, BY_THE_HOST)),
+  ...among({ to: EXTERNAL, mode: SHARED_MODE }, BY_GATEWAY_ROUTERS),
 ];
 
 const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [

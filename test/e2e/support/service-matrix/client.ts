@@ -11,10 +11,21 @@ export interface Answer {
   readonly seen: string;
 }
 
+/**
+ * What is to be answered is asked as fast as answers come: a guest that is asked for more than it has time for answers nothing in
+ * time, and would be asked the faster. What is to be silent costs a guest little.
+ */
+export type Expecting = 'answers' | 'silence';
+const AT_ONCE: Readonly<Record<Expecting, number>> = { answers: 24, silence: 120 };
+
 /** In the order of the targets. One program for all of them: in a guest its start takes longer than a hundred questions. */
-export const askAll = async (run: RunThere, targets: readonly Target[]): Promise<Answer[]> => {
+export const askAll = async (
+  run: RunThere,
+  targets: readonly Target[],
+  expecting: Expecting = 'answers',
+): Promise<Answer[]> => {
   if (targets.length === 0) return [];
-  const input = JSON.stringify({ targets, patience: PATIENCE_SECONDS });
+  const input = JSON.stringify({ targets, patience: PATIENCE_SECONDS, atOnce: AT_ONCE[expecting] });
   const { stdout } = await run(['python3', '-c', CLIENT], { input });
   return z.array(answerSchema).parse(JSON.parse(stdout));
 };
@@ -31,7 +42,7 @@ const CLIENT = `
 import errno, json, re, selectors, socket, sys, time
 
 asked = json.load(sys.stdin)
-AT_ONCE, YOUNG, AGAIN = 24, 0.4, 0.6
+AGAIN = 0.6
 KINDS = {'TCP': (socket.SOCK_STREAM, 0), 'UDP': (socket.SOCK_DGRAM, 0), 'SCTP': (socket.SOCK_STREAM, 132)}
 HTTP = b'GET /hostname HTTP/1.1\\r\\nHost: a\\r\\n\\r\\nGET /clientip HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n'
 BODY = re.compile(rb'\\r\\n\\r\\n(.*?)(?=HTTP/1\\.1 |$)', re.S)
@@ -44,7 +55,7 @@ class Attempt:
     def __init__(self, index, target):
         self.index, self.http, self.texts, self.bytes = index, target['protocol'] == 'TCP', [], b''
         now = time.monotonic()
-        self.deadline, self.old = now + asked['patience'], now + YOUNG
+        self.deadline = now + asked['patience']
         self.again = now + AGAIN if target['protocol'] == 'UDP' else self.deadline
         kind, number = KINDS[target['protocol']]
         self.sock = socket.socket(socket.AF_INET6 if ':' in target['ip'] else socket.AF_INET, kind, number)
@@ -102,15 +113,14 @@ class Attempt:
             selector.unregister(self.sock)
         self.sock.close()
 
-# As fast as answers come; those that have waited for a while may be silent, and the others need not wait for them.
 waiting = list(enumerate(asked['targets']))[::-1]
 going = set()
 while waiting or going:
     now = time.monotonic()
-    while waiting and sum(one.old > now for one in going) < AT_ONCE:
+    while waiting and len(going) < asked['atOnce']:
         going.add(Attempt(*waiting.pop()))
         going = {one for one in going if one.index not in results}
-    moments = [moment for one in going for moment in (one.deadline, one.again, one.old) if moment > now]
+    moments = [moment for one in going for moment in (one.deadline, one.again) if moment > now]
     for key, events in selector.select(max(0, min(moments, default=now) - now)) if selector.get_map() else ():
         key.data.go_on(events)
     now = time.monotonic()

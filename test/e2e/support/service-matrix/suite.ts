@@ -10,7 +10,8 @@ import { readPod } from '../cluster.ts';
 import { outside } from '../north-south.ts';
 import { addressesOf } from '../packets.ts';
 import { fromHost, fromOutside, fromPod } from '../service-doors.ts';
-import { askAll } from './client.ts';
+import type { Choice } from './choice.ts';
+import { type Answer, askAll, type Expecting } from './client.ts';
 import { type Asked, CLIENTS, type MatrixClient } from './clients.ts';
 import { createJudge, type Judge } from './judge.ts';
 import type { Client } from './seen.ts';
@@ -18,15 +19,15 @@ import { makeWorld, NEAR, targetOf, type World } from './world.ts';
 
 export interface MatrixOptions {
   readonly mode: Cell['mode'];
-  /** Cells that are asked here. */
-  readonly isAsked: (expected: ExpectedCell) => boolean;
+  /** Of the cells of that mode. */
+  readonly choice: Choice;
   /** A guest is slow. */
   readonly patienceMs: number;
 }
 
 /** Call it where tests are declared. */
-export const serviceMatrix = (cluster: () => Sandbox, { mode, isAsked, patienceMs }: MatrixOptions): void => {
-  const cells = expand(ROWS, LEFT_OUT).filter((one) => one.cell.mode === mode && isAsked(one));
+export const serviceMatrix = (cluster: () => Sandbox, { mode, choice, patienceMs }: MatrixOptions): void => {
+  const cells = choice(expand(ROWS, LEFT_OUT).filter(({ cell }) => cell.mode === mode));
   describe(`who reaches which Service, ${mode} gateway mode`, () => {
     let world: World;
 
@@ -42,7 +43,7 @@ export const serviceMatrix = (cluster: () => Sandbox, { mode, isAsked, patienceM
       '$client.name asks',
       async ({ client, expected }) => {
         const run = runnerOf(cluster(), client);
-        const ask = (targets: readonly Target[]) => askAll(run, targets);
+        const ask: Ask = (targets, expecting) => askAll(run, targets, expecting);
         const judge = createJudge(expected, await identityOf(cluster(), client));
         await judgeAll(judge, world, ask, patienceMs);
       },
@@ -54,18 +55,20 @@ export const serviceMatrix = (cluster: () => Sandbox, { mode, isAsked, patienceM
 const asks = ({ asked }: MatrixClient, { from, owner }: Cell): boolean =>
   asked.some((one: Asked) => one.from === from && one.owners.includes(owner));
 
+type Ask = (targets: readonly Target[], expecting: Expecting) => Promise<Answer[]>;
+
 /**
  * First what is answered or refused, again where it is not yet so. Then what must stay silent: it would be, too, as long as
  * nothing is there.
  */
-const judgeAll = async (
-  judge: Judge,
-  world: World,
-  ask: (targets: readonly Target[]) => ReturnType<typeof askAll>,
-  patienceMs: number,
-): Promise<void> => {
-  const askAbout = async (questions: readonly ExpectedCell[], tell: Judge['take']): Promise<void> => {
-    const answers = await ask(questions.map(({ cell }) => targetOf(world, cell)));
+const judgeAll = async (judge: Judge, world: World, ask: Ask, patienceMs: number): Promise<void> => {
+  const askAbout = async (
+    questions: readonly ExpectedCell[],
+    tell: Judge['take'],
+    expecting: Expecting = 'answers',
+  ): Promise<void> => {
+    const targets = questions.map(({ cell }) => targetOf(world, cell));
+    const answers = await ask(targets, expecting);
     for (const [index, answer] of answers.entries()) tell(questions[index] as ExpectedCell, answer);
   };
   const round = (open: readonly ExpectedCell[]): Promise<void> => {
@@ -76,7 +79,7 @@ const judgeAll = async (
     await round(judge.open());
     expect(judge.problems()).toEqual([]);
   }, patienceMs);
-  await round(judge.quiet());
+  await askAbout(judge.quiet(), judge.take, 'silence');
   const again = judge.doubtful().flatMap((one) => Array.from({ length: TIMES_AGAIN }, () => one));
   await askAbout(again, judge.confirm);
   expect(judge.problems()).toEqual([]);

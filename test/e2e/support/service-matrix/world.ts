@@ -125,11 +125,12 @@ export type World = ReadonlyMap<string, readonly string[]>;
 
 /** With the Services that are asked for. Resolves when OVN has them: a guest needs a minute for that, with many. */
 export const makeWorld = async (sandbox: Sandbox, cells: readonly Cell[]): Promise<World> => {
-  const asked = new Set(cells.map((cell) => key(servedBy(cell))));
+  const asked = new Set(cells.map(keyOf));
   const services = SERVICES.filter((one) => asked.has(key(one)));
   await applyAndWait(sandbox, manifestsOf(services));
-  if (cells.some(({ to }) => to === 'address of a load balancer')) {
-    for (const one of services) await giveIngress(sandbox, key(one), doorsOf(one));
+  const balanced = new Set(cells.filter(({ to }) => to === 'address of a load balancer').map(keyOf));
+  for (const one of services.filter((served) => balanced.has(key(served)))) {
+    await giveIngress(sandbox, key(one), doorsOf(one));
   }
   await routeOutside(sandbox);
   for (const node of NODES) await sandbox.node(node, ['ovn-nbctl', '--wait=hv', '--timeout=200', 'sync']);
@@ -153,6 +154,8 @@ export const doorNode = ({ from, to }: Cell): NodeName =>
   to === 'node port of another node' && from !== 'outside' ? 'node-2' : NEAR;
 
 const servedBy = (cell: Cell): Served => ({ owner: cell.owner, policy: cell.policy, site: siteOf(cell) });
+
+const keyOf = (cell: Cell): string => key(servedBy(cell));
 
 const siteOf = (cell: Cell): Site => {
   const node = doorNode(cell);

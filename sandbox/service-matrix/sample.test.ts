@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { needsKernel } from './kernel.ts';
+import { type ExpectedCell, expand } from './row.ts';
+import { LEFT_OUT, ROWS } from './rows.ts';
+import { sampleOf } from './sample.ts';
+
+const ALL = expand(ROWS, LEFT_OUT);
+const SAMPLE = sampleOf(ALL.filter(needsKernel));
+
+const kinds = (cells: readonly ExpectedCell[], kindOf: (one: ExpectedCell) => readonly unknown[]): string[] =>
+  [...new Set(cells.map((one) => kindOf(one).join()))].sort();
+
+describe('the sample of the matrix of Services', () => {
+  it('has every source with every door, on a network of each kind, in each gateway mode', () => {
+    const way = ({ cell: { from, to, owner, mode } }: ExpectedCell) => [from, to, owner, mode];
+    expect(kinds(SAMPLE, way)).toEqual(kinds(ALL.filter(needsKernel), way));
+  });
+
+  it('has every row, on a network of each kind, in each family, by each protocol', () => {
+    for (const name of ['owner', 'family', 'protocol', 'from'] as const) {
+      const of = ({ row, cell }: ExpectedCell) => [ROWS.indexOf(row), cell.mode, cell[name]];
+      expect(kinds(SAMPLE, of), name).toEqual(kinds(ALL.filter(needsKernel), of));
+    }
+  });
+
+  it('has what others report from every source, at every place', () => {
+    const reported = ({ row }: ExpectedCell) => row.reports !== undefined;
+    const of = ({ row, cell: { mode, from, owner, endpoints } }: ExpectedCell) => [
+      ROWS.indexOf(row),
+      ...[mode, from, owner, endpoints],
+    ];
+    const wanted = ALL.filter((one) => needsKernel(one) && reported(one));
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(kinds(SAMPLE.filter(reported), of)).toEqual(kinds(wanted, of));
+  });
+
+  it('is small, and the same each time', () => {
+    expect(SAMPLE.length).toBeLessThan(ALL.length / 10);
+    expect(sampleOf(ALL.filter(needsKernel))).toEqual(SAMPLE);
+  });
+});

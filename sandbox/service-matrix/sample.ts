@@ -1,0 +1,43 @@
+/** A part of the matrix for machines that are slow: small, the same each time, and something of everything. */
+import { createHash } from 'node:crypto';
+import type { Cell, Door } from './dimensions.ts';
+import type { ExpectedCell } from './row.ts';
+
+/**
+ * Each cell that has something which none before it has: of its row the network, family, protocol or source; of its source the
+ * door, with each network, place and policy; of what ovn-kubernetes is said to do wrong, each source, network and place.
+ */
+export const sampleOf = (cells: readonly ExpectedCell[]): ExpectedCell[] => {
+  const rows = [...new Set(cells.map(({ row }) => row))];
+  const seen = new Set<string>();
+  return mixed(cells).filter((one) => {
+    const news = traits(one, rows.indexOf(one.row)).filter((trait) => !seen.has(trait));
+    for (const trait of news) seen.add(trait);
+    return news.length > 0;
+  });
+};
+
+/** Neighbours of the table differ in one thing only: the first ones would all be of TCP over IPv4. */
+const mixed = (cells: readonly ExpectedCell[]): ExpectedCell[] =>
+  cells
+    .map((one) => ({ one, digest: createHash('sha256').update(Object.values(one.cell).join()).digest('hex') }))
+    .sort((a, b) => (a.digest < b.digest ? -1 : 1))
+    .map(({ one }) => one);
+
+const traits = ({ cell, row: { reports } }: ExpectedCell, row: number): string[] => {
+  const { from, to, owner, family, protocol, endpoints, policy, mode } = cell;
+  const kind = kindOf(to);
+  const all: readonly (readonly (string | number)[])[] = [
+    [row, owner, family],
+    [row, protocol, family],
+    [row, from],
+    [from, to, owner],
+    [from, kind, endpoints],
+    [from, kind, policy],
+    ...(reports === undefined ? [] : [[row, from, kind, owner, endpoints]]),
+  ];
+  return all.map((values, index) => [mode, index, ...values].join());
+};
+
+/** What a load balancer gives is an external address like `externalIPs`. */
+const kindOf = (to: Door): Cell['to'] => (to === 'address of a load balancer' ? 'externalIP' : to);

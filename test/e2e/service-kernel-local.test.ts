@@ -1,0 +1,16 @@
+/**
+ * Who reaches which Service in local gateway mode: of tenants and by tenants, whose packets pass VRFs, and over SCTP. Needs root and
+ * `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest half an hour.
+ */
+import { useCluster } from './support/cluster.ts';
+import { onGuestKernel } from './support/service-matrix/choice.ts';
+import { serviceMatrix } from './support/service-matrix/suite.ts';
+
+const cluster = useCluster({
+  name: 'test-service-local',
+  needs: ['vrf', 'kernel-datapath', 'sctp'],
+  ipFamily: 'dual',
+  gatewayMode: 'local',
+});
+
+serviceMatrix(cluster, { mode: 'local', choice: onGuestKernel, patienceMs: 120_000 });

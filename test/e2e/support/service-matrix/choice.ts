@@ -1,0 +1,18 @@
+/** Which cells of the matrix are asked where. */
+import { needsKernel } from '../../../../sandbox/service-matrix/kernel.ts';
+import type { ExpectedCell } from '../../../../sandbox/service-matrix/row.ts';
+import { sampleOf } from '../../../../sandbox/service-matrix/sample.ts';
+
+export type Choice = (cells: readonly ExpectedCell[]) => readonly ExpectedCell[];
+
+/** All that any machine can be asked. */
+export const onAnyKernel: Choice = (cells) => cells.filter((one) => !needsKernel(one));
+
+/** Of what is left a sample, as a guest is slow, or all of it where `UDN_SERVICE_MATRIX` says so. */
+export const onGuestKernel: Choice = (cells) => {
+  const left = cells.filter(needsKernel);
+  return process.env['UDN_SERVICE_MATRIX'] === 'all' ? left : sampleOf(left.filter(mayBeSampled));
+};
+
+/** `internalTrafficPolicy` decides about ClusterIPs, which need no kernel: a third of the Services less. */
+const mayBeSampled = ({ cell }: ExpectedCell): boolean => cell.policy !== 'ITP Local';
