@@ -53,11 +53,13 @@ const explainCommand = (): Command =>
     .action(async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
       await using databases = databasesOf(options);
       using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+      const runner = createCommandRunner();
       const sources = {
         ...databases,
         agent: connectAgent(options.agentSocket),
-        runner: createCommandRunner(),
+        runner,
         podNetns: podNetns(kernel, netnsPaths),
+        hostTable: () => new NftProgram({ runner }).list(),
       };
       finish(await explain(sources, kind, name), options);
     });

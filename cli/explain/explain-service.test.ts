@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DifferenceStatus, ProblemStatus, ServiceStatus } from '../../api/agent-status.ts';
+import type { DifferenceStatus, ProblemStatus, ServiceStatus, WantedStatus } from '../../api/agent-status.ts';
+import { emptyTable, type SetState, type TableState } from '../../datapath/nftables/table-state.ts';
 import { explain } from '../commands/explain.ts';
 import type { Row } from '../node/wire-values.ts';
 import type { ExplainSources } from './sources.ts';
@@ -63,15 +64,62 @@ interface Given {
   readonly northbound?: Readonly<Record<string, readonly Row[]>>;
   readonly southbound?: Readonly<Record<string, readonly Row[]>>;
   readonly flows?: string;
+  readonly wanted?: readonly WantedStatus[];
 }
+
+const BRIDGE_FLOWS = [
+  ' cookie=0xdeff105, duration=1s, table=1, n_packets=5, n_bytes=1, priority=110,ct_state=-rpl+trk,tcp,in_port=1,nw_dst=172.18.0.2,tp_dst=31080 actions=output:4',
+  ' cookie=0xdeff105, duration=1s, table=0, n_packets=4, n_bytes=1, priority=110,tcp,in_port=4,nw_src=172.18.0.2,tp_src=31080 actions=output:1',
+].join('\n');
+const BRIDGE_PORTS = [
+  'system@ovs-system: hit:1 missed:1',
+  '  br-ex:',
+  '    eth0 1/1: (system)',
+  '    patch-red 4/none: (patch: peer=red)',
+];
+
+const output = (args: readonly string[] = [], flows = FLOWS): string => {
+  if (args[0] === 'dpif/show') return BRIDGE_PORTS.join('\n');
+  if (args.includes('br-ex')) return BRIDGE_FLOWS;
+  expect(args).toEqual(['dump-flows', 'br-int', 'tcp,nw_dst=10.96.0.7,tcp_dst=80']);
+  return flows;
+};
+
+const map = (header: string, key: string, value: string): SetState => ({
+  kind: 'map',
+  header: [header],
+  elements: new Map([[key, { value }]]),
+});
+const TABLE: TableState = {
+  ...emptyTable(),
+  sets: new Map([
+    ['nodeports-v4', map('type inet_proto . inet_service : ipv4_addr . inet_service', 'tcp . 31080', '10.96.0.7 . 80')],
+    ['udn-mark-nodeports', map('type inet_proto . inet_service : verdict', 'tcp . 31080', 'jump udn-mark-0x1001')],
+  ]),
+};
+
+const wanted = (backend: 'openflow' | 'nftables', feature: string, key: string): WantedStatus => ({
+  ...{ backend, key },
+  owners: [`${feature}:red/web`],
+});
+const IN = 'flow br-ex 1 110 in_port=eth0,ct_state=-rpl+trk,nw_dst=172.18.0.2,tcp,tp_dst=31080';
+const DOORS = [
+  wanted('openflow', 'service-flows', IN),
+  wanted('openflow', 'service-flows', 'flow br-ex 0 110 in_port=patch-red,nw_src=172.18.0.2,tcp,tp_src=31080'),
+  wanted('nftables', 'service-nftables', 'element nodeports-v4 tcp . 31080'),
+  wanted('nftables', 'service-nftables', 'element udn-mark-nodeports tcp . 31080'),
+  // Of a pod that has the Service's name.
+  wanted('nftables', 'host-isolation', 'element udn-pod-default-ips-v4 10.128.0.5'),
+];
+const GATEWAY = { mode: 'shared', bridge: 'br-ex', mac: '02:00:00:00:00:01', addresses: [], nextHops: [] } as const;
 
 const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
   agent: {
-    node: () => Promise.resolve({ name: 'n1' }),
+    node: () => Promise.resolve({ name: 'n1', gateway: { ...GATEWAY, addresses: [], nextHops: [] } }),
     networks: () => Promise.resolve([]),
     pods: () => Promise.resolve([]),
     problems: () => Promise.resolve([...(given.problems ?? [])]),
-    wanted: () => Promise.resolve([]),
+    wanted: () => Promise.resolve([...(given.wanted ?? [])]),
     differences: () =>
       Promise.resolve({ differences: [...(given.differences ?? [])], unreadable: [], unsupported: [] }),
     services: () => Promise.resolve([...found]),
@@ -80,12 +128,10 @@ const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
   southbound: memoryTables(given.southbound ?? ROWS),
   openvswitch: memoryTables({}),
   runner: {
-    run: ({ args }) => {
-      expect(args).toEqual(['dump-flows', 'br-int', 'tcp,nw_dst=10.96.0.7,tcp_dst=80']);
-      return Promise.resolve({ stdout: given.flows ?? FLOWS, stderr: '' });
-    },
+    run: ({ args }) => Promise.resolve({ stdout: output(args, given.flows), stderr: '' }),
   },
   podNetns: { read: () => ({ addresses: [], routes: [] }) },
+  hostTable: () => Promise.resolve(TABLE),
 });
 
 const of = async (given: Given = {}) => {
@@ -112,7 +158,35 @@ describe('explain service', () => {
     expect(exitStatus).toBe(0);
   });
 
+  it('has what comes by the gateway bridge, and where nftables lead to', async () => {
+    const { checks, exitStatus } = await of({ wanted: DOORS });
+    expect(checks.slice(-2)).toEqual([
+      {
+        ...{ what: 'br-ex 172.18.0.2:31080/tcp', state: 'ok' },
+        found: 'table 1 priority 110 (5 packets), table 0 priority 110 (4 packets)',
+      },
+      {
+        ...{ what: 'nftables tcp . 31080', state: 'ok' },
+        found: 'nodeports-v4 → 10.96.0.7 . 80, udn-mark-nodeports → jump udn-mark-0x1001',
+      },
+    ]);
+    expect(exitStatus).toBe(0);
+  });
+
   it.each<[string, Given, string]>([
+    [
+      'a flow that is not there',
+      { wanted: DOORS, differences: [{ backend: 'openflow', key: IN, kind: 'missing', owners: [] }] },
+      'br-ex 172.18.0.2:31080/tcp',
+    ],
+    [
+      'an element that somebody has changed',
+      {
+        wanted: DOORS,
+        differences: [{ backend: 'nftables', key: DOORS[2]?.key ?? '', kind: 'different', owners: [] }],
+      },
+      'nftables tcp . 31080',
+    ],
     ['a Service that it does not know', { found: [] }, 'agent'],
     ['a network that is not here', { found: [{ ...service, message: 'not here', loadBalancers: [] }] }, 'network'],
     ['a row that is not there', { northbound: {} }, 'load balancer tcp'],

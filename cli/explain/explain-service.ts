@@ -3,6 +3,7 @@ import type { BalancerStatus, DifferencesStatus, ServiceStatus } from '../../api
 import { parseFlow } from '../flows/flow-dump.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
+import { doorChecks } from './service-doors.ts';
 import { leftOutChecks, scopeOf, sliceChecks, vipChecks } from './service-endpoints.ts';
 import { attempt, type ExplainSources, rowWith } from './sources.ts';
 
@@ -18,11 +19,8 @@ export const explainService = async (sources: ExplainSources, key: string): Prom
   const subject = `service ${key} on ${node.name}`;
   if (service === undefined) return { subject, checks: [notKnown(key)] };
   const differences = await attempt('differences', () => agent.differences());
-  const rows = await Promise.all(
-    service.loadBalancers.map((balancer) =>
-      balancerChecks(sources, balancer, 'failed' in differences ? undefined : differences.value),
-    ),
-  );
+  const report = 'failed' in differences ? undefined : differences.value;
+  const rows = await Promise.all(service.loadBalancers.map((balancer) => balancerChecks(sources, balancer, report)));
   return {
     subject,
     checks: [
@@ -34,6 +32,7 @@ export const explainService = async (sources: ExplainSources, key: string): Prom
       ...rows.flat(),
       ...vipChecks(service),
       ...leftOutChecks(service),
+      ...(await doorChecks(sources, key, node, report)),
       ...('failed' in differences ? [differences.failed] : strayChecks(service, differences.value)),
     ],
   };

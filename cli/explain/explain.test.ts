@@ -88,6 +88,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
       routes: [{ dst: '0.0.0.0/0', via: '10.100.0.1', dev: 'ovn-udn1' }] as never,
     }),
   },
+  hostTable: () => Promise.resolve(undefined),
   ...more,
 });
 

@@ -1,5 +1,6 @@
 /** What `udnctl explain` asks. Whoever does not answer is said to be missing, and the rest is looked at all the same. */
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import type { TableState } from '../../datapath/nftables/table-state.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { PodNetns } from '../node/pod-netns.ts';
@@ -13,6 +14,8 @@ export interface ExplainSources {
   readonly openvswitch: Transact;
   readonly runner: Pick<CommandRunner, 'run'>;
   readonly podNetns: PodNetns;
+  /** Our table of nftables as it is; undefined when there is none. */
+  readonly hostTable: () => Promise<TableState | undefined>;
 }
 
 /** The first row with a value in a column. */
