@@ -64,12 +64,23 @@ const SERVICES = [
   service('both', '10.96.0.4'),
   service('empty', '10.96.0.5'),
   service('foreign', '10.96.0.9', { namespace: 'green', network: 'green_net' }),
+  service('shared', '10.96.0.20', {
+    ...{ namespace: 'green', network: 'green_net', otherIps: ['203.0.113.5'] },
+    loadBalancers: [
+      {
+        ...{ key: 'Load_Balancer/lb-shared', name: 'lb-shared', protocol: 'tcp' },
+        vips: { '203.0.113.5:80': 'wanted' },
+        places: ['Load_Balancer_Group/green_net_clusterLBGroup'],
+      },
+    ],
+  }),
   service('lost', '10.96.0.6'),
   service('late', '10.96.0.7', { message: 'network red_net is not on this node', loadBalancers: [] }),
 ];
 
 const VIPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'lb-both': { '10.96.0.4:80': '10.76.1.4:8080,10.76.0.4:8080' },
+  'lb-shared': { '203.0.113.5:80': '10.76.1.4:8080,10.76.0.4:8080' },
   'lb-empty': { '10.96.0.5:80': '' },
 };
 
@@ -105,8 +116,8 @@ const sources = ({ openVswitch, ovn, selection, asked = [] }: Answers): TraceSou
     services: (key) =>
       Promise.resolve(
         SERVICES.filter(
-          ({ namespace, name, clusterIps }) =>
-            `${namespace}/${name}` === key || clusterIps.includes(key.split(':')[0] ?? ''),
+          ({ namespace, name, clusterIps, otherIps }) =>
+            `${namespace}/${name}` === key || [...clusterIps, ...otherIps].includes(key.split(':')[0] ?? ''),
         ),
       ),
   },
@@ -237,6 +248,18 @@ describe('a packet to a Service', () => {
     expect(failure).toBeInstanceOf(CliError);
     expect(failure).toMatchObject({ exitStatus });
   });
+});
+
+it('a packet to an external address of another network is followed there, and ovn-trace is not asked to agree', async () => {
+  const { lines, data } = await traced(BOTH, { to: '203.0.113.5' });
+  expect(lines.slice(0, 4)).toEqual([
+    'answered by Service green/shared: load balancer lb-shared sends 203.0.113.5:80/tcp to 2 endpoints',
+    '  10.76.1.4:8080 (node-1): delivered to red/both-1 on this node, network red_net',
+    '  10.76.0.4:8080 (node-2): sent to the node 172.20.0.12 through a tunnel',
+    '',
+  ]);
+  expect(data).toMatchObject({ endpoints: [{ openVswitch: { kind: 'delivered' } }, {}] });
+  expect(data).not.toHaveProperty('endpoints.0.logical');
 });
 
 it('a packet of the host is followed into OVN, as the gateway bridge has made it', async () => {

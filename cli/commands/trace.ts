@@ -8,6 +8,7 @@ import type { TextOutput } from '../output/format.ts';
 import { type Balancing, balancingOf } from '../trace/balancing.ts';
 import { type EndpointOptions, endsOf, portOwners } from '../trace/endpoints.ts';
 import { type HostVerdict, hostIsolationOf } from '../trace/host-isolation.ts';
+import { type HostWay, hostWay, type Sent } from '../trace/host-way.ts';
 import type { Packet, Protocol } from '../trace/packet.ts';
 import { type BridgePort, readPorts } from '../trace/port-names.ts';
 import { serviceTarget } from '../trace/service-target.ts';
@@ -40,10 +41,12 @@ export const trace = async (sources: TraceSources, options: TraceOptions): Promi
   const { agent, northbound } = sources;
   const target = await serviceTarget(agent, options);
   const { port = DEFAULT_PORT, protocol = 'tcp', to } = { ...options, ...target, ...(target && { to: target.ip }) };
-  const { network, ...scene } = await sceneOf(sources, { ...options, to }, { port, protocol });
+  const asked = { to, port, protocol };
+  const way = options.from[0] === 'host' ? await hostWay(sources, asked) : undefined;
+  const { network, ...scene } = await sceneOf(sources, options, { ...asked, ...way?.sent });
   const { packet } = scene;
   const balancing = await balancingOf({ agent, northbound }, { ...packet, network });
-  const host = options.from[0] === 'host' ? await judgeHost(sources, scene, options) : undefined;
+  const host = way === undefined ? undefined : judgeHost(way, scene, options);
   if (balancing === undefined) {
     return packetOutput({ packet, host, way: await wayOf(scene, await traceSwitch(scene)) }, options);
   }
@@ -56,9 +59,10 @@ const onlyConntrackKnows = ({ what, service }: Balancing): string =>
 
 const sceneOf = async (
   { agent, northbound, southbound, runner }: TraceSources,
-  options: TraceOptions,
-  { port, protocol }: Pick<Packet, 'port' | 'protocol'>,
+  given: TraceOptions,
+  { to, ...sent }: Sent,
 ): Promise<Scene & { readonly network: string | undefined }> => {
+  const options = { ...given, to };
   const [node, networks, pods, ports] = await Promise.all([
     agent.node(),
     agent.networks(),
@@ -70,22 +74,21 @@ const sceneOf = async (
     ...{ runner, southbound, node, networks, pods, ports, network, logicalPort, options },
     owners: portOwners({ node, networks, pods }),
     datapaths: await allDatapaths(southbound),
-    packet: { ...ends, protocol, port },
+    packet: { ...ends, ...sent },
   };
 };
 
 /** What a process of the host sends comes to Open vSwitch only when nftables let it pass. */
-const judgeHost = async (
-  { hostTable }: TraceSources,
+const judgeHost = (
+  { table, untold, why, stop }: HostWay,
   { packet, ports }: { readonly packet: Packet; readonly ports: readonly BridgePort[] },
   { established }: TraceOptions,
-): Promise<HostVerdict> => {
+): HostVerdict => {
+  if (stop !== undefined) return { kind: 'dropped', sentence: stop };
+  if (untold !== undefined)
+    return { kind: 'passes', why: `nftables cannot be read, host isolation may drop it: ${untold}` };
   const { bridge, inPort, destination, protocol, port } = packet;
   const link = ports.find((one) => one.bridge === bridge && String(one.ofport) === inPort)?.name;
-  try {
-    return hostIsolationOf(await hostTable(), { destination, protocol, port, link, established });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { kind: 'passes', why: `nftables cannot be read, host isolation may drop it: ${why}` };
-  }
+  const verdict = hostIsolationOf(table, { destination, protocol, port, link, established });
+  return verdict.kind === 'passes' && why !== undefined ? { ...verdict, why } : verdict;
 };

@@ -32,6 +32,8 @@ export type Balancing = Common &
         readonly endpoints: readonly string[];
         /** By addresses, and not by chance: a client has always the same. */
         readonly byClient: boolean;
+        /** The packet begins in another network, and comes by the gateway bridge. */
+        readonly isAcross: boolean;
       }
     /** Of another network than the packet, of another port, or of nobody on this node. */
     | { readonly kind: 'elsewhere' | 'no-port' | 'absent'; readonly why: string }
@@ -55,14 +57,15 @@ export const balancingOf = async (
   if (service === undefined) return undefined;
   const common = { service, what: `${vip}/${protocol}` };
   const name = `${service.namespace}/${service.name}`;
-  if (network !== undefined && service.network !== network) {
+  const isOther = network !== undefined && service.network !== network;
+  if (isOther && !service.otherIps.includes(destination)) {
     const why = `Service ${name} is on network ${service.network ?? 'none yet'}, whose load balancers are in no other network; the packet is in network ${network}`;
     return { ...common, kind: 'elsewhere', why };
   }
   const fitting = service.loadBalancers.filter((one) => one.protocol === protocol && vip in one.vips);
-  const balancer = fitting.find((one) => isMetBy(one, packet)) ?? fitting[0];
+  const balancer = fitting.find((one) => isMetBy(one, isOther ? undefined : network)) ?? fitting[0];
   if (balancer === undefined) return { ...common, ...nobody(service, name, `${port}/${protocol}`) };
-  return { ...common, ...(await rowOf(northbound, balancer.name, vip)) };
+  return { ...common, ...(await rowOf(northbound, balancer.name, vip, isOther)) };
 };
 
 /** As OVN writes it. */
@@ -79,7 +82,7 @@ const servicesAt = async (agent: Pick<AgentClient, 'services'>, vip: string): Pr
 };
 
 /** What pods send meets the switch first, what others send the gateway router. */
-const isMetBy = ({ places }: BalancerStatus, { network }: BalancedPacket): boolean =>
+const isMetBy = ({ places }: BalancerStatus, network: string | undefined): boolean =>
   places.some((place) => !place.startsWith(network === undefined ? 'Logical_Switch/' : 'Logical_Router/'));
 
 const nobody = (
@@ -91,7 +94,7 @@ const nobody = (
     ? { kind: 'no-port', why: `Service ${name} has no port ${port}; it has ${portsText(service)}` }
     : { kind: 'absent', why: service.message ?? `this node has no load balancer for Service ${name}` };
 
-const rowOf = async (northbound: Transact, balancer: string, vip: string) => {
+const rowOf = async (northbound: Transact, balancer: string, vip: string, isAcross: boolean) => {
   const columns = ['vips', 'selection_fields'];
   const [found] = await northbound([
     { op: 'select', table: 'Load_Balancer', where: [['name', '==', balancer]], columns },
@@ -104,7 +107,7 @@ const rowOf = async (northbound: Transact, balancer: string, vip: string) => {
   }
   return {
     kind: 'balanced' as const,
-    balancer,
+    ...{ balancer, isAcross },
     endpoints: endpoints === '' ? [] : endpoints.split(','),
     byClient: setOf(row['selection_fields']).length > 0,
   };

@@ -17,6 +17,8 @@ export interface Packet {
   readonly protocol: Protocol;
   /** Of the destination; not for icmp, which is an echo request. */
   readonly port: number;
+  /** Of what the host's nftables have marked: the gateway bridge looks at it. */
+  readonly mark?: number;
 }
 
 /** As good as any port that no service has. */
@@ -34,6 +36,7 @@ export const flowText = (packet: Packet): string => {
     `${destination}=${packet.destination}`,
     'nw_ttl=64',
     ...upperFields(packet, family),
+    ...(packet.mark ? [`pkt_mark=0x${packet.mark.toString(16)}`] : []),
   ].join(',');
 };
 

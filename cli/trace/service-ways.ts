@@ -29,8 +29,10 @@ export const serviceWays = async (scene: Scene, balancing: Balancing): Promise<S
   if (balancing.kind !== 'balanced') return unbalanced(balancing, await wayOf(scene, await traceSwitch(scene)));
   const { endpoints, service } = balancing;
   const traces = endpoints.length === 0 ? new Map<string, SwitchTrace>() : await tracesByEndpoint(scene, endpoints);
-  if (traces.size === 0) return untaken(balancing, await wayOf(scene, await traceSwitch(scene)));
-  const ways = await endpointWays(scene, traces, service);
+  // ovn-trace ends where the packet leaves the network that it begins in.
+  const told = <Known extends Way>(way: Known): Known => (balancing.isAcross ? { ...way, logical: undefined } : way);
+  if (traces.size === 0) return untaken(balancing, told(await wayOf(scene, await traceSwitch(scene))));
+  const ways = (await endpointWays(scene, traces, service)).map(told);
   ways.sort((a, b) => endpoints.indexOf(a.endpoint) - endpoints.indexOf(b.endpoint));
   const others = endpoints.filter((endpoint) => !traces.has(endpoint));
   return { ...outcome(balancing, ways), endpoints: ways, others, way: undefined };
@@ -70,7 +72,8 @@ const confirmed = (
   backends: readonly string[],
   endpoint: string,
 ): NonNullable<Way['logical']> =>
-  logical.kind === 'failed' || backends.includes(endpoint)
+  // Some versions of ovn-trace end where a gateway router asks conntrack for its own translations, before load balancers.
+  logical.kind === 'failed' || logical.kind === 'unknown' || backends.includes(endpoint)
     ? logical
     : { ...logical, agrees: false, sentence: `no load balancer sends it to ${endpoint}` };
 
@@ -150,13 +153,17 @@ const alone = (verdict: ServiceFinding['verdict'], sentence: string, way: Way): 
 });
 
 /** Its load balancer is in the northbound database, and no packet came to an endpoint. */
-const untaken = ({ what, service, balancer, endpoints }: Balanced, way: Way): ServiceFinding => {
+const untaken = ({ what, service, balancer, endpoints, isAcross }: Balanced, way: Way): ServiceFinding => {
   const name = `Service ${service.namespace}/${service.name}`;
   if (way.verdict.kind === 'dropped')
     return {
       ...alone('not-answered', `not answered by ${name}: dropped before load balancer ${balancer}`, way),
       others: endpoints,
     };
+  if (isAcross && !isRefused(way)) {
+    const sentence = `not answered on this node: ${what} of ${name}: ${way.verdict.sentence}`;
+    return { ...alone('not-answered', sentence, way), others: endpoints };
+  }
   if (endpoints.length > 0) {
     const sentence = `not answered by ${name}: load balancer ${balancer} is in the northbound database, and nothing sends ${what} to its endpoints: udnctl explain service ${service.namespace}/${service.name}`;
     return { ...alone('not-answered', sentence, way), others: endpoints };
@@ -174,6 +181,10 @@ const untaken = ({ what, service, balancer, endpoints }: Balanced, way: Way): Se
     way,
   );
 };
+
+/** By the load balancer, and not that somebody waits for the MAC of a next hop. */
+const isRefused = ({ verdict }: Way): boolean =>
+  verdict.kind === 'controller' && !verdict.sentence.startsWith('waits ');
 
 const unbalanced = ({ kind, what, why }: Extract<Balancing, { why: string }>, way: Way): ServiceFinding => {
   if (kind === 'absent') return alone('not-programmed', `not programmed here: ${why}`, way);

@@ -2,20 +2,42 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CommandError } from '../../datapath/exec/errors.ts';
-import { ask } from '../../sandbox/reachability/service-clients.ts';
+import { ask, askFrom, type RunThere, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { nodeAddress } from './support/north-south.ts';
 import { addressesOf } from './support/packets.ts';
+import {
+  addressTargets,
+  doorsOf,
+  fromHost,
+  fromOutside,
+  fromPod,
+  nodePortTargets,
+  publicService,
+  routeBy,
+} from './support/service-doors.ts';
 import { backend, clusterIps, handMadeSlice, service } from './support/services.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-udnctl-services', ipFamily: 'dual' });
 const TENANTS = ['red', 'green', 'plain'] as const;
+type Tenant = (typeof TENANTS)[number];
+
+/** With node ports and external addresses; `local` has no endpoint where it is asked, and `external-empty` none at all. */
+const PUBLIC = ['external', 'external-local', 'external-empty'] as const;
+type Public = (typeof PUBLIC)[number];
+const APPS: Readonly<Record<Public, string>> = { external: 'both', 'external-local': 'far', 'external-empty': 'empty' };
+const POLICIES: Readonly<Partial<Record<Public, Readonly<Record<string, unknown>>>>> = {
+  'external-local': { externalTrafficPolicy: 'Local' },
+};
+const doorsAt = (tenant: Tenant, name: Public) => doorsOf(1 + 10 * TENANTS.indexOf(tenant) + PUBLIC.indexOf(name));
 
 /** Services with an endpoint on the same node, on the other one, on both, and on none. */
-const manifestsOf = (tenant: string) => [
+const manifestsOf = (tenant: Tenant) => [
   ...['near', 'far', 'both', 'empty'].map((name) => service(tenant, name, { app: name })),
+  ...PUBLIC.map((name) => publicService(tenant, name, APPS[name], doorsAt(tenant, name), POLICIES[name])),
   backend(tenant, 'near-1', NODE, 'near'),
   backend(tenant, 'far-1', 'node-2', 'far'),
   backend(tenant, 'both-1', NODE, 'both'),
@@ -32,6 +54,7 @@ beforeAll(async () => {
     layer2('green', 'net', ['10.79.0.0/16', 'fd00:79::/64']),
     ...TENANTS.flatMap(manifestsOf),
   ]);
+  for (const tenant of TENANTS) for (const name of PUBLIC) await routeBy(cluster(), NODE, doorsAt(tenant, name));
 }, 120_000);
 
 const udnctl = async (...args: readonly string[]): Promise<{ stdout: string; stderr: string; status: number }> => {
@@ -43,7 +66,7 @@ const udnctl = async (...args: readonly string[]): Promise<{ stdout: string; std
   }
 };
 
-const logical = z.object({ kind: z.string(), agrees: z.boolean() });
+const logical = z.object({ kind: z.string(), agrees: z.boolean().optional() });
 const traced = z.object({
   verdict: z.string(),
   sentence: z.string(),
@@ -53,10 +76,11 @@ const traced = z.object({
       endpoint: z.string(),
       node: z.string(),
       openVswitch: z.object({ kind: z.string(), sentence: z.string() }),
-      logical,
+      logical: logical.optional(),
     }),
   ),
   logical: logical.optional(),
+  host: z.object({ why: z.string().optional() }).optional(),
 });
 const trace = async (...args: readonly string[]) =>
   traced.parse(JSON.parse((await udnctl('trace', ...args, '-o', 'json')).stdout));
@@ -84,10 +108,10 @@ describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (te
         expect(found).toMatchObject({ verdict: 'answered', service: { namespace: tenant, name } });
         expect(
           found.endpoints
-            .map((one) => ({ kind: one.openVswitch.kind, node: one.node, logical: one.logical.kind }))
+            .map((one) => ({ kind: one.openVswitch.kind, node: one.node, logical: one.logical?.kind }))
             .toSorted((a, b) => (a.node < b.node ? -1 : 1)),
         ).toEqual(expected);
-        expect(found.endpoints.every((one) => one.logical.agrees)).toBe(true);
+        expect(found.endpoints.every((one) => one.logical?.agrees === true)).toBe(true);
       });
     }
   });
@@ -135,7 +159,108 @@ describe('a trace of the host', () => {
     const found = await trace('--from', 'host', '--to', 'service/plain/both', '--ip-family', family);
     expect(found.verdict).toBe('answered');
     expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
-    expect(found.endpoints.every((one) => one.logical.agrees)).toBe(true);
+    expect(found.endpoints.every((one) => one.logical?.agrees === true)).toBe(true);
+  });
+});
+
+/** On `NODE`, over TCP and IPv4 first. External addresses without those that load balancers give. */
+const targetsOf = (tenant: Tenant, name: Public): Target[] => {
+  const doors = doorsAt(tenant, name);
+  return [...nodePortTargets(NODE, doors), ...addressTargets({ ...doors, ingress: [] })];
+};
+/** A node port over IPv4, and an external address over IPv6: each trace takes a second. */
+const someOf = (targets: readonly Target[]): Target[] =>
+  targets.filter(({ ip, protocol }) => (protocol === 'TCP' ? ip === nodeAddress(NODE, 4) : ip.startsWith('2001:db8')));
+const traceTo = (from: readonly string[], { ip, port, protocol }: Target) =>
+  trace('--from', ...from, '--to', ip, '--port', String(port), '--proto', protocol.toLowerCase());
+const outcomesOf = async (run: RunThere, targets: readonly Target[]): Promise<string[]> =>
+  (await askFrom(run, targets)).map(({ outcome }) => outcome);
+
+describe.each(TENANTS)('a trace from outside to a Service of %s', (tenant) => {
+  /** At the node's own address the default network's gateway router asks conntrack first, and ovn-trace 25.03 ends there. */
+  const agreed = ({ ip }: Target): true | undefined =>
+    tenant === 'plain' && ip === nodeAddress(NODE, 4) ? undefined : true;
+
+  it('goes to each endpoint, by node ports and external addresses, and packets do', async () => {
+    const targets = targetsOf(tenant, 'external');
+    for (const target of someOf(targets)) {
+      const found = await traceTo(['outside'], target);
+      expect(found).toMatchObject({ verdict: 'answered', service: { namespace: tenant, name: 'external' } });
+      expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
+      expect(found.endpoints.map((one) => one.logical?.agrees)).toEqual([agreed(target), agreed(target)]);
+    }
+    await eventually(async () =>
+      expect(await outcomesOf(fromOutside(cluster()), targets)).toEqual(targets.map(() => 'answered')),
+    );
+  });
+
+  it.each(['external-local', 'external-empty'] as const)(
+    'is refused where %s has no endpoint, as packets are',
+    async (name) => {
+      const targets = targetsOf(tenant, name);
+      for (const target of someOf(targets)) {
+        expect(await traceTo(['outside'], target)).toMatchObject({
+          ...{ verdict: 'refused', service: { namespace: tenant, name }, endpoints: [] },
+          ...(agreed(target) && { logical: { kind: 'refused', agrees: true } }),
+        });
+      }
+      await eventually(async () =>
+        expect(await outcomesOf(fromOutside(cluster()), targets)).toEqual(targets.map(() => 'refused')),
+      );
+    },
+  );
+});
+
+describe('a trace to node ports and external addresses', () => {
+  const targets = targetsOf('plain', 'external');
+
+  it('of the host is what nftables make of it, and packets are answered', async () => {
+    for (const target of someOf(targets)) {
+      const found = await traceTo(['host'], target);
+      expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'plain', name: 'external' } });
+      expect(found.host?.why).toMatch(/^nftables lead \S+ to \S+$/);
+      expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
+    }
+    await eventually(async () =>
+      expect(await outcomesOf(fromHost(cluster(), NODE), targets)).toEqual(targets.map(() => 'answered')),
+    );
+  });
+
+  it('of the host to a tenant’s Service says whether the host has a way to it, as packets do', async () => {
+    for (const target of someOf(targetsOf('red', 'external'))) {
+      const found = await traceTo(['host'], target);
+      const [attempt] = await askFrom(fromHost(cluster(), NODE), [target]);
+      expect(found.verdict === 'answered').toBe(attempt?.outcome === 'answered');
+      if (found.verdict !== 'answered')
+        expect(found.sentence).toMatch(/no rule by which that goes to the VRF of network red_net$/);
+    }
+  });
+
+  it('of a tenant’s pod to another network follows it there, and packets are answered', async () => {
+    const external = targets.slice(nodePortTargets(NODE, doorsAt('plain', 'external')).length);
+    await eventually(async () =>
+      expect(await outcomesOf(fromPod(cluster(), 'red/client'), external)).toEqual(external.map(() => 'answered')),
+    );
+    for (const target of someOf(external)) {
+      const found = await traceTo(['pod', 'red/client'], target);
+      expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'plain', name: 'external' } });
+      expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
+    }
+  });
+
+  it('of nobody goes to the host', async () => {
+    const { stdout } = await udnctl(
+      'trace',
+      '--from',
+      'outside',
+      '--to',
+      nodeAddress(NODE, 4),
+      '--port',
+      '30999',
+      '-o',
+      'json',
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'host' });
   });
 });
 
@@ -171,6 +296,29 @@ describe('explain', () => {
     const place = checks.find(({ what }) => what === `${ip}:80/tcp`)?.found;
     expect(place).toMatch(/^\S+:8080 on node-\d \(both-ipv4-\S+\), \S+:8080 on node-\d \(both-ipv4-\S+\)$/);
   });
+
+  it.each(TENANTS)(
+    'has what of a Service of %s is on the gateway bridge and in nftables, and what came by it',
+    async (tenant) => {
+      const [target] = targetsOf(tenant, 'external');
+      if (target === undefined) throw new Error('it has no node port');
+      const { ip, port } = target;
+      const found = async (what: string) =>
+        (await explain(`${tenant}/external`)).checks.find((one) => one.what === what);
+      const cameBy = async (): Promise<number> =>
+        Number(
+          /^table 1 priority 110 \(([0-9]+) packets\)/.exec((await found(`br-ex ${ip}:${port}/tcp`))?.found ?? '')?.[1],
+        );
+      const before = await cameBy();
+      await askFrom(fromOutside(cluster()), [target]);
+      await eventually(async () => expect(await cameBy()).toBeGreaterThan(before));
+      const [clusterIp = ''] = await clusterIps(cluster(), `${tenant}/external`);
+      expect((await found(`nftables tcp . ${port}`))?.found).toContain(`nodeports-v4 → ${clusterIp} . 80, `);
+      const { status, checks } = await explain(`${tenant}/external`);
+      expect(checks.filter(({ state }) => state !== 'ok')).toEqual([]);
+      expect(status).toBe(0);
+    },
+  );
 
   it('says which endpoints are left out, and why', async () => {
     const [stranger = ''] = addressesOf(await readPod(cluster(), 'green/near-1'));
