@@ -52,11 +52,6 @@ export const LEFT_OUT: readonly LeftOut[] = [
   { from: DEFAULT_POD, owner: DEFAULT, why: 'That is a pod of the network.' },
   { from: OUTSIDE, to: CLUSTER_IP, why: 'No router outside knows of ClusterIPs.' },
   { from: OUTSIDE, to: OWN_NODE, why: 'It is on no node.' },
-  {
-    protocol: ['SCTP'],
-    endpoints: ON_NODES,
-    why: 'A server for SCTP has all addresses of its node, and pods have been seen to get no answer from it; not looked into.',
-  },
 ];
 
 /** The switch of the pod has the load balancers. */
@@ -190,7 +185,16 @@ const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
         why: 'KEP-2086; by the management port to the node’s switch.',
       },
       { endpoints: [...THERE, ...NOBODY], expect: 'refused', why: 'KEP-2086: endpoints of other nodes are none.' },
-      { endpoints: ON_NODES, expect: here('masquerade'), why: 'KEP-2086; at once to the node itself.' },
+      {
+        ...{ endpoints: ON_NODES, protocol: ['TCP', 'UDP'] },
+        expect: here('masquerade'),
+        why: 'KEP-2086; at once to the node itself.',
+      },
+      {
+        ...{ endpoints: ON_NODES, protocol: ['SCTP'] },
+        expect: here('masquerade', 'node'),
+        why: 'The same; but Linux gives SCTP no link-local address, as that of IPv4 is, as its source.',
+      },
     ]),
     {
       to: OWN_NODE_AND_EXTERNAL,

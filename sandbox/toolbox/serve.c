@@ -1,5 +1,5 @@
 /*
- * toolbox [serve|netexec] [--http-port N] [--udp-port N] [--tcp-port N] [--sctp-port N] [--hostname NAME]
+ * toolbox [serve|netexec] [--http-port N] [--udp-port N] [--tcp-port N] [--sctp-port N] [--sctp-address IP]… [--hostname NAME]
  *
  * The server of every pod without a command: see answers.c. All of it on IPv4 and IPv6; HTTP also on SEEN_SOCKET, where
  * `toolbox seen` asks. A port of 0 leaves that service out.
@@ -38,6 +38,8 @@ struct source {
 
 struct serve_options {
   int http, udp, tcp, sctp;
+  /* One of each family; none: all that the host has. */
+  const char *sctp_addresses[2];
   const char *hostname;
 };
 
@@ -97,18 +99,30 @@ static void listen_on(int port, enum kind kind) {
   else if (port) die_errno("can't listen on port %d", port);
 }
 
-static void listen_for_sctp(int family, int port) {
-  int on = 1;
-  union address address = {0};
-  socklen_t size = family == AF_INET6 ? sizeof address.v6 : sizeof address.v4;
-  if (family == AF_INET6) address.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-  else address.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+/* A socket has addresses of one family: see serve_main. */
+static void listen_for_sctp(const union address *address, socklen_t size) {
+  int on = 1, family = address->any.sa_family;
   int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_SCTP);
   if (fd < 0) return;
   if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(fd, &address.any, size) == 0 && listen(fd, 512) == 0) add(fd, LISTEN_SCTP, "");
+  if (bind(fd, &address->any, size) == 0 && listen(fd, 512) == 0) add(fd, LISTEN_SCTP, "");
   else close(fd);
+}
+
+/*
+ * A server that has all addresses of its host answers from the one that the route to the client prefers, whichever was asked
+ * (sctp_v4_get_dst): behind a translation the answer is then none. Hosts with several addresses name those that are asked.
+ */
+static void open_sctp(const struct serve_options *o) {
+  static const char *const ALL[] = {"0.0.0.0", "::"};
+  const char *const *texts = o->sctp_addresses[0] ? o->sctp_addresses : ALL;
+  for (int i = 0; i < 2 && o->sctp > 0 && texts[i]; i++) {
+    union address address;
+    socklen_t size;
+    if (!parse_address(texts[i], 0, o->sctp, &address, &size)) die("--sctp-address: %s is none", texts[i]);
+    listen_for_sctp(&address, size);
+  }
 }
 
 /* A probe that arrived must be on record, also when hundreds arrive at once. */
@@ -268,11 +282,16 @@ static void take_http(void *into, const char *v) { ((struct serve_options *)into
 static void take_udp(void *into, const char *v) { ((struct serve_options *)into)->udp = (int)parse_number(v, 0, 65535, "--udp-port"); }
 static void take_tcp(void *into, const char *v) { ((struct serve_options *)into)->tcp = (int)parse_number(v, 0, 65535, "--tcp-port"); }
 static void take_sctp(void *into, const char *v) { ((struct serve_options *)into)->sctp = (int)parse_number(v, -1, 65535, "--sctp-port"); }
+static void take_sctp_address(void *into, const char *v) {
+  const char **addresses = ((struct serve_options *)into)->sctp_addresses;
+  if (addresses[0] && addresses[1]) die("--sctp-address: one of each family, not more");
+  addresses[addresses[0] ? 1 : 0] = v;
+}
 static void take_hostname(void *into, const char *v) { ((struct serve_options *)into)->hostname = v; }
 
 static const struct option_spec SPECS[] = {
     {"http-port", take_http, 0}, {"udp-port", take_udp, 0},      {"tcp-port", take_tcp, 0},
-    {"sctp-port", take_sctp, 0}, {"hostname", take_hostname, 0}, {NULL, NULL, 0}};
+    {"sctp-port", take_sctp, 0}, {"hostname", take_hostname, 0}, {"sctp-address", take_sctp_address, 0}, {NULL, NULL, 0}};
 
 static void stop(int number) {
   (void)number;
@@ -299,7 +318,7 @@ int serve_main(int argc, char **argv) {
    * A socket for both families has addresses of both. Those of IPv4 are left out where the client's address is none of RFC 1918 and
    * the pod has two of IPv6, which Linux takes for global ones (sctp_bind_addr_copy); then it aborts what comes by IPv4.
    */
-  if (o.sctp > 0) listen_for_sctp(AF_INET, o.sctp), listen_for_sctp(AF_INET6, o.sctp);
+  open_sctp(&o);
   open_udp(o.udp);
   open_icmp();
   open_seen_socket();

@@ -2,7 +2,9 @@
  * Who reaches which Service where that takes VRFs, a datapath that lets a packet be looked at as often as it takes, or SCTP. Needs
  * root and `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest a quarter of an hour.
  */
+import { expect, it } from 'vitest';
 import { useCluster } from './support/cluster.ts';
+import { nodeAddress } from './support/north-south.ts';
 import { onGuestKernel } from './support/service-matrix/choice.ts';
 import { serviceMatrix } from './support/service-matrix/suite.ts';
 
@@ -13,3 +15,14 @@ const cluster = useCluster({
 });
 
 serviceMatrix(cluster, { mode: 'shared', choice: onGuestKernel, patienceMs: 120_000 });
+
+// Elsewhere udnctl says that the host has no way there (udnctl-services.test.ts).
+it('udnctl follows what a node sends to a tenant’s node port, by the VRF of its network', async () => {
+  const onNode = async (...argv: string[]): Promise<string> => (await cluster().node('node-1', argv)).stdout;
+  const nodePort = 'jsonpath={.spec.ports[0].nodePort}';
+  const port = await onNode('kubectl', '-n', 'svc-routed', 'get', 'service', 'cluster-both', '-o', nodePort);
+  const target = ['--to', nodeAddress('node-1', 4), '--port', port];
+  const found = JSON.parse(await onNode('udnctl', 'trace', '--from', 'host', ...target, '-o', 'json'));
+  expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'svc-routed', name: 'cluster-both' } });
+  expect(found.endpoints).toHaveLength(2);
+}, 60_000);

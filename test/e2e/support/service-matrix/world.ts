@@ -1,6 +1,6 @@
 /** Services of every policy with endpoints at every place, on a network of each kind, and who asks for them. */
 import { cidrFamily, parseCidr } from '../../../../net/cidr.ts';
-import { ipFamily, parseIp } from '../../../../net/ip.ts';
+import { FAMILIES, ipFamily, parseIp } from '../../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
 import type { Target } from '../../../../sandbox/reachability/service-clients.ts';
 import {
@@ -100,7 +100,10 @@ const onNode = (owner: Owner, node: NodeName): ManifestObject => {
   const made = pod(NAMESPACES[owner], `host-${node}`, node);
   const { TCP, UDP, SCTP } = SERVED;
   const ports = { http: TCP, udp: UDP, sctp: SCTP };
-  const options = Object.entries(ports).flatMap(([name, port]) => [`--${name}-port`, `${portOnNode(owner, port)}`]);
+  const options = [
+    ...Object.entries(ports).flatMap(([name, port]) => [`--${name}-port`, `${portOnNode(owner, port)}`]),
+    ...FAMILIES.flatMap((family) => ['--sctp-address', nodeAddress(node, family)]),
+  ];
   const command = ['toolbox', 'serve', ...options, '--tcp-port', '0', '--hostname', `host-${node}`];
   return {
     ...made,
