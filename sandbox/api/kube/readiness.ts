@@ -6,8 +6,11 @@ import { SERVICE_ACCOUNTS } from '../../../kube/resources.ts';
 import { createHttpTransport } from '../../../kube/transport/http-transport.ts';
 import type { KubeClient } from '../../../kube/types.ts';
 
-/** Nothing announces that it listens, or that its start hooks are done. */
-const POLL_MS = 25;
+/**
+ * Nothing announces that it listens, or that its start hooks are done. Where to ask takes long, as in an emulated guest, the server that
+ * starts needs the same processors: it has four times as much.
+ */
+const pauseAfter = (tookMs: number): number => Math.min(Math.max(4 * tookMs, 25), 1_000);
 
 /**
  * Resolves when `/readyz` answers 200: roles are there, and etcd can be written.
@@ -21,7 +24,11 @@ export const untilReady = async (connection: ClusterConnection, signal: AbortSig
     return status === 200;
   };
   try {
-    while (!(await isReady().catch(() => false))) await sleep(POLL_MS, undefined, { signal });
+    for (;;) {
+      const start = performance.now();
+      if (await isReady().catch(() => false)) return;
+      await sleep(pauseAfter(performance.now() - start), undefined, { signal });
+    }
   } finally {
     signal.throwIfAborted();
     transport.close();
