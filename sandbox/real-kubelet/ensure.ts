@@ -15,14 +15,14 @@ export interface RealKubeletParts {
   readonly images: Uint8Array;
 }
 
-/** Makes what the cache lacks. @param coredns the program, where pods may run it @throws SandboxError ERR_SANDBOX_MACHINE, Error when something can't be had */
+/** Makes what the cache lacks. @param withDns pods may name `coredns` @throws SandboxError ERR_SANDBOX_MACHINE, Error when something can't be had */
 export const ensureRealKubelet = async (
   { root, toolbox }: Pick<Artifacts, 'root' | 'toolbox'>,
-  coredns: string | undefined,
+  withDns: boolean,
   progress: (message: string) => void,
 ): Promise<RealKubeletParts> => {
   const programs = await ensureKubernetes(REAL_KUBELET_PROGRAMS, { root, progress });
   const runtime = await ensureRuntimeTree(progress);
-  const images = imageArchive(await readFile(toolbox), coredns === undefined ? undefined : await readFile(coredns));
+  const images = imageArchive(await readFile(toolbox), withDns);
   return { kubelet: programs.kubelet, scheduler: programs['kube-scheduler'], runtime, images };
 };

@@ -8,6 +8,8 @@ export const TOOLBOX_IMAGE = 'docker.io/library/toolbox:latest';
 export const COREDNS_IMAGE = 'docker.io/library/coredns:latest';
 export const PAUSE_IMAGE = 'localhost/pause:1';
 
+/** In an image, the DNS server. */
+export const COREDNS_PATH = 'usr/local/bin/coredns';
 /** In the layer that the nodes' Debian tree takes the place of. */
 export const TREE_MARKER = '.debian-tree';
 
@@ -15,16 +17,15 @@ export const TREE_MARKER = '.debian-tree';
  * `docker save` format, Docker Image Specification v1.2. The image of pods has two layers: an empty one, over which a node
  * puts its own Debian tree instead of having a copy of it (start.ts), and the toolbox.
  * @param toolbox the program
- * @param coredns the program, where pods may name `coredns`: it is above the other two
+ * @param withDns pods may name `coredns`: its layer, above the other two, has an empty file, which a node fills
  */
-export const imageArchive = (toolbox: Uint8Array, coredns?: Uint8Array): Buffer => {
+export const imageArchive = (toolbox: Uint8Array, withDns = false): Buffer => {
   const tree = layerOf([{ kind: 'file', path: TREE_MARKER, content: new Uint8Array(), mode: 0o444 }]);
   const programs = layerOf([
     ...FOLDERS.map((path): TarEntry => ({ kind: 'folder', path })),
     { kind: 'file', path: TOOLBOX_PATH, content: toolbox, mode: 0o755 },
   ]);
-  const dns =
-    coredns === undefined ? [] : [layerOf([{ kind: 'file', path: COREDNS_PATH, content: coredns, mode: 0o755 }])];
+  const dns = withDns ? [layerOf([{ kind: 'file', path: COREDNS_PATH, content: new Uint8Array(), mode: 0o755 }])] : [];
   const images = [
     { name: TOOLBOX_IMAGE, layers: [tree, programs], entrypoint: [`/${TOOLBOX_PATH}`] },
     { name: PAUSE_IMAGE, layers: [programs], entrypoint: [`/${TOOLBOX_PATH}`, 'pause'] },
@@ -39,7 +40,6 @@ export const imageArchive = (toolbox: Uint8Array, coredns?: Uint8Array): Buffer 
 
 const FOLDERS = ['usr', 'usr/local', 'usr/local/bin'];
 const TOOLBOX_PATH = 'usr/local/bin/toolbox';
-const COREDNS_PATH = 'usr/local/bin/coredns';
 
 interface Layer {
   readonly digest: string;

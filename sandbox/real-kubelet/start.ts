@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { CNI_BIN, NODE_TREE } from '../machine/node-root.ts';
+import { CNI_BIN, NODE_COREDNS, NODE_TREE } from '../machine/node-root.ts';
 import type { Machine } from '../machine/types.ts';
 import { partReady, unlessEnded } from '../process/parts.ts';
 import { run } from '../process/run.ts';
@@ -25,7 +25,7 @@ import {
   RUNTIME,
   RUNTIME_SCRIPT,
 } from './configuration.ts';
-import { TREE_MARKER } from './images.ts';
+import { COREDNS_PATH, TREE_MARKER } from './images.ts';
 
 export interface NodeRuntimeSpec {
   readonly node: Machine;
@@ -98,13 +98,18 @@ const PREPARE = [
 const ARCHIVE = '/var/lib/ovn-udn-images.tar';
 const SNAPSHOTS = `${CONTAINERD_ROOT}/io.containerd.snapshotter.v1.overlayfs/snapshots`;
 
-/** In place of the layer that stands for it, the Debian tree itself: no node needs a copy, or the time to make one. */
+/**
+ * In place of the layer that stands for it, the Debian tree itself: no node needs a copy, or the time to make one. Of the DNS server,
+ * which nodes have, the file system itself makes one: containerd would digest and unpack it.
+ */
 const importImages = async (node: Machine, signal: AbortSignal): Promise<void> => {
   await run(node.enter(['ctr', '--namespace', 'k8s.io', 'images', 'import', ARCHIVE]), undefined, signal);
   const [found] = globSync(`*/fs/${TREE_MARKER}`, { cwd: node.pathOf(SNAPSHOTS) });
+  const [dns] = globSync(`*/fs/${COREDNS_PATH}`, { cwd: node.pathOf(SNAPSHOTS) });
   if (found === undefined) throw new SandboxError('ERR_SANDBOX_MACHINE', 'containerd has not unpacked its images');
   const layer = join(SNAPSHOTS, found, '..');
   await run(node.enter(['mount', '--bind', '-o', 'ro', NODE_TREE, layer]), undefined, signal);
+  if (dns !== undefined) await run(node.enter(['cp', NODE_COREDNS, join(SNAPSHOTS, dns)]), undefined, signal);
 };
 
 const startNodeService = (

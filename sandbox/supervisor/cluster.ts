@@ -44,7 +44,8 @@ export const startCluster = async (
     ? await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: artifacts.root, progress })
     : undefined;
   const coredns = options.dns === 'coredns' ? await ensureCoredns({ root: artifacts.root, progress }) : undefined;
-  const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, coredns, progress) : undefined;
+  const withDns = coredns !== undefined;
+  const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, withDns, progress) : undefined;
   const { folder, cgroup, janitor } = await claimPlace(options.name, artifacts);
   const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
   const stop = new AbortController();
