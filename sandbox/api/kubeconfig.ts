@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 
 /** How an API server is known and who asks it. PEM where not a token. */
 export interface KubeconfigCredentials {
@@ -22,6 +22,13 @@ export const kubeconfigFor = (server: string, credentials?: KubeconfigCredential
     },
     { lineWidth: 0 },
   );
+
+/** The same user and authority at another address, for who reaches the server by another way. */
+export const atServer = (kubeconfig: string, server: string): string => {
+  const document = parseDocument(kubeconfig);
+  document.setIn(['clusters', 0, 'cluster', 'server'], server);
+  return document.toString({ lineWidth: 0 });
+};
 
 const clusterOf = (credentials: KubeconfigCredentials | undefined): Record<string, string> =>
   credentials === undefined ? {} : { 'certificate-authority-data': base64(credentials.authority) };

@@ -2,38 +2,41 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kubeconfigFor } from '../api/kubeconfig.ts';
+import { atServer, kubeconfigFor } from '../api/kubeconfig.ts';
 import { type Artifacts, findArtifacts } from '../artifacts.ts';
-import { ensureCoredns } from '../coredns/ensure.ts';
 import { SandboxError } from '../errors.ts';
 import { startNamespaces } from '../machine/namespaces.ts';
 import type { Machine } from '../machine/types.ts';
 import type { SandboxOptions, SandboxOptionsInput } from '../plan/options.ts';
 import { before } from '../process/parts.ts';
+import { run } from '../process/run.ts';
 import type { ClusterCallbacks } from '../supervisor/cluster.ts';
 import type { OwnedControl } from '../supervisor/cluster-control.ts';
 import { serveControl } from '../supervisor/control-server.ts';
 import { lastReport } from '../supervisor/detached.ts';
 import { claimPlace, type Place } from '../supervisor/place.ts';
 import { guestControl, guestStateFolder } from './control.ts';
-import { openDoor } from './door.ts';
+import { type Door, openDoor } from './door.ts';
 import { type Guest, inGuest, startGuest } from './guest.ts';
 import { ensureGuestImages, GUEST_NODE, GUEST_ROOT, type GuestImages } from './images.ts';
-import { carryPrograms, GUEST_PROGRAMS, type GuestPrograms } from './programs.ts';
+import { ensureParts, type GuestParts, neededParts } from './parts.ts';
+import { carryParts, GUEST_PROGRAMS } from './programs.ts';
 import { borrowGuest } from './shared.ts';
 
-/** Beyond the time that the supervisor in the guest allows itself: it says best what was not ready. */
-const GRACE_MS = 10_000;
+/** Beyond the time that the supervisor in the guest allows itself, whose start takes ten seconds there: it says best what was not ready. */
+const GRACE_MS = 30_000;
 /** Of a cluster in a guest that lives on. */
 const ENDING_MS = 30_000;
 const MIB_PER_GUEST = 2048;
 const MIB_PER_NODE = 768;
+/** For a real control plane, and for what a guest is given (programs.ts), which it has in its memory. */
+const MIB_OF_KUBERNETES = 2048;
 
 interface GuestContext {
   readonly options: SandboxOptions;
   readonly artifacts: Artifacts;
   readonly place: Place;
-  readonly programs: GuestPrograms;
+  readonly parts: GuestParts;
   readonly progress: (message: string) => void;
   readonly onError: (error: unknown) => void;
   /** In milliseconds of performance.now(). */
@@ -59,10 +62,11 @@ export const startGuestCluster = async (
 ): Promise<OwnedControl> => {
   const artifacts = findArtifacts();
   const source = (await borrowGuest()) ?? (await ensureGuestImages(artifacts, progress));
-  const programs = await programsOf(options, artifacts, progress);
+  // Before anything starts: it may take minutes.
+  const parts = await ensureParts(neededParts(options), artifacts, progress);
   const place = await claimPlace(options.name, artifacts);
   const deadline = performance.now() + options.timeoutSeconds * 1000;
-  const context: GuestContext = { options, artifacts, place, programs, progress, onError, deadline };
+  const context: GuestContext = { options, artifacts, place, parts, progress, onError, deadline };
   const stop = new AbortController();
   void stopped?.then(() => stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped')));
   const limit = AbortSignal.timeout(Math.ceil(options.timeoutSeconds * 1000));
@@ -85,17 +89,10 @@ export const startGuestCluster = async (
   }
 };
 
-/** Made before anything starts, as it may take minutes. */
-const programsOf = async (
-  { dns }: SandboxOptions,
-  { root }: Artifacts,
-  progress: (message: string) => void,
-): Promise<GuestPrograms> => (dns === 'coredns' ? { coredns: await ensureCoredns({ root, progress }) } : {});
-
 /** @param source a guest that runs, or what one is made of */
 const enterGuest = async (context: GuestContext, source: Guest | GuestImages, signal: AbortSignal): Promise<Entry> => {
   const entry = await openGuest(context, source, signal);
-  await carryPrograms(context.artifacts.toolbox, entry.guest, context.programs, signal);
+  await carryParts(context.artifacts.toolbox, entry.guest, context.parts, signal);
   return entry;
 };
 
@@ -108,7 +105,7 @@ const openGuest = async (context: GuestContext, source: Guest | GuestImages, sig
     return { guest: source, machine, isBorrowed: true };
   }
   progress('starting a guest');
-  const memoryMib = MIB_PER_GUEST + MIB_PER_NODE * options.nodes;
+  const memoryMib = MIB_PER_GUEST + MIB_PER_NODE * options.nodes + (options.api === 'kube' ? MIB_OF_KUBERNETES : 0);
   const spec = { artifacts, images: source, folder: folder.path, logs: folder.logs, cgroupRoot, memoryMib, progress };
   const guest = await startGuest(spec, signal);
   return { guest, machine: guest.machine, isBorrowed: false };
@@ -153,7 +150,7 @@ const openDoors = async (
   const { folder } = place;
   const ended = Promise.withResolvers<void>();
   const api = options.programs.has('api') ? await openDoor(guest, guestStateFolder(options.name).api) : undefined;
-  if (api !== undefined) await writeFile(folder.kubeconfig, kubeconfigFor(`http://127.0.0.1:${api.port}`));
+  if (api !== undefined) await writeFile(folder.kubeconfig, await kubeconfigOf(context, guest, api), { mode: 0o600 });
   let failure: string | undefined;
   let isGoingDown = false;
   void Promise.race([endOf(supervisor), machine.ended, guest.ended]).then((how) => {
@@ -182,6 +179,13 @@ const endOf = (supervisor: ChildProcess): Promise<string> =>
       resolve(`the supervisor in the guest ended with ${signal ?? `status ${code}`}`),
     );
   });
+
+/** A real server's has the administrator's certificate in it: it is the guest's, with a port of this machine. */
+const kubeconfigOf = async ({ options, artifacts }: GuestContext, guest: Guest, { port }: Door): Promise<string> => {
+  if (options.api !== 'kube') return kubeconfigFor(`http://127.0.0.1:${port}`);
+  const inside = await run(inGuest(artifacts.toolbox, guest, ['cat', guestStateFolder(options.name).kubeconfig]));
+  return atServer(inside, `https://127.0.0.1:${port}`);
+};
 
 /** In order: what it leaves in the guest would be in the way of others. */
 const endSupervisor = async (supervisor: ChildProcess): Promise<void> => {

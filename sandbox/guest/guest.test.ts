@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { parseOptions, type SandboxOptionsInput } from '../plan/options.ts';
 import { hasVirtualization, wantedAccelerator } from './accelerator.ts';
 import { cpioArchive } from './cpio.ts';
 import { connectFrame } from './frames.ts';
+import { neededParts } from './parts.ts';
 import { qemuCommand } from './qemu.ts';
 import { baseKey, packagesKey, treeDiskKey, unpackArguments } from './recipe.ts';
 
@@ -39,6 +41,28 @@ it('names in the cache tell what was made from what', () => {
     '/t',
     'http://mirror.example/debian',
   ]);
+});
+
+describe('a cluster in a guest is given', () => {
+  const partsOf = (input: SandboxOptionsInput) => neededParts(parseOptions(input));
+
+  it('nothing, as long as all of it is ours', () => {
+    expect(partsOf({})).toEqual({ kubernetes: [], coredns: false, runtime: false });
+  });
+
+  it('the programs of a real control plane, where there is one', () => {
+    expect(partsOf({ api: 'kube' }).kubernetes).toEqual(['etcd', 'kube-apiserver', 'kube-controller-manager']);
+    expect(partsOf({ api: 'kube', programs: 'none' }).kubernetes).toEqual([]);
+  });
+
+  it('real kubelets, their runtime and what they need beside, and the DNS server', () => {
+    expect(partsOf({ kubelet: 'real', dns: 'coredns' })).toEqual({
+      kubernetes: ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet'],
+      coredns: true,
+      runtime: true,
+    });
+    expect(partsOf({ dns: 'coredns' })).toEqual({ kubernetes: [], coredns: true, runtime: false });
+  });
 });
 
 it.runIf(process.arch === 'x64')('disks can’t be written, and the guest finds the tree where the sandbox looks', () => {

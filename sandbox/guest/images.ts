@@ -137,7 +137,7 @@ const makePrograms = async (artifacts: Artifacts, folder: string, file: string):
   const root = join(draft, GUEST_ROOT);
   await mkdir(root, { recursive: true });
   const isWanted = (path: string): boolean => !/\.map$|\/(bench|reports|tsbuildinfo)$/.test(path);
-  for (const part of ['package.json', 'build', 'dist', 'daemonset/crds', 'sandbox/coredns']) {
+  for (const part of ['package.json', 'build', 'dist', 'daemonset', 'sandbox/coredns', 'sandbox/kubernetes']) {
     await cp(join(artifacts.root, part), join(root, part), { recursive: true, filter: isWanted });
   }
   await makeDisk(draft, file);

@@ -1,35 +1,75 @@
-/** Programs that a guest has no way to get: they are carried into it from this machine's cache. */
-import { spawn } from 'node:child_process';
+/** Programs and folders of this machine that a guest gets while it runs: one that is shared starts before it is known who needs them. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SandboxError } from '../errors.ts';
+import type { CommandLine } from '../machine/types.ts';
+import { run } from '../process/run.ts';
 import { type Guest, inGuest } from './guest.ts';
+import type { GuestParts } from './parts.ts';
 
 /** Where the sandbox in there looks first (kubernetes/build.ts). */
 const FOLDER = '/opt/programs';
 export const GUEST_PROGRAMS = { KUBEBUILDER_ASSETS: FOLDER };
 
-/** A guest of several clusters has it once: it is there under its name when it is complete. */
-const RECEIVE =
-  'test -e "$1" && exec cat > /dev/null; mkdir -p "$(dirname "$1")" && cat > "$1.$$" && chmod 755 "$1.$$" && mv "$1.$$" "$1"';
+/** Where the sandbox in there has its cache (toolbox/guest-serve.c). */
+const CACHE = '/var/cache/ovn-udn';
 
-/** Paths on this machine, by name. */
-export type GuestPrograms = Readonly<Record<string, string>>;
+/** What comes gets its name when it is complete: others may look for it meanwhile, or bring it too. */
+const TAKE_FILE = 'mkdir -p "$(dirname "$1")" && cat > "$1.$$" && chmod 755 "$1.$$" && mv "$1.$$" "$1"';
+const TAKE_FOLDER = 'mkdir -p "$1.$$" && tar -x -C "$1.$$" && { mv -T "$1.$$" "$1" || rm -r "$1.$$"; }';
+const TELL_PRESENT = 'for path; do ! test -e "$path" || echo "$path"; done';
 
-/** @throws SandboxError ERR_SANDBOX_PART */
-export const carryPrograms = async (
+/** What is there stays: a shared guest gets each once. @throws SandboxError ERR_SANDBOX_PART, CommandError */
+export const carryParts = async (
   toolbox: string,
   guest: Guest,
-  programs: GuestPrograms,
+  { programs, cached }: GuestParts,
   signal: AbortSignal,
 ): Promise<void> => {
-  for (const [name, path] of Object.entries(programs)) {
-    const { file, args } = inGuest(toolbox, guest, ['sh', '-c', RECEIVE, '-', `${FOLDER}/${name}`]);
-    const child = spawn(file, args, { stdio: ['pipe', 'ignore', 'ignore'], signal });
-    const ended = once(child, 'close');
-    await Promise.all([pipeline(createReadStream(path), child.stdin, { signal }), ended]);
-    if (child.exitCode === 0) continue;
-    throw new SandboxError('ERR_SANDBOX_PART', `${name} was not carried into the guest: status ${child.exitCode}`);
+  const wanted: Parcel[] = [
+    ...Object.entries(programs).map(([name, from]) => ({ kind: 'file' as const, from, to: `${FOLDER}/${name}` })),
+    ...cached.map((from) => ({ kind: 'folder' as const, from, to: `${CACHE}/${basename(from)}` })),
+  ];
+  if (wanted.length === 0) return;
+  const inside = (script: string, ...paths: string[]) => inGuest(toolbox, guest, ['sh', '-c', script, '-', ...paths]);
+  const present = await run(inside(TELL_PRESENT, ...wanted.map(({ to }) => to)), undefined, signal);
+  for (const parcel of wanted.filter(({ to }) => !present.split('\n').includes(to))) {
+    const { kind, from, to } = parcel;
+    if (kind === 'file') await carry(parcel, createReadStream(from), inside(TAKE_FILE, to), signal);
+    else await carryFolder(parcel, inside(TAKE_FOLDER, to), signal);
   }
+};
+
+interface Parcel {
+  readonly kind: 'file' | 'folder';
+  /** On this machine. */
+  readonly from: string;
+  /** In the guest. */
+  readonly to: string;
+}
+
+const carryFolder = async (parcel: Parcel, taker: CommandLine, signal: AbortSignal): Promise<void> => {
+  const pack = spawn('tar', ['-c', '-C', parcel.from, '.'], { stdio: ['ignore', 'pipe', 'ignore'], signal });
+  await Promise.all([untilDone(pack, `${parcel.from} was not packed`), carry(parcel, pack.stdout, taker, signal)]);
+};
+
+const carry = async (
+  { from }: Parcel,
+  content: Readable,
+  { file, args }: CommandLine,
+  signal: AbortSignal,
+): Promise<void> => {
+  const child = spawn(file, args, { stdio: ['pipe', 'ignore', 'ignore'], signal });
+  const done = untilDone(child, `${from} was not carried into the guest`);
+  await Promise.all([pipeline(content, child.stdin, { signal }), done]);
+};
+
+const untilDone = async (child: ChildProcess, failure: string): Promise<void> => {
+  await once(child, 'close');
+  if (child.exitCode === 0) return;
+  throw new SandboxError('ERR_SANDBOX_PART', `${failure}: status ${child.exitCode}`);
 };

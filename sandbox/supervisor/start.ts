@@ -10,19 +10,10 @@ import type { OwnedControl } from './cluster-control.ts';
 /** @throws SandboxError ERR_SANDBOX_MACHINE when the kernel that was asked for lacks what is needed */
 export const startOnKernel = async (options: SandboxOptions, callbacks: ClusterCallbacks): Promise<OwnedControl> => {
   if (process.getuid?.() !== 0) throw new SandboxError('ERR_SANDBOX_MACHINE', 'the sandbox needs root');
-  if (options.kernel === 'guest') return await startInGuest(options, callbacks);
+  if (options.kernel === 'guest') return await startGuestCluster(options, callbacks);
   const lack = options.needs.length === 0 ? [] : lackOf(await readFeatures(findArtifacts().toolbox), options.needs);
   if (lack.length === 0) return await startCluster(options, callbacks);
-  if (options.kernel === 'auto') return await startInGuest(options, callbacks);
+  if (options.kernel === 'auto') return await startGuestCluster(options, callbacks);
   const what = lack.join(' and ');
   throw new SandboxError('ERR_SANDBOX_MACHINE', `this machine's kernel has no ${what}: take --kernel guest`);
-};
-
-/** A guest has no programs of Kubernetes, and no way to get them. */
-const startInGuest = async (options: SandboxOptions, callbacks: ClusterCallbacks): Promise<OwnedControl> => {
-  if (options.kubelet === 'real') {
-    throw new SandboxError('ERR_SANDBOX_NOT_YET', '--kubelet real: real kubelets in a guest are not there yet');
-  }
-  if (options.api !== 'kube') return await startGuestCluster(options, callbacks);
-  throw new SandboxError('ERR_SANDBOX_NOT_YET', '--api kube: a real API server in a guest is not there yet');
 };
