@@ -69,7 +69,7 @@ export const useCluster = (options: SandboxOptionsInput & { readonly name: strin
     async () => {
       sandbox = await startCluster(options);
     },
-    (UP_PATIENCE + 60) * 1000,
+    ((options.timeoutSeconds === undefined ? UP_PATIENCE : Number(options.timeoutSeconds)) + 60) * 1000,
   );
   afterAll(async () => {
     const namespaces = await namespacesOf(options.name);

@@ -5,10 +5,10 @@ import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { ask, type Target } from '../../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait } from './cluster.ts';
-import { query, resolve } from './dns.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './manifests.ts';
+import { type DnsQuestion, query, resolve } from './dns.ts';
+import { layer2, layer3, namespace, plainNamespace } from './manifests.ts';
 import { fromHost, fromPod } from './service-doors.ts';
-import { backend, clusterIps, service } from './services.ts';
+import { backend, clusterIps, SERVED, service } from './services.ts';
 
 const TENANTS = ['red', 'green'] as const;
 const NAMESPACES = [...TENANTS, 'plain'] as const;
@@ -19,26 +19,17 @@ const DNS = 'kube-system/kube-dns';
 export interface Resolvers {
   /** Where tenants ask; undefined: at the ClusterIPs that the kubelet writes down, which takes VRFs. */
   readonly ofTenants?: readonly string[];
-  /** Of nodes, where the clients of tenants are. */
-  readonly clientsOn: readonly string[];
+  /** Nodes whose pods of tenants ask. Those of the default network do on both. */
+  readonly tenantsOn: readonly string[];
 }
 
-const backends = (name: Name): string[] => NODES.map((node) => `${name}-web-${node}`);
-const client = (name: Name, node: string): string => `${name}/${name}-client-${node}`;
+const webOn = (name: Name, node: string): string => `${name}-web-${node}`;
+const webPods = (name: Name): string[] => NODES.map((node) => webOn(name, node));
 const fullName = (name: string, of = 'web'): string => `${of}.${name}.svc.cluster.local`;
 const searches = (name: string): string[] => [`${name}.svc.cluster.local`, 'svc.cluster.local', 'cluster.local'];
 
 /** The cluster has `dns: 'coredns'`. Call it where tests are declared. */
-export const serviceNames = (cluster: () => Sandbox, { ofTenants, clientsOn }: Resolvers): void => {
-  const clientPod = (name: Name, node: string): ManifestObject => {
-    const made = pod(name, `${name}-client-${node}`, node);
-    if (ofTenants === undefined || name === 'plain') return made;
-    // One question after the other: the userspace datapath loses the second of two packets at once that open such a connection.
-    const options = [{ name: 'ndots', value: '5' }, { name: 'single-request' }];
-    const dnsConfig = { nameservers: ofTenants, searches: searches(name), options };
-    return { ...made, spec: { ...(made['spec'] as object), dnsPolicy: 'None', dnsConfig } };
-  };
-
+export const serviceNames = (cluster: () => Sandbox, { ofTenants, tenantsOn }: Resolvers): void => {
   beforeAll(
     () =>
       applyAndWait(cluster(), [
@@ -48,32 +39,50 @@ export const serviceNames = (cluster: () => Sandbox, { ofTenants, clientsOn }: R
         layer2('green', 'net', ['10.87.0.0/16', 'fd00:87::/64']),
         ...NAMESPACES.flatMap((name) => [
           service(name, 'web', { app: 'web' }),
-          ...NODES.map((node) => backend(name, `${name}-web-${node}`, node, 'web')),
-          ...clientsOn.map((node) => clientPod(name, node)),
+          ...NODES.map((node) => webPod(name, node, name === 'plain' ? undefined : ofTenants)),
         ]),
       ]),
     400_000,
   );
 
-  /** What is asked for is programmed meanwhile. */
-  const expectFound = async (asker: string, name: string, addresses: readonly string[]): Promise<void> =>
+  const addressesOf = async (): Promise<Record<Name, readonly string[]>> => {
+    const found = NAMESPACES.map(async (name) => [name, await clusterIps(cluster(), `${name}/web`)] as const);
+    return Object.fromEntries(await Promise.all(found)) as Record<Name, readonly string[]>;
+  };
+
+  const expectFound = async (asker: string, expected: Readonly<Record<string, readonly string[]>>): Promise<void> => {
+    const sorted = Object.fromEntries(Object.entries(expected).map(([name, ips]) => [name, [...ips].sort()]));
     await eventually(async () => {
-      expect(await resolve(cluster(), asker, name)).toEqual([...addresses].sort());
-      expect(await resolve(cluster(), asker, name, { overTcp: true })).toEqual([...addresses].sort());
+      for (const overTcp of [false, true]) {
+        expect(await resolve(cluster(), asker, Object.keys(expected), { overTcp })).toEqual(sorted);
+      }
     }, PATIENCE_MS);
+  };
 
-  const expectAnswers = async (asker: string, addresses: readonly string[], names: readonly string[]): Promise<void> =>
+  /** At its own by its pods in turn, and at the same time at the others by nobody. */
+  const expectAnswers = async (
+    asker: string,
+    names: readonly string[],
+    ips: readonly string[],
+    others: readonly string[],
+  ) => {
+    const own = targetsAt(ips, OFTEN);
+    const wrong = new Set<string>();
     await eventually(async () => {
-      const attempts = await ask(cluster(), asker, targets(addresses, OFTEN));
-      expect(attempts.filter(({ outcome }) => outcome !== 'answered')).toEqual([]);
-      expect([...new Set(attempts.map(({ text }) => text))].sort()).toEqual(names);
+      const attempts = await ask(cluster(), asker, [...own, ...targetsAt(others, 1)]);
+      for (const { outcome, text } of attempts.slice(own.length)) if (outcome === 'answered') wrong.add(text);
+      const ofOwn = attempts.slice(0, own.length);
+      expect(ofOwn.filter(({ outcome }) => outcome !== 'answered')).toEqual([]);
+      expect([...new Set(ofOwn.map(({ text }) => text))].sort()).toEqual(names);
     }, PATIENCE_MS);
+    expect([...wrong]).toEqual([]);
+  };
 
-  const where = NAMESPACES.flatMap((name) => clientsOn.map((node) => [name, node] as const));
+  const askers = NAMESPACES.flatMap((name) =>
+    (name === 'plain' ? NODES : tenantsOn).map((node) => [name, node, `${name}/${webOn(name, node)}`] as const),
+  );
 
-  describe.each(where)('a pod of %s on %s', (name, node) => {
-    const asker = client(name, node);
-
+  describe.each(askers)('a pod of %s on %s', (name, _node, asker) => {
     it('has the resolver that its kubelet wrote', async () => {
       const { stdout } = await cluster().exec(asker, ['cat', '/etc/resolv.conf']);
       const servers = name === 'plain' ? undefined : ofTenants;
@@ -84,67 +93,76 @@ export const serviceNames = (cluster: () => Sandbox, { ofTenants, clientsOn }: R
       expect(lines).toContain(`search ${searches(name).join(' ')}`);
     });
 
-    it.each(['its short name', 'its full name'])(
-      'finds its own Service by %s, and its pods answer there',
-      async (how) => {
-        const addresses = await clusterIps(cluster(), `${name}/web`);
-        expect(addresses.map((ip) => ipFamily(parseIp(ip))).sort()).toEqual(FAMILIES);
-        await expectFound(asker, how === 'its short name' ? 'web' : fullName(name), addresses);
-        await expectAnswers(asker, addresses, backends(name));
-      },
-    );
-
-    it('finds those of other networks by their names, and nobody answers there', async () => {
-      for (const other of NAMESPACES.filter((one) => one !== name)) {
-        const addresses = await clusterIps(cluster(), `${other}/web`);
-        await expectFound(asker, fullName(other), addresses);
-        const attempts = await ask(cluster(), asker, targets(addresses, 1));
-        expect(attempts.filter(({ outcome }) => outcome === 'answered')).toEqual([]);
-      }
+    it('finds its own Service by the short name and all by the full one, and none that is not there', async () => {
+      const addresses = await addressesOf();
+      for (const ips of Object.values(addresses))
+        expect(ips.map((ip) => ipFamily(parseIp(ip))).sort()).toEqual(FAMILIES);
+      const all = NAMESPACES.map((one) => [fullName(one), addresses[one]]);
+      await expectFound(asker, {
+        ...{ web: addresses[name], [fullName(name, 'nothing')]: [] },
+        ...Object.fromEntries(all),
+      });
     });
 
-    it('finds no Service that is not there', async () => {
-      expect(await resolve(cluster(), asker, fullName(name, 'nothing'))).toEqual([]);
-    });
-
-    it('finds a Service as soon as it is there', async () => {
-      const app = `late-${node}`;
-      await applyAndWait(cluster(), [service(name, app, { app: 'web' })]);
-      const addresses = await clusterIps(cluster(), `${name}/${app}`);
-      await expectFound(asker, app, addresses);
-      await expectAnswers(asker, addresses, backends(name));
+    it('is answered there by its own pods, and by nobody at the addresses of other networks', async () => {
+      const addresses = await addressesOf();
+      const others = NAMESPACES.filter((one) => one !== name).flatMap((one) => addresses[one]);
+      await expectAnswers(asker, webPods(name), addresses[name], others);
     });
   });
 
-  it.each(NODES)(
-    'processes of %s, and pods, are answered by each address of the DNS server, over UDP and TCP',
-    async (node) => {
-      const servers = await clusterIps(cluster(), DNS);
-      const addresses = await clusterIps(cluster(), 'red/web');
-      const places = [
-        { run: fromHost(cluster(), node), servers },
-        ...clientsOn.flatMap((one) => [
-          { run: fromPod(cluster(), client('plain', one)), servers },
-          { run: fromPod(cluster(), client('red', one)), servers: ofTenants ?? servers },
-        ]),
-      ];
-      for (const place of places) {
-        for (const server of place.servers) {
-          for (const protocol of ['UDP', 'TCP'] as const) {
-            const ask4and6 = (['A', 'AAAA'] as const).map((type) =>
-              query(place.run, { server, name: fullName('red'), type, protocol }),
-            );
-            expect((await Promise.all(ask4and6)).flat().sort()).toEqual([...addresses].sort());
-          }
-        }
-      }
-    },
-  );
+  it.each(NAMESPACES)('a pod of %s finds a Service as soon as it is there', async (name) => {
+    const asker = askers.find(([one]) => one === name)?.[2] ?? '';
+    await applyAndWait(cluster(), [service(name, 'late', { app: 'web' })]);
+    const addresses = await clusterIps(cluster(), `${name}/late`);
+    await expectFound(asker, { late: addresses });
+    await expectAnswers(asker, webPods(name), addresses, []);
+  });
+
+  const places = [
+    ...NODES.map((node) => ({ who: node, isTenant: false, run: () => fromHost(cluster(), node) })),
+    ...askers.map(([name, node, asker]) => ({
+      ...{ who: `${name} on ${node}`, isTenant: name !== 'plain', run: () => fromPod(cluster(), asker) },
+    })),
+  ];
+
+  it.each(places)('each address of the DNS server answers $who, over UDP and TCP', async ({ isTenant, run }) => {
+    const servers = (isTenant ? ofTenants : undefined) ?? (await clusterIps(cluster(), DNS));
+    const addresses = await clusterIps(cluster(), 'red/web');
+    const questions = servers.flatMap((server) =>
+      (['UDP', 'TCP'] as const).flatMap((protocol) =>
+        (['A', 'AAAA'] as const).map((type): DnsQuestion => ({ server, protocol, type, name: fullName('red') })),
+      ),
+    );
+    const expected = questions.map(({ type }) => addresses.filter((ip) => ip.includes(':') === (type === 'AAAA')));
+    expect(await query(run(), questions)).toEqual(expected);
+  });
 };
+
+/** Its Service has it when its kubelet says that it answers. */
+const webPod = (name: Name, node: string, resolvers: readonly string[] | undefined): ManifestObject => {
+  const made = backend(name, webOn(name, node), node, 'web');
+  const { containers, ...rest } = made['spec'] as { containers: readonly object[] };
+  const readinessProbe = { httpGet: { path: '/healthz', port: SERVED.TCP }, periodSeconds: 2, timeoutSeconds: 5 };
+  const probed = containers.map((container) => ({ ...container, readinessProbe }));
+  return {
+    ...made,
+    spec: { ...rest, containers: probed, ...(resolvers !== undefined && resolverOf(name, resolvers)) },
+  };
+};
+
+/** One question after the other: the userspace datapath loses the second of two packets at once that open such a connection. */
+const resolverOf = (name: string, nameservers: readonly string[]): object => ({
+  dnsPolicy: 'None',
+  dnsConfig: {
+    ...{ nameservers, searches: searches(name) },
+    options: [{ name: 'ndots', value: '5' }, { name: 'single-request' }],
+  },
+});
 
 const PATIENCE_MS = 60_000;
 /** Both of two endpoints get one, but for one time in a thousand. */
 const OFTEN = 6;
 
-const targets = (ips: readonly string[], times: number): Target[] =>
+const targetsAt = (ips: readonly string[], times: number): Target[] =>
   ips.flatMap((ip) => Array.from({ length: times }, (): Target => ({ ip, port: 80, protocol: 'TCP' })));
