@@ -67,7 +67,7 @@ const sandboxOf = (control: Control): Sandbox => {
   const runner = createCommandRunner();
   let connected: Promise<KubeClient> | undefined;
   const client = (): Promise<KubeClient> => {
-    connected ??= control.status().then(({ kubeconfig }) => clientOf(kubeconfig));
+    connected ??= control.status().then(clientOf);
     return connected;
   };
   let measured: Promise<number> | undefined;

@@ -5,10 +5,11 @@ import type { KubeClient } from '../../kube/types.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
 import { connectControl } from '../supervisor/control-client.ts';
+import type { SandboxStatus } from '../supervisor/types.ts';
 
 /** Closes the connections when `use` is done. @throws SandboxError ERR_SANDBOX_DOWN, ERR_SANDBOX_NOT_FOUND */
 export const withClient = async <T>(name: string, use: (client: KubeClient) => Promise<T>): Promise<T> => {
-  const client = await clientOf((await connectControl(name).status()).kubeconfig);
+  const client = await clientOf(await connectControl(name).status());
   try {
     return await use(client);
   } finally {
@@ -16,8 +17,14 @@ export const withClient = async <T>(name: string, use: (client: KubeClient) => P
   }
 };
 
-/** @param kubeconfig of SandboxStatus */
-export const clientOf = async (kubeconfig: string | undefined): Promise<KubeClient> => {
+/** Of everything but watches, on this machine's own kernel. */
+const TIMEOUT_MS = 30_000;
+
+/** A request of a guest that has much to do has more time, as everything there. */
+export const clientOf = async ({
+  kubeconfig,
+  guest,
+}: Pick<SandboxStatus, 'kubeconfig' | 'guest'>): Promise<KubeClient> => {
   if (kubeconfig === undefined) {
     throw new SandboxError(
       'ERR_SANDBOX_NOT_FOUND',
@@ -25,5 +32,6 @@ export const clientOf = async (kubeconfig: string | undefined): Promise<KubeClie
     );
   }
   const connection = await loadConnection({ kubeconfig, env: {} });
-  return connect(connection, { userAgent: `sandbox/${findArtifacts().version}` });
+  const timeoutMs = TIMEOUT_MS * (guest?.slowdown ?? 1);
+  return connect(connection, { userAgent: `sandbox/${findArtifacts().version}`, timeoutMs });
 };

@@ -45,6 +45,7 @@ const ACCOUNT_TIMEOUT_MS = 20_000;
 /** @param slowdown how many times longer everything takes where the cluster is: what deadlines are multiplied by */
 export const createObjects = (client: KubeClient, slowdown = 1): Objects => {
   const finder = createResourceFinder(client);
+  const accountMs = ACCOUNT_TIMEOUT_MS * slowdown;
   const patient = ({ timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: WaitOptions = {}): Limit => ({
     timeoutSeconds: timeoutSeconds * slowdown,
   });
@@ -53,11 +54,11 @@ export const createObjects = (client: KubeClient, slowdown = 1): Objects => {
     apply: async (manifests) => {
       const { first, rest } = inOrder(parsed(manifests));
       const applied: string[] = [];
-      for (const object of first) applied.push(await applyObject(client, await resourceOf(object), object));
+      for (const object of first) applied.push(await applyObject(client, await resourceOf(object), object, accountMs));
       const limit = patient({ timeoutSeconds: CRD_TIMEOUT_SECONDS });
       await Promise.all(first.filter(isCrd).map((crd) => waitUntilEstablished(client, crd, limit)));
       finder.forget();
-      for (const object of rest) applied.push(await applyObject(client, await resourceOf(object), object));
+      for (const object of rest) applied.push(await applyObject(client, await resourceOf(object), object, accountMs));
       return applied;
     },
     delete: async (manifests, options) => {
@@ -117,7 +118,13 @@ const titleOf = (object: ManifestObject, resource: ResourceType): string => {
   return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 };
 
-const applyObject = async (client: KubeClient, resource: ResourceType, object: ManifestObject): Promise<string> => {
+/** @param accountMs how long the account of a pod's namespace is waited for */
+const applyObject = async (
+  client: KubeClient,
+  resource: ResourceType,
+  object: ManifestObject,
+  accountMs: number,
+): Promise<string> => {
   const ref = refOf(resource, object);
   const { namespace, ...metadata } = object.metadata;
   const body = {
@@ -132,7 +139,7 @@ const applyObject = async (client: KubeClient, resource: ResourceType, object: M
     client.patch(resource, ref, { type: 'apply', body, fieldManager: FIELD_MANAGER, force: true });
   await apply().catch(async (error: unknown) => {
     if (!lacksAccount(error)) throw error;
-    await untilAccount(client, ref.namespace ?? '', AbortSignal.timeout(ACCOUNT_TIMEOUT_MS));
+    await untilAccount(client, ref.namespace ?? '', AbortSignal.timeout(accountMs));
     await apply();
   });
   return titleOf(object, resource);
