@@ -61,13 +61,15 @@ const nodeConfigs = (rules: readonly Rule[], node: LocalNode): Config[] => {
 
 /**
  * At the gateway router a row leaves all of its clients their addresses or none: what is refused has a row of its own there, as a
- * reset that comes from another address than the one that was called is none.
+ * reset that comes from another address than the one that was called is none. Where all keep theirs anyway it stays where it is,
+ * whether somebody is behind it or not: northd makes everything anew for a row that leaves a router.
  */
 const apart = (config: Config): Config[] => {
   const isRefused = ([, targets]: readonly [string, string]): boolean => targets === '';
   const all = Object.entries(config.vips);
   const refused = all.filter(isRefused);
-  if (config.scope === 'node_switch' || refused.length === 0 || refused.length === all.length) return [config];
+  const isWhole = config.scope === 'node_switch' || config.scope === 'node_local_router';
+  if (isWhole || refused.length === 0 || refused.length === all.length) return [config];
   const answered = all.filter((one) => !isRefused(one));
   return [
     { ...config, vips: Object.fromEntries(answered) },

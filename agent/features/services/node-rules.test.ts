@@ -205,7 +205,7 @@ describe('externalTrafficPolicy Local', () => {
   it('refuses what comes from outside where the node has none', () => {
     const it = web(local, http({ ready: [there('10.128.2.5')] }));
     expect(scopes(it, WEB)).toMatchObject({
-      node_router_node1: {
+      node_local_router_node1: {
         '192.0.2.1:80': '',
         '192.0.2.9:80': '',
         '172.30.0.2:30080': '',
@@ -213,9 +213,17 @@ describe('externalTrafficPolicy Local', () => {
       },
       node_switch_node1: { '192.0.2.1:80': '10.128.2.5:8080', '169.254.0.3:30080': '' },
     });
-    expect(Object.keys(scopes(it, WEB))).not.toContain('node_local_router_node1');
     // Or a reset would come from another address than the one that was called.
-    expect(optionsOf(it, 'node_router_node1')).toEqual({ ...OPTIONS, skip_snat: 'true' });
+    expect(optionsOf(it, 'node_local_router_node1')).toEqual({ ...OPTIONS, skip_snat: 'true' });
+  });
+
+  it('has the same rows in the same places with one endpoint on the node, with none, and with none at all', () => {
+    const seen = [[here('10.128.0.5'), there('10.128.2.5')], [there('10.128.2.5')], []].map((ready) => {
+      const it = web(local, http({ ready }));
+      return Object.keys(scopes(it, WEB)).map((scope) => [scope, places(it, `${WEB}_${scope}`)]);
+    });
+    expect(seen[1]).toEqual(seen[0]);
+    expect(seen[2]).toEqual(seen[0]);
   });
 
   it('is for each port and family', () => {
@@ -233,9 +241,10 @@ describe('externalTrafficPolicy Local', () => {
     );
     expect(scopes(it, WEB)['node_local_router_node1']).toEqual({
       '192.0.2.1:1': '10.128.0.5:10',
+      '192.0.2.1:2': '',
+      '[2001:db8::1]:1': '',
       '[2001:db8::1]:2': '[fd00:77::5]:20',
     });
-    expect(scopes(it, WEB)['node_router_node1_refused']).toEqual({ '192.0.2.1:2': '', '[2001:db8::1]:1': '' });
   });
 
   it('is nothing to a Service that is not reached from outside', () => {

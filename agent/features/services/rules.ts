@@ -127,7 +127,7 @@ const localRule = (vip: string, { cluster, local }: Backing): Rule => ({
   vip,
   onSwitch: cluster.onSwitch,
   onRouter: local.onRouter,
-  ...(local.onRouter.length > 0 && { keepsSource: true }),
+  keepsSource: true,
 });
 
 const nodePortRules = (
