@@ -25,6 +25,7 @@ import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
 import { benchChurn, CHURN_NAMES } from './services/churn.ts';
 import { benchConnections, benchNodePort, CONNECTION_NAMES, NODE_PORT_NAMES } from './services/connections.ts';
+import { benchEndpointFlows, ENDPOINT_FLOWS_NAMES } from './services/endpoint-flows.ts';
 import { benchEndpoint, benchServicesStart, ENDPOINT_NAMES } from './services/index.ts';
 import { benchShimRss, benchShimVersion } from './shim/index.ts';
 
@@ -46,6 +47,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['render/pod-event-1000'], run: benchPodEvent },
   { names: ['render/cold-start-500'], run: benchColdStart },
   { names: ENDPOINT_NAMES, run: benchEndpoint },
+  { names: ENDPOINT_FLOWS_NAMES, run: benchEndpointFlows },
   { names: ['services/cold-start-10k'], run: benchServicesStart },
   { names: CHURN_NAMES, run: benchChurn },
   { names: CONNECTION_NAMES, run: benchConnections },

@@ -10,9 +10,7 @@ import { projectNad } from '../../agent/inputs/nad-projection.ts';
 import { projectNamespace } from '../../agent/inputs/namespace-projection.ts';
 import { type NodeProjection, projectNode } from '../../agent/inputs/node-projection.ts';
 import { type PodProjection, projectPod } from '../../agent/inputs/pod-projection.ts';
-import { SLICE_INDEXES, type SliceProjection } from '../../agent/inputs/slice-projection.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
-import type { ServiceFact } from '../../agent/model/facts.ts';
 import type { LocalSettings } from '../../agent/model/view.ts';
 import { BACKEND_NAMES, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
 import { openBackends } from '../../agent/reconcile/open-backends.ts';
@@ -28,6 +26,7 @@ import { NB_SOCKET, OVS_SOCKET, SB_SOCKET } from '../../sandbox/plan/daemons.ts'
 import { GATEWAY_BRIDGE, UPLINK } from '../../sandbox/plan/links.ts';
 import { planNetwork } from '../../sandbox/plan/netplan.ts';
 import { LOCAL_NODE, nadObject, namespaceObject, namespaceOf, nodeObject, podObject } from '../render/objects.ts';
+import { namespacesOfServices, openServiceCaches } from './service-caches.ts';
 
 /** As nodes see it. */
 export const ADDON = join(OPT, 'build', 'nlsock.node');
@@ -42,6 +41,8 @@ export interface BenchAgentSpec {
   /** Networks, from the first one on, that have a pod on this node. */
   readonly used?: number;
   readonly networkRendering?: LocalSettings['networkRendering'];
+  /** Of the default network, with ten endpoints each, see `published-objects.ts`. */
+  readonly services?: number;
 }
 
 /** Resolves when the node has what it is to have of the networks, and nothing waits. */
@@ -64,6 +65,10 @@ export const startBenchAgent = async (spec: BenchAgentSpec) => {
     },
     remove: (number: number): Promise<void> => {
       cluster.remove(number);
+      return done();
+    },
+    setEndpoints: (service: number, count: number): Promise<void> => {
+      cluster.setEndpoints(service, count);
       return done();
     },
     written: (): number => places.written() + reconcilers.reduce((sum, { counts }) => sum + counts.operations, 0),
@@ -217,19 +222,21 @@ const localGateway = () => {
 };
 
 /** The API's objects: this node, another one, and tenants with a network each. */
-const openCluster = ({ networks, used = 0 }: BenchAgentSpec, chassis: string | undefined) => {
+const openCluster = ({ networks, used = 0, services: count = 0 }: BenchAgentSpec, chassis: string | undefined) => {
   const tenants = new Set(Array.from({ length: networks }, (_, index) => index + 1));
   const projected = (node: number, before?: NodeProjection) =>
     projectNode(nodeObject(node, [...tenants], node === 1 ? chassis : undefined), before);
+  const { services, slices, setEndpoints } = openServiceCaches(count);
   const caches = {
     nodes: createStaticCache([1, 2].map((node) => [`node-${node}`, projected(node)] as const)),
-    namespaces: createStaticCache(
-      [...tenants].map((tenant) => [namespaceOf(tenant), projectNamespace(namespaceObject(tenant))] as const),
-    ),
+    namespaces: createStaticCache([
+      ...namespacesOfServices(count),
+      ...[...tenants].map((tenant) => [namespaceOf(tenant), projectNamespace(namespaceObject(tenant))] as const),
+    ]),
     nads: createStaticCache([...tenants].map((tenant) => [nadKey(tenant), projectedNad(tenant)] as const)),
     pods: createStaticCache(Array.from({ length: used }, (_, index) => projectedPod(index + 1))),
-    services: createStaticCache<ServiceFact>(),
-    slices: createStaticCache<SliceProjection, 'service'>([], SLICE_INDEXES),
+    services,
+    slices,
   };
   const project = (): void => {
     for (const node of [1, 2]) {
@@ -239,6 +246,7 @@ const openCluster = ({ networks, used = 0 }: BenchAgentSpec, chassis: string | u
   };
   return {
     caches,
+    setEndpoints,
     /** The namespace and the NAD, and then the nodes' annotations with its subnets, as the cluster manager writes them. */
     add: (tenant: number): void => {
       tenants.add(tenant);

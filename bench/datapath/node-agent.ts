@@ -5,7 +5,8 @@
  *   node-agent.mjs SPEC
  *
  * Begins with what the JSON says (`BenchAgentSpec`), and prints a line of JSON (`Done`) when there is nothing left to do. Then the same for every
- * line on stdin: `add NUMBER`, `remove NUMBER`. Everything is counted until there is nothing left that waits or fails.
+ * line on stdin: `add NUMBER` and `remove NUMBER` of a network, `endpoints NUMBER COUNT` of a Service. Everything is counted
+ * until there is nothing left that waits or fails.
  */
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -30,9 +31,10 @@ const main = async ([spec = '{}']: readonly string[]): Promise<void> => {
   const agent = await startBenchAgent(JSON.parse(spec) as BenchAgentSpec);
   print(start, agent);
   for await (const line of createInterface(process.stdin)) {
-    const [verb, number = ''] = line.split(' ');
+    const [verb, number, count] = line.split(' ');
     const before = sample(agent.written());
     if (verb === 'add') await agent.add(Number(number));
+    else if (verb === 'endpoints') await agent.setEndpoints(Number(number), Number(count));
     else await agent.remove(Number(number));
     print(before, agent);
   }

@@ -17,6 +17,8 @@ export interface WholeNode extends AsyncDisposable {
   readonly started: Done;
   add(network: number): Promise<Done>;
   remove(network: number): Promise<Done>;
+  /** Resolves when the agent is done, whatever OVN still has to do. */
+  setEndpoints(service: number, count: number): Promise<Done>;
   /** The agent ends, another one starts. */
   restart(): Promise<Done>;
 }
@@ -60,9 +62,12 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     if (spec.withOvn) await node.run(['ovn-nbctl', '--wait=hv', 'sync'], { timeoutMs: QUIET_MS });
   };
   await quiet();
-  const ask = async (line: string): Promise<Done> => {
+  const tell = (line: string): Promise<Done> => {
     running.agent.write(`${line}\n`);
-    const done = await answer(running.agent);
+    return answer(running.agent);
+  };
+  const ask = async (line: string): Promise<Done> => {
+    const done = await tell(line);
     await quiet();
     return done;
   };
@@ -74,6 +79,7 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     started,
     add: (network) => ask(`add ${network}`),
     remove: (network) => ask(`remove ${network}`),
+    setEndpoints: (service, count) => tell(`endpoints ${service} ${count}`),
     restart: async () => {
       await running.agent[Symbol.asyncDispose]();
       running = await start();
@@ -83,10 +89,11 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
   };
 };
 
-const agentSpec = ({ networks, used, networkRendering }: WholeNodeSpec): BenchAgentSpec => ({
+const agentSpec = ({ networks, used, networkRendering, services }: WholeNodeSpec): BenchAgentSpec => ({
   networks,
   ...(used !== undefined && { used }),
   ...(networkRendering !== undefined && { networkRendering }),
+  ...(services !== undefined && { services }),
 });
 
 const QUIET_MS = 120_000;

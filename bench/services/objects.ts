@@ -17,9 +17,12 @@ const FIRST_CLUSTER_IP = 100;
 /** Two nodes, namespaces, Services and their slices. */
 export const serviceObjects = (services: number): KubeObject[] => [
   ...clusterObjects(0, 0),
-  ...Array.from({ length: NAMESPACES }, (_, index) => namespaceObject(`app-${index}`)),
+  ...serviceNamespaces(),
   ...Array.from({ length: services }, (_, index) => [serviceObject(index), sliceObject(index)]).flat(),
 ];
+
+export const serviceNamespaces = (): KubeObject[] =>
+  Array.from({ length: NAMESPACES }, (_, index) => namespaceObject(`app-${index}`));
 
 /** `namespace/name` of a Service. @param index from 0 on */
 export const serviceKey = (index: number): string => `${namespaceOf(index)}/${nameOf(index)}`;
@@ -42,7 +45,7 @@ const namespaceObject = (name: string): KubeObject => ({
   metadata: metadataOf(undefined, name),
 });
 
-const serviceObject = (index: number): KubeObject => {
+export const serviceObject = (index: number) => {
   const clusterIp = addressAt(CLUSTER_IPS, BigInt(FIRST_CLUSTER_IP + index));
   return {
     apiVersion: 'v1',
@@ -66,7 +69,7 @@ const serviceObject = (index: number): KubeObject => {
 export const sliceName = (index: number): string => `${nameOf(index)}-x2k4p`;
 
 /** @param endpoints how many, at most 16 */
-export const sliceObject = (index: number, endpoints = ENDPOINTS_OF_EACH): KubeObject => ({
+export const sliceObject = (index: number, endpoints = ENDPOINTS_OF_EACH) => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
   metadata: {
