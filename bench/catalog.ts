@@ -27,6 +27,7 @@ import { benchChurn, CHURN_NAMES } from './services/churn.ts';
 import { benchConnections, benchNodePort, CONNECTION_NAMES, NODE_PORT_NAMES } from './services/connections.ts';
 import { benchEndpointFlows, ENDPOINT_FLOWS_NAMES } from './services/endpoint-flows.ts';
 import { benchEndpoint, benchServicesStart, ENDPOINT_NAMES } from './services/index.ts';
+import { benchStartUntilOvn, START_OVN_NAMES } from './services/start-ovn.ts';
 import { benchShimRss, benchShimVersion } from './shim/index.ts';
 
 export interface Benchmark {
@@ -49,6 +50,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ENDPOINT_NAMES, run: benchEndpoint },
   { names: ENDPOINT_FLOWS_NAMES, run: benchEndpointFlows },
   { names: ['services/cold-start-10k'], run: benchServicesStart },
+  { names: START_OVN_NAMES, run: benchStartUntilOvn },
   { names: CHURN_NAMES, run: benchChurn },
   { names: CONNECTION_NAMES, run: benchConnections },
   { names: NODE_PORT_NAMES.shared, run: benchNodePort('shared') },

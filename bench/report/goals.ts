@@ -27,6 +27,8 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'services/endpoint-10k-flows-northd': undefined,
   'services/endpoint-10k-flows-raw': undefined,
   'services/cold-start-10k': 2,
+  'services/cold-start-10k-ovn': 2,
+  'services/cold-start-10k-northd': undefined,
   'services/churn-lag-p99': 500,
   'services/churn-cpu': undefined,
   'services/mirror-5k': 1.5,

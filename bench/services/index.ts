@@ -52,7 +52,7 @@ interface ServiceAgent {
 const startAgent = async (services: number, resources: AsyncDisposableStack): Promise<ServiceAgent> => {
   const folder = await temporaryFolder(resources);
   const server = resources.use(await freshServer());
-  const agent = resources.use(agentProcess(await writeObjects(folder, services), server));
+  const agent = resources.use(agentProcess(await writeServices(folder, services), server));
   await agent.line();
   return { services, agent, server };
 };
@@ -86,10 +86,10 @@ export const benchServicesStart = async ({ signal, progress }: BenchContext): Pr
   progress(`services/cold-start-10k: ${START_RUNS} times each`);
   await using resources = new AsyncDisposableStack();
   const folder = await temporaryFolder(resources);
-  const objects = await writeObjects(folder, MANY);
+  const objects = await writeServices(folder, MANY);
   const recording = join(folder, 'recording.json');
   await withServer(async (server) => {
-    await start(objects, server, recording);
+    await recordStart(objects, server, recording);
     const { transactions } = await start(objects, server);
     if (transactions > 0) throw new Error(`a restart wrote ${transactions} times where everything was right`);
   });
@@ -102,6 +102,11 @@ export const benchServicesStart = async ({ signal, progress }: BenchContext): Pr
   return [benchResult({ name: 'services/cold-start-10k', value, unit: 'ms', reference, runs: START_RUNS })];
 };
 
+/** The transactions of a start. */
+export const recordStart = async (objects: string, server: TestServer, recording: string): Promise<void> => {
+  await start(objects, server, recording);
+};
+
 const start = async (objects: string, server: TestServer, ...more: string[]): Promise<Started> => {
   await using agent = agentProcess(objects, server, ...more);
   return JSON.parse(await agent.line()) as Started;
@@ -110,7 +115,7 @@ const start = async (objects: string, server: TestServer, ...more: string[]): Pr
 const agentProcess = (objects: string, server: TestServer, ...more: string[]): LineProcess =>
   nodeProcess(join(import.meta.dirname, 'agent-process.ts'), [objects, formatRemote(server.remote), ...more]);
 
-const writeObjects = async (folder: string, services: number): Promise<string> => {
+export const writeServices = async (folder: string, services: number): Promise<string> => {
   const path = join(folder, 'objects.jsonl');
   await writePages(path, serviceObjects(services));
   return path;

@@ -1,0 +1,93 @@
+/** A start with many Services, until OVN has them: what a node that comes back waits for. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatRemote, OvsdbSession, type Remote } from '../../ovsdb/index.ts';
+import { NB_SOCKET } from '../../sandbox/plan/daemons.ts';
+import { takeTurns } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
+import { openOvnClock } from '../node/ovn-clock.ts';
+import { type OvnNode, startOvnNode } from '../node/ovn-node.ts';
+import { loadRaw, NB_GLOBAL, nodeProcess, temporaryFolder, withServer } from '../render/northbound-server.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
+import type { Started } from './agent-process.ts';
+import { recordStart, writeServices } from './index.ts';
+
+const SERVICES = 10_000;
+const RUNS = 3;
+
+export const START_OVN_NAMES = ['services/cold-start-10k-ovn', 'services/cold-start-10k-northd'] as const;
+
+/** Each start has a node of its own, where northd and ovn-controller are at work. */
+export const benchStartUntilOvn = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+  progress(`services/cold-start-10k-ovn: ${RUNS} nodes each`);
+  await using resources = new AsyncDisposableStack();
+  const folder = await temporaryFolder(resources);
+  const objects = await writeServices(folder, SERVICES);
+  const recording = join(folder, 'recording.json');
+  await withServer((server) => recordStart(objects, server, recording));
+  const { agent, raw } = await takeTurns<'agent' | 'raw', Start>(
+    { runs: RUNS, signal },
+    {
+      agent: (round) =>
+        onNode(`agent-${round}`, signal, async (remote) => {
+          await using started = nodeProcess(join(import.meta.dirname, 'agent-process.ts'), [
+            objects,
+            formatRemote(remote),
+          ]);
+          return (JSON.parse(await started.line()) as Started).ms;
+        }),
+      raw: (round) =>
+        onNode(`raw-${round}`, signal, async (remote, node) => {
+          const own = join(folder, `recording-${round}.json`);
+          await writeFile(own, (await readFile(recording, 'utf8')).replaceAll(NB_GLOBAL, await globalOf(node)));
+          return await loadRaw(own, { remote });
+        }),
+    },
+  );
+  const result = (name: string, part: keyof Start): BenchResult => {
+    const [value, reference] = [median(agent.map((one) => one[part])), median(raw.map((one) => one[part]))];
+    return benchResult({ name, value, unit: 'ms', reference, runs: RUNS });
+  };
+  const [all, northd] = START_OVN_NAMES;
+  return [result(all, 'all'), result(northd, 'northd')];
+};
+
+/** Milliseconds until the southbound database has all of it, and until br-int has. */
+interface Start {
+  readonly northd: number;
+  readonly all: number;
+}
+
+/** @param load tells what it took itself, in milliseconds */
+const onNode = async (
+  name: string,
+  signal: AbortSignal,
+  load: (remote: Remote, node: OvnNode) => Promise<number>,
+): Promise<Start> => {
+  await using node = await startOvnNode(`bench-start-${name}-${process.pid}`, signal);
+  await using clock = await openOvnClock(node);
+  await clock.done(AbortSignal.timeout(WAIT_MS));
+  // Without the start of the process.
+  const loading = await load(remoteOf(node), node);
+  const start = performance.now() - loading;
+  const { northd } = await clock.done(AbortSignal.timeout(WAIT_MS));
+  // Once more: what northd wrote in several transactions, it counted with the first.
+  const { controller } = await clock.done(AbortSignal.timeout(WAIT_MS));
+  return { northd: northd - start, all: controller - start };
+};
+
+const WAIT_MS = 120_000;
+
+const remoteOf = (node: OvnNode): Remote => ({ transport: 'unix', path: node.pathOf(NB_SOCKET) });
+
+/** Its only row, which the node made. */
+const globalOf = async (node: OvnNode): Promise<string> => {
+  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [remoteOf(node)] });
+  session.start();
+  await session.whenConnected();
+  const [found] = await session.transact([{ op: 'select', table: 'NB_Global', where: [], columns: ['_uuid'] }]);
+  await session.close();
+  const [row] = found?.rows ?? [];
+  return String((row?.['_uuid'] as readonly unknown[] | undefined)?.[1]);
+};
