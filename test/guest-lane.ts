@@ -5,7 +5,7 @@ export const GUEST_LANE = [
   'test/e2e/north-south-local.test.ts',
   'test/e2e/service-kernel-local.test.ts',
   'test/e2e/service-kernel.test.ts',
-  'test/e2e/service-names.test.ts',
+  'test/e2e/service-names-real.test.ts',
   'test/e2e/steady-kernel.test.ts',
   'test/guest/guest.test.ts',
 ];
