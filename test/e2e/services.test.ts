@@ -122,8 +122,11 @@ describe.each(['red', 'green', 'plain'])('a Service of %s', (tenant) => {
       const answers = async (): Promise<string[]> => [...new Set(await answersOf(client, target))];
       const [first = '', ...others] = await answers();
       expect(others).toEqual([]);
+      const left = names.filter((name) => name !== first);
       await applyAndWait(cluster(), [place(first, 'elsewhere')]);
-      await eventually(async () => expect(await answers()).toEqual(names.filter((name) => name !== first)));
+      // New ones first: what is sent in the very moment may bring the old one back (docs/services.md, "What does not work yet").
+      await expectAnswers(client, `${tenant}/moves`, left);
+      await eventually(async () => expect(await answers()).toEqual(left));
       await applyAndWait(cluster(), [place(first, 'moves')]);
       await expectAnswers(client, `${tenant}/moves`, names);
     }
