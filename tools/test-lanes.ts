@@ -51,12 +51,18 @@ const run = async (lane: Lane): Promise<Outcome> => {
 const vitest = async (lane: Lane): Promise<number> => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
   const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
-    stdio: ['ignore', lane === BESIDE ? 'pipe' : 'inherit', 'inherit'],
+    stdio: lane === BESIDE ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
   });
   // Two lanes in one output: of this one every line says so.
-  if (child.stdout) createInterface(child.stdout).on('line', (line) => console.log(`${lane} |${line}`));
-  return await new Promise((resolve, reject) => {
-    child.once('error', reject);
+  for (const output of [child.stdout, child.stderr]) {
+    if (output) createInterface(output).on('line', (line) => console.log(`${lane} |${line}`));
+  }
+  return await new Promise((resolve) => {
+    // It has no report then, which counts as a failure; the other lanes go on.
+    child.once('error', (error) => {
+      console.error(`${lane}: ${error.message}`);
+      resolve(1);
+    });
     child.once('close', (code) => resolve(code ?? 1));
   });
 };

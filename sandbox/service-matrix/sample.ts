@@ -5,17 +5,23 @@ import type { ExpectedCell } from './row.ts';
 
 /**
  * Each cell that has something which none before it has: of its row the network, family, protocol or source; of its source the
- * door, with each network, place and policy; of what ovn-kubernetes is said to do wrong, each source, network and place.
+ * door, with each network, place and policy; of what ovn-kubernetes is said to do wrong, each source, network and place, by TCP and
+ * UDP over both families. What SCTP shows says nothing of the others.
+ *
+ * `internalTrafficPolicy: Local` decides about ClusterIPs, most of which need no guest: of it are only rows that have no other policy.
  */
 export const sampleOf = (cells: readonly ExpectedCell[]): ExpectedCell[] => {
   const rows = [...new Set(cells.map(({ row }) => row))];
   const seen = new Set<string>();
-  return mixed(cells).filter((one) => {
+  const others = new Set(cells.filter((one) => !isItpLocal(one)).map(({ row }) => row));
+  return mixed(cells.filter((one) => !isItpLocal(one) || !others.has(one.row))).filter((one) => {
     const news = traits(one, rows.indexOf(one.row)).filter((trait) => !seen.has(trait));
     for (const trait of news) seen.add(trait);
     return news.length > 0;
   });
 };
+
+const isItpLocal = ({ cell }: ExpectedCell): boolean => cell.policy === 'ITP Local';
 
 /** Neighbours of the table differ in one thing only: the first ones would all be of TCP over IPv4. */
 const mixed = (cells: readonly ExpectedCell[]): ExpectedCell[] =>
@@ -27,6 +33,7 @@ const mixed = (cells: readonly ExpectedCell[]): ExpectedCell[] =>
 const traits = ({ cell, row: { reports } }: ExpectedCell, row: number): string[] => {
   const { from, to, owner, family, protocol, endpoints, policy, mode } = cell;
   const kind = kindOf(to);
+  const isSctp = protocol === 'SCTP';
   const all: readonly (readonly (string | number)[])[] = [
     [row, owner, family],
     [row, protocol, family],
@@ -34,9 +41,9 @@ const traits = ({ cell, row: { reports } }: ExpectedCell, row: number): string[]
     [from, to, owner],
     [from, kind, endpoints],
     [from, kind, policy],
-    ...(reports === undefined ? [] : [[row, from, kind, owner, endpoints]]),
+    ...(reports === undefined || isSctp ? [] : [[row, from, kind, owner, endpoints, protocol, family]]),
   ];
-  return all.map((values, index) => [mode, index, ...values].join());
+  return all.map((values, index) => [mode, isSctp, index, ...values].join());
 };
 
 /** What a load balancer gives is an external address like `externalIPs`. */

@@ -11,8 +11,5 @@ export const onAnyKernel: Choice = (cells) => cells.filter((one) => !needsKernel
 /** Of what is left a sample, as a guest is slow, or all of it where `UDN_SERVICE_MATRIX` says so. */
 export const onGuestKernel: Choice = (cells) => {
   const left = cells.filter(needsKernel);
-  return process.env['UDN_SERVICE_MATRIX'] === 'all' ? left : sampleOf(left.filter(mayBeSampled));
+  return process.env['UDN_SERVICE_MATRIX'] === 'all' ? left : sampleOf(left);
 };
-
-/** `internalTrafficPolicy` decides about ClusterIPs, which need no kernel: a third of the Services less. */
-const mayBeSampled = ({ cell }: ExpectedCell): boolean => cell.policy !== 'ITP Local';
