@@ -1,7 +1,7 @@
 /** A network's patch port on the gateway bridge, and what of the network flows have to know. */
 import { networkMasqueradeAddresses } from '../../../api/masquerade.ts';
 import { networkFamilies } from '../../../api/network.ts';
-import { addressOf } from '../../../net/cidr.ts';
+import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import type { NetworkId } from '../../../net/ids.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { NetworkFact } from '../../model/facts.ts';
@@ -29,6 +29,8 @@ export interface PatchFamily extends BridgeFamily {
   readonly masqueradeIp: Ip | undefined;
   /** As which the host sees the network's pods. */
   readonly managementIp: Ip | undefined;
+  /** Of the network's pods, on all nodes. */
+  readonly podSubnets: readonly Cidr[];
 }
 
 /** Undefined where this node has no part of the network. */
@@ -59,7 +61,8 @@ const patchFamilies = (site: BridgeSite, network: NetworkFact, { cluster }: View
     .filter(({ family }) => families.includes(family))
     .map((one) => {
       const ofFamily = (address: Ip): boolean => ipFamily(address) === one.family;
-      return { ...one, masqueradeIp: own.find(ofFamily), managementIp: management.find(ofFamily) };
+      const podSubnets = network.subnets.map(({ cidr }) => cidr).filter((cidr) => cidrFamily(cidr) === one.family);
+      return { ...one, masqueradeIp: own.find(ofFamily), managementIp: management.find(ofFamily), podSubnets };
     });
 };
 

@@ -176,18 +176,20 @@ const errors = ({ mac }: BridgeSite, { port, ctMark }: LocalPatch, { family }: P
 
 /**
  * The same about what another network of this node has sent to an external address: who has asked is told, by the address. Errors
- * with the address that the network's own pods have on the way out are theirs: in them they could say what they like about
- * connections of others.
+ * of the network's own pods are not let through: in them they could say what they like about connections of others. They have the
+ * address that these have on the way out, or their own, where conntrack knows no connection that they are about.
  */
 const errorsBetween = ({ mac }: BridgeSite, { port, isDefault }: LocalPatch, own: PatchFamily): Flow[] => {
-  const { family, masqueradeSubnet, nodeIp } = own;
-  const ofPods = isDefault ? nodeIp : masqueradeSubnet;
+  const { family, masqueradeSubnet, nodeIp, podSubnets } = own;
+  const ofPods = [isDefault ? nodeIp : masqueradeSubnet, ...podSubnets];
   return [
-    flow('classify', 'errorOfPods', {
-      inPort: port,
-      match: ip(family, { src: ofPods, dst: masqueradeSubnet }, 'icmp'),
-      actions: DROP,
-    }),
+    ...ofPods.map((src) =>
+      flow('classify', 'errorOfPods', {
+        inPort: port,
+        match: ip(family, { src, dst: masqueradeSubnet }, 'icmp'),
+        actions: DROP,
+      }),
+    ),
     ...ERROR_TYPES[family].map((icmp_type) =>
       flow('classify', 'errorBetween', {
         inPort: port,

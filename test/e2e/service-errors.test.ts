@@ -1,0 +1,104 @@
+/**
+ * ICMP errors between networks of a node: who sends to another network's external address hears of them, and what pods make up gets
+ * to no other network. Needs root and `make build`.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, useCluster } from './support/cluster.ts';
+import { masqueradeAddressesOf } from './support/gone-networks.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import {
+  addressTargets,
+  answeredBy,
+  type Doors,
+  doorsOf,
+  fromPod,
+  publicService,
+  whoAnswers,
+} from './support/service-doors.ts';
+
+const cluster = useCluster({ name: 'test-service-errors', ipFamily: 'dual' });
+
+const TENANTS = ['red', 'green', 'plain'] as const;
+type Tenant = (typeof TENANTS)[number];
+const NODE = 'node-1';
+const EMPTY = (tenant: Tenant): Doors => ({ ...doorsOf(TENANTS.indexOf(tenant)), ingress: [] });
+const client = (tenant: Tenant): string => `${tenant}/${tenant}-client`;
+/** OpenFlow has the first 15 characters of a port's name. */
+const PATCH = { red: 'patch-br-ex_red', green: 'patch-br-ex_gre', plain: 'patch-br-ex_nod' } as const;
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), [
+    ...['red', 'green'].map((tenant) => namespace(tenant)),
+    plainNamespace('plain'),
+    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
+    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...TENANTS.flatMap((tenant) => [
+      publicService(tenant, 'empty', 'nobody', EMPTY(tenant)),
+      pod(tenant, `${tenant}-client`, NODE),
+    ]),
+  ]);
+}, 120_000);
+
+/** Packets that came out of a network's gateway router as ICMP errors for another network. */
+const passed = async (tenant: Tenant): Promise<number> => {
+  const { stdout } = await cluster().node(NODE, ['ovs-ofctl', '--names', 'dump-flows', 'br-ex', 'table=0']);
+  const flows = stdout.split('\n').filter((line) => line.includes('priority=125,') && line.includes(PATCH[tenant]));
+  expect(flows.length).toBeGreaterThan(0);
+  return flows.reduce((sum, line) => sum + Number(/n_packets=(\d+)/.exec(line)?.[1]), 0);
+};
+
+describe.each(TENANTS)('a pod of %s', (tenant) => {
+  const others = TENANTS.filter((one) => one !== tenant);
+
+  it('makes up ICMP errors that reach no other network', async () => {
+    const before = await passed(tenant);
+    const sent = await fromPod(cluster(), client(tenant))(
+      ['python3', '-c', FORGE, ...[1, 2, 3].flatMap(masqueradeAddressesOf)],
+      { input: '' },
+    );
+    expect(sent.stdout.trim()).toBe('36');
+    // What came through would be counted by now: refusals of its own Service are, which come after it.
+    for (const other of others) await whoAnswers(fromPod(cluster(), client(other)), addressTargets(EMPTY(tenant)));
+    await eventually(async () => expect(await passed(tenant)).toBeGreaterThan(before));
+    const refusals = 2 * others.length;
+    expect(await passed(tenant)).toBeLessThanOrEqual(before + refusals);
+  });
+
+  it.each(others)('is refused at once at an external address of %s without endpoints, also by UDP', async (other) => {
+    const targets = addressTargets(EMPTY(other));
+    await eventually(async () =>
+      expect(await whoAnswers(fromPod(cluster(), client(tenant)), targets)).toEqual(answeredBy(targets, ['(refused)'])),
+    );
+  });
+});
+
+/**
+ * Three errors to each address given: that a port, a host, or a larger packet does not get there, about UDP which that address has
+ * sent to an address outside. Prints how many were sent.
+ */
+const FORGE = `
+import ipaddress, socket, struct, sys
+def checksum(data):
+    total = sum(struct.unpack('!%dH' % (len(data) // 2), data))
+    while total >> 16: total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+udp = struct.pack('!HHHH', 40000, 53, 8, 0)
+sent = 0
+for text in sys.argv[1:]:
+    ip = ipaddress.ip_address(text)
+    if ip.version == 4:
+        inner = struct.pack('!BBHHHBBH', 0x45, 0, 28, 1, 0, 60, 17, 0) + ip.packed + bytes([8, 8, 8, 8]) + udp
+        raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        for kind, code in ((3, 3), (3, 1), (3, 4)):
+            head = struct.pack('!BBHI', kind, code, 0, 1200)
+            head = struct.pack('!BBHI', kind, code, checksum(head + inner), 1200)
+            raw.sendto(head + inner, (text, 0)); sent += 1
+    else:
+        outside = ipaddress.ip_address('2001:db8::53').packed
+        inner = struct.pack('!IHBB', 0x60000000, 8, 17, 60) + ip.packed + outside + udp
+        raw = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+        for kind, code in ((1, 4), (1, 3), (2, 0)):
+            raw.sendto(struct.pack('!BBHI', kind, code, 0, 1300) + inner, (text, 0, 0, 0)); sent += 1
+print(sent)
+`;
