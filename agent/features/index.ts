@@ -18,6 +18,7 @@ import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
 import { serviceFlows } from './service-flows/index.ts';
+import { serviceHostEndpoints } from './service-host-endpoints/index.ts';
 import { hostInternalServices, serviceInternal } from './service-internal/index.ts';
 import { hostServices, serviceNftables } from './service-nftables/index.ts';
 import { loadBalancerGroups, services } from './services/index.ts';
@@ -53,6 +54,7 @@ export const FEATURES: readonly Feature[] = [
   loadBalancerGroups,
   services,
   serviceFlows,
+  serviceHostEndpoints,
   hostServices,
   serviceNftables,
   hostInternalServices,

@@ -2,6 +2,7 @@
 import type { BalancerStatus, ServiceStatus } from '../../api/agent-status.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { Ip } from '../../net/ip.ts';
 import type { AnyFragment, AnyMember } from '../../ovsdb/desired/types.ts';
 import { networkSlices } from '../features/services/endpoints.ts';
 import type { FactStore } from '../model/fact-store.ts';
@@ -41,7 +42,8 @@ const serviceStatus = (service: ServiceFact, sources: ServiceSources): ServiceSt
   const key = `${namespace}/${name}`;
   const found = networkFound(service, sources);
   const slices = facts.get('serviceSlices', key) ?? [];
-  const counting = found.fact && networkSlices(found.fact, slices, cluster);
+  const isNodeAddress = (ip: Ip): boolean => facts.get('nodeAddress', ip) === true;
+  const counting = found.fact && networkSlices(found.fact, slices, { cluster, isNodeAddress });
   const used = new Set(counting?.slices.map((slice) => slice.name));
   return {
     namespace,

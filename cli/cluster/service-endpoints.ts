@@ -3,6 +3,7 @@ import {
   type Backends,
   backendsOf,
   type EndpointNetwork,
+  type EndpointView,
   networkSlices,
   type ReservedRanges,
   withPort,
@@ -41,7 +42,7 @@ export const serviceEndpoints = (
   states: readonly SliceState[],
 ): ServiceEndpoints => {
   const slices = states.flatMap(({ fact }) => fact ?? []);
-  const backends = networkSlices(network, slices, UNKNOWN_RANGES);
+  const backends = networkSlices(network, slices, UNKNOWN);
   const items = clusterIps.map((ip) => clusterIpItem(ip, ports, backends));
   return {
     clusterIps: items,
@@ -62,6 +63,9 @@ export const UNKNOWN_RANGES: ReservedRanges = {
   transitSubnets: [],
   masqueradeSubnets: [],
 };
+
+/** A tenant may not read nodes either: the cluster manager says which pods are on them. */
+const UNKNOWN: EndpointView = { cluster: UNKNOWN_RANGES, isNodeAddress: () => true };
 
 const clusterIpItem = (ip: Ip, ports: readonly ServicePort[], backends: Backends): ClusterIpItem => {
   const family = ipFamily(ip);

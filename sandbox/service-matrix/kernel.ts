@@ -7,7 +7,7 @@ export const needsKernel = ({ cell, row }: ExpectedCell): boolean =>
   cell.protocol === 'SCTP' || (cell.mode === 'local' ? passesVrf(cell) : row.needsKernel === true);
 
 /** In local gateway mode all that tenants send out of their networks, and all that comes to them, but for what their switch does. */
-const passesVrf = ({ from, to, owner }: Cell): boolean => {
-  const byItsSwitch = from === 'pod of the network' && to !== 'node port of another node';
+const passesVrf = ({ from, to, owner, endpoints }: Cell): boolean => {
+  const byItsSwitch = from === 'pod of the network' && to !== 'node port of another node' && endpoints !== 'nodes';
   return from === 'pod of another tenant' || (owner !== 'default' && !byItsSwitch);
 };

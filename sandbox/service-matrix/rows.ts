@@ -43,9 +43,6 @@ const here = (...as: Seen[]): Answered => ({ by: 'here', as });
 const REFUSED = 'Without endpoints a Service refuses at once, as kube-proxy does.';
 
 /** Known limits, as docs/services.md says them (rows.test.ts). */
-const NO_MIRROR =
-  'Host-network pods as endpoints of a tenant’s Service: mirrors have their nodes’ addresses, which are none of the network, so ' +
-  'they are left out.';
 const NO_ROUTE_OF_HOSTS = 'The host does not reach ClusterIPs of tenants.';
 
 export const LEFT_OUT: readonly LeftOut[] = [
@@ -74,7 +71,21 @@ const OF_OWN_PODS = among({ from: OWN_POD, to: NEAR_DOORS }, [
     why: 'As within the cluster, whatever is said for clients outside (kube-proxy: KUBE-EXT, pod traffic).',
   },
   { endpoints: NOBODY, expect: 'refused', why: REFUSED },
-  { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', isNotYet: true, why: NO_MIRROR },
+  ...among({ owner: TENANTS, endpoints: ON_NODES }, [
+    {
+      to: CLUSTER_IP,
+      policy: ITP_LOCAL,
+      expect: here('masquerade'),
+      why: 'KEP-2086; by the gateway bridge to the node.',
+    },
+    {
+      to: CLUSTER_IP,
+      policy: ITP_CLUSTER,
+      expect: all('masquerade', 'node'),
+      why: 'To the node itself by the gateway bridge, to another one as to anywhere outside.',
+    },
+    { to: OWN_NODE_AND_EXTERNAL, expect: all('masquerade', 'node'), why: 'The same.' },
+  ]),
   ...among({ owner: DEFAULT, endpoints: ON_NODES }, [
     { to: CLUSTER_IP, policy: ITP_LOCAL, expect: here('itself'), why: 'KEP-2086.' },
     {
@@ -105,8 +116,7 @@ const AT_ANOTHER_NODE: readonly Row[] = [
     { endpoints: THERE, expect: 'refused', why: 'KEP-1669, externalTrafficPolicy: endpoints of other nodes are none.' },
   ]),
   { endpoints: NOBODY, expect: 'refused', why: REFUSED },
-  { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', isNotYet: true, why: NO_MIRROR },
-  ...among({ owner: DEFAULT, endpoints: ON_NODES }, [
+  ...among({ endpoints: ON_NODES }, [
     { policy: ETP_LOCAL, expect: here('node'), why: 'The node itself keeps the address, too.' },
     {
       policy: ETP_CLUSTER,
@@ -127,8 +137,7 @@ const BY_THE_HOST: readonly Row[] = [
     reports: [4736, 5410, 5419],
   },
   { endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
-  { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', needsKernel: true, isNotYet: true, why: NO_MIRROR },
-  { owner: DEFAULT, endpoints: ON_NODES, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
+  { endpoints: ON_NODES, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
 ];
 
 const BY_GATEWAY_ROUTERS: readonly Row[] = [
@@ -153,8 +162,7 @@ const BY_GATEWAY_ROUTERS: readonly Row[] = [
       why: 'From gateway router to gateway router.',
     },
     { endpoints: NOBODY, expect: 'refused', why: REFUSED },
-    { endpoints: ON_NODES, owner: TENANTS, expect: 'refused', isNotYet: true, why: NO_MIRROR },
-    { endpoints: ON_NODES, owner: DEFAULT, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
+    { endpoints: ON_NODES, expect: all('masquerade', 'node'), needsKernel: true, why: 'As pods.' },
   ]),
 ];
 
@@ -226,10 +234,9 @@ const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
     {
       to: OWN_NODE_AND_EXTERNAL,
       endpoints: ON_NODES,
-      expect: 'refused',
+      expect: all('masquerade', 'node'),
       needsKernel: true,
-      isNotYet: true,
-      why: NO_MIRROR,
+      why: 'To the node itself by its masquerade address; another node sees this one.',
     },
   ]),
 ]);
@@ -242,8 +249,7 @@ const FROM_OUTSIDE: readonly Row[] = [
       { endpoints: THERE, expect: 'refused', why: 'externalTrafficPolicy: endpoints of other nodes are none.' },
     ]),
     { endpoints: NOBODY, expect: 'refused', why: REFUSED },
-    { owner: TENANTS, endpoints: ON_NODES, expect: 'refused', isNotYet: true, why: NO_MIRROR },
-    ...among({ owner: DEFAULT, endpoints: ON_NODES }, [
+    ...among({ endpoints: ON_NODES }, [
       { policy: ETP_LOCAL, expect: here('itself'), why: 'The node itself keeps the client’s address, too.' },
       {
         to: EXTERNAL,

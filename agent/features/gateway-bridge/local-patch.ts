@@ -1,6 +1,7 @@
 /** A network's patch port on the gateway bridge, and what of the network flows have to know. */
 import { networkMasqueradeAddresses } from '../../../api/masquerade.ts';
 import { networkFamilies } from '../../../api/network.ts';
+import { nodeJoinAddresses } from '../../../api/network-keys.ts';
 import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import type { NetworkId } from '../../../net/ids.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
@@ -8,7 +9,7 @@ import type { NetworkFact } from '../../model/facts.ts';
 import { patchPortName } from '../../model/host-names.ts';
 import { CT_MARKS, networkCtMark } from '../../model/registry/marks.ts';
 import type { View } from '../../model/view.ts';
-import { localNetwork } from '../local-network.ts';
+import { localNetwork, ofNetworkFamilies } from '../local-network.ts';
 import type { BridgeFamily, BridgeSite } from './site.ts';
 
 export interface LocalPatch {
@@ -27,6 +28,8 @@ export interface LocalPatch {
 export interface PatchFamily extends BridgeFamily {
   /** As which the network's packets come out of OVN; absent on the default network, which may have any. */
   readonly masqueradeIp: Ip | undefined;
+  /** As which its gateway router sends on what load balancers take; absent where it is the node, and while that is unknown. */
+  readonly routerIp: Ip | undefined;
   /** As which the host sees the network's pods. */
   readonly managementIp: Ip | undefined;
   /** Of the network's pods, on all nodes. */
@@ -51,19 +54,33 @@ export const localPatch = (site: BridgeSite, name: string, view: View): LocalPat
 };
 
 /** Undefined when there are no masquerade addresses for the network, which `gateway-routers` tells. */
-const patchFamilies = (site: BridgeSite, network: NetworkFact, { cluster }: View): PatchFamily[] | undefined => {
+const patchFamilies = (site: BridgeSite, network: NetworkFact, view: View): PatchFamily[] | undefined => {
+  const { cluster } = view;
   const isDefault = network.role === 'default';
   const own = isDefault ? [] : networkMasqueradeAddresses(cluster, network.id, 'gateway');
   const management = isDefault ? [] : networkMasqueradeAddresses(cluster, network.id, 'management');
   if (own === undefined || management === undefined) return undefined;
   const families = networkFamilies(network);
+  const routerIps = isDefault ? [] : joinIps(network, view);
   return site.families
     .filter(({ family }) => families.includes(family))
     .map((one) => {
       const ofFamily = (address: Ip): boolean => ipFamily(address) === one.family;
       const podSubnets = network.subnets.map(({ cidr }) => cidr).filter((cidr) => cidrFamily(cidr) === one.family);
-      return { ...one, masqueradeIp: own.find(ofFamily), managementIp: management.find(ofFamily), podSubnets };
+      return {
+        ...one,
+        masqueradeIp: own.find(ofFamily),
+        routerIp: routerIps.find(ofFamily),
+        managementIp: management.find(ofFamily),
+        podSubnets,
+      };
     });
+};
+
+const joinIps = (network: NetworkFact, view: View): readonly Ip[] => {
+  const node = view.nodeFact(view.node)?.id;
+  const subnets = ofNetworkFamilies(network, network.joinSubnets);
+  return (node === undefined ? [] : (nodeJoinAddresses(subnets, node) ?? [])).map(addressOf);
 };
 
 const ETHERNET_HEADER = 14;

@@ -5,6 +5,7 @@ import { linkLocalFromMac } from '../../../net/mac.ts';
 import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../model/registry/marks.ts';
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
+import { hostEndpointAnswers, toHostEndpoint } from './host-endpoints.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
 import { asking, QUESTION } from './neighbour-flows.ts';
 import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
@@ -21,16 +22,17 @@ export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   ...(site.isLocal || site.uplink === undefined ? [] : ofServices(site, patch, site.uplink)),
 ];
 
-/** Services send what the host has to answer to the host's masquerade address, from the node's own. */
-const withServices = ({ port, extraHostIps }: LocalPatch, own: PatchFamily): Flow[] => {
+/**
+ * Services send what the host has to answer to the host's masquerade address: of the default network from the node's own, of a
+ * tenant from its gateway router's.
+ */
+const withServices = (patch: LocalPatch, own: PatchFamily): Flow[] => {
+  const { port, extraHostIps, isDefault } = patch;
   const { family, nodeIp, hostIp, masqueradeSubnet, serviceSubnets } = own;
   const toHairpin = { commit: true, table: 'hairpin', zone: CT_ZONES.hostMasquerade } as const;
+  const router = isDefault ? nodeIp : own.routerIp;
   return [
-    flow('classify', 'masquerade', {
-      inPort: port,
-      match: ip(family, { src: nodeIp, dst: hostIp }),
-      actions: [ct({ ...toHairpin, nat: { dst: nodeIp } })],
-    }),
+    ...(router === undefined ? [] : [toHostEndpoint(patch, own, { src: router })]),
     ...extraHostIps
       .filter((extra) => ipFamily(extra) === family && extra !== nodeIp && extra !== hostIp)
       .map((dst) =>
@@ -78,11 +80,19 @@ const replies = (patch: LocalPatch, { family }: PatchFamily): Flow[] =>
     }),
   );
 
-/** Packets leave with the node's address. Of a tenant only those that its gateway router has translated. */
+/**
+ * Packets leave with the node's address. Of a tenant only those that its gateway router has translated, and what its load balancers
+ * there send to endpoints that are other nodes.
+ */
 const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: string): Flow[] => {
-  const { family, nodeIp, masqueradeIp } = own;
+  const { family, nodeIp, masqueradeIp, routerIp } = own;
   const translate = ct({ commit: true, zone: CT_ZONES.external, nat: { src: nodeIp }, mark: patch.ctMark });
   const fromRouter = { dl_src: site.mac };
+  const toOtherNodes = flow('classify', 'egress', {
+    inPort: patch.port,
+    match: { ...fromRouter, ...ip(family, { src: routerIp }) },
+    actions: [translate, output(uplink)],
+  });
   return [
     flow('classify', 'nodeSnat', {
       inPort: patch.port,
@@ -97,6 +107,7 @@ const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: s
         output(uplink),
       ],
     }),
+    ...(routerIp === undefined ? [] : [toOtherNodes]),
   ];
 };
 
@@ -228,6 +239,7 @@ const tenant = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   flow('classify', 'spoofed', { inPort: patch.port, actions: DROP }),
   ...patch.families.flatMap(({ family, managementIp }) => [
     byMark(site, patch, family),
+    hostEndpointAnswers(site, patch, family),
     flow('services', 'tenantSource', { match: ip(family, { src: managementIp }), actions: DROP }),
   ]),
   ...(patch.largestFrame === undefined

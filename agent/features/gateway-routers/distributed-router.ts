@@ -1,4 +1,5 @@
 /** What the router before the gateways, of whatever topology, needs to know of this node's gateway. */
+import { type ClusterConfig, masqueradeAddresses } from '../../../api/cluster-config.ts';
 import { managementIp } from '../../../api/network.ts';
 import { cidrFamily } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
@@ -33,6 +34,24 @@ export const routesOut = (site: GatewaySite, { router, nextHops }: WayOut): Nort
     if (nexthop === undefined) return [];
     return [staticRoute(router, { prefix: subnet, policy: 'src-ip', nexthop, externalIds: site.externalIds })];
   });
+
+/**
+ * To endpoints of Services that are this node itself, as the host's masquerade address. In shared mode that is the way out anyway.
+ * The default network's pods reach the node by the management port.
+ */
+export const routesToHost = (
+  { network, gateway, nodeAddresses, externalIds }: GatewaySite,
+  { router, nextHops }: WayOut,
+  cluster: ClusterConfig,
+): Northbound[] => {
+  if (network.role === 'default' || gateway.mode === 'shared') return [];
+  return masqueradeAddresses(cluster, 'host')
+    .filter((ip) => nodeAddresses.some((address) => cidrFamily(address) === ipFamily(ip)))
+    .flatMap((prefix) => {
+      const nexthop = nextHops.find((hop) => ipFamily(hop) === ipFamily(prefix));
+      return nexthop === undefined ? [] : [staticRoute(router, { prefix, nexthop, externalIds })];
+    });
+};
 
 export const nodeAddressPolicies = (
   site: GatewaySite,

@@ -96,16 +96,23 @@ describe('local gateway mode', () => {
     expect(ofRouter({ mode: 'shared' }, 'isolatednet_ovn_cluster_router')).toBeUndefined();
   });
 
-  it('differs in that option and in the next hop of what leaves, and in nothing else', () => {
+  it('differs in that option, in the next hop of what leaves and in a way to the host, and in nothing else', () => {
     const lines = (mode: WorkedInput['mode']) =>
       JSON.stringify(worked({ mode, families: 'dual' }).render().northbound, undefined, 1).split('\n');
     const [shared, local] = [lines('shared'), lines('local')];
     const only = (one: readonly string[], other: readonly string[]) => one.filter((line) => !other.includes(line));
-    expect(only(local, shared).map((line) => line.trim())).toEqual([
+    const changed = only(local, shared).map((line) => line.trim());
+    expect(changed.filter((line) => !line.includes('Static_Route'))).toEqual([
       '"ct-commit-all": "true"',
+      '"ip_prefix": "169.254.169.2",',
+      '"ip_prefix": "fd69::2",',
       '"nexthop": "192.168.1.2",',
       '"nexthop": "fd00:192:168:1::2",',
     ]);
+    const toHost = rows(worked({ mode: 'local', families: 'dual' }), 'Logical_Router_Static_Route').filter((one) =>
+      ['169.254.169.2', 'fd69::2'].includes(String(one['ip_prefix'])),
+    );
+    expect(toHost.map(({ nexthop }) => nexthop)).toEqual(['100.65.0.4', 'fd99::4']);
     const nextHops = (mode: WorkedInput['mode']) =>
       rows(worked({ mode, families: 'dual' }), 'Logical_Router_Static_Route')
         .filter(({ policy }) => policy === 'src-ip')

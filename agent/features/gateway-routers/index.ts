@@ -18,7 +18,7 @@ export const gatewayRouters: FeatureOver<'network'> = {
     const site = gatewaySite(network, view);
     if (site === undefined) return EMPTY_FRAGMENT;
     if (!isSite(site)) return { diagnostics: [site] };
-    const link = site.network.topology === 'layer2' ? layer2Link(site) : layer3Link(site, view);
+    const link = site.network.topology === 'layer2' ? layer2Link(site, view) : layer3Link(site, view);
     return { northbound: merge(gatewayRouter(site, view), externalSwitch(site, view), link) };
   },
 };

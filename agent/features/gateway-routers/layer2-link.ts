@@ -11,16 +11,17 @@ import {
   transitRouterToSwitchPortName,
 } from '../../model/names.ts';
 import { transitRouterPortKey } from '../../model/registry/tunnel-keys.ts';
+import type { View } from '../../model/view.ts';
 import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
 import { routerPort } from '../port-rows.ts';
 import { staticRoute } from '../router-rows.ts';
-import { nodeAddressPolicies, routesOut } from './distributed-router.ts';
+import { nodeAddressPolicies, routesOut, routesToHost } from './distributed-router.ts';
 import type { GatewaySite } from './site.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
-export const layer2Link = (site: GatewaySite): Northbound => {
+export const layer2Link = (site: GatewaySite, { cluster }: Pick<View, 'cluster'>): Northbound => {
   const { network, links, nodeAddresses } = site;
   const way = {
     router: transitRouterName(network.name),
@@ -34,6 +35,7 @@ export const layer2Link = (site: GatewaySite): Northbound => {
     ...routesIn(site),
     ...routesToJoinAddresses(site),
     ...routesOut(site, way),
+    ...routesToHost(site, way, cluster),
     ...nodeAddressPolicies(site, way, nodeAddresses.map(addressOf)),
   );
 };

@@ -18,7 +18,7 @@ import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
 import { portToRouter, routerPort } from '../port-rows.ts';
 import { staticRoute } from '../router-rows.ts';
-import { nodeAddressPolicies, routesOut } from './distributed-router.ts';
+import { nodeAddressPolicies, routesOut, routesToHost } from './distributed-router.ts';
 import type { GatewaySite } from './site.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -40,6 +40,7 @@ export const layer3Link = (site: GatewaySite, view: View): Northbound => {
       .map(addressOf)
       .map((ip) => staticRoute(way.router, { prefix: ip, nexthop: ip, externalIds: site.externalIds })),
     ...routesOut(site, way),
+    ...routesToHost(site, way, view.cluster),
     ...nodeAddressPolicies(site, way, destinations(site, view)),
   );
 };

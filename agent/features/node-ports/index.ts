@@ -30,7 +30,7 @@ export const nodePorts: FeatureOver<'service'> = {
       if (port === undefined) return [];
       // Where nothing comes in by node ports, no endpoint is reached.
       const isReached = node.hasRouter && node.hasNodePorts;
-      const slices = isReached ? networkSlices(network, view.serviceSlices(key), view.cluster).slices : [];
+      const slices = isReached ? networkSlices(network, view.serviceSlices(key), view).slices : [];
       return [{ kind: 'health-check', service: key, port, localEndpoints: localEndpoints(service, slices, view.node) }];
     };
     const external = externalAddresses(service, network, view, node);

@@ -52,6 +52,6 @@ const nodePortIps = ({ families }: BridgeSite, view: View): Ip[] => {
 };
 
 const hasEndpointHere = (key: string, { network }: PublishedService, view: View): boolean =>
-  networkSlices(network, view.serviceSlices(key), view.cluster).slices.some((slice) =>
+  networkSlices(network, view.serviceSlices(key), view).slices.some((slice) =>
     [...slice.ready, ...slice.terminating].some(({ node }) => node === view.node),
   );

@@ -77,7 +77,7 @@ const elements = (comment: string, service: ServiceFact, view: View): Element[] 
   if (view.gateway(view.node) === undefined) return [];
   const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
   if (network?.role !== 'default') return [];
-  const { slices } = networkSlices(network, view.serviceSlices(comment), view.cluster);
+  const { slices } = networkSlices(network, view.serviceSlices(comment), view);
   const node = localNode(network, view);
   return service.ports.flatMap((port) => {
     const own = hostEndpointsOf(slices, port, node);

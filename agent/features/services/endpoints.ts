@@ -15,6 +15,13 @@ export type ReservedRanges = Pick<
   'serviceSubnets' | 'joinSubnets' | 'udnJoinSubnets' | 'transitSubnets' | 'masqueradeSubnets'
 >;
 
+/** Of the agent's view, all that decides which endpoints count. */
+export interface EndpointView {
+  readonly cluster: ReservedRanges;
+  /** See `View`. */
+  isNodeAddress(ip: Ip): boolean;
+}
+
 /** The slices of a Service that count on its network, without the addresses that do not. */
 export interface Backends {
   readonly slices: readonly SliceFact[];
@@ -25,28 +32,29 @@ export interface Backends {
 /**
  * Slices are written by whoever may write them in the namespace, and OVN sends wherever they say, with the network's own
  * routers: only to addresses of the network. On the default network there are also the nodes and what is outside, and no
- * address that is part of how networks are kept apart.
+ * address that is part of how networks are kept apart. On others there are the nodes, where the cluster manager has found
+ * host-network pods.
  */
-export const networkSlices = (
-  network: EndpointNetwork,
-  slices: readonly SliceFact[],
-  cluster: ReservedRanges,
-): Backends => {
-  const isOwn = isInside(network);
-  const isAllowed = network.role === 'default' ? (ip: Ip) => isOwn(ip) || !isReserved(cluster, ip) : isOwn;
+export const networkSlices = (network: EndpointNetwork, slices: readonly SliceFact[], view: EndpointView): Backends => {
+  const isAllowed = (slice: SliceFact, { ip, node }: EndpointFact): boolean => {
+    if (isInside(network, ip)) return true;
+    if (isReserved(view.cluster, ip)) return false;
+    return network.role === 'default' || (slice.madeFor === 'primary' && node !== undefined && view.isNodeAddress(ip));
+  };
   const refused: Ip[] = [];
-  const allowed = (endpoints: readonly EndpointFact[]): readonly EndpointFact[] => {
-    const bad = endpoints.filter(({ ip }) => !isAllowed(ip));
-    if (bad.length === 0) return endpoints;
-    refused.push(...bad.map(({ ip }) => ip));
-    return endpoints.filter(({ ip }) => isAllowed(ip));
+  const allowed = (slice: SliceFact, endpoints: readonly EndpointFact[]): readonly EndpointFact[] => {
+    const counting = endpoints.filter((endpoint) => isAllowed(slice, endpoint));
+    if (counting.length === endpoints.length) return endpoints;
+    const kept = new Set(counting);
+    refused.push(...endpoints.filter((endpoint) => !kept.has(endpoint)).map(({ ip }) => ip));
+    return counting;
   };
   const counting = slices.filter((slice) => isFor(slice, network));
   return {
     slices: counting.map((slice) => ({
       ...slice,
-      ready: allowed(slice.ready),
-      terminating: allowed(slice.terminating),
+      ready: allowed(slice, slice.ready),
+      terminating: allowed(slice, slice.terminating),
     })),
     refused,
   };
@@ -77,10 +85,9 @@ const isFor = ({ madeFor, network: of }: SliceFact, { name, role }: EndpointNetw
   return role === 'default' ? madeFor === 'default' : madeFor === 'primary' && of === name;
 };
 
-const isInside =
-  ({ subnets }: EndpointNetwork) =>
-  (ip: Ip): boolean =>
-    subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
+/** Of the network itself, on whichever node. */
+export const isInside = ({ subnets }: Pick<EndpointNetwork, 'subnets'>, ip: Ip): boolean =>
+  subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
 
 const reservedSubnets = (cluster: ReservedRanges): readonly Cidr[] => {
   const known = reservedSubnetsOf.get(cluster);

@@ -52,7 +52,7 @@ export const services: FeatureOver<'service'> = {
     const network = service && localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
     if (service === undefined || network === undefined) return EMPTY_FRAGMENT;
     const { cluster } = view;
-    const backends = networkSlices(network, view.serviceSlices(key), cluster);
+    const backends = networkSlices(network, view.serviceSlices(key), view);
     const node = localNode(network, view);
     const external = externalAddresses(service, network, view, node);
     const configs = loadBalancerConfigs({ service, network, backends, node, external, masquerade: fixed(cluster) });

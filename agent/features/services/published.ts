@@ -53,8 +53,8 @@ export const publishedService = (key: string, view: View): PublishedService | un
   const service = { ...found, clusterIps: found.clusterIps.filter((ip) => families.includes(ipFamily(ip))) };
   const node = localNode(network, view);
   const external = externalAddresses(service, network, view, node);
-  const staysHere = service.externalTrafficPolicy === 'Local' && network.role === 'default';
-  const { slices } = staysHere ? networkSlices(network, view.serviceSlices(key), view.cluster) : { slices: [] };
+  const staysHere = service.externalTrafficPolicy === 'Local';
+  const { slices } = staysHere ? networkSlices(network, view.serviceSlices(key), view) : { slices: [] };
   const ports = service.ports.map((port) => ({
     ...port,
     nodePort: external.nodePort(port),

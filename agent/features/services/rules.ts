@@ -1,10 +1,9 @@
 /** What OVN is to do with what comes to one port of a Service on this node. Reference: docs/services.md. */
 import type { ServicePort } from '../../../api/service.ts';
-import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
 import { chooseEndpoints, type Place, type Target, targetsOf } from './choice.ts';
-import { type Backends, type EndpointNetwork, withPort } from './endpoints.ts';
+import { type Backends, type EndpointNetwork, isInside, withPort } from './endpoints.ts';
 import type { ExternalAddresses } from './external-addresses.ts';
 
 /** What of this node matters. Of what is not looked at, no Service has to be told when it changes. */
@@ -90,7 +89,7 @@ const backingsOf = (input: RuleInput, port: ServicePort): ReadonlyMap<Family, Ba
 const backingOf = (input: RuleInput, port: ServicePort, family: Family): Backing => {
   const { cluster, local, isOfPlace } = chooseEndpoints(targetsOf(input.backends.slices, port, family), input.node);
   const { service, network } = input;
-  const isOutside = (ip: Ip): boolean => !network.subnets.some(({ cidr }) => cidrContainsIp(cidr, ip));
+  const isOutside = (ip: Ip): boolean => !isInside(network, ip);
   const hasLocal = service.externalTrafficPolicy === 'Local' || service.internalTrafficPolicy === 'Local';
   const used = hasLocal ? [...cluster, ...local] : cluster;
   const outside = new Set(used.map(({ endpoint }) => endpoint.ip).filter(isOutside));
@@ -101,13 +100,21 @@ const backingOf = (input: RuleInput, port: ServicePort, family: Family): Backing
   };
 };
 
-/** Behind the gateway router is the host, which answers itself only when it is called by another address than its own. */
-const sides = (targets: readonly Target[], outside: ReadonlySet<Ip>, { node, masquerade }: RuleInput): Sides => {
-  const onSwitch = texts(targets, (ip) => ip);
-  if (outside.size === 0) return { onSwitch, onRouter: onSwitch };
+/**
+ * Behind the gateway router is the host, which answers itself only when it is called by another address than its own. Pods of the
+ * default network reach it by the management port; of a tenant's that port is in a VRF, where no process of the node listens.
+ */
+const sides = (
+  targets: readonly Target[],
+  outside: ReadonlySet<Ip>,
+  { network, node, masquerade }: RuleInput,
+): Sides => {
+  const asTheyAre = texts(targets, (ip) => ip);
+  if (outside.size === 0) return { onSwitch: asTheyAre, onRouter: asTheyAre };
   const own = new Set(node.addresses.filter((ip) => outside.has(ip)));
   const asHost = (ip: Ip): Ip | undefined => masquerade.host.find((one) => ipFamily(one) === ipFamily(ip));
-  return { onSwitch, onRouter: texts(targets, (ip) => (own.has(ip) && asHost(ip)) || ip) };
+  const onRouter = texts(targets, (ip) => (own.has(ip) && asHost(ip)) || ip);
+  return { onSwitch: network.role === 'default' ? asTheyAre : onRouter, onRouter };
 };
 
 const texts = (targets: readonly Target[], address: (ip: Ip) => Ip): readonly string[] => [

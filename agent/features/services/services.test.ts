@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseIp } from '../../../net/ip.ts';
 import type { TestCluster } from '../../testing/cluster.ts';
 import { serviceCluster } from '../../testing/service-cluster.ts';
 
@@ -89,6 +90,28 @@ describe('a Service of a tenant', () => {
         message: `nothing is sent to its endpoint ${told}: not an address that network red_net has endpoints at`,
       });
     }
+  });
+
+  it('sends to nodes where the cluster manager has found host-network pods, and to no other address of theirs', () => {
+    const pods = [
+      { ip: '172.30.0.2', node: 'node1' },
+      { ip: '172.30.0.3', node: 'node2' },
+      { ip: '172.30.0.4', node: 'node2' },
+      '172.30.0.3',
+    ];
+    const web = (slice: object) => {
+      const it = serviceCluster().service('red/web', HTTP);
+      for (const ip of ['172.30.0.2', '172.30.0.3']) it.facts.set('nodeAddress', parseIp(ip), true);
+      return it.slices('red/web', { ...slice, ports: ['http:TCP/8080'], ready: pods });
+    };
+    const mirrored = web(mirror('red_net'));
+    expect(vips(mirrored, 'red_net_Service_red/web_TCP_node_router+switch_node1')).toEqual({
+      '172.16.1.7:80': '169.254.0.2:8080,172.30.0.3:8080',
+    });
+    expect(mirrored.render().diagnostics).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('its endpoint 172.30.0.4 and 1 more') }),
+    );
+    expect(vips(web({ madeFor: 'any' }), 'red_net_Service_red/web_TCP_cluster')).toEqual({ '172.16.1.7:80': '' });
   });
 
   it('without a selector has slices that somebody has written; mirrors of another network do not count', () => {

@@ -95,6 +95,10 @@ export const FLOW_PRIORITIES = {
   },
   services: {
     allowedForAll: rank(300, 'Services of the default network that all networks reach: the Kubernetes API, DNS'),
+    ofHostEndpoint: rank(
+      260,
+      'answers of this node as an endpoint: to the tenant that has asked, by what conntrack notes',
+    ),
     byMark: rank(250, 'by the mark of a network'),
     tenantSource: rank(200, 'drop what pods of tenant networks send to services of others'),
     default: rank(100, 'everything else is for the default network'),
