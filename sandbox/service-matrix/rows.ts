@@ -34,7 +34,9 @@ const LOCAL_MODE: readonly Cell['mode'][] = ['local'];
 const OWN_POD: readonly Source[] = ['pod of the network'];
 const TENANT_POD: readonly Source[] = ['pod of another tenant'];
 const DEFAULT_POD: readonly Source[] = ['pod of the default network'];
-const HOST: readonly Source[] = ['process of a node', 'host-network pod of the namespace'];
+const NODE: readonly Source[] = ['process of a node'];
+const HOST_POD: readonly Source[] = ['host-network pod of the namespace'];
+const HOST: readonly Source[] = [...NODE, ...HOST_POD];
 const OUTSIDE: readonly Source[] = ['outside'];
 
 const all = (...as: Seen[]): Answered => ({ by: 'all', as });
@@ -43,7 +45,8 @@ const here = (...as: Seen[]): Answered => ({ by: 'here', as });
 const REFUSED = 'Without endpoints a Service refuses at once, as kube-proxy does.';
 
 /** Known limits, as docs/services.md says them (rows.test.ts). */
-const NO_ROUTE_OF_HOSTS = 'The host does not reach ClusterIPs of tenants.';
+const ALL_NODES =
+  '`internalTrafficPolicy: Local` of a tenant’s Service: its host-network pods get endpoints of all nodes at ClusterIPs.';
 
 export const LEFT_OUT: readonly LeftOut[] = [
   { from: DEFAULT_POD, owner: DEFAULT, why: 'That is a pod of the network.' },
@@ -177,6 +180,36 @@ const OF_OTHER_NETWORKS: readonly Row[] = [
   ...among({ to: EXTERNAL, mode: SHARED_MODE }, BY_GATEWAY_ROUTERS),
 ];
 
+/** ClusterIPs of tenants. Marked by the cgroup of the process. */
+const OF_HOSTS_IN_TENANTS: readonly Row[] = among({ to: CLUSTER_IP }, [
+  {
+    from: NODE,
+    expect: 'silent',
+    why: 'OKEP-5193, Service Access: denied, but to host-network pods of the network’s namespaces.',
+  },
+  ...among({ from: HOST_POD }, [
+    ...among({ endpoints: PODS }, [
+      {
+        policy: ITP_CLUSTER,
+        expect: all('gateway router'),
+        needsKernel: true,
+        why: 'OKEP-5193, Service Access; by the VRF of the network, which nftables have it marked with.',
+      },
+      { policy: ITP_LOCAL, expect: all('gateway router'), needsKernel: true, isNotYet: true, why: ALL_NODES },
+    ]),
+    { endpoints: NOBODY, expect: 'refused', needsKernel: true, why: REFUSED },
+    ...among({ endpoints: ON_NODES }, [
+      {
+        policy: ITP_CLUSTER,
+        expect: all('masquerade', 'node'),
+        needsKernel: true,
+        why: 'To the node itself by its masquerade address; another node sees this one.',
+      },
+      { policy: ITP_LOCAL, expect: all('masquerade', 'node'), needsKernel: true, isNotYet: true, why: ALL_NODES },
+    ]),
+  ]),
+]);
+
 const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
   ...among({ owner: DEFAULT }, [
     {
@@ -222,7 +255,7 @@ const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
     ),
   ]),
   ...among({ owner: TENANTS }, [
-    { to: CLUSTER_IP, expect: 'silent', isNotYet: true, why: NO_ROUTE_OF_HOSTS },
+    ...OF_HOSTS_IN_TENANTS,
     {
       to: OWN_NODE_AND_EXTERNAL,
       endpoints: PODS,

@@ -50,7 +50,7 @@ const dropRules = (family: Family): string[] => {
 };
 
 /** Pods of any quality of service and driver are this deep below the root; below a kubelet with a root of its own, deeper. */
-const POD_LEVELS = [1, 2, 3, 4, 5, 6] as const;
+export const POD_LEVELS = [1, 2, 3, 4, 5, 6] as const;
 
 /**
  * To tenants by their management ports: replies to what pods have started pass, and what the kernel makes for a connection

@@ -23,8 +23,8 @@ const rules = (it: TestCluster, name: string): readonly string[] =>
 const elements = (it: TestCluster): string[] =>
   items(it)
     .flatMap(({ kind, ...item }) => (kind === 'element' && 'element' in item ? [item.element] : []))
-    .filter(({ set }) => set.startsWith('udn-') && !set.startsWith('udn-mark'))
-    .map(({ set, key, comment }) => `${set} ${key} # ${comment}`)
+    .filter(({ set }) => set.startsWith('udn-') && !/^udn-mark-(nodeports|external)/.test(set))
+    .map(({ set, key, value, comment }) => `${set} ${key}${value === undefined ? '' : ` : ${value}`} # ${comment}`)
     .sort();
 
 it('lets only the kubelet, and whoever knocks at an open port, to the default-network addresses of pods', () => {
@@ -115,10 +115,11 @@ describe('of host-network pods', () => {
     return it;
   };
 
-  it('lets those of a network’s namespace to its management port', () => {
+  it('lets those of a network’s namespace to its management port and its Services', () => {
     expect(elements(withPod('red-ns'))).toEqual([
       `udn-host-network-pods "kubepods/besteffort/pod${UID}" . "ovn-k8s-mp7" # red-ns/host cgroup 12`,
       'udn-management-ports "ovn-k8s-mp7" # red',
+      `udn-mark-host-network-pods "kubepods/besteffort/pod${UID}" : jump udn-mark-0x1007 # red-ns/host cgroup 12`,
     ]);
   });
 
@@ -149,7 +150,8 @@ it('keeps what may be refused, by a cgroup, out of the chains with the drops', (
   it.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2, id: '1' });
   const chains = items(it).flatMap((item) => (item.kind === 'chain' ? [item.chain] : []));
   const byCgroup = chains.filter((one) => one.rules.some((rule) => rule.includes('socket cgroupv2')));
-  expect(byCgroup.map(({ name, hook }) => [name, hook])).toEqual([
+  expect(byCgroup.map(({ name, hook }) => [name, hook]).sort()).toEqual([
+    ['udn-host-network-pod-marks', undefined],
     ['udn-isolation-kubelet', undefined],
     ['udn-management-isolation-pods', undefined],
   ]);

@@ -15,7 +15,7 @@
  * Networked Pods, VRF Considerations). It does not name other processes that bind to a VRF; nobody needs it, and whoever
  * gets into one would be in every tenant's network, so they may not.
  *
- * Not restricted here: services, which are not reached by management ports; replies; packets that are only forwarded;
+ * Not restricted here: services, which are not reached by management ports (`host-nftables/host-pod-services.ts`); replies; packets that are only forwarded;
  * processes of pods, whose packets do not pass this hook.
  */
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
@@ -24,7 +24,8 @@ import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import { managementLinkName } from '../../model/host-names.ts';
-import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
+import { networkPacketMark } from '../../model/registry/marks.ts';
+import { markChainName, NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
 import { isLocked } from '../isolation/locked-pod.ts';
 import { localNetwork, primaryNetworkName } from '../local-network.ts';
@@ -67,7 +68,7 @@ export const hostIsolationPod: FeatureOver<'pod'> = {
   },
 };
 
-/** By its cgroup, to the management port of its namespace's network. */
+/** By its cgroup, to the management port of its namespace's network and to its Services (`host-nftables/host-pod-services.ts`). */
 const hostPod = (pod: PodFact, view: View): Fragment => {
   const primary = primaryNetworkName(pod.namespace, view);
   if (primary === undefined) return EMPTY_FRAGMENT;
@@ -76,7 +77,14 @@ const hostPod = (pod: PodFact, view: View): Fragment => {
   if (network?.role !== 'primary' || cgroup === undefined) return EMPTY_FRAGMENT;
   const key = `"${cgroup.path}" . "${managementLinkName(network.id)}"`;
   const comment = cgroup.id === undefined ? podKey(pod) : `${podKey(pod)} cgroup ${cgroup.id}`;
-  return { nftables: { items: [element(NFT_SETS.hostPods.name, key, comment)] } };
+  const toServices = {
+    set: NFT_SETS.markHostPods.name,
+    key: `"${cgroup.path}"`,
+    value: `jump ${markChainName(networkPacketMark(network.id))}`,
+    comment,
+  };
+  const items: NftItem[] = [element(NFT_SETS.hostPods.name, key, comment), { kind: 'element', element: toServices }];
+  return { nftables: { items } };
 };
 
 const isolatedPod = (pod: PodFact): Fragment => {

@@ -30,7 +30,11 @@ const setUp = () => {
 it('drops everything of a new table while the kernel has no nft_socket, and lets the kubelet through once it has', async () => {
   const { nft, reconcile, rules } = setUp();
   nft.refused = /socket cgroupv2/;
-  expect(await reconcile()).toEqual(['chain udn-isolation-kubelet', 'chain udn-management-isolation-pods']);
+  expect(await reconcile()).toEqual([
+    'chain udn-host-network-pod-marks',
+    'chain udn-isolation-kubelet',
+    'chain udn-management-isolation-pods',
+  ]);
   expect(await rules('udn-isolation')).toContain('ip daddr @udn-pod-default-ips-v4 drop');
   expect(await rules('udn-isolation-kubelet')).toEqual([]);
   expect(await rules('udn-management-isolation')).toContain('ct state invalid,new drop');

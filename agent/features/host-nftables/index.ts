@@ -16,6 +16,7 @@ import type { View } from '../../model/view.ts';
 import { bridgeFamilies } from '../gateway-bridge/site.ts';
 import { localNetwork } from '../local-network.ts';
 import { forwardingItems } from './forwarding.ts';
+import { hostPodServiceItems } from './host-pod-services.ts';
 import { localGatewayItems } from './local-gateway.ts';
 import { managementSnatItems } from './management-snat.ts';
 import { pathMtuItems } from './path-mtu.ts';
@@ -33,6 +34,7 @@ export const hostNftables: FeatureOver<'zone'> = {
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
+      ...hostPodServiceItems(families),
       ...pathMtuItems(),
       ...forwardingItems(families),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),

@@ -16,6 +16,9 @@ export const networkCtMark = (id: NetworkId): number => 3 + id;
  */
 export const networkPacketMark = (id: NetworkId): number => 4096 + id;
 
+/** First and last of those of user-defined networks. */
+export const NETWORK_PACKET_MARKS = [4096 + 1, 4096 + MAX_NETWORKS - 1] as const;
+
 export const PACKET_MARKS = {
   /** To be sent with the node's own address (egress IP, egress service). */
   nodeSnat: 0x3f0,

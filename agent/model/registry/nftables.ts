@@ -61,6 +61,12 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'output', priority: -150 },
     purpose: 'the same for what the host sends',
   },
+  hostPodServices: {
+    name: 'udn-host-network-pod-services',
+    hook: { type: 'route', hook: 'output', priority: -150 },
+    purpose: 'what host-network pods of a user-defined network send to ClusterIPs gets its mark',
+  },
+  hostPodMarks: { name: 'udn-host-network-pod-marks', purpose: 'these pods, by their cgroups' },
   tenantServiceMark: { name: 'udn-service-mark', purpose: 'Services by port and address, by their maps' },
   pathMtu: {
     name: 'no-pmtud',
@@ -111,6 +117,7 @@ export const NFT_SETS = {
   openPorts: { name: 'udn-open-ports', purpose: 'ports that are open on these addresses' },
   openIcmp: { name: 'udn-open-ports-icmp', purpose: 'those of these addresses that may be pinged' },
   managementLinks: { name: 'udn-management-ports', purpose: 'management ports of user-defined networks' },
+  markHostPods: { name: 'udn-mark-host-network-pods', purpose: 'host-network pods → mark chain of their network' },
   hostPods: { name: 'udn-host-network-pods', purpose: 'host-network pods with the management port of their network' },
 } as const satisfies Readonly<Record<string, { readonly name: string; readonly purpose: string }>>;
 
