@@ -57,7 +57,7 @@ const SOURCE_TEXTS: Readonly<Record<Source, string>> = {
   'pod of another tenant': 'tenant’s pod',
   'pod of the default network': 'default pod',
   'process of a node': 'node',
-  'host-network pod of the namespace': 'node',
+  'host-network pod of the namespace': 'host pod',
   outside: 'outside',
 };
 
