@@ -17,6 +17,7 @@ import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
+import { serviceClusterIps } from './service-cluster-ips/index.ts';
 import { serviceFlows } from './service-flows/index.ts';
 import { serviceHostEndpoints } from './service-host-endpoints/index.ts';
 import { hostInternalServices, serviceInternal } from './service-internal/index.ts';
@@ -55,6 +56,7 @@ export const FEATURES: readonly Feature[] = [
   services,
   serviceFlows,
   serviceHostEndpoints,
+  serviceClusterIps,
   hostServices,
   serviceNftables,
   hostInternalServices,

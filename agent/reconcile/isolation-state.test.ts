@@ -116,6 +116,7 @@ it('does not need what lets the kubelet through', async () => {
   loop.start();
   await loop.whenIdle(NEVER);
   expect([...loop.problems.keys()].sort()).toEqual([
+    'chain udn-host-network-pod-marks',
     'chain udn-isolation-kubelet',
     'chain udn-management-isolation-pods',
   ]);

@@ -127,12 +127,31 @@ it('has an endpoint as soon as its pod has an address there, and is not there wi
   expect(await mirrors()).toEqual([]);
 });
 
+const hostPod = async (name: string, ips: readonly string[], nodeName = 'n1'): Promise<void> => {
+  await cluster.create(pod(`red/${name}`, {}, { hostNetwork: true, nodeName }));
+  await cluster.patch('Pod', `red/${name}`, { status: { podIPs: ips.map((ip) => ({ ip })) } }, 'status');
+};
+
 it('keeps the addresses of pods on their node’s network', async () => {
   await startRed();
-  await cluster.create(pod('red/host', {}, { hostNetwork: true }), slice('red/web-1', { pods: ['host', 'a'] }));
+  await hostPod('host', ['172.30.0.2', '10.128.0.5']);
+  await cluster.create(slice('red/web-1', { pods: ['host', 'a'] }));
   await cluster.settled();
   const [mirror] = await mirrors();
   expect(addressesIn(mirror as KubeObject)).toEqual(['10.128.0.5', await bare('red/a')]);
+});
+
+it('has no address of a node that the pod there does not say itself, and of no other node', async () => {
+  await startRed();
+  await hostPod('elsewhere', ['10.128.0.5'], 'n2');
+  await hostPod('other', ['172.30.0.2']);
+  await hostPod('new', []);
+  await cluster.create(slice('red/web-1', { pods: ['elsewhere', 'other', 'new', 'a'] }));
+  await cluster.settled();
+  expect((await mirrors()).flatMap(addressesIn)).toEqual([await bare('red/a')]);
+  await cluster.patch('Pod', 'red/new', { status: { podIPs: [{ ip: '10.128.0.7' }] } }, 'status');
+  await cluster.settled();
+  expect((await mirrors()).flatMap(addressesIn)).toEqual(['10.128.0.7', await bare('red/a')]);
 });
 
 it('does not take the address of another pod of the same name', async () => {

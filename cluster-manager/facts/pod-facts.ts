@@ -1,6 +1,7 @@
 /** What the cluster manager keeps of a Pod. */
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { readJson } from '../../api/parse.ts';
+import { isRecord } from '../../kube/is-record.ts';
 import { annotationRoom } from './annotation-room.ts';
 import { attachedKeys, selectedKeys, withoutAttachment } from './attached-keys.ts';
 import { parsePod } from './pod-object.ts';
@@ -13,8 +14,8 @@ export interface PodFacts {
   readonly creationTimestamp: string;
   /** On a node, on the pod network, and not completed: it needs its addresses. */
   readonly isActive: boolean;
-  /** On its node's network: it has the node's addresses. */
-  readonly isHostNetwork: boolean;
+  /** On its node's network: where, and which of the node's addresses it has, by its status. */
+  readonly host: HostPlace | undefined;
   /** The virtual machine that runs in it. */
   readonly machine: string | undefined;
   /** Its machine takes the pod's addresses along when it moves to another pod. */
@@ -37,6 +38,12 @@ export interface PodFacts {
   readonly annotationRoom: number | undefined;
 }
 
+export interface HostPlace {
+  readonly node: string;
+  /** With spaces between. */
+  readonly ips: string;
+}
+
 export const podFacts = (object: unknown): PodFacts => {
   const { metadata, spec, status } = parsePod(object);
   const { annotations, labels } = metadata;
@@ -51,7 +58,7 @@ export const podFacts = (object: unknown): PodFacts => {
     name: metadata.name,
     uid: metadata.uid ?? '',
     creationTimestamp: metadata.creationTimestamp ?? '',
-    isHostNetwork: spec?.hostNetwork === true,
+    host: spec?.hostNetwork === true ? hostPlace(spec.nodeName ?? '', status?.podIPs) : undefined,
     isActive: (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted,
     machine,
     sharesWithMachine: machine !== undefined && annotations[KUBEVIRT.migratesWithAddress] !== undefined,
@@ -73,7 +80,8 @@ export const podFacts = (object: unknown): PodFacts => {
 export const samePod = (a: PodFacts, b: PodFacts): boolean =>
   a.uid === b.uid &&
   a.isActive === b.isActive &&
-  a.isHostNetwork === b.isHostNetwork &&
+  a.host?.node === b.host?.node &&
+  a.host?.ips === b.host?.ips &&
   a.annotations.networks === b.annotations.networks &&
   a.annotations.selection === b.annotations.selection &&
   a.annotations.defaultNetwork === b.annotations.defaultNetwork &&
@@ -81,6 +89,12 @@ export const samePod = (a: PodFacts, b: PodFacts): boolean =>
   a.annotationRoom === b.annotationRoom &&
   a.machine === b.machine &&
   a.sharesWithMachine === b.sharesWithMachine;
+
+const hostPlace = (node: string, podIPs: unknown): HostPlace => {
+  const entries: readonly unknown[] = Array.isArray(podIPs) ? podIPs : [];
+  const ips = entries.flatMap((one) => (isRecord(one) && typeof one['ip'] === 'string' ? [one['ip']] : []));
+  return { node, ips: ips.join(' ') };
+};
 
 /** Read once: everybody asks, at every change. */
 const keysOf = (networks: string | undefined): readonly string[] | undefined => {

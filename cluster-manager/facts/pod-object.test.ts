@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { podFacts } from './pod-facts.ts';
+import { podFacts, samePod } from './pod-facts.ts';
 import { podSchema, usualPod } from './pod-object.ts';
 
 const USUAL = {
@@ -22,7 +22,7 @@ const USUAL = {
     managedFields: [{ manager: 'x' }],
   },
   spec: { nodeName: 'n1', hostNetwork: false, containers: [] },
-  status: { phase: 'Running' },
+  status: { phase: 'Running', podIPs: [{ ip: '10.0.0.1' }] },
 };
 
 const values = fc.oneof(
@@ -63,6 +63,7 @@ const pods = fc
         ['spec', 'nodeName'],
         ['spec', 'hostNetwork'],
         ['status', 'phase'],
+        ['status', 'podIPs'],
         ...PATHS,
       ),
       values,
@@ -105,4 +106,15 @@ it('a pod as the server sends it needs no schema', () => {
   const { namespace, name } = USUAL.metadata;
   expect(usualPod({ metadata: { namespace, name } })).toBeDefined();
   expect(podFacts(USUAL)).toMatchObject({ key: 'ns/web-1', isActive: true, annotatedKeys: ['ns/net'] });
+});
+
+it('has the addresses of a pod on its node’s network, as far as its status can be read', () => {
+  const host = (podIPs?: unknown) => ({ ...USUAL, spec: { nodeName: 'n1', hostNetwork: true }, status: { podIPs } });
+  expect(podFacts(USUAL).host).toBeUndefined();
+  expect(podFacts(host([{ ip: '172.30.0.2' }, { ip: 7 }, null, { ip: 'fd00::2' }])).host).toEqual({
+    node: 'n1',
+    ips: '172.30.0.2 fd00::2',
+  });
+  for (const none of [undefined, null, 'text', {}]) expect(podFacts(host(none)).host).toEqual({ node: 'n1', ips: '' });
+  expect(samePod(podFacts(host()), podFacts(host([{ ip: '172.30.0.2' }])))).toBe(false);
 });

@@ -17,7 +17,13 @@ export interface PodObject {
     readonly annotations: StringMap;
   };
   readonly spec?: PodSpec | null | undefined;
-  readonly status?: { readonly phase?: string | null | undefined } | null | undefined;
+  readonly status?: PodStatus | null | undefined;
+}
+
+interface PodStatus {
+  readonly phase?: string | null | undefined;
+  /** As the kubelet says them, unread: of most pods nobody asks. */
+  readonly podIPs?: unknown;
 }
 
 interface PodSpec {
@@ -33,7 +39,7 @@ export const parsePod = (object: unknown): PodObject => usualPod(object) ?? pars
 export const podSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string() }),
   spec: z.object({ nodeName: z.string().nullish(), hostNetwork: z.boolean().nullish() }).nullish(),
-  status: z.object({ phase: z.string().nullish() }).nullish(),
+  status: z.object({ phase: z.string().nullish(), podIPs: z.unknown().optional() }).nullish(),
 });
 
 /** @returns undefined for what the schema has to judge: everything that it would refuse, and what is seldom */
@@ -43,7 +49,7 @@ export const usualPod = (object: unknown): PodObject | undefined => {
   if (!isMap(metadata) || !isMap(spec) || !isMap(status) || !isUsualMetadata(metadata)) return undefined;
   const { namespace, name, uid, resourceVersion, creationTimestamp, labels = NONE, annotations = NONE } = metadata;
   const { nodeName, hostNetwork } = spec;
-  const { phase } = status;
+  const { phase, podIPs } = status;
   const isRead =
     isText(namespace) &&
     isText(name) &&
@@ -60,7 +66,7 @@ export const usualPod = (object: unknown): PodObject | undefined => {
   return {
     metadata: { namespace, name, uid, resourceVersion, creationTimestamp, labels, annotations },
     spec: { nodeName, hostNetwork },
-    status: { phase },
+    status: { phase, podIPs },
   };
 };
 

@@ -6,7 +6,7 @@ import type { NetConf } from '../../api/net-conf.ts';
 import { parseJson } from '../../api/parse.ts';
 import { isRecord } from '../../kube/is-record.ts';
 import { addressOf, cidrFamily } from '../../net/cidr.ts';
-import type { PodFacts } from '../facts/pod-facts.ts';
+import type { HostPlace, PodFacts } from '../facts/pod-facts.ts';
 import type { SliceFacts } from '../facts/slice-facts.ts';
 import { type MirroredSlice, renderMirroredSlice } from './mirrored-slice.ts';
 
@@ -24,8 +24,15 @@ export const mirrorOfPods = ({ source, nad, pods, addresses }: MirrorOfPods): Mi
   renderMirroredSlice(source, nad.conf.name, (endpoint, family) => {
     const pod = podOf(endpoint, source, pods);
     if (pod === undefined) return undefined;
-    return pod.isHostNetwork ? endpoint.addresses[0] : addresses.of(pod, nad.key)[family];
+    return pod.host === undefined ? addresses.of(pod, nad.key)[family] : hostAddress(endpoint, pod.host);
   });
+
+/**
+ * Of the node, as the slice says it and the pod's status confirms: a load balancer sends where the mirror says, also to other
+ * processes of a node, and not everybody who may write slices may have those asked.
+ */
+const hostAddress = ({ addresses: [address], nodeName }: Endpoint, { node, ips }: HostPlace): string | undefined =>
+  address !== undefined && nodeName === node && ips.split(' ').includes(address) ? address : undefined;
 
 /** Another pod may have taken the name of the one that the endpoint is about. */
 const podOf = ({ targetRef }: Endpoint, { metadata }: SliceFacts, pods: MirrorOfPods['pods']): PodFacts | undefined => {

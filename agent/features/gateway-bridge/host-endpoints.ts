@@ -5,9 +5,9 @@
 import type { Flow, Match } from '../../../datapath/openflow/types.ts';
 import type { Ip } from '../../../net/ip.ts';
 import { CT_ZONES } from '../../model/registry/marks.ts';
-import { ct, flow, hex, ip } from './flow.ts';
+import { ct, DROP, flow, hex, ip } from './flow.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
-import { asNeighbour, type BridgeSite, toTrunk } from './site.ts';
+import { asNeighbour, type BridgeFamily, type BridgeSite, toTrunk } from './site.ts';
 
 interface Sender {
   readonly src: Ip;
@@ -30,13 +30,25 @@ export const toHostEndpoint = (patch: LocalPatch, own: PatchFamily, { src, to }:
   });
 };
 
-/** Of a tenant. Others go to the default network. */
-export const hostEndpointAnswers = (
-  site: BridgeSite,
-  { port, ctMark }: LocalPatch,
-  family: PatchFamily['family'],
-): Flow =>
-  flow('services', 'ofHostEndpoint', {
-    match: { ...ip(family), ct_mark: hex(ctMark) },
-    actions: [...asNeighbour(site), ...toTrunk(site, port)],
+/** Of a tenant. What others are answered goes to the default network. */
+export const hostEndpoints = (site: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow[] => {
+  const { family, masqueradeIp: src, hostIp } = own;
+  const answers = flow('services', 'ofHostEndpoint', {
+    match: { ...ip(family), ct_mark: hex(patch.ctMark) },
+    actions: [...asNeighbour(site), ...toTrunk(site, patch.port)],
   });
+  if (src === undefined) return [answers];
+  const going = flow('classify', 'masqueradeKnown', {
+    inPort: patch.port,
+    match: ip(family, { src, dst: hostIp }),
+    actions: [ct({ table: 'hairpin', zone: CT_ZONES.hostMasquerade, nat: true })],
+  });
+  return [going, answers];
+};
+
+/**
+ * A connection that an endpoint has goes on when it is none any more, as kube-proxy has it, and so do fragments, which have no port.
+ * What conntrack does not know keeps its destination, and ends here.
+ */
+export const unknownToHost = ({ family, hostIp }: Pick<BridgeFamily, 'family' | 'hostIp'>): Flow =>
+  flow('hairpin', 'unknown', { match: ip(family, { dst: hostIp }), actions: DROP });

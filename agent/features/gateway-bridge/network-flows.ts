@@ -5,7 +5,7 @@ import { linkLocalFromMac } from '../../../net/mac.ts';
 import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../model/registry/marks.ts';
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
-import { hostEndpointAnswers, toHostEndpoint } from './host-endpoints.ts';
+import { hostEndpoints, toHostEndpoint } from './host-endpoints.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
 import { asking, QUESTION } from './neighbour-flows.ts';
 import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
@@ -64,21 +64,25 @@ const hairpins = ({ port }: LocalPatch, { family, nodeIp }: PatchFamily): Flow[]
 
 /**
  * In local gateway mode nothing has told the sender how large a packet may be: what is too large goes to the host, whose
- * kernel does.
+ * kernel does. Not what another node says as an endpoint: that is for a client elsewhere, and the host does not know the address.
  */
-const replies = (patch: LocalPatch, { family }: PatchFamily): Flow[] =>
-  REPLY_STATES.map((state) =>
-    flow('replies', 'known', {
-      match: { ...ip(family), ct_state: state, ct_mark: hex(patch.ctMark) },
-      actions:
-        patch.largestFrame === undefined
-          ? [output(patch.port)]
-          : [
-              `check_pkt_larger(${patch.largestFrame})->${FLOW_REGISTERS.tooLarge}`,
-              `resubmit(,${FLOW_TABLES.replySize})`,
-            ],
-    }),
-  );
+const replies = (patch: LocalPatch, { family, routerIp }: PatchFamily): Flow[] => {
+  const { ctMark, largestFrame, port } = patch;
+  const known = (state: string, dst?: Ip) => ({ ...ip(family, { dst }), ct_state: state, ct_mark: hex(ctMark) });
+  if (largestFrame === undefined) {
+    return REPLY_STATES.map((state) => flow('replies', 'known', { match: known(state), actions: [output(port)] }));
+  }
+  const sized = [
+    `check_pkt_larger(${largestFrame})->${FLOW_REGISTERS.tooLarge}`,
+    `resubmit(,${FLOW_TABLES.replySize})`,
+  ];
+  return [
+    ...REPLY_STATES.map((state) => flow('replies', 'known', { match: known(state), actions: sized })),
+    ...(routerIp === undefined
+      ? []
+      : [flow('replies', 'ofOtherNodes', { match: known('+est+trk', routerIp), actions: [output(port)] })]),
+  ];
+};
 
 /**
  * Packets leave with the node's address. Of a tenant only those that its gateway router has translated, and what its load balancers
@@ -237,10 +241,10 @@ const answers = ({ mac }: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow
 const tenant = (site: BridgeSite, patch: LocalPatch): Flow[] => [
   ...(site.uplink === undefined ? [] : [...questions(site, patch), ...asking(patch, site.uplink)]),
   flow('classify', 'spoofed', { inPort: patch.port, actions: DROP }),
-  ...patch.families.flatMap(({ family, managementIp }) => [
-    byMark(site, patch, family),
-    hostEndpointAnswers(site, patch, family),
-    flow('services', 'tenantSource', { match: ip(family, { src: managementIp }), actions: DROP }),
+  ...patch.families.flatMap((own) => [
+    byMark(site, patch, own.family),
+    ...hostEndpoints(site, patch, own),
+    flow('services', 'tenantSource', { match: ip(own.family, { src: own.managementIp }), actions: DROP }),
   ]),
   ...(patch.largestFrame === undefined
     ? []

@@ -2,6 +2,7 @@
 import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
 import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
+import { unknownToHost } from './host-endpoints.ts';
 import { TO_ASKER } from './neighbour-flows.ts';
 import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
@@ -11,6 +12,7 @@ export const nodeFlows = (site: BridgeSite): Flow[] => [
   ...site.families.flatMap((family) => [
     ...hostToServices(family),
     ...hostMasquerade(family),
+    unknownToHost(family),
     flow('classify', 'masqueradeLeak', { match: ip(family.family, { dst: family.masqueradeSubnet }), actions: DROP }),
   ]),
   ...serviceDispatch(site),

@@ -15,8 +15,8 @@
  * Networked Pods, VRF Considerations). It does not name other processes that bind to a VRF; nobody needs it, and whoever
  * gets into one would be in every tenant's network, so they may not.
  *
- * Not restricted here: services, which are not reached by management ports (`host-nftables/host-pod-services.ts`); replies; packets that are only forwarded;
- * processes of pods, whose packets do not pass this hook.
+ * Not restricted here: services, which are not reached by management ports (`host-nftables/host-pod-services.ts`); replies;
+ * packets that are only forwarded; processes of pods, whose packets do not pass this hook.
  */
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';

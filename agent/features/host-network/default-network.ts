@@ -79,7 +79,7 @@ const masqueradeAddress = (link: string, { family, hostIp, masqueradeSubnet }: B
 });
 
 const bridgeRoutes = (dev: string, family: BridgeFamily, mtu: number): HostItem[] => [
-  routeItem({ dst: hostRoute(family.ovnIp), dev, src: family.nodeIp }),
+  routeItem({ dst: hostRoute(family.ovnIp), dev, src: family.nodeIp, mtu }),
   ...family.serviceSubnets.map((dst) => routeItem({ dst, via: dummyNextHop(family), dev, src: family.hostIp, mtu })),
 ];
 

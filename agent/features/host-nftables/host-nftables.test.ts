@@ -51,8 +51,8 @@ it('in local gateway mode pods leave as the node, and services see which network
 it('what host-network pods of a network send to ClusterIPs gets its mark, also when the process has closed the connection', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-host-network-pod-services')).toEqual([
     'ct direction reply return',
-    'ip daddr 172.16.1.0/24 jump udn-host-network-pod-marks',
-    'ip6 daddr fd00:10:96::/112 jump udn-host-network-pod-marks',
+    'ip daddr @udn-cluster-ips-v4 jump udn-host-network-pod-marks',
+    'ip6 daddr @udn-cluster-ips-v6 jump udn-host-network-pod-marks',
   ]);
   expect(rulesOf(workedCluster(DUAL), 'udn-host-network-pod-marks')).toEqual([
     ...[1, 2, 3, 4, 5, 6].map((level) => `socket cgroupv2 level ${level} vmap @udn-mark-host-network-pods`),

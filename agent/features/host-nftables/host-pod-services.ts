@@ -1,25 +1,24 @@
 /**
- * ClusterIPs, for host-network pods of namespaces with a user-defined network: those of their network, as its pods have them, and the
- * Services of the default network that all networks reach. By the mark of the network, which its VRF and the gateway bridge go by.
- * Who has none is on the default network. OKEP-5193, "Service Access": "restricted to only accessing services" of these, "by nftables
- * rules that match on the cgroup".
+ * ClusterIPs of user-defined networks, for host-network pods of namespaces with one: those of their own network. By its mark, which its
+ * VRF and the gateway bridge go by. Other processes of the node reach none, and ClusterIPs of the default network are what they are for
+ * all processes. OKEP-5193, "Service Access": such pods are restricted to Services of the default network and of their own one, "by
+ * iptables/nftables rules added that match on the cgroup".
  */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { FAMILIES } from '../../../net/ip.ts';
 import { NETWORK_PACKET_MARKS } from '../../model/registry/marks.ts';
-import { NFT_SETS } from '../../model/registry/nftables.ts';
-import type { BridgeFamily } from '../gateway-bridge/site.ts';
+import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { POD_LEVELS } from '../host-isolation/chains.ts';
-import { chain, ipWord, jump, set, setOf } from './text.ts';
+import { addressType, chain, ipWord, jump, set } from './text.ts';
 
-export const hostPodServiceItems = (
-  families: readonly Pick<BridgeFamily, 'family' | 'serviceSubnets'>[],
-): NftItem[] => [
+export const hostPodServiceItems = (): NftItem[] => [
+  ...FAMILIES.map((family) => set({ name: setName('tenantClusterIps', family), type: addressType(family) })),
   set({ name: NFT_SETS.markHostPods.name, type: 'cgroupsv2', value: 'verdict' }),
   chain('hostPodServices', [
     'ct direction reply return',
-    ...families
-      .filter(({ serviceSubnets }) => serviceSubnets.length > 0)
-      .map(({ family, serviceSubnets }) => `${ipWord(family)} daddr ${setOf(serviceSubnets)} ${jump('hostPodMarks')}`),
+    ...FAMILIES.map(
+      (family) => `${ipWord(family)} daddr @${setName('tenantClusterIps', family)} ${jump('hostPodMarks')}`,
+    ),
   ]),
   chain('hostPodMarks', [
     ...POD_LEVELS.map((level) => `socket cgroupv2 level ${level} vmap @${NFT_SETS.markHostPods.name}`),

@@ -34,7 +34,7 @@ export const hostNftables: FeatureOver<'zone'> = {
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
-      ...hostPodServiceItems(families),
+      ...hostPodServiceItems(),
       ...pathMtuItems(),
       ...forwardingItems(families),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),

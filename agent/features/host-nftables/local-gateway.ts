@@ -3,7 +3,7 @@ import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { addressBits } from '../../../net/ip.ts';
 import type { BridgeFamily } from '../gateway-bridge/site.ts';
-import { chain, ipWord, jump, setOf } from './text.ts';
+import { chain, ipWord, jump } from './text.ts';
 
 /** @param podSubnets of the default network on this node */
 export const localGatewayItems = (podSubnets: readonly Cidr[], families: readonly BridgeFamily[]): NftItem[] => [
@@ -29,3 +29,6 @@ const tenantRules = ({ family, masqueradeSubnet, serviceSubnets }: BridgeFamily)
   const toServices = serviceSubnets.length === 0 ? '' : ` ${ip} daddr != ${setOf(serviceSubnets)}`;
   return [`${ip} saddr != ${fixed}${toServices} ${ip} saddr ${masqueradeSubnet} masquerade`];
 };
+
+const setOf = (subnets: readonly Cidr[]): string =>
+  subnets.length === 1 ? `${subnets[0]}` : `{ ${subnets.join(', ')} }`;

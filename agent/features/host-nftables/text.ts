@@ -1,6 +1,5 @@
 /** Builders of nft items and words of nft(8) that depend on the family. */
 import type { Chain, NftItem, NftSet } from '../../../datapath/nftables/types.ts';
-import type { Cidr } from '../../../net/cidr.ts';
 import type { Family } from '../../../net/ip.ts';
 import { type ChainEntry, NFT_CHAINS } from '../../model/registry/nftables.ts';
 
@@ -18,7 +17,3 @@ export const jump = (which: keyof typeof NFT_CHAINS): string => `jump ${NFT_CHAI
 export const ipWord = (family: Family): string => (family === 4 ? 'ip' : 'ip6');
 
 export const addressType = (family: Family): string => `ipv${family}_addr`;
-
-/** Addresses of one of these. @param subnets at least one */
-export const setOf = (subnets: readonly Cidr[]): string =>
-  subnets.length === 1 ? `${subnets[0]}` : `{ ${subnets.join(', ')} }`;

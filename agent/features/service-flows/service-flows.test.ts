@@ -121,6 +121,7 @@ describe('an external address', () => {
     ['the node itself, as it calls itself', '127.0.0.1'],
   ])('that is %s is none', (_, ip) => {
     const of = cluster();
+    of.service('blue/web', { ...PUBLIC, externalIps: [] });
     const nft = of.render().nftables;
     expect(added(of, () => of.service('blue/web', { ...PUBLIC, externalIps: [ip] }))).toEqual([]);
     expect(of.render().nftables).toBe(nft);

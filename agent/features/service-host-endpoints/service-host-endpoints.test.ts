@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
 import type { SliceInput, TestCluster } from '../../testing/cluster.ts';
@@ -59,8 +60,14 @@ it('are one where two Services have it, and stay until both are gone', () => {
 
 it('are none of the default network, none that somebody has written himself, and none of what is no node', () => {
   const of = cluster().service('plain/web', WEB).service('blue/web', WEB).service('blue/other', WEB);
+  const flows = (): readonly string[] =>
+    (of.render().openflow['br-ex'] ?? []).filter((flow) => flow.includes('priority=500') && flow.includes('tp_dst='));
+  const node = of.facts.get('hostAddresses', 'node1') ?? [];
+  of.facts.set('hostAddresses', 'node1', [...node, parseInterfaceAddress('172.30.0.77/24')]);
   of.slices('plain/web', { ports: ['a:TCP/8080'], ready: [HERE] });
   of.slices('blue/web', slice({ madeFor: 'any', ready: [HERE] }));
   of.slices('blue/other', slice({ ready: [{ ip: '172.30.0.77', node: 'node1' }] }));
-  expect(portsOf(of)).toEqual([]);
+  expect(flows()).toEqual([]);
+  of.facts.set('nodeAddress', parseIp('172.30.0.77'), true);
+  expect(flows()).toHaveLength(3);
 });

@@ -15,6 +15,7 @@ const elementsOf = (of: TestCluster, key: string): string[] => {
   return of.sinks.nftables
     .all()
     .flatMap((item) => (item.kind === 'element' && item.element.comment === key ? [item.element] : []))
+    .filter(({ set }) => !set.startsWith('udn-cluster-ips'))
     .map(({ set, key: own, value }) => `${set} ${own}${value === undefined ? '' : ` : ${value}`}`)
     .toSorted();
 };

@@ -117,6 +117,7 @@ export const NFT_SETS = {
   openPorts: { name: 'udn-open-ports', purpose: 'ports that are open on these addresses' },
   openIcmp: { name: 'udn-open-ports-icmp', purpose: 'those of these addresses that may be pinged' },
   managementLinks: { name: 'udn-management-ports', purpose: 'management ports of user-defined networks' },
+  tenantClusterIps: { name: 'udn-cluster-ips', purpose: 'ClusterIPs of Services of user-defined networks' },
   markHostPods: { name: 'udn-mark-host-network-pods', purpose: 'host-network pods → mark chain of their network' },
   hostPods: { name: 'udn-host-network-pods', purpose: 'host-network pods with the management port of their network' },
 } as const satisfies Readonly<Record<string, { readonly name: string; readonly purpose: string }>>;

@@ -50,6 +50,10 @@ export const FLOW_PRIORITIES = {
     bfd: rank(650, 'local gateway: BFD of the default network'),
     masqueradedToService: rank(550, 'from the host to services, with a masquerade address as source already'),
     masquerade: rank(500, 'to and from services and the host itself, by fixed masquerade addresses'),
+    masqueradeKnown: rank(
+      490,
+      'what a tenant’s pods have begun with this node as an endpoint: goes on, also when it is none any more',
+    ),
     masqueradeIn: rank(320, 'drop what comes in from outside as a masquerade address: nobody there has one'),
     serviceAnswerBetween: rank(310, 'what a Service answers to another network of this node'),
     serviceBetweenAsNode: rank(301, 'from the default network to an external address of a tenant’s Service'),
@@ -87,6 +91,10 @@ export const FLOW_PRIORITIES = {
       110,
       'to a node port or an external address of a Service: to its network, whatever went there before',
     ),
+    ofOtherNodes: rank(
+      105,
+      'local gateway: what other nodes answer as endpoints, to the gateway router that has asked them',
+    ),
     known: rank(100, 'of a known connection: to its network, or to the host'),
     neighbour: rank(14, 'neighbour advertisements, as ARP replies; router advertisements reach no tenant'),
     bfd: rank(13, 'BFD to the default network and the host'),
@@ -104,7 +112,10 @@ export const FLOW_PRIORITIES = {
     default: rank(100, 'everything else is for the default network'),
   },
   toHost: { any: rank(32_768, 'turn the MAC addresses round') },
-  hairpin: { any: rank(0, 'translate the source') },
+  hairpin: {
+    unknown: rank(10, 'drop what conntrack has not translated: a tenant’s pods reach no other port of the node'),
+    any: rank(0, 'translate the source'),
+  },
   hairpinReplies: { any: rank(0, 'translate back') },
   toHostEndpoint: {},
   fromHostEndpoint: {},
