@@ -99,9 +99,8 @@ describe('local gateway mode', () => {
   it('differs in that option, in the next hop of what leaves and in a way to the host, and in nothing else', () => {
     const lines = (mode: WorkedInput['mode']) =>
       JSON.stringify(worked({ mode, families: 'dual' }).render().northbound, undefined, 1).split('\n');
-    const [shared, local] = [lines('shared'), lines('local')];
-    const only = (one: readonly string[], other: readonly string[]) => one.filter((line) => !other.includes(line));
-    const changed = only(local, shared).filter((line) => !line.includes('Static_Route'));
+    const shared = new Set(lines('shared'));
+    const changed = lines('local').filter((line) => !shared.has(line) && !line.includes('Static_Route'));
     expect(changed.map((line) => line.trim())).toEqual([
       '"ct-commit-all": "true"',
       '"ip_prefix": "169.254.169.2",',
