@@ -5,8 +5,10 @@
 import { expect, it } from 'vitest';
 import { useCluster } from './support/cluster.ts';
 import { nodeAddress } from './support/north-south.ts';
+import { describeTarget, fromPod, whoAnswers } from './support/service-doors.ts';
 import { onGuestKernel } from './support/service-matrix/choice.ts';
 import { serviceMatrix } from './support/service-matrix/suite.ts';
+import { targetsOf } from './support/services.ts';
 
 const cluster = useCluster({
   name: 'test-service-kernel',
@@ -26,3 +28,13 @@ it('udnctl follows what a node sends to a tenant’s node port, by the VRF of it
   expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'svc-routed', name: 'cluster-both' } });
   expect(found.endpoints).toHaveLength(2);
 }, 60_000);
+
+// Those of their own network are asked for by the matrix.
+it.each([
+  ['svc-routed', 'svc-switched'],
+  ['svc-switched', 'svc-routed'],
+])('a host-network pod of %s reaches no ClusterIP of %s', async (namespace, other) => {
+  const targets = await targetsOf(cluster(), `${other}/cluster-both`);
+  const silent = targets.map((target) => `${describeTarget(target)} → (silent)`).sort();
+  expect(await whoAnswers(fromPod(cluster(), `${namespace}/host-node-1`), targets)).toEqual(silent);
+});

@@ -63,6 +63,23 @@ describe('the judge of the matrix of Services', () => {
     }
   });
 
+  it('asks once more about silence where an answer is to be confirmed, and takes no other', () => {
+    const one = expected({ ...ALL, by: 'here' });
+    for (const [answers, isRight] of [
+      [[by('web-node-1')], true],
+      [[by('web-node-1'), nobody('silent')], false],
+      [[by('web-node-2')], false],
+    ] as const) {
+      const judge = createJudge([one], CLIENT);
+      judge.take(one, by('web-node-1'));
+      judge.confirm(one, nobody('silent'));
+      expect(judge.problems()).toHaveLength(1);
+      expect(judge.unsure()).toEqual([one]);
+      for (const answer of answers) judge.confirm(one, answer);
+      expect(judge.problems()).toHaveLength(isRight ? 0 : 1);
+    }
+  });
+
   it('waits for a refusal, and never forgets an answer that there should not have been', () => {
     expect(judged('refused', [nobody('silent'), nobody('refused')])).toEqual([false, true]);
     expect(judged('refused', [by('web-node-1'), nobody('refused')])).toEqual([false, false]);

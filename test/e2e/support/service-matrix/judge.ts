@@ -14,8 +14,10 @@ export interface Judge {
   doubtful(): readonly ExpectedCell[];
   timesToAsk(one: ExpectedCell): number;
   take(one: ExpectedCell, answer: Answer): void;
-  /** Of a cell that was as it should be, and has to stay so. */
+  /** Of a cell that was as it should be, and has to stay so. Silence may be that of a busy machine: it is asked about once more. */
   confirm(one: ExpectedCell, answer: Answer): void;
+  /** Cells that were silent when they were to confirm. What is silent from now on is wrong. */
+  unsure(): readonly ExpectedCell[];
   /** A line for each cell that is not, or not yet, as it should be. */
   problems(): string[];
 }
@@ -31,6 +33,8 @@ export const createJudge = (expected: readonly ExpectedCell[], client: Client): 
   );
   const last = new Map<ExpectedCell, string>();
   const wrong = new Set<ExpectedCell>();
+  const unsure = new Set<ExpectedCell>();
+  let isLastTime = false;
 
   const seenIn = (one: ExpectedCell, answer: Answer): string => {
     const seen = answer.outcome === 'answered' ? describeSeen(answer.seen, client, doorNode(one.cell)) : '';
@@ -70,10 +74,17 @@ export const createJudge = (expected: readonly ExpectedCell[], client: Client): 
     timesToAsk: (one) => ((missing.get(one)?.size ?? 0) > 1 ? OFTEN : 1),
     take,
     confirm: (one, answer) => {
-      if (!isRight(one, answer, seenIn(one, answer))) wrong.add(one);
+      if (isRight(one, answer, seenIn(one, answer))) return;
+      (answer.outcome === 'silent' && !isLastTime ? unsure : wrong).add(one);
+    },
+    unsure: () => {
+      isLastTime = true;
+      const asked = [...unsure];
+      unsure.clear();
+      return asked;
     },
     problems: () =>
-      [...new Set([...missing.keys(), ...wrong])].map(
+      [...new Set([...missing.keys(), ...wrong, ...unsure])].map(
         (one) =>
           `${describeCell(one)}: last ${last.get(one)}, still to come ${[...(missing.get(one) ?? [])].join(', ')}`,
       ),

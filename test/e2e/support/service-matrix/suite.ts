@@ -80,8 +80,13 @@ const judgeAll = async (judge: Judge, world: World, ask: Ask, patienceMs: number
     expect(judge.problems()).toEqual([]);
   }, patienceMs);
   await askAbout(judge.quiet(), judge.take, 'silence');
-  const again = judge.doubtful().flatMap((one) => Array.from({ length: TIMES_AGAIN }, () => one));
-  await askAbout(again, judge.confirm);
+  const confirm = (cells: readonly ExpectedCell[]): Promise<void> =>
+    askAbout(
+      cells.flatMap((one) => Array.from({ length: TIMES_AGAIN }, () => one)),
+      judge.confirm,
+    );
+  await confirm(judge.doubtful());
+  await confirm(judge.unsure());
   expect(judge.problems()).toEqual([]);
 };
 
