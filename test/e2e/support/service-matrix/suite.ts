@@ -25,6 +25,9 @@ export interface MatrixOptions {
   readonly patienceMs: number;
 }
 
+/** What a guest may take for each where it is asked for all. */
+const CELL_MS = 500;
+
 /** Call it where tests are declared. */
 export const serviceMatrix = (cluster: () => Sandbox, { mode, choice, patienceMs }: MatrixOptions): void => {
   const cells = choice(expand(ROWS, LEFT_OUT).filter(({ cell }) => cell.mode === mode));
@@ -42,12 +45,13 @@ export const serviceMatrix = (cluster: () => Sandbox, { mode, choice, patienceMs
     it.each(ofClient.filter(({ expected }) => expected.length > 0))(
       '$client.name asks',
       async ({ client, expected }) => {
+        const longEnough = Math.max(patienceMs, expected.length * CELL_MS);
         const run = runnerOf(cluster(), client);
         const ask: Ask = (targets, expecting) => askAll(run, targets, expecting);
         const judge = createJudge(expected, await identityOf(cluster(), client));
-        await judgeAll(judge, world, ask, patienceMs);
+        await judgeAll(judge, world, ask, longEnough);
       },
-      patienceMs + 120_000,
+      Math.max(patienceMs, cells.length * CELL_MS) + 120_000,
     );
   });
 };
