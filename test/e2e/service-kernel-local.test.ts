@@ -1,6 +1,6 @@
 /**
  * Who reaches which Service in local gateway mode: of tenants and by tenants, whose packets pass VRFs, and over SCTP. Needs root and
- * `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest a quarter of an hour.
+ * `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest some seven minutes.
  */
 import { useCluster } from './support/cluster.ts';
 import { onGuestKernel } from './support/service-matrix/choice.ts';

@@ -1,6 +1,6 @@
 /**
  * Who reaches which Service where that takes VRFs, a datapath that lets a packet be looked at as often as it takes, or SCTP. Needs
- * root and `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest a quarter of an hour.
+ * root and `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest some seven minutes.
  */
 import { expect, it } from 'vitest';
 import { useCluster } from './support/cluster.ts';
