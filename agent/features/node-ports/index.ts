@@ -10,11 +10,10 @@ import { type ServiceFact, type SliceFact, serviceKey } from '../../model/facts.
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import type { HealthCheck, PortClaim } from '../../model/node-ports.ts';
 import type { View } from '../../model/view.ts';
-import { localNetwork } from '../local-network.ts';
 import { networkSlices } from '../services/endpoints.ts';
 import { type ExternalAddresses, externalAddresses } from '../services/external-addresses.ts';
 import { localNode } from '../services/local-node.ts';
-import { serviceNetwork } from '../services/published.ts';
+import { localServiceNetwork } from '../services/published.ts';
 
 export const nodePorts: FeatureOver<'service'> = {
   name: 'node-ports',
@@ -22,7 +21,7 @@ export const nodePorts: FeatureOver<'service'> = {
   render: ({ service: key }, view) => {
     const service = view.service(key);
     if (service === undefined || !wantsPorts(service)) return EMPTY_FRAGMENT;
-    const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+    const network = localServiceNetwork(service, view);
     if (network === undefined) return EMPTY_FRAGMENT;
     const port = service.healthCheckNodePort;
     const node = localNode(network, view);

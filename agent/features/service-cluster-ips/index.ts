@@ -4,15 +4,14 @@ import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { ipFamily } from '../../../net/ip.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { setName } from '../../model/registry/nftables.ts';
-import { localNetwork } from '../local-network.ts';
-import { serviceNetwork } from '../services/published.ts';
+import { localServiceNetwork } from '../services/published.ts';
 
 export const serviceClusterIps: FeatureOver<'service'> = {
   name: 'service-cluster-ips',
   over: 'service',
   render: ({ service: key }, view) => {
     const service = view.service(key);
-    const network = service && localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+    const network = localServiceNetwork(service, view);
     if (service === undefined || network?.role !== 'primary') return EMPTY_FRAGMENT;
     // In a family that the network does not have, nobody is there.
     const families = networkFamilies(network);

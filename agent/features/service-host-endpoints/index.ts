@@ -13,18 +13,17 @@ import { onBridge } from '../gateway-bridge/flow.ts';
 import { toHostEndpoint } from '../gateway-bridge/host-endpoints.ts';
 import { localPatch } from '../gateway-bridge/local-patch.ts';
 import { bridgeSite } from '../gateway-bridge/site.ts';
-import { localNetwork } from '../local-network.ts';
 import { targetsOf } from '../services/choice.ts';
 import { isInside, networkSlices } from '../services/endpoints.ts';
 import { localNode } from '../services/local-node.ts';
-import { PROTOCOL_WORDS, serviceNetwork } from '../services/published.ts';
+import { localServiceNetwork, PROTOCOL_WORDS } from '../services/published.ts';
 
 export const serviceHostEndpoints: FeatureOver<'service'> = {
   name: 'service-host-endpoints',
   over: 'service',
   render: ({ service: key }, view) => {
     const service = view.service(key);
-    const network = service && localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+    const network = localServiceNetwork(service, view);
     if (service === undefined || network === undefined || network.role === 'default') return EMPTY_FRAGMENT;
     const { slices } = networkSlices(network, view.serviceSlices(key), view);
     const outside = slices.flatMap((slice) => outsideEndpoints(slice, network));

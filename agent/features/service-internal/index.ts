@@ -12,10 +12,9 @@ import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
 import { addressType, chain, ipWord, set } from '../host-nftables/text.ts';
-import { localNetwork } from '../local-network.ts';
 import { networkSlices } from '../services/endpoints.ts';
 import { localNode } from '../services/local-node.ts';
-import { hostEndpointsOf, PROTOCOL_WORDS, serviceNetwork } from '../services/published.ts';
+import { hostEndpointsOf, localServiceNetwork, PROTOCOL_WORDS } from '../services/published.ts';
 
 export const hostInternalServices: FeatureOver<'zone'> = {
   name: 'host-internal-services',
@@ -75,7 +74,7 @@ interface Element {
 /** Of the default network: the host reaches no ClusterIP of another one. */
 const elements = (comment: string, service: ServiceFact, view: View): Element[] => {
   if (view.gateway(view.node) === undefined) return [];
-  const network = localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+  const network = localServiceNetwork(service, view);
   if (network?.role !== 'default') return [];
   const { slices } = networkSlices(network, view.serviceSlices(comment), view);
   const node = localNode(network, view);

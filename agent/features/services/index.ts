@@ -18,7 +18,7 @@ import { type Backends, networkSlices } from './endpoints.ts';
 import { type ExternalAddresses, externalAddresses } from './external-addresses.ts';
 import { loadBalancer } from './load-balancer.ts';
 import { hasGateway, localNode } from './local-node.ts';
-import { serviceNetwork } from './published.ts';
+import { localServiceNetwork } from './published.ts';
 import type { MasqueradeAddresses } from './rules.ts';
 
 export const loadBalancerGroups: FeatureOver<'network'> = {
@@ -49,7 +49,7 @@ export const services: FeatureOver<'service'> = {
   over: 'service',
   render: ({ service: key }, view) => {
     const service = view.service(key);
-    const network = service && localNetwork(serviceNetwork(service, view) ?? '', view)?.network;
+    const network = localServiceNetwork(service, view);
     if (service === undefined || network === undefined) return EMPTY_FRAGMENT;
     const { cluster } = view;
     const backends = networkSlices(network, view.serviceSlices(key), view);

@@ -46,7 +46,7 @@ export const publishedService = (key: string, view: View): PublishedService | un
   const found = view.service(key);
   if (found === undefined || !isPublished(found)) return undefined;
   if (view.gateway(view.node)?.nodePortEnable !== true) return undefined;
-  const network = localNetwork(serviceNetwork(found, view) ?? '', view)?.network;
+  const network = localServiceNetwork(found, view);
   if (network === undefined) return undefined;
   const families = networkFamilies(network);
   // A family that the network does not have leads nowhere.
@@ -85,6 +85,12 @@ const isPublished = ({ ports, externalIps, loadBalancerIps }: ServiceFact): bool
 
 export const clusterIpOf = ({ clusterIps }: Pick<ServiceFact, 'clusterIps'>, family: Family): Ip | undefined =>
   clusterIps.find((ip) => ipFamily(ip) === family);
+
+/** Its network, where this node has it; undefined, too, while it is not known. */
+export const localServiceNetwork = (service: ServiceFact | undefined, view: View): NetworkFact | undefined => {
+  const name = service && serviceNetwork(service, view);
+  return name === undefined ? undefined : localNetwork(name, view)?.network;
+};
 
 /** Of its namespace's pods; undefined while that is not known. */
 export const serviceNetwork = ({ namespace: name }: ServiceFact, view: View): string | undefined => {
