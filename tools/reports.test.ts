@@ -47,7 +47,7 @@ it('the closing line has all of it, and mentions skipped tests only when there a
 
 it('what failed is named, with the reason', () => {
   const passed = { status: 'passed', fullName: 'is fine', failureMessages: [] };
-  const failed = { status: 'failed', fullName: 'adds up', failureMessages: ['Error: 1 is not 2\n    at somewhere'] };
+  const failed = { status: 'failed', fullName: 'adds up', failureMessages: ['Error: 1 is not\n2\n    at somewhere'] };
   const report = {
     ...JSON.parse(lane(false, 1, 1)),
     testResults: [
@@ -57,8 +57,8 @@ it('what failed is named, with the reason', () => {
     ],
   };
   expect(failuresOfLane(JSON.stringify(report))).toEqual([
-    'a.test.ts: adds up: Error: 1 is not 2',
-    'b.test.ts: cannot be loaded',
+    'a.test.ts: adds up: Error: 1 is not | 2',
+    'b.test.ts: cannot be loaded | more',
   ]);
   expect(failuresOfLane(undefined)).toEqual([]);
   expect(retriedOfLane(JSON.stringify(report))).toEqual([]);
@@ -70,4 +70,11 @@ it('what passed at the second try is named, with what the first one said', () =>
   const report = JSON.stringify({ ...JSON.parse(lane(true, 1, 0)), testResults: results });
   expect(retriedOfLane(report)).toEqual(['a.test.ts: pings: Error: no answer']);
   expect(failuresOfLane(report)).toEqual([]);
+});
+
+it('what failed twice has both reasons, when they differ', () => {
+  const failed = { status: 'failed', fullName: 'pings', failureMessages: ['Error: no answer', 'Error: no network'] };
+  const results = [{ name: '/x/a.test.ts', status: 'failed', message: '', assertionResults: [failed] }];
+  const report = JSON.stringify({ ...JSON.parse(lane(false, 0, 1)), testResults: results });
+  expect(failuresOfLane(report)).toEqual(['a.test.ts: pings: Error: no answer || Error: no network']);
 });

@@ -34,10 +34,8 @@ export const failuresOfLane = (report: string | undefined): string[] => {
   const { data } = laneSchema.safeParse(parse(report));
   return (data?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((one) => one.status === 'failed');
-    if (failed.length === 0) return status === 'failed' ? [`${basename(name)}: ${firstLine(message)}`] : [];
-    return failed.map(
-      ({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${firstLine(failureMessages[0])}`,
-    );
+    if (failed.length === 0) return status === 'failed' ? [`${basename(name)}: ${reasonOf(message)}`] : [];
+    return failed.map(({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${reasons(failureMessages)}`);
   });
 };
 
@@ -47,11 +45,25 @@ export const retriedOfLane = (report: string | undefined): string[] => {
   return (data?.testResults ?? []).flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
-      .map(({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${firstLine(failureMessages[0])}`),
+      .map(({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${reasons(failureMessages)}`),
   );
 };
 
-const firstLine = (text = ''): string => (text.split('\n')[0] ?? '').slice(0, 300);
+/** Of each try, when they differ. */
+const reasons = (messages: readonly string[]): string => [...new Set(messages.map(reasonOf))].join(' || ');
+
+const REASON_LENGTH = 600;
+
+/** In one line, without where it was thrown: a program's error output often has the reason in its last line. */
+const reasonOf = (message = ''): string => {
+  const [reason = ''] = message.split(/\n\s+at /);
+  return reason
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' | ')
+    .slice(0, REASON_LENGTH);
+};
 
 /** What `tools/check.ts` wrote. */
 export const countsOfCheck = (report: string | undefined): Counts => {

@@ -1,15 +1,10 @@
 /** The kubectl of the sandbox's Debian tree, run on this machine. */
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureTree, treeCommand } from '../../../sandbox/tree/tree.ts';
-
-export interface KubectlResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { attemptProgram, type ProgramResult, printed } from './program.ts';
 
 export interface Kubectl {
   /** What it printed. Throws with the error output when it fails. */
@@ -17,7 +12,7 @@ export interface Kubectl {
   /** As `run`, with a manifest on its standard input. */
   feed(manifest: string, ...args: string[]): Promise<string>;
   /** Also when it fails. */
-  attempt(...args: string[]): Promise<KubectlResult>;
+  attempt(...args: string[]): Promise<ProgramResult>;
   /** In the background. */
   start(...args: string[]): ChildProcessWithoutNullStreams;
   close(): Promise<void>;
@@ -30,20 +25,11 @@ export const createKubectl = async (kubeconfig: string): Promise<Kubectl> => {
   const { file, args: loader } = treeCommand(await ensureTree(() => {}), 'usr/bin/kubectl');
   const fixed = [...loader, `--kubeconfig=${config}`, `--cache-dir=${join(folder, 'cache')}`];
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
-  const execute = (args: readonly string[], input = ''): Promise<KubectlResult> =>
-    new Promise((resolve) => {
-      const child = execFile(file, [...fixed, ...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
-      });
-      child.stdin?.end(input);
-    });
-  const succeed = ({ code, stdout, stderr }: KubectlResult): string => {
-    if (code !== 0) throw new Error(`kubectl failed with ${code}: ${stderr}`);
-    return stdout;
-  };
+  const execute = (args: readonly string[], input?: string): Promise<ProgramResult> =>
+    attemptProgram(file, [...fixed, ...args], { env, input });
   return {
-    run: async (...args) => succeed(await execute(args)),
-    feed: async (manifest, ...args) => succeed(await execute(args, manifest)),
+    run: async (...args) => printed('kubectl', await execute(args)),
+    feed: async (manifest, ...args) => printed('kubectl', await execute(args, manifest)),
     attempt: (...args) => execute(args),
     start: (...args) => spawn(file, [...fixed, ...args], { env }),
     close: () => rm(folder, { recursive: true, force: true }),

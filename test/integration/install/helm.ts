@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { findGo } from '../../../sandbox/kubernetes/go.ts';
 import { recipeOf } from '../../../sandbox/kubernetes/recipe.ts';
 import { ensureInCache } from '../../../sandbox/tree/tree.ts';
-import type { KubectlResult } from '../../conformance/kube/kubectl.ts';
+import { attemptProgram, type ProgramResult, printed } from '../../conformance/kube/program.ts';
 
 const VERSION = 'v3.22.0';
 const PACKAGE = `helm.sh/helm/v3/cmd/helm@${VERSION}`;
@@ -20,7 +20,7 @@ export interface Helm {
   /** What it printed. Throws with the error output when it fails. */
   run(...args: string[]): Promise<string>;
   /** Also when it fails. */
-  attempt(...args: string[]): Promise<KubectlResult>;
+  attempt(...args: string[]): Promise<ProgramResult>;
   close(): Promise<void>;
 }
 
@@ -31,19 +31,10 @@ export const createHelm = async (kubeconfig = ''): Promise<Helm> => {
   const config = join(folder, 'config');
   await writeFile(config, kubeconfig, { mode: 0o600 });
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: config };
-  const attempt = (...args: string[]): Promise<KubectlResult> =>
-    new Promise((resolve) => {
-      execFile(file, args, { env, timeout: 60_000, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
-      });
-    });
+  const attempt = (...args: string[]): Promise<ProgramResult> => attemptProgram(file, args, { env });
   return {
     attempt,
-    run: async (...args) => {
-      const { code, stdout, stderr } = await attempt(...args);
-      if (code !== 0) throw new Error(`helm failed with ${code}: ${stderr}`);
-      return stdout;
-    },
+    run: async (...args) => printed('helm', await attempt(...args)),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 };

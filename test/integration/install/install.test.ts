@@ -105,12 +105,11 @@ describe('kubectl apply -k', () => {
     );
   });
 
-  it('is taken away as a whole', async () => {
-    await client.delete(USER_DEFINED_NETWORKS, network.metadata);
+  it('is taken away as a whole, with the networks', async () => {
     await kubectl.run('delete', '-f', 'test/integration/testdata/daemonset-before.yaml', '--ignore-not-found');
     await kubectl.run('delete', '-k', 'daemonset', '--ignore-not-found');
     expect([...(await objects()).keys()]).toEqual([]);
-  });
+  }, 300_000);
 });
 
 describe('helm', () => {

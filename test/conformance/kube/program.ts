@@ -1,0 +1,38 @@
+/** A program that a test waits for, whatever comes of it. */
+import { execFile } from 'node:child_process';
+
+export interface ProgramResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProgramOptions {
+  readonly env: Readonly<Record<string, string>>;
+  /** For its standard input. */
+  readonly input?: string | undefined;
+  /** It is ended then, and `stderr` says so. Deletion waits for an API server that may be busy. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 120_000;
+
+export const attemptProgram = (
+  file: string,
+  args: readonly string[],
+  { env, input = '', timeoutMs = TIMEOUT_MS }: ProgramOptions,
+): Promise<ProgramResult> =>
+  new Promise((resolve) => {
+    const options = { env, timeout: timeoutMs, maxBuffer: 64 << 20 };
+    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
+      const ended = error?.killed === true ? `ended after ${timeoutMs / 1000} s\n` : '';
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr: `${ended}${stderr}` });
+    });
+    child.stdin?.end(input);
+  });
+
+/** @throws Error with the error output when it failed */
+export const printed = (name: string, { code, stdout, stderr }: ProgramResult): string => {
+  if (code !== 0) throw new Error(`${name} failed with ${code}: ${stderr}`);
+  return stdout;
+};
