@@ -91,7 +91,7 @@ const routingTable = (): string =>
     ['thing', 'value'],
     [
       ['routing table of a network’s VRF', `100000 + network id; network 1: ${code(vrfTable(ONE))}`],
-      ['routing table of services whose traffic stays on the node, not used yet', code(MANAGEMENT_PORT_TABLE)],
+      ['routing table of services whose traffic stays on the node', code(MANAGEMENT_PORT_TABLE)],
       ...Object.entries(RULE_PRIORITIES).map(([name, value]) => [`priority of ip rules, ${name}`, code(value)]),
       ['metric of the unreachable default route of a VRF', code(UNREACHABLE_METRIC)],
     ],

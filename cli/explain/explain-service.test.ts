@@ -102,12 +102,15 @@ const wanted = (backend: 'openflow' | 'nftables', feature: string, key: string):
   ...{ backend, key },
   owners: [`${feature}:red/web`],
 });
+const TO_HOST = 'flow br-ex 0 500 in_port=patch-red,nw_src=169.254.0.11,nw_dst=169.254.0.2,tcp,tp_dst=9090';
 const IN = 'flow br-ex 1 110 in_port=eth0,ct_state=-rpl+trk,nw_dst=172.18.0.2,tcp,tp_dst=31080';
 const DOORS = [
   wanted('openflow', 'service-flows', IN),
   wanted('openflow', 'service-flows', 'flow br-ex 0 110 in_port=patch-red,nw_src=172.18.0.2,tcp,tp_src=31080'),
+  wanted('openflow', 'service-host-endpoints', TO_HOST),
   wanted('nftables', 'service-nftables', 'element nodeports-v4 tcp . 31080'),
   wanted('nftables', 'service-nftables', 'element udn-mark-nodeports tcp . 31080'),
+  wanted('nftables', 'service-cluster-ips', 'element udn-cluster-ips-v4 10.96.0.7'),
   // Of a pod that has the Service's name.
   wanted('nftables', 'host-isolation', 'element udn-pod-default-ips-v4 10.128.0.5'),
 ];
@@ -160,15 +163,17 @@ describe('explain service', () => {
 
   it('has what comes by the gateway bridge, and where nftables lead to', async () => {
     const { checks, exitStatus } = await of({ wanted: DOORS });
-    expect(checks.slice(-2)).toEqual([
+    expect(checks.slice(-4)).toEqual([
       {
         ...{ what: 'br-ex 172.18.0.2:31080/tcp', state: 'ok' },
         found: 'table 1 priority 110 (5 packets), table 0 priority 110 (4 packets)',
       },
+      { ...{ what: 'br-ex 169.254.0.2:9090/tcp', state: 'ok' }, found: 'table 0 priority 500' },
       {
         ...{ what: 'nftables tcp . 31080', state: 'ok' },
         found: 'nodeports-v4 → 10.96.0.7 . 80, udn-mark-nodeports → jump udn-mark-0x1001',
       },
+      { ...{ what: 'nftables 10.96.0.7', state: 'ok' }, found: 'udn-cluster-ips-v4' },
     ]);
     expect(exitStatus).toBe(0);
   });
@@ -183,7 +188,7 @@ describe('explain service', () => {
       'an element that somebody has changed',
       {
         wanted: DOORS,
-        differences: [{ backend: 'nftables', key: DOORS[2]?.key ?? '', kind: 'different', owners: [] }],
+        differences: [{ backend: 'nftables', key: DOORS[3]?.key ?? '', kind: 'different', owners: [] }],
       },
       'nftables tcp . 31080',
     ],

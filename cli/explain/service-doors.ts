@@ -1,6 +1,6 @@
 /**
- * By what a Service is reached from outside, from other networks and from the host: its flows of the gateway bridge and its
- * elements of nftables, as the agent wants them, with what has come by them.
+ * By what a Service is reached from outside, from other networks and from the host, and by what its endpoints on the node are: its
+ * flows of the gateway bridge and its elements of nftables, as the agent wants them, with what has come by them.
  */
 import type { DifferencesStatus, NodeStatus, WantedStatus } from '../../api/agent-status.ts';
 import { elementForm } from '../../datapath/nftables/element-form.ts';
@@ -37,7 +37,13 @@ export const doorChecks = async (
 };
 
 /** Features of Services; a pod may have the same name. */
-const FEATURES = ['service-flows', 'service-nftables', 'service-internal'];
+const FEATURES = [
+  'service-flows',
+  'service-nftables',
+  'service-internal',
+  'service-host-endpoints',
+  'service-cluster-ips',
+];
 
 const isOf = ({ owners }: WantedStatus, key: string): boolean =>
   FEATURES.some((feature) => owners.includes(`${feature}:${key}`));

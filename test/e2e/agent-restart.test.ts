@@ -8,7 +8,8 @@ import { describeDifferences } from '../../sandbox/reachability/matrix.ts';
 import { measureCluster } from '../../sandbox/reachability/measure.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { pod } from './support/manifests.ts';
+import { tenantManifests } from './support/one-of-each.ts';
 import { addressOfFamily } from './support/packets.ts';
 import { readProgrammed } from './support/rows.ts';
 
@@ -17,11 +18,7 @@ const cluster = useCluster({ name: 'test-restart' });
 
 const NETWORKS = ['red', 'green', 'plain'] as const;
 const MANIFESTS = [
-  namespace('red'),
-  layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-  namespace('green'),
-  layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
-  plainNamespace('plain'),
+  ...tenantManifests(),
   ...NETWORKS.flatMap((name) => [
     pod(name, `${name}-a`, 'node-1'),
     pod(name, `${name}-b`, 'node-1'),

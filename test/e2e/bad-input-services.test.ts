@@ -9,9 +9,10 @@ import type { ManifestObject } from '../../sandbox/index.ts';
 import { ask } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { layer3, namespace, pod } from './support/manifests.ts';
 import { expectNoDifference } from './support/no-difference.ts';
 import { nodeAddress, outside } from './support/north-south.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
 import { addressesOf, addressOfFamily } from './support/packets.ts';
 import { rowsNaming } from './support/rows.ts';
 import {
@@ -28,17 +29,12 @@ import { backend, SERVED, service, targetsOf } from './support/services.ts';
 const cluster = useCluster({ name: 'test-bad-services', ipFamily: 'dual' });
 
 const NODES = ['node-1', 'node-2'] as const;
-const TENANTS = ['red', 'green', 'plain'] as const;
-type Tenant = (typeof TENANTS)[number];
 const client = (tenant: string): string => `${tenant}/${tenant}-client`;
 const web = (tenant: string): string => `${tenant}-web`;
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [
-    ...['red', 'green'].map((tenant) => namespace(tenant)),
-    plainNamespace('plain'),
-    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...tenantManifests(),
     ...TENANTS.flatMap((tenant) => [
       pod(tenant, `${tenant}-client`, 'node-1'),
       backend(tenant, web(tenant), 'node-2', 'web'),

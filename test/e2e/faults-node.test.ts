@@ -7,13 +7,13 @@ import type { KillableName } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
 import { note } from './support/faults/survive.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { pod } from './support/manifests.ts';
 import { dumpNode, type NodeDump, settledDump, untilAsBefore } from './support/node-dump.ts';
 import { nodeAddress, outside, pings, seenOverHttp } from './support/north-south.ts';
+import { TENANTS, tenantManifests } from './support/one-of-each.ts';
 import { addressOfFamily } from './support/packets.ts';
 
 const NODE = 'node-1';
-const TENANTS = ['red', 'green', 'plain'] as const;
 const RECOVERY_MS = 60_000;
 type Own = Readonly<Record<Family, Ip>>;
 /** Free ones of the node network. */
@@ -25,11 +25,7 @@ let right: NodeDump = {};
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [
-    namespace('red'),
-    layer3('red', 'net', ['10.74.0.0/16/24', 'fd00:74::/48/64']),
-    namespace('green'),
-    layer2('green', 'net', ['10.75.0.0/16', 'fd00:75::/64']),
-    plainNamespace('plain'),
+    ...tenantManifests(),
     ...TENANTS.flatMap((tenant) => [pod(tenant, `${tenant}-a`, NODE), pod(tenant, `${tenant}-b`, 'node-2')]),
   ]);
   await untilPacketsPass();

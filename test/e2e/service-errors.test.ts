@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
 import { masqueradeAddressesOf } from './support/gone-networks.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { pod } from './support/manifests.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
 import {
   addressTargets,
   answeredBy,
@@ -19,8 +20,6 @@ import {
 
 const cluster = useCluster({ name: 'test-service-errors', ipFamily: 'dual' });
 
-const TENANTS = ['red', 'green', 'plain'] as const;
-type Tenant = (typeof TENANTS)[number];
 const NODE = 'node-1';
 const EMPTY = (tenant: Tenant): Doors => ({ ...doorsOf(TENANTS.indexOf(tenant)), ingress: [] });
 const client = (tenant: Tenant): string => `${tenant}/${tenant}-client`;
@@ -29,10 +28,7 @@ const PATCH = { red: 'patch-br-ex_red', green: 'patch-br-ex_gre', plain: 'patch-
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [
-    ...['red', 'green'].map((tenant) => namespace(tenant)),
-    plainNamespace('plain'),
-    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...tenantManifests(),
     ...TENANTS.flatMap((tenant) => [
       publicService(tenant, 'empty', 'nobody', EMPTY(tenant)),
       pod(tenant, `${tenant}-client`, NODE),

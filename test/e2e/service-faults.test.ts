@@ -8,9 +8,10 @@ import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { createRandom } from './support/faults/random.ts';
 import { callShim } from './support/faults/shim.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { pod } from './support/manifests.ts';
 import { expectNoDifference } from './support/no-difference.ts';
 import { nodeAddress } from './support/north-south.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
 import { addressOfFamily } from './support/packets.ts';
 import { ServiceChurn } from './support/service-churn.ts';
 import {
@@ -30,8 +31,6 @@ import { backend, clusterIps, handMadeSlice, service, targetsOf } from './suppor
 
 const cluster = useCluster({ name: 'test-service-faults', ipFamily: 'dual' });
 
-const TENANTS = ['red', 'green', 'plain'] as const;
-type Tenant = (typeof TENANTS)[number];
 const NODES = ['node-1', 'node-2'] as const;
 const ROUNDS = 20;
 const CHANGES_PER_ROUND = 50;
@@ -45,10 +44,7 @@ const WEB = (tenant: Tenant): Doors => doorsOf(TENANTS.indexOf(tenant));
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [
-    ...['red', 'green'].map((tenant) => namespace(tenant)),
-    plainNamespace('plain'),
-    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...tenantManifests(),
     ...TENANTS.flatMap((tenant) => [
       publicService(tenant, 'web', 'web', { ...WEB(tenant), externalIps: [] }),
       ...NODES.flatMap((node) => [

@@ -6,8 +6,8 @@ import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { inBackground } from './support/background.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace } from './support/manifests.ts';
 import { nodeAddress } from './support/north-south.ts';
+import { tenantManifests } from './support/one-of-each.ts';
 import { backend, handMadeSlice, service } from './support/services.ts';
 
 const cluster = useCluster({ name: 'test-service-health', ipFamily: 'dual' });
@@ -25,13 +25,7 @@ const balanced = (tenant: Tenant, port: number = TENANTS[tenant]): ManifestObjec
   });
 
 beforeAll(async () => {
-  await applyAndWait(cluster(), [
-    plainNamespace('plain'),
-    namespace('red'),
-    namespace('green'),
-    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
-  ]);
+  await applyAndWait(cluster(), tenantManifests());
 }, 120_000);
 
 const pod = (tenant: Tenant, node: Node, name = `${tenant}-${node}`): ManifestObject =>

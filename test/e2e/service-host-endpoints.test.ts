@@ -8,8 +8,9 @@ import type { ManifestObject } from '../../sandbox/index.ts';
 import type { Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { pod } from './support/manifests.ts';
 import { nodeAddress } from './support/north-south.ts';
+import { tenantManifests } from './support/one-of-each.ts';
 import { answeredBy, describeTarget, fromPod, whoAnswers } from './support/service-doors.ts';
 import { service, targetsOf } from './support/services.ts';
 
@@ -46,10 +47,7 @@ const web = (owner: Owner, app = 'host'): ManifestObject => {
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [
-    ...TENANTS.map((tenant) => namespace(tenant)),
-    plainNamespace('plain'),
-    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...tenantManifests(),
     ...TENANTS.flatMap((tenant) => [pod(tenant, 'near', NODE), pod(tenant, 'far', 'node-2'), web(tenant)]),
     ...(['red', 'green', 'plain'] as const).map(onNode),
   ]);

@@ -5,7 +5,8 @@ import type { RunThere, Target } from '../../sandbox/reachability/service-client
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
 import { eventsOf } from './support/faults/events.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { pod } from './support/manifests.ts';
+import { TENANTS, tenantManifests } from './support/one-of-each.ts';
 import { addressOfFamily } from './support/packets.ts';
 import { fromHost } from './support/service-doors.ts';
 import { expectAnswersAt, expectRefusedAt } from './support/service-expectations.ts';
@@ -13,7 +14,6 @@ import { backend, service, targetsOf, type WrittenEndpoint, writtenSlice } from 
 
 const cluster = useCluster({ name: 'test-service-policies', ipFamily: 'dual' });
 
-const TENANTS = ['red', 'green', 'plain'] as const;
 const NODES = ['node-1', 'node-2'] as const;
 const ZONES = { 'node-1': 'east', 'node-2': 'west' } as const;
 type NodeName = (typeof NODES)[number];
@@ -27,10 +27,7 @@ beforeAll(async () => {
         metadata: { name, labels: { 'topology.kubernetes.io/zone': ZONES[name] } },
       }),
     ),
-    ...['red', 'green'].map((tenant) => namespace(tenant)),
-    plainNamespace('plain'),
-    layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
-    layer2('green', 'net', ['10.77.0.0/16', 'fd00:77::/64']),
+    ...tenantManifests(),
     ...TENANTS.flatMap((tenant) =>
       NODES.flatMap((node) => [
         backend(tenant, webOn(tenant, node), node, 'web'),
