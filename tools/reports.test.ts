@@ -78,3 +78,12 @@ it('what failed twice has both reasons, when they differ', () => {
   const report = JSON.stringify({ ...JSON.parse(lane(false, 0, 1)), testResults: results });
   expect(failuresOfLane(report)).toEqual(['a.test.ts: pings: Error: no answer || Error: no network']);
 });
+
+it('a long reason keeps its beginning and its end', () => {
+  const message = `Error: helm failed: ${'warning '.repeat(200)}no such chart`;
+  const failed = { status: 'failed', fullName: 'installs', failureMessages: [message] };
+  const results = [{ name: '/x/a.test.ts', status: 'failed', message: '', assertionResults: [failed] }];
+  const [line = ''] = failuresOfLane(JSON.stringify({ ...JSON.parse(lane(false, 0, 1)), testResults: results }));
+  expect(line).toMatch(/^a\.test\.ts: installs: Error: helm failed: warning .* … .* no such chart$/);
+  expect(line.length).toBeLessThan(700);
+});

@@ -52,17 +52,19 @@ export const retriedOfLane = (report: string | undefined): string[] => {
 /** Of each try, when they differ. */
 const reasons = (messages: readonly string[]): string => [...new Set(messages.map(reasonOf))].join(' || ');
 
-const REASON_LENGTH = 600;
+/** Characters at its two ends. */
+const REASON = { head: 200, tail: 400 };
 
 /** In one line, without where it was thrown: a program's error output often has the reason in its last line. */
 const reasonOf = (message = ''): string => {
   const [reason = ''] = message.split(/\n\s+at /);
-  return reason
+  const text = reason
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-    .join(' | ')
-    .slice(0, REASON_LENGTH);
+    .join(' | ');
+  if (text.length <= REASON.head + REASON.tail) return text;
+  return `${text.slice(0, REASON.head)} … ${text.slice(-REASON.tail)}`;
 };
 
 /** What `tools/check.ts` wrote. */

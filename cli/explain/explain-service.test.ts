@@ -70,6 +70,7 @@ interface Given {
 const BRIDGE_FLOWS = [
   ' cookie=0xdeff105, duration=1s, table=1, n_packets=5, n_bytes=1, priority=110,ct_state=-rpl+trk,tcp,in_port=1,nw_dst=172.18.0.2,tp_dst=31080 actions=output:4',
   ' cookie=0xdeff105, duration=1s, table=0, n_packets=4, n_bytes=1, priority=110,tcp,in_port=4,nw_src=172.18.0.2,tp_src=31080 actions=output:1',
+  ' cookie=0xdeff105, duration=1s, table=0, n_packets=3, n_bytes=1, priority=500,tcp6,in_port=4,ipv6_src=fd69::b,ipv6_dst=fd69::2,tp_dst=9090 actions=drop',
 ].join('\n');
 const BRIDGE_PORTS = [
   'system@ovs-system: hit:1 missed:1',
@@ -102,7 +103,7 @@ const wanted = (backend: 'openflow' | 'nftables', feature: string, key: string):
   ...{ backend, key },
   owners: [`${feature}:red/web`],
 });
-const TO_HOST = 'flow br-ex 0 500 in_port=patch-red,nw_src=169.254.0.11,nw_dst=169.254.0.2,tcp,tp_dst=9090';
+const TO_HOST = 'flow br-ex 0 500 in_port=patch-red,ipv6_src=fd69::b,ipv6_dst=fd69::2,tcp6,tp_dst=9090';
 const IN = 'flow br-ex 1 110 in_port=eth0,ct_state=-rpl+trk,nw_dst=172.18.0.2,tcp,tp_dst=31080';
 const DOORS = [
   wanted('openflow', 'service-flows', IN),
@@ -168,12 +169,12 @@ describe('explain service', () => {
         ...{ what: 'br-ex 172.18.0.2:31080/tcp', state: 'ok' },
         found: 'table 1 priority 110 (5 packets), table 0 priority 110 (4 packets)',
       },
-      { ...{ what: 'br-ex 169.254.0.2:9090/tcp', state: 'ok' }, found: 'table 0 priority 500' },
+      { what: 'br-ex [fd69::2]:9090/tcp', state: 'ok', found: 'table 0 priority 500 (3 packets)' },
       {
         ...{ what: 'nftables tcp . 31080', state: 'ok' },
         found: 'nodeports-v4 → 10.96.0.7 . 80, udn-mark-nodeports → jump udn-mark-0x1001',
       },
-      { ...{ what: 'nftables 10.96.0.7', state: 'ok' }, found: 'udn-cluster-ips-v4' },
+      { what: 'nftables 10.96.0.7', state: 'ok', found: 'udn-cluster-ips-v4' },
     ]);
     expect(exitStatus).toBe(0);
   });

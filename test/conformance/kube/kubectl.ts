@@ -18,7 +18,8 @@ export interface Kubectl {
   close(): Promise<void>;
 }
 
-export const createKubectl = async (kubeconfig: string): Promise<Kubectl> => {
+/** @param timeoutMs of each call; default: that of `attemptProgram` */
+export const createKubectl = async (kubeconfig: string, timeoutMs?: number): Promise<Kubectl> => {
   const folder = await mkdtemp(join(tmpdir(), 'kubectl-test-'));
   const config = join(folder, 'config');
   await writeFile(config, kubeconfig);
@@ -26,7 +27,7 @@ export const createKubectl = async (kubeconfig: string): Promise<Kubectl> => {
   const fixed = [...loader, `--kubeconfig=${config}`, `--cache-dir=${join(folder, 'cache')}`];
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
   const execute = (args: readonly string[], input?: string): Promise<ProgramResult> =>
-    attemptProgram(file, [...fixed, ...args], { env, input });
+    attemptProgram(file, [...fixed, ...args], { env, input, timeoutMs });
   return {
     run: async (...args) => printed('kubectl', await execute(args)),
     feed: async (manifest, ...args) => printed('kubectl', await execute(args, manifest)),

@@ -11,11 +11,11 @@ export interface ProgramOptions {
   readonly env: Readonly<Record<string, string>>;
   /** For its standard input. */
   readonly input?: string | undefined;
-  /** It is ended then, and `stderr` says so. Deletion waits for an API server that may be busy. */
-  readonly timeoutMs?: number;
+  /** It is ended then, and `stderr` says so. Default: 30 s, before the test is, which would say nothing of the program. */
+  readonly timeoutMs?: number | undefined;
 }
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 30_000;
 
 export const attemptProgram = (
   file: string,
@@ -25,9 +25,13 @@ export const attemptProgram = (
   new Promise((resolve) => {
     const options = { env, timeout: timeoutMs, maxBuffer: 64 << 20 };
     const child = execFile(file, [...args], options, (error, stdout, stderr) => {
-      const ended = error?.killed === true ? `ended after ${timeoutMs / 1000} s\n` : '';
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr: `${ended}${stderr}` });
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      const isOwn = error === null || typeof error.code === 'number';
+      const why = error?.killed === true ? `ended after ${timeoutMs / 1000} s\n` : isOwn ? '' : `${error.message}\n`;
+      resolve({ code, stdout, stderr: `${why}${stderr}` });
     });
+    // One that does not read it all says itself what it lacks.
+    child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
 

@@ -31,7 +31,7 @@ export const createHelm = async (kubeconfig = ''): Promise<Helm> => {
   const config = join(folder, 'config');
   await writeFile(config, kubeconfig, { mode: 0o600 });
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: config };
-  const attempt = (...args: string[]): Promise<ProgramResult> => attemptProgram(file, args, { env });
+  const attempt = (...args: string[]): Promise<ProgramResult> => attemptProgram(file, args, { env, timeoutMs: 60_000 });
   return {
     attempt,
     run: async (...args) => printed('helm', await attempt(...args)),

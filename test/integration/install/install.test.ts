@@ -16,7 +16,8 @@ let client: KubeClient;
 beforeAll(async () => {
   server = await startRealServer('test-install', { definitions: false });
   const kubeconfig = await readFile(server.kubeconfig, 'utf8');
-  kubectl = await createKubectl(kubeconfig);
+  // Deletion waits for what is in a namespace, and for an API server that may be busy.
+  kubectl = await createKubectl(kubeconfig, 120_000);
   client = await server.connect();
   helm = await createHelm(kubeconfig);
 }, 600_000);
