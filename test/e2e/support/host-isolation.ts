@@ -136,7 +136,7 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
         await become(({ port }) => port === SECOND);
         const over = async (): Promise<void> =>
           expect((await lookAt(held)).filter(({ isAlive }) => isAlive)).toEqual([]);
-        await eventually(over, 30_000);
+        await eventually(over, 30_000 * (await cluster().slowdown()));
       } finally {
         await Promise.all(held.map((one) => one.end()));
         await annotate('[]');
