@@ -78,7 +78,7 @@ export default defineConfig({
         test: { ...e2e, name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: GUEST_LANE },
       },
       {
-        // An emulated processor that others leave half of: what takes 20 s elsewhere took 125 to more than 180.
+        // Three networks that come and go take 90 s where an emulated guest has two processors, and over 180 s with other lanes beside.
         test: { ...e2e, name: 'e2e-guest', include: GUEST_LANE, testTimeout: 600_000, hookTimeout: 600_000 },
       },
       {
