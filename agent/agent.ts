@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openConntrack } from '../datapath/conntrack/conntrack.ts';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
+import { createDelegatedAccess } from '../kube/access/delegated-access.ts';
 import { systemClock } from '../kube/clock.ts';
 import { startHttpServer } from '../program/http-server.ts';
 import { releaseMemory } from '../program/release-memory.ts';
@@ -92,7 +93,7 @@ const failure = async ({ netlink }: Edges): Promise<never> => {
 
 const serveMetrics = async (
   { options, log }: Context,
-  { metrics, netlink }: Edges,
+  { metrics, netlink, client }: Edges,
   probes: Probes,
   resources: AsyncDisposableStack,
 ): Promise<void> => {
@@ -105,6 +106,7 @@ const serveMetrics = async (
     metrics: () => metrics.text(),
     notAlive: () => probes.alive(),
     notReady: () => probes.ready(),
+    access: createDelegatedAccess({ client, clock: systemClock }),
   });
   resources.defer(() => server.close());
   log.info({ port: server.port }, 'metrics are served');
@@ -315,7 +317,7 @@ const openProbes = (
 
 const serveNode = async (context: Context, node: Node, resources: AsyncDisposableStack): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
-  const { edges, core, local, keeper, datapath, backends, nodePorts, readiness } = node;
+  const { edges, core, local, keeper, datapath, backends, nodePorts, readiness, probes } = node;
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   const isolation = new IsolationState(datapath.nftables);
@@ -348,7 +350,10 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const { name } = local;
   const parts = { edges, core, ports, keeper, nodePorts, node: name, cluster, networkRendering, datapath, backends };
   const sources = reportSources(parts);
-  const status = await serveStatus(options.statusSocket, sources);
+  const status = await serveStatus(options.statusSocket, sources, {
+    '/metrics': () => metrics.text(),
+    '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),
+  });
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
   await readiness.whenReady(

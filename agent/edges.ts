@@ -24,7 +24,7 @@ export interface Edges {
   readonly databases: Databases;
   readonly netlink: NetlinkWorker;
   readonly inputs: ClusterInputs;
-  readonly client: Pick<KubeClient, 'get'>;
+  readonly client: Pick<KubeClient, 'get' | 'request'>;
   readonly writer: Writer;
   readonly tellPod: TellPod;
   readonly tellService: TellService;

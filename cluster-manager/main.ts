@@ -1,7 +1,9 @@
 /** `udn-cluster-manager`: one per cluster. */
 import { join } from 'node:path';
 import { destination, type Logger, pino } from 'pino';
+import { createDelegatedAccess } from '../kube/access/delegated-access.ts';
 import { connect } from '../kube/client/connect.ts';
+import { systemClock } from '../kube/clock.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -64,6 +66,8 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
           metrics: () => metrics.text(),
           // Whoever leads and cannot renew the Lease ends; what waits for the API server is not helped by a new process.
           notAlive: () => [],
+          // Those that do not lead have metrics, too: with the client that may always write.
+          access: createDelegatedAccess({ client: leaseClient, clock: systemClock }),
           notReady: () => (isStandby || manager.state !== undefined ? [] : manager.mirrors.unread()),
         });
   log.info({ server: connection.server, metricsPort: http?.port }, 'started');

@@ -1,5 +1,5 @@
 /** `/metrics`, `/healthz` and `/readyz` for Prometheus and the kubelet. */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ListenAddress } from './flags.ts';
 
@@ -12,7 +12,12 @@ export interface HttpServerOptions {
   readonly notAlive: () => readonly string[];
   /** Why it is not ready, a sentence each; empty: ready. */
   readonly notReady: () => readonly string[];
+  /** Whether who sends this header may get the path. Never rejects. */
+  readonly access: (path: string, authorization: string | undefined) => Promise<Access>;
 }
+
+/** `unavailable`: nobody can say so now. */
+export type Access = 'allowed' | 'forbidden' | 'unauthenticated' | 'unavailable';
 
 export interface HttpServer {
   readonly port: number;
@@ -22,7 +27,7 @@ export interface HttpServer {
 /** @throws when the address can't be listened on */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
   const server = createServer((request, response) => {
-    answer(options, request.url ?? '', response).catch((error: unknown) => {
+    answer(options, request, response).catch((error: unknown) => {
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     });
   });
@@ -41,23 +46,52 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   };
 };
 
-const answer = async (options: HttpServerOptions, url: string, response: ServerResponse): Promise<void> => {
-  switch (url.split('?')[0]) {
+const answer = async (
+  options: HttpServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const access = (): Promise<Access> => options.access(path, request.headers.authorization);
+  switch (path) {
     case '/metrics':
-      response.writeHead(200, { 'content-type': options.contentType }).end(await options.metrics());
+      await answerMetrics(options, await access(), response);
       return;
     case '/healthz':
-      tell(response, options.notAlive());
+      await answerProbe(response, options.notAlive(), access);
       return;
     case '/readyz':
-      tell(response, options.notReady());
+      await answerProbe(response, options.notReady(), access);
       return;
     default:
       response.writeHead(404).end('not found\n');
   }
 };
 
-const tell = (response: ServerResponse, reasons: readonly string[]): void => {
+/** They name networks, and every process of a node reaches its loopback addresses: host-network pods of all tenants, too. */
+const answerMetrics = async (options: HttpServerOptions, access: Access, response: ServerResponse): Promise<void> => {
+  const refusal = access === 'allowed' ? undefined : REFUSALS[access];
+  if (refusal === undefined) {
+    response.writeHead(200, { 'content-type': options.contentType }).end(await options.metrics());
+    return;
+  }
+  const { status, text } = refusal;
+  response.writeHead(status, status === 401 ? { 'www-authenticate': 'Bearer' } : {}).end(`${text}\n`);
+};
+
+const REFUSALS: Readonly<Record<Exclude<Access, 'allowed'>, { readonly status: number; readonly text: string }>> = {
+  unauthenticated: { status: 401, text: 'send the bearer token of an account that may get this path' },
+  forbidden: { status: 403, text: 'this account may not get this path: see the ClusterRole ovn-udn-metrics-reader' },
+  unavailable: { status: 503, text: 'the API server did not say whether this account may get this path: ask again' },
+};
+
+/** The kubelet needs the status alone. Reasons may name networks, and are for those who may get the path. */
+const answerProbe = async (
+  response: ServerResponse,
+  reasons: readonly string[],
+  access: () => Promise<Access>,
+): Promise<void> => {
   if (reasons.length === 0) response.writeHead(200).end('ok\n');
-  else response.writeHead(503).end(`${reasons.join('\n')}\n`);
+  else if ((await access()) === 'allowed') response.writeHead(503).end(`${reasons.join('\n')}\n`);
+  else response.writeHead(503).end('the reasons are for accounts that may get this path\n');
 };

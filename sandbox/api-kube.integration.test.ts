@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { parseNodeNetworkReport } from '../api/node-network-report.ts';
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
@@ -20,12 +21,15 @@ import { eventually } from './testing/eventually.ts';
 
 const NAME = 'test-api-kube';
 const AGENT = '/etc/ovn-udn/agent.kubeconfig';
+const METRICS = '127.0.0.1:19410';
 const TIMEOUT_SECONDS = 60;
 let sandbox: Sandbox;
 let client: KubeClient;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ name: NAME, nodes: 1, api: 'kube' });
+  sandbox = await startSandbox({
+    ...{ name: NAME, nodes: 1, api: 'kube', settings: { UDN_METRICS_ADDRESS: METRICS } },
+  });
   client = await sandbox.client();
   // Early: its controller looks for definitions every half a minute.
   await (await sandbox.objects()).apply([
@@ -51,6 +55,13 @@ const pod = (namespace: string, name: string): ManifestObject => ({
 const kubectl = async (...args: readonly string[]): Promise<string> => {
   const { stdout } = await sandbox.node('node-1', ['kubectl', '--kubeconfig', AGENT, ...args]);
   return stdout;
+};
+
+const tokenOf = async (name: string): Promise<string> => {
+  const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } };
+  const answer = await client.request({ method: 'POST', path, body });
+  return z.object({ status: z.object({ token: z.string() }) }).parse(answer).status.token;
 };
 
 const serviceNamed = async (name: string) => (await sandbox.status()).services.find((service) => service.name === name);
@@ -99,6 +110,32 @@ describe('a cluster on a real API server', () => {
     });
     await objects.delete([namespace], { timeoutSeconds: TIMEOUT_SECONDS });
   }, 180_000);
+
+  it('gives metrics to accounts that may get them, and to no other', async () => {
+    const account = (name: string): ManifestObject => ({
+      ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'default', name } },
+    });
+    const binding: ManifestObject = {
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'prometheus' } },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'ovn-udn-metrics-reader' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'default', name: 'prometheus' }],
+    };
+    await (await sandbox.objects()).apply([account('prometheus'), account('tenant'), binding]);
+    const ask = async (token: string) => {
+      const command = [
+        'curl',
+        '-s',
+        '-w',
+        '%{http_code}',
+        '-H',
+        `Authorization: Bearer ${token}`,
+        `${METRICS}/metrics`,
+      ];
+      return (await sandbox.node('node-1', command)).stdout;
+    };
+    expect(await ask(await tokenOf('prometheus'))).toMatch(/^udn_agent_kubelet_cgroup_found [\s\S]*200$/m);
+    for (const token of [await tokenOf('tenant'), 'made-up']) expect(await ask(token)).toMatch(/^.*\n40[13]$/);
+  });
 
   it('the agent is a service account that is bound to its node', async () => {
     const review: unknown = JSON.parse(await kubectl('auth', 'whoami', '-o', 'json'));

@@ -63,14 +63,27 @@ const text = (manager: readonly ListedMetric[]): string =>
     'Made by `make gen` from where metrics are registered; `make check` fails when it is not current. Do not edit it.',
     'Both daemons serve `/metrics`, `/healthz` and `/readyz` at `--metrics-address`. Beside those below there are the metrics' +
       ' of the process that prom-client has for Node (`process_…`, `nodejs_…`).',
+    ACCESS,
     PROBES,
     `## udn-agent\n\nSource: \`agent/metrics-registry.ts\`. \`backend\` is \`openflow\`, \`host\`, \`nftables\`, \`northbound\`, \`southbound\` or \`openvswitch\`.\n\n${table(agentMetrics())}`,
     `## udn-cluster-manager\n\nSource: \`cluster-manager/metrics.ts\`.\n\n${table(manager)}`,
   ].join('\n\n')}\n`;
 
+const ACCESS = `## Who may read them
+
+They name networks, and every process of a node reaches its loopback addresses, host-network pods of all tenants among them. So \`/metrics\` wants
+a bearer token: the daemon asks the API server whose it is (TokenReview) and whether the account may \`get\` the path (SubjectAccessReview).
+Bind the ClusterRole \`ovn-udn-metrics-reader\` to the account of Prometheus. A yes is kept for a minute, a no for ten seconds. Who tries
+tokens is held to one question a second for all, and is answered 503 meanwhile; a token that is known is served. While the API server does not answer,
+neither does \`/metrics\` to a token that it has not judged.
+
+Connections are not encrypted: keep \`--metrics-address\` on a loopback address, or put a proxy with TLS before it. On the node, root reads the agent's without a token:
+\`curl --unix-socket /run/ovn-udn/agent.sock http://agent/metrics\`.`;
+
 const PROBES = `## Probes
 
-Each answers 200 and \`ok\`, or 503 and a sentence for each reason.
+Each answers everybody 200 and \`ok\`, or 503. Why it is 503, a sentence for each reason, is told to those who may \`get\` the path, and at
+\`/readyz\` of the agent's socket.
 
 ${markdownTable(
   ['probe', 'of the agent: yes, while', 'of the cluster manager: yes, while'],

@@ -31,11 +31,23 @@ const reportAt = (url: string): Report | undefined =>
 /** For reading everything that is programmed; who asked may have gone long before. */
 const READ_MS = 60_000;
 
+/** What is answered as it is, by path: the metrics, for who is root on the node and has no account. */
+export type StatusTexts = Readonly<Record<string, () => Promise<string>>>;
+
 /** Takes the place of a socket that a dead agent left. */
-export const serveStatus = async (path: string, sources: ReportSources): Promise<StatusServer> => {
+export const serveStatus = async (
+  path: string,
+  sources: ReportSources,
+  texts: StatusTexts = {},
+): Promise<StatusServer> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
   const server = createServer((request, response) => {
+    const text = texts[request.url ?? ''];
+    if (request.method === 'GET' && text !== undefined) {
+      void text().then((body) => response.writeHead(200, { 'content-type': 'text/plain' }).end(body));
+      return;
+    }
     const report = reportAt(request.url ?? '');
     if (request.method !== 'GET' || report === undefined) {
       response.writeHead(404).end();

@@ -5,7 +5,7 @@
 import { useCluster } from './support/cluster.ts';
 import { DAMAGES } from './support/damages.ts';
 import { defaultServices } from './support/default-services.ts';
-import { DRIFT_SETTINGS, drift } from './support/drift.ts';
+import { drift } from './support/drift.ts';
 import { hostIsolation } from './support/host-isolation.ts';
 import { hostileAmongTenants } from './support/hostile-tenants.ts';
 import { kernelSuites } from './support/kernel-suites.ts';
@@ -21,7 +21,6 @@ const cluster = useCluster({
   name: 'test-north-south-local',
   needs: ['vrf', 'kernel-datapath', 'sctp'],
   gatewayMode: 'local',
-  settings: DRIFT_SETTINGS,
 });
 
 /** Of what is another thing in this mode: flows from and to the node's own stack, and the chains that translate there. */

@@ -1,6 +1,7 @@
 /** What the kubelet is told of the agent, while databases are away and back. Needs root and `make build`. */
 import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { agentMetrics, askAgent } from './support/agent-metrics.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
 import { layer2, namespace, pod } from './support/manifests.ts';
 
@@ -21,12 +22,14 @@ const probe = async (path: string): Promise<{ readonly status: number; readonly 
 /** Until a connection that says nothing counts as dead. */
 const PATIENCE_MS = 45_000;
 const OK = { status: 200, lines: ['ok'] };
+/** The reasons, which the probe does not tell everybody. */
+const reasons = async () => (await askAgent(cluster(), NODE, '/readyz')).trimEnd().split('\n');
 const untilReady = () => eventually(async () => expect(await probe('/readyz')).toEqual(OK));
 
 it('is alive and ready when everything is done', async () => {
   await untilReady();
   expect(await probe('/healthz')).toEqual(OK);
-  const { lines } = await probe('/metrics');
+  const lines = (await agentMetrics(cluster(), NODE)).split('\n');
   const depths = lines.filter((line) => line.startsWith('udn_agent_queue_depth'));
   expect(depths.map((line) => /backend="(\w+)"/.exec(line)?.[1]).toSorted()).toEqual([
     ...['host', 'nftables', 'northbound', 'openflow', 'openvswitch', 'southbound'],
@@ -39,8 +42,21 @@ it.each([
 ] as const)('is not ready while %s does not answer, and stays alive', async (daemon, reason) => {
   await untilReady();
   await cluster().kill(NODE, daemon, 'SIGSTOP');
-  await eventually(async () => expect(await probe('/readyz')).toEqual({ status: 503, lines: [reason] }), PATIENCE_MS);
+  await eventually(async () => expect(await reasons()).toEqual([reason]), PATIENCE_MS);
+  expect(await probe('/readyz')).toEqual({
+    status: 503,
+    lines: ['the reasons are for accounts that may get this path'],
+  });
   expect(await probe('/healthz')).toEqual(OK);
   await cluster().kill(NODE, daemon, 'SIGCONT');
   await untilReady();
+});
+
+it('gives metrics to nobody who is only on the node', async () => {
+  await untilReady();
+  for (const header of ['Accept: text/plain', 'Authorization: Bearer made-up']) {
+    const { stdout } = await cluster().node(NODE, ['curl', '-s', '-i', '-H', header, `http://${ADDRESS}/metrics`]);
+    expect(stdout).toMatch(/^HTTP\/1.1 (401|503) /);
+    expect(stdout).not.toContain('udn_agent');
+  }
 });

@@ -1,5 +1,5 @@
 /** A node goes on as it is while its agent dies and comes back. Needs root and `make build`. */
 import { useCluster } from './support/cluster.ts';
-import { STEADY_SETTINGS, steady } from './support/steady.ts';
+import { steady } from './support/steady.ts';
 
-steady(useCluster({ name: 'test-steady', settings: STEADY_SETTINGS }));
+steady(useCluster({ name: 'test-steady' }));

@@ -1,11 +1,10 @@
 /** A node goes on as it is on the kernel's datapath, with VRFs: there not one ping is lost. Needs root and `make build`. */
 import { useCluster } from './support/cluster.ts';
-import { STEADY_SETTINGS, steady } from './support/steady.ts';
+import { steady } from './support/steady.ts';
 
 const cluster = useCluster({
   name: 'test-steady-kernel',
   needs: ['vrf', 'kernel-datapath'],
-  settings: STEADY_SETTINGS,
 });
 
 // As much as an emulated processor forwards without losing any by itself.

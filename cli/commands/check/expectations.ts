@@ -36,6 +36,8 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     pods: ['get', 'list', 'patch', 'watch'],
     services: ['list', 'watch'],
     'endpointslices.discovery.k8s.io': ['list', 'watch'],
+    'tokenreviews.authentication.k8s.io': ['create'],
+    'subjectaccessreviews.authorization.k8s.io': ['create'],
     'allocations/pods.k8s.ovn.org': ['update'],
   },
   [CLUSTER_MANAGER]: {
@@ -49,6 +51,8 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     pods: ['get', 'list', 'patch', 'watch'],
     'endpointslices.discovery.k8s.io': ['create', 'delete', 'list', 'patch', 'watch'],
     'services/finalizers': ['update'],
+    'tokenreviews.authentication.k8s.io': ['create'],
+    'subjectaccessreviews.authorization.k8s.io': ['create'],
     'userdefinednetworks.k8s.ovn.org': ['get', 'list', 'patch', 'watch'],
     'userdefinednetworks/finalizers.k8s.ovn.org': ['update'],
     'userdefinednetworks/status.k8s.ovn.org': ['patch'],

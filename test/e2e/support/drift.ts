@@ -4,6 +4,7 @@ import { type BackendName, differencesSchema } from '../../../api/agent-status.t
 import { CommandError } from '../../../datapath/exec/errors.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { agentMetrics } from './agent-metrics.ts';
 import { applyAndWait } from './cluster.ts';
 import type { Damage } from './damages.ts';
 import { layer2, layer3, namespace, pod } from './manifests.ts';
@@ -11,10 +12,6 @@ import { dumpDifference, dumpNode, type NodeDump, settledDump } from './node-dum
 import { ownedRows } from './owned-rows.ts';
 
 const NODE = 'node-1';
-const METRICS_ADDRESS = '127.0.0.1:19409';
-
-/** For the cluster. */
-export const DRIFT_SETTINGS = { UDN_METRICS_ADDRESS: METRICS_ADDRESS };
 const REPAIR_MS = 40_000;
 const LONGEST_REPAIR_MS = 120_000;
 /** Where there is an event. */
@@ -108,8 +105,8 @@ const repairMs = async (sandbox: Sandbox): Promise<number> =>
 
 /** How often the agent found something that somebody had changed, in one place or in all. */
 const repairs = async (sandbox: Sandbox, where: BackendName | undefined): Promise<number> => {
-  const { stdout } = await sandbox.node(NODE, ['curl', '-sf', `http://${METRICS_ADDRESS}/metrics`]);
-  return [...stdout.matchAll(/^udn_agent_drift_repairs_total\{backend="(\w+)"[^}]*\} (\d+)$/gm)]
+  const metrics = await agentMetrics(sandbox, NODE);
+  return [...metrics.matchAll(/^udn_agent_drift_repairs_total\{backend="(\w+)"[^}]*\} (\d+)$/gm)]
     .filter(([, backend]) => where === undefined || backend === where)
     .reduce((sum, [, , count]) => sum + Number(count), 0);
 };

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { agentMetrics } from './agent-metrics.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import { layer2, layer3, namespace, pod } from './manifests.ts';
 import { dumpDifference, dumpNode, settledDump } from './node-dump.ts';
@@ -31,11 +32,6 @@ const network = (tenant: string, index: number): ManifestObject =>
   index % 2 === 0
     ? layer3(tenant, 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64'])
     : layer2(tenant, 'net', ['10.79.0.0/16', 'fd00:79::/64']);
-
-const METRICS_ADDRESS = '127.0.0.1:19409';
-
-/** For the cluster. */
-export const STEADY_SETTINGS = { UDN_METRICS_ADDRESS: METRICS_ADDRESS };
 
 export interface SteadyScale extends Volume {
   /** Networks with a pod on each of two nodes. */
@@ -173,10 +169,10 @@ const killAgent = async (sandbox: Sandbox): Promise<void> => {
 
 /** The agent has compared everything with what there is, and written what it found. */
 const hasCompared = async (sandbox: Sandbox): Promise<void> => {
-  const { stdout } = await sandbox.node(NODE, ['curl', '-sf', `http://${METRICS_ADDRESS}/metrics`]);
+  const metrics = await agentMetrics(sandbox, NODE);
   for (const backend of ['openflow', 'host', 'nftables']) {
     const metric = `udn_agent_reconcile_duration_seconds_count{backend="${backend}",full="true"}`;
-    expect(stdout).toContain(metric);
+    expect(metrics).toContain(metric);
   }
   await sandbox.node(NODE, ['udnctl', 'networks']);
 };
@@ -186,7 +182,7 @@ const hasProcess = async (sandbox: Sandbox): Promise<void> => {
 };
 
 const servesMetrics = async (sandbox: Sandbox): Promise<void> => {
-  await sandbox.node(NODE, ['curl', '-sf', `http://${METRICS_ADDRESS}/metrics`]);
+  await agentMetrics(sandbox, NODE);
 };
 
 /** Changes of somebody else, one for each monitor: what else it shows, and that it shows anything. */

@@ -22,6 +22,7 @@ import {
 } from '../../../api/resources.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
 import { whenLeading } from '../../../cluster-manager/leadership.ts';
+import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
 import { systemClock } from '../../../kube/clock.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
@@ -150,6 +151,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   await isGone(server, CLUSTER_USER_DEFINED_NETWORKS);
   await isGone(server, NETWORK_ATTACHMENT_DEFINITIONS);
   await events.flush();
+  await createDelegatedAccess({ client, clock: systemClock })('/metrics', 'Bearer token');
   // The Lease is given back.
   stop.abort();
   await running;
@@ -251,6 +253,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   }
   await recorder.flush();
   await writer.idle();
+  await createDelegatedAccess({ client, clock: systemClock })('/metrics', 'Bearer token');
 
   // Asked of the policies of daemonset/admission.
   const ofAdmission = permission('k8s.ovn.org', 'allocations/pods', 'update');
