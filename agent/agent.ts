@@ -23,6 +23,8 @@ import { CniHandler, cniLimits } from './cni/handler.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
+import { connectionLimit, readTableSize } from './connections/limit.ts';
+import { startConnectionUsage } from './connections/start.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Databases } from './databases/databases.ts';
 import { type Edges, openEdges } from './edges.ts';
@@ -243,6 +245,7 @@ const startNode = (
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
       ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices },
+      connectionLimit: connectionLimit(options.connectionsPerNetwork, readTableSize()),
     },
     inputs,
     databases,
@@ -349,7 +352,9 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const { cluster, networkRendering } = options;
   const { name } = local;
   const parts = { edges, core, ports, keeper, nodePorts, node: name, cluster, networkRendering, datapath, backends };
-  const sources = reportSources(parts);
+  const usage = startConnectionUsage({ edges, core, node: name, spawnAddon: spawnAddonIn(buildFolder), log });
+  resources.defer(() => usage.stop());
+  const sources = reportSources({ ...parts, usage });
   const status = await serveStatus(options.statusSocket, sources, {
     '/metrics': () => metrics.text(),
     '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),

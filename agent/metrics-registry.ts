@@ -111,6 +111,12 @@ export const AGENT_METRICS = {
     labels: ['network', 'backend'],
     use: 'capacity: the same for networks of the same shape',
   },
+  udn_agent_network_connections_ratio: {
+    type: 'gauge',
+    help: 'Connections that a network has of those that it may have on this node, in its fullest conntrack zone; only of networks that have nearly all.',
+    labels: ['network'],
+    use: 'alert: 1: new connections of the network are dropped; see `--connections-per-network`',
+  },
   udn_agent_netlink_oldest_call_seconds: {
     type: 'gauge',
     help: 'Age of the oldest unanswered request to the kernel.',

@@ -47,6 +47,8 @@ export interface AgentOptions {
   readonly networkGraceSeconds: number;
   /** `namespace/name` of Services of the default network that pods of every network reach. */
   readonly allowedDefaultServices: readonly string[];
+  /** Of one network on this node; 0: any number; absent: by the size of the node's table. */
+  readonly connectionsPerNetwork: number | undefined;
   readonly cluster: ClusterConfig;
 }
 
@@ -64,6 +66,7 @@ export type CleanupOptions = Omit<
   | 'networkRendering'
   | 'networkGraceSeconds'
   | 'allowedDefaultServices'
+  | 'connectionsPerNetwork'
 >;
 
 export type AgentCommand =
@@ -113,6 +116,11 @@ const FLAGS: readonly Flag[] = [
     flag: 'udn-allowed-default-services',
     help: 'Services of the default network that pods of every network reach, NAMESPACE/NAME, comma list; or none',
     defaultText: DEFAULT_ALLOWED_SERVICES,
+  },
+  {
+    flag: 'connections-per-network',
+    help: 'how many connections a network may have on this node; 0: any number',
+    defaultText: 'a sixteenth of nf_conntrack_max',
   },
   ...CLUSTER_FLAGS,
 ];
@@ -170,8 +178,18 @@ const readOptions = (flags: Flags): AgentOptions => {
     networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),
     networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
     allowedDefaultServices: readAllowed(flags.text('udn-allowed-default-services') ?? DEFAULT_ALLOWED_SERVICES),
+    connectionsPerNetwork: readConnections(flags.text('connections-per-network')),
     ...readLocal(flags),
   };
+};
+
+/** @throws UsageError */
+const readConnections = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  const count = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  // What the datapath holds such a number in, ovs-vswitchd.conf.db(5).
+  if (count <= 0xffff_ffff) return count;
+  throw new UsageError(`--connections-per-network "${text}" is not a number from 0 to 4294967295`);
 };
 
 /** @throws UsageError for a flag that says something about a running agent: it would do nothing here */

@@ -9,9 +9,13 @@ export interface PodIdentity {
 
 /**
  * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorOpenDefaultPorts`: its
- * annotation cannot be read, so nothing is open.
+ * annotation cannot be read, so nothing is open. `ConnectionLimitNear`: it has nearly all connections that it may have.
  */
-export type PodEventReason = 'ErrorAllocatingPod' | 'ErrorAttachingPod' | 'ErrorOpenDefaultPorts';
+export type PodEventReason =
+  | 'ConnectionLimitNear'
+  | 'ErrorAllocatingPod'
+  | 'ErrorAttachingPod'
+  | 'ErrorOpenDefaultPorts';
 
 export type TellPod = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
 
@@ -48,7 +52,10 @@ export const serviceEvents =
       message,
     });
 
-export type TellNode = (node: string, reason: 'UDNKubeletProbesNotSupported', message: string) => void;
+/** `ConnectionLimitNear`: a network has nearly all connections that it may have on the node. */
+export type NodeEventReason = 'ConnectionLimitNear' | 'UDNKubeletProbesNotSupported';
+
+export type TellNode = (node: string, reason: NodeEventReason, message: string) => void;
 
 export const nodeEvents =
   (recorder: Pick<EventRecorder, 'record'>): TellNode =>

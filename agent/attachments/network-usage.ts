@@ -64,14 +64,25 @@ export class NetworkUsage implements UsageSink {
     this.#endings.delete(network);
     this.#usersOf.set(network, (this.#usersOf.get(network) ?? new Set()).add(user));
     this.#options.facts.set('networkInUse', network, true);
+    this.#share(network);
   }
 
   #leave(user: string, network: string): void {
     const users = this.#usersOf.get(network);
     users?.delete(user);
+    this.#share(network);
     if (users === undefined || users.size > 0) return;
     this.#usersOf.delete(network);
     this.#endLater(network);
+  }
+
+  /** In steps, as others are written with each; and not for a pod that goes and is followed by another one. */
+  #share(network: string): void {
+    const { facts } = this.#options;
+    const users = this.#usersOf.get(network)?.size ?? 0;
+    const before = facts.get('networkShares', network) ?? 1;
+    if (users > before || users <= before / 4)
+      facts.set('networkShares', network, users > 1 ? powerOfTwo(users) : undefined);
   }
 
   #endLater(network: string): void {
@@ -83,5 +94,8 @@ export class NetworkUsage implements UsageSink {
     this.#endings.set(network, clock.schedule(graceMs, end));
   }
 }
+
+/** The least that is not below. */
+const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count));
 
 const NONE: ReadonlySet<string> = new Set();

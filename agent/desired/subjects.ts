@@ -68,6 +68,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'hostAddresses':
     case 'encapIps':
     case 'networkInUse':
+    case 'networkShares':
     case 'neighbours':
     case 'kubeletCgroup':
     case 'podCgroup':

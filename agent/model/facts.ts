@@ -194,6 +194,8 @@ export interface Facts {
   readonly externalAddress: string;
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
   readonly networkInUse: true;
+  /** By network name, of those that are in use: see `View.networkShares`. */
+  readonly networkShares: number;
   /** `LOCAL`: where the tunnels of other nodes end here. */
   readonly encapIps: readonly Ip[];
   /** `LOCAL`: those that the default network's gateway router of this node knows, by address. */

@@ -29,6 +29,7 @@ export class TrackedView implements View {
   readonly southboundRemote: string;
   readonly networkRendering: 'always' | 'on-demand';
   readonly allowedDefaultServices: readonly string[];
+  readonly connectionLimit: number | undefined;
   readonly #facts: FactStore;
   #read: FactCell[] = [];
 
@@ -40,6 +41,7 @@ export class TrackedView implements View {
     this.southboundRemote = settings.southboundRemote;
     this.networkRendering = settings.networkRendering;
     this.allowedDefaultServices = settings.allowedDefaultServices;
+    this.connectionLimit = settings.connectionLimit;
   }
 
   /** The cells that were read since the last call, each once. A list: there is one for each fragment, and it stays. */
@@ -76,6 +78,10 @@ export class TrackedView implements View {
       network === DEFAULT_NETWORK_NAME ||
       this.#value('networkInUse', network) === true
     );
+  }
+
+  networkShares(network: string): number {
+    return this.#value('networkShares', network) ?? 1;
   }
 
   neighbours(): readonly NeighbourFact[] {

@@ -27,6 +27,8 @@ export interface LocalSettings {
   readonly networkRendering: 'always' | 'on-demand';
   /** `namespace/name` of Services of the default network that pods of every network reach. */
   readonly allowedDefaultServices: readonly string[];
+  /** How many connections a network may have on this node; absent: any number. See `features/connection-limit.ts`. */
+  readonly connectionLimit?: number | undefined;
 }
 
 /**
@@ -44,6 +46,8 @@ export interface View extends LocalSettings {
   hostAddresses(node: string): readonly InterfaceAddress[];
   /** Whether this node is to have the rows of a network; always true without `networkRendering: 'on-demand'`. */
   isNetworkHere(network: string): boolean;
+  /** Among how many the pods of a network here share what it may have: at least as many as there are, a power of two. */
+  networkShares(network: string): number;
   /** Whose MAC addresses this node knows on the links of its gateway bridge. */
   neighbours(): readonly NeighbourFact[];
   /** Absent while there is no kubelet. */

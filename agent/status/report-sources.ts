@@ -1,6 +1,7 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
+import type { ConnectionUsage } from '../connections/usage.ts';
 import type { Core } from '../core.ts';
 import { NORTHBOUND_CLAIMS } from '../databases/northbound.ts';
 import type { Edges } from '../edges.ts';
@@ -22,6 +23,7 @@ export interface Parts {
   readonly ports: OvsPorts;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly nodePorts: Pick<NodePorts, 'problems'>;
+  readonly usage: Pick<ConnectionUsage, 'problems'>;
   readonly node: string;
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
@@ -37,6 +39,7 @@ export const reportSources = ({
   ports,
   keeper,
   nodePorts,
+  usage,
   node,
   cluster,
   networkRendering,
@@ -69,6 +72,7 @@ export const reportSources = ({
     ...core.feeder.networks.problems,
     ...keeper.problems(),
     ...nodePorts.problems(),
+    ...usage.problems(),
     ...lackingOnNode(datapath, node),
   ],
   cluster,

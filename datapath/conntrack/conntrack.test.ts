@@ -24,6 +24,15 @@ it('counts what a zone of the datapath has, by mark', async () => {
   expect(runner.commands.map(({ args }) => args)).toEqual([['dpctl/dump-conntrack', 'zone=64000']]);
 });
 
+it('reads the limits of zones', async () => {
+  const stdout = 'default limit=0\nzone=28,limit=50,count=4\nzone=59,limit=0,count=7\n';
+  const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({ stdout }) });
+  expect(await createConntrack(runner).limits()).toEqual([
+    { zone: 28, limit: 50, count: 4 },
+    { zone: 59, limit: 0, count: 7 },
+  ]);
+});
+
 it('forgets what the kernel has of an address, on either side; nothing there is no error', async () => {
   const runner = new FakeCommandRunner({ conntrack: ({ args }) => (args.includes('--orig-src') ? {} : nothing) });
   expect(await createConntrack(runner).flushAddress('fd69::c')).toBe(true);

@@ -17,6 +17,8 @@ export interface Conntrack {
    * @throws CommandError
    */
   flushMark(zone: number, mark: number, signal?: AbortSignal): Promise<void>;
+  /** Zones that may have only so many (ovs-vswitchd(8), dpctl/ct-get-limits). @throws CommandError */
+  limits(signal?: AbortSignal): Promise<readonly ZoneLimit[]>;
   /** The same, whatever the mark. @throws CommandError */
   flushZone(zone: number, signal?: AbortSignal): Promise<void>;
   /**
@@ -36,6 +38,13 @@ export interface Conntrack {
   flushOpened(protocol: TrackedProtocol, to: Pick<Opened, 'ip' | 'port'>, signal?: AbortSignal): Promise<boolean>;
   /** The same of connections that were opened from or to any address of a subnet: conntrack(8) takes none for replies. */
   flushSubnet(subnet: Cidr, signal?: AbortSignal): Promise<boolean>;
+}
+
+export interface ZoneLimit {
+  readonly zone: number;
+  /** 0: any number. */
+  readonly limit: number;
+  readonly count: number;
 }
 
 /** Those without a beginning that conntrack would see: what a client goes on to send is the old connection. */
@@ -85,6 +94,7 @@ export const createConntrack = (runner: Pick<CommandRunner, 'run'>): Conntrack =
   };
   return {
     marks: async (zone, signal) => marksIn(await datapath(['dpctl/dump-conntrack', `zone=${zone}`], signal)),
+    limits: async (signal) => limitsIn(await datapath(['dpctl/ct-get-limits'], signal)),
     flushMark: (zone, mark, signal) => flushDatapath([`zone=${zone}`, `mark=0x${mark.toString(16)}`], signal),
     flushZone: (zone, signal) => flushDatapath([`zone=${zone}`], signal),
     flushAddress: (address, signal) => flushKernel([...OPENED, ...ANSWERED], address, signal),
@@ -110,6 +120,12 @@ const marksIn = (dump: string): ReadonlyMap<number, number> => {
   }
   return counts;
 };
+
+/** A line for each zone: `zone=34,limit=50,count=4`. */
+const limitsIn = (text: string): readonly ZoneLimit[] =>
+  [...text.matchAll(/^zone=(\d+),limit=(\d+),count=(\d+)$/gm)].map(([, zone, limit, count]) => ({
+    ...{ zone: Number(zone), limit: Number(limit), count: Number(count) },
+  }));
 
 /** A line for each: as it was opened, then as it is answered (conntrack(8)). */
 const openedIn = (dump: string): readonly Opened[] =>

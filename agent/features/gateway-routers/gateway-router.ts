@@ -7,6 +7,7 @@ import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts'
 import { routerToExternalPortName } from '../../model/names.ts';
 import { coppKey, routerKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
+import { routerConnections } from '../connection-limit.ts';
 import { networkAndRoleIds } from '../external-ids.ts';
 import { merge } from '../merge.ts';
 import { defaultRouteVia, sourceTranslation, staticRoute } from '../router-rows.ts';
@@ -15,16 +16,16 @@ import type { GatewaySite } from './site.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
-export const gatewayRouter = (site: GatewaySite, { cluster }: Pick<View, 'cluster'>): Northbound =>
+export const gatewayRouter = (site: GatewaySite, view: View): Northbound =>
   merge(
-    routerRow(site),
+    routerRow(site, view),
     ...translations(site),
-    ...masqueradeRoutes(site, cluster),
-    ...strayServiceRoutes(site, cluster),
+    ...masqueradeRoutes(site, view.cluster),
+    ...strayServiceRoutes(site, view.cluster),
     ...defaultRoutes(site),
   );
 
-const routerRow = (site: GatewaySite): Northbound => {
+const routerRow = (site: GatewaySite, view: View): Northbound => {
   const { network, node, router, nodeAddresses, masqueradeAddresses: masquerade } = site;
   const addresses = nodeAddresses.map(addressOf);
   return {
@@ -42,6 +43,7 @@ const routerRow = (site: GatewaySite): Northbound => {
             chassis: node.chassisId,
             lb_force_snat_ip: forcedSource(site),
             ...roleOptions(site),
+            ...routerConnections(network, view),
           },
           external_ids: {
             ...networkAndRoleIds(network),

@@ -21,10 +21,10 @@ export const layer2Network: FeatureOver<'network'> = {
     const network = localNetwork(name, view)?.network;
     const [switchKey, routerKey] = network?.topology === 'layer2' ? network.tunnelKeys : [];
     if (network === undefined || switchKey === undefined) return EMPTY_FRAGMENT;
-    const onlySwitch = sharedSwitch(network, switchKey);
+    const onlySwitch = sharedSwitch(network, switchKey, view);
     const node = view.nodeFact(view.node);
     if (routerKey === undefined || node === undefined) return { northbound: onlySwitch };
-    const router = transitRouter({ network, key: routerKey, node, mode: view.gatewayMode(view.node) });
+    const router = transitRouter({ network, key: routerKey, node, mode: view.gatewayMode(view.node), view });
     return { northbound: merge(onlySwitch, router) };
   },
 };

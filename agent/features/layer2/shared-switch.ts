@@ -5,10 +5,12 @@ import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts'
 import type { NetworkFact } from '../../model/facts.ts';
 import { layer2SwitchName } from '../../model/names.ts';
 import { switchKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
+import { portConnections } from '../connection-limit.ts';
 import { networkAndRoleIds } from '../external-ids.ts';
 import { switchSubnets } from '../switch-subnets.ts';
 
-export const sharedSwitch = (network: NetworkFact, key: DatapathKey): DesiredFragment<OvnNorthbound> => {
+export const sharedSwitch = (network: NetworkFact, key: DatapathKey, view: View): DesiredFragment<OvnNorthbound> => {
   const name = layer2SwitchName(network.name);
   return {
     rows: [
@@ -24,6 +26,7 @@ export const sharedSwitch = (network: NetworkFact, key: DatapathKey): DesiredFra
             mcast_snoop: 'true',
             mcast_querier: 'false',
             mcast_flood_unregistered: 'true',
+            ...portConnections(network, view),
           },
           external_ids: networkAndRoleIds(network),
         },

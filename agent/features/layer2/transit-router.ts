@@ -13,7 +13,9 @@ import {
   transitRouterToSwitchPortName,
 } from '../../model/names.ts';
 import { coppKey, gatewayChassisKey, routerKey, routerPortKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
 import { commitAll } from '../commit-all.ts';
+import { routerConnections } from '../connection-limit.ts';
 import { networkIds } from '../external-ids.ts';
 import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
@@ -28,6 +30,7 @@ export interface TransitRouterInput {
   /** This one. */
   readonly node: NodeFact;
   readonly mode: GatewayFact['mode'] | undefined;
+  readonly view: View;
 }
 
 export const transitRouter = (input: TransitRouterInput): Northbound => {
@@ -40,7 +43,7 @@ export const transitRouter = (input: TransitRouterInput): Northbound => {
   );
 };
 
-const routerRow = ({ network, key, mode }: TransitRouterInput): Northbound => {
+const routerRow = ({ network, key, mode, view }: TransitRouterInput): Northbound => {
   const name = transitRouterName(network.name);
   return {
     rows: [
@@ -49,7 +52,11 @@ const routerRow = ({ network, key, mode }: TransitRouterInput): Northbound => {
         key: routerKey(name),
         columns: {
           name,
-          options: { 'requested-tnl-key': String(key), ...commitAll(network, mode) },
+          options: {
+            'requested-tnl-key': String(key),
+            ...commitAll(network, mode),
+            ...routerConnections(network, view),
+          },
           external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network) },
           copp: rowRef(coppKey(COPP_NAME)),
         },

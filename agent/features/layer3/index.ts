@@ -18,12 +18,12 @@ export const layer3Network: FeatureOver<'network'> = {
   render: ({ network: name }, view) => {
     const network = localNetwork(name, view)?.network;
     if (network?.topology !== 'layer3') return EMPTY_FRAGMENT;
-    return { northbound: layer3Zone(network, view.gatewayMode(view.node)) };
+    return { northbound: layer3Zone(network, view.gatewayMode(view.node), view) };
   },
 };
 
 export const layer3NodeRows = (network: NetworkFact, node: NodeFact, view: View): DesiredFragment<OvnNorthbound> => {
   const subnets = view.nodeSubnets(node.name, network.name);
   if (subnets.length === 0) return {};
-  return node.name === view.node ? localNode(network, node, subnets) : remoteNode(network, node, subnets);
+  return node.name === view.node ? localNode(network, node, subnets, view) : remoteNode(network, node, subnets);
 };

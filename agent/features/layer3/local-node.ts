@@ -18,6 +18,8 @@ import {
 } from '../../model/names.ts';
 import { transitPortKey } from '../../model/registry/tunnel-keys.ts';
 import { gatewayChassisKey, routerKey, routerPortKey, switchKey, switchPortKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
+import { portConnections } from '../connection-limit.ts';
 import { networkAndRoleIds } from '../external-ids.ts';
 import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
@@ -26,17 +28,21 @@ import { switchSubnets } from '../switch-subnets.ts';
 type Northbound = DesiredFragment<OvnNorthbound>;
 
 /** @param subnets of this node, at least one */
-export const localNode = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound =>
-  merge(nodeSwitch(network, node, subnets), gatewayPort(network, node, subnets), transitLink(network, node));
+export const localNode = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[], view: View): Northbound =>
+  merge(nodeSwitch(network, node, subnets, view), gatewayPort(network, node, subnets), transitLink(network, node));
 
-const nodeSwitch = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound => {
+const nodeSwitch = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[], view: View): Northbound => {
   const name = nodeSwitchName(network.name, node.name);
   return {
     rows: [
       {
         table: 'Logical_Switch',
         key: switchKey(name),
-        columns: { name, other_config: switchSubnets(subnets), external_ids: networkAndRoleIds(network) },
+        columns: {
+          name,
+          other_config: { ...switchSubnets(subnets), ...portConnections(network, view) },
+          external_ids: networkAndRoleIds(network),
+        },
       },
     ],
   };

@@ -9,13 +9,16 @@ import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts'
 import type { GatewayFact, NetworkFact } from '../../model/facts.ts';
 import { clusterRouterName, transitSwitchName } from '../../model/names.ts';
 import { coppKey, routerKey, switchKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
 import { commitAll } from '../commit-all.ts';
+import { routerConnections } from '../connection-limit.ts';
 import { networkAndRoleIds, networkIds } from '../external-ids.ts';
 import { COPP_NAME } from '../zone/copp.ts';
 
 export const layer3Zone = (
   network: NetworkFact,
   mode: GatewayFact['mode'] | undefined,
+  view: View,
 ): DesiredFragment<OvnNorthbound> => {
   const router = clusterRouterName(network.name);
   const transit = transitSwitchName(network.name);
@@ -27,7 +30,11 @@ export const layer3Zone = (
         columns: {
           name: router,
           // Every ARP request would otherwise become a MAC binding, learned by all and aged by none.
-          options: { always_learn_from_arp_request: 'false', ...commitAll(network, mode) },
+          options: {
+            always_learn_from_arp_request: 'false',
+            ...commitAll(network, mode),
+            ...routerConnections(network, view),
+          },
           external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network) },
           copp: rowRef(coppKey(COPP_NAME)),
         },

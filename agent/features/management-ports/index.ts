@@ -23,6 +23,7 @@ import {
 } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
+import { managementConnections } from '../connection-limit.ts';
 import { networkIds } from '../external-ids.ts';
 import { type LocalNetwork, localNetwork, podSwitchName } from '../local-network.ts';
 import { merge } from '../merge.ts';
@@ -49,7 +50,10 @@ export const managementPorts: FeatureOver<'network'> = {
     const onSwitch = podSwitchName(network, view.node);
     return {
       northbound: merge(
-        switchPort(onSwitch, { name: managementPortName(name, view.node), addresses: [[mac, ...ips].join(' ')] }),
+        switchPort(onSwitch, {
+          ...{ name: managementPortName(name, view.node), addresses: [[mac, ...ips].join(' ')] },
+          options: managementConnections(network, view),
+        }),
         ...ips.map((ip) => nodeAllow(name, onSwitch, ip)),
         ...subnets.flatMap((subnet) => towardsHost(here, subnet, view.node, mac, hostSide)),
       ),

@@ -1,0 +1,37 @@
+/**
+ * How many connections a network may have on this node, so that no tenant fills the table that all share. OVN hands it to the
+ * datapath for each of its conntrack zones (ovn-nb(5), `ct-zone-limit`), where what goes beyond it is dropped before it is
+ * noted. A connection to the outside passes the gateway router, so its limit is also that of the network in the zone which
+ * the gateway bridge shares among all.
+ *
+ * Every pod has a zone of its own. Their limits together are that of the network: a tenant gets no more by more pods.
+ */
+import type { NetworkFact } from '../model/facts.ts';
+import type { View } from '../model/view.ts';
+
+type Limit = Readonly<Record<string, string>>;
+
+/** `options` of a network's routers. Those of the default network have the host's own zone. */
+export const routerConnections = ({ role }: Pick<NetworkFact, 'role'>, { connectionLimit }: View): Limit =>
+  role === 'default' ? NONE : limit(connectionLimit);
+
+/** `other_config` of the switch that pods are on: of each of its ports. */
+export const portConnections = ({ role, name }: Pick<NetworkFact, 'role' | 'name'>, view: View): Limit => {
+  const { connectionLimit } = view;
+  if (connectionLimit === undefined) return NONE;
+  // Pods of the default network belong to many tenants: none gets less because others have pods, too.
+  const shares = role === 'default' ? DEFAULT_SHARES : view.networkShares(name);
+  return limit(Math.max(LEAST_OF_PORT, Math.floor(connectionLimit / shares)));
+};
+
+/** `options` of the node's own port, which what all pods send to the host passes. 0: none, ovn-nb(5). */
+export const managementConnections = ({ role }: Pick<NetworkFact, 'role'>, { connectionLimit }: View): Limit =>
+  connectionLimit === undefined ? NONE : limit(role === 'default' ? 0 : connectionLimit);
+
+const limit = (connections: number | undefined): Limit =>
+  connections === undefined ? NONE : { 'ct-zone-limit': String(connections) };
+
+const NONE: Limit = {};
+const DEFAULT_SHARES = 4;
+/** A pod has use of some, however many there are. */
+const LEAST_OF_PORT = 256;
