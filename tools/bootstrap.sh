@@ -13,7 +13,13 @@ need make make
 need npm npm
 need ip iproute2
 need mmdebstrap mmdebstrap
-# Disks of guests. QEMU itself is unpacked into the user's cache when the first guest starts, and not installed.
+# The kernel of guests (sandbox/guest/uml-build.ts).
+need flex flex
+need bison bison
+need bc bc
+need xz xz-utils
+need strip binutils
+# Disks of guests where that kernel can't be had. QEMU itself is unpacked into the user's cache when the first guest starts, and not installed.
 [ -x /sbin/mke2fs ] || missing="$missing e2fsprogs"
 
 [ -n "$missing" ] || exit 0

@@ -5,7 +5,9 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { findArtifacts } from '../sandbox/artifacts.ts';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
+import { ensureGuestImages } from '../sandbox/guest/images.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
@@ -32,6 +34,7 @@ const main = async (wanted: readonly string[]): Promise<void> => {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
+    await ensureGuestImages(findArtifacts(), progress);
   }
   const beside = lanes.includes(BESIDE) ? run(BESIDE) : undefined;
   const outcomes: Outcome[] = [];

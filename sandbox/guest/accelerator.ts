@@ -1,22 +1,28 @@
 /** What runs a guest's instructions. */
 import { accessSync, constants, readFileSync } from 'node:fs';
 
-/** `kvm`: the processor. `tcg`: QEMU translates them, which takes several times as long. */
-export const ACCELERATORS = ['kvm', 'tcg'] as const;
+/**
+ * `kvm`: the processor, with QEMU around it. `uml`: the processor too, as the guest's kernel is a program of this machine,
+ * user-mode Linux; what makes system calls and page faults takes some four times as long. `tcg`: QEMU translates, which takes
+ * ten times as long at everything.
+ */
+export const ACCELERATORS = ['kvm', 'uml', 'tcg'] as const;
 export type Accelerator = (typeof ACCELERATORS)[number];
+
+/** What is tried, the best first; one alone when a user or a test insists on it. */
+export const acceleratorsToTry = (
+  env: NodeJS.ProcessEnv = process.env,
+  hasKvm = canOpenKvm() && hasVirtualization(readFileSync('/proc/cpuinfo', 'utf8')),
+): Accelerator[] => {
+  const wanted = ACCELERATORS.filter((known) => known === env['UDN_GUEST_ACCELERATOR']);
+  return wanted.length > 0 ? wanted : ACCELERATORS.filter((known) => known !== 'kvm' || hasKvm);
+};
 
 /**
  * KVM counts only on a processor that says it has what KVM needs: there are machines that emulate it in software, and
  * those have been seen to fail in the middle of the boot.
+ * @param cpuinfo the content of /proc/cpuinfo
  */
-export const pickAccelerator = (): Accelerator =>
-  canOpenKvm() && hasVirtualization(readFileSync('/proc/cpuinfo', 'utf8')) ? 'kvm' : 'tcg';
-
-/** What a user or a test insists on. */
-export const wantedAccelerator = (env: NodeJS.ProcessEnv = process.env): Accelerator | undefined =>
-  ACCELERATORS.find((known) => known === env['UDN_GUEST_ACCELERATOR']);
-
-/** @param cpuinfo the content of /proc/cpuinfo */
 export const hasVirtualization = (cpuinfo: string): boolean => /^flags\s*:.*\b(vmx|svm)\b/m.test(cpuinfo);
 
 const canOpenKvm = (): boolean => {

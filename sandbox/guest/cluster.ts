@@ -17,10 +17,11 @@ import { lastReport } from '../supervisor/detached.ts';
 import { claimPlace, type Place } from '../supervisor/place.ts';
 import { guestControl, guestStateFolder } from './control.ts';
 import { type Door, openDoor } from './door.ts';
+import { GUEST_NODE, GUEST_ROOT } from './files.ts';
 import { type Guest, inGuest, startGuest } from './guest.ts';
-import { ensureGuestImages, GUEST_NODE, GUEST_ROOT, type GuestImages } from './images.ts';
+import { ensureGuestImages, type GuestImages } from './images.ts';
 import { ensureParts, type GuestParts, neededParts } from './parts.ts';
-import { carryParts, GUEST_PROGRAMS } from './programs.ts';
+import { GUEST_PROGRAMS, giveParts } from './programs.ts';
 import { borrowGuest } from './shared.ts';
 
 /** Beyond the time that the supervisor in the guest allows itself, whose start takes ten seconds there: it says best what was not ready. */
@@ -92,7 +93,7 @@ export const startGuestCluster = async (
 /** @param source a guest that runs, or what one is made of */
 const enterGuest = async (context: GuestContext, source: Guest | GuestImages, signal: AbortSignal): Promise<Entry> => {
   const entry = await openGuest(context, source, signal);
-  await carryParts(context.artifacts.toolbox, entry.guest, context.parts, signal);
+  await giveParts(context.artifacts.toolbox, entry.guest, context.parts, signal);
   return entry;
 };
 

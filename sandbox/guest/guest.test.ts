@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseOptions, type SandboxOptionsInput } from '../plan/options.ts';
-import { hasVirtualization, wantedAccelerator } from './accelerator.ts';
+import { acceleratorsToTry, hasVirtualization } from './accelerator.ts';
 import { cpioArchive } from './cpio.ts';
 import { connectFrame } from './frames.ts';
 import { neededParts } from './parts.ts';
 import { qemuCommand } from './qemu.ts';
 import { baseKey, packagesKey, treeDiskKey, unpackArguments } from './recipe.ts';
+import { umlCommand } from './uml.ts';
 
 it('an archive has a head and a padded name for each file, and an end', () => {
   const archive = cpioArchive([{ path: 'a' }, { path: 'a/b', content: Buffer.from('hello') }]);
@@ -26,8 +27,14 @@ it('only a processor that has what KVM needs is asked to run guests', () => {
   expect(hasVirtualization('flags\t\t: fpu vme svm sse\n')).toBe(true);
   expect(hasVirtualization('flags\t\t: fpu vmx\nmodel name: x\n')).toBe(true);
   expect(hasVirtualization('model name\t: svm\nflags\t\t: fpu svm_lock\n')).toBe(false);
-  expect(wantedAccelerator({ UDN_GUEST_ACCELERATOR: 'kvm' })).toBe('kvm');
-  expect(wantedAccelerator({ UDN_GUEST_ACCELERATOR: 'warp' })).toBeUndefined();
+});
+
+it('the best that this machine has is tried first, and only what somebody insists on', () => {
+  expect(acceleratorsToTry({}, true)).toEqual(['kvm', 'uml', 'tcg']);
+  expect(acceleratorsToTry({}, false)).toEqual(['uml', 'tcg']);
+  expect(acceleratorsToTry({ UDN_GUEST_ACCELERATOR: 'warp' }, false)).toEqual(['uml', 'tcg']);
+  expect(acceleratorsToTry({ UDN_GUEST_ACCELERATOR: 'kvm' }, false)).toEqual(['kvm']);
+  expect(acceleratorsToTry({ UDN_GUEST_ACCELERATOR: 'tcg' }, true)).toEqual(['tcg']);
 });
 
 it('names in the cache tell what was made from what', () => {
@@ -67,7 +74,8 @@ describe('a cluster in a guest is given', () => {
 
 it.runIf(process.arch === 'x64')('disks can’t be written, and the guest finds the tree where the sandbox looks', () => {
   const { args } = qemuCommand({
-    images: { packages: '/c/p', kernel: '/c/k', base: '/c/b', modules: '/c/m', treeDisk: '/c/t,1', tree: '/c/tree-1' },
+    images: { packages: '/c/p', kernel: '/c/k', base: '/c/b', modules: '/c/m', treeDisk: '/c/t,1' },
+    tree: '/c/tree-1',
     files: { initrd: '/f/i', programs: '/f/p' },
     accelerator: 'tcg',
     memoryMib: 3072,
@@ -78,7 +86,29 @@ it.runIf(process.arch === 'x64')('disks can’t be written, and the guest finds 
     'file=/c/t,,1,format=raw,if=virtio,readonly=on',
   ]);
   expect(args[args.indexOf('-append') + 1]).toMatch(
-    / -- guest-init --address \S+ --port 7000 --tree \/var\/cache\/ovn-udn\/tree-1 \/dev\/vda \/dev\/vdb \/dev\/vdc$/,
+    / -- guest-init --link eth0 --address \S+ --port 7000 --tree \/var\/cache\/ovn-udn\/tree-1 \/dev\/vda \/dev\/vdb \/dev\/vdc$/,
   );
   expect(args.slice(args.indexOf('-m'), args.indexOf('-m') + 2)).toEqual(['-m', '3072']);
+});
+
+it('user-mode Linux has its memory on a file system of its own, and folders of this machine for a root', () => {
+  const { file, args } = umlCommand({
+    images: { kernel: '/c/linux', node: '/c/n' },
+    tree: '/c/tree-1',
+    files: { initrd: '/f/i', programs: '/f/p' },
+    memoryMib: 3072,
+    scratch: '/f/s',
+  });
+  const start = args.indexOf('/c/linux');
+  expect([file, args.slice(0, 3), args.slice(start - 2, start)]).toEqual([
+    'unshare',
+    ['--mount', '--propagation', 'private'],
+    ['3136', '/f/s'],
+  ]);
+  expect(args.slice(start + 1).filter((arg) => !arg.startsWith('ncpus='))).toEqual([
+    ...['mem=3072M', 'seccomp=on', 'initrd=/f/i', 'uml_dir=/f/s/', 'umid=guest'],
+    ...['root=/dev/none', 'console=tty0', 'con=null', 'ssl=null', 'con0=null,fd:1', 'quiet', 'panic=-1', 'noreboot'],
+    ...['vec0:transport=raw,ifname=guest,depth=64', '--', 'guest-init', '--link', 'vec0', '--address', '10.255.255.2'],
+    ...['--port', '7000', '--tree', '/var/cache/ovn-udn/tree-1', 'hostfs:/f/p', 'hostfs:/c/n', 'hostfs:/c/tree-1'],
+  ]);
 });

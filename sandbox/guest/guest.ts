@@ -1,10 +1,11 @@
 /**
- * A guest kernel in a QEMU process, and commands in it. QEMU runs in namespaces of its own (machine/namespaces.ts), so that
- * it ends with this process, however that ends. The guest's network reaches into them and no further; a unix socket leads
+ * A guest kernel in a process of QEMU or user-mode Linux, and commands in it. That runs in namespaces of its own
+ * (machine/namespaces.ts), so that it ends with this process, however that ends. The guest's network reaches into them and no further; a unix socket leads
  * from here to the server in the guest (`toolbox guest-serve`).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -17,10 +18,14 @@ import { run } from '../process/run.ts';
 import { REPORT_FD, startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
 import { treeCommand } from '../tree/tree.ts';
-import { type Accelerator, pickAccelerator, wantedAccelerator } from './accelerator.ts';
+import type { Accelerator } from './accelerator.ts';
+import { GUEST_LINK, READY } from './first-process.ts';
 import { connectFrame } from './frames.ts';
-import { type GuestFiles, type GuestImages, makeGuestFiles } from './images.ts';
-import { GUEST_LINK, LINK_BATCH, qemuCommand, READY } from './qemu.ts';
+import { ensureGuestImages, type GuestImages } from './images.ts';
+import { QEMU_LINK_BATCH, qemuCommand } from './qemu.ts';
+import { makeQemuFiles } from './qemu-images.ts';
+import { UML_LINK_BATCH, umlCommand } from './uml.ts';
+import { makeUmlFiles } from './uml-images.ts';
 
 /** A guest that runs. */
 export interface Guest {
@@ -32,7 +37,7 @@ export interface Guest {
 }
 
 export interface OwnedGuest extends Guest {
-  /** The namespaces that QEMU is in. */
+  /** The namespaces that its kernel is in. */
   readonly machine: Machine;
 }
 
@@ -48,34 +53,31 @@ export interface GuestSpec {
   readonly progress?: (message: string) => void;
 }
 
-/** With KVM it takes a second. One that fails to boot may also just stand still. */
-const KVM_BOOT_MS = 20_000;
+/** With KVM and as user-mode Linux it takes a second. One that fails to boot may also just stand still. */
+const NATIVE_BOOT_MS = 60_000;
 
 /**
- * Resolves when it takes commands. Aborting `signal` before ends it. Where KVM turns out not to work, QEMU translates.
+ * Resolves when it takes commands. Aborting `signal` before ends it. One that does not boot is tried again with what is next
+ * best.
  * @throws SandboxError ERR_SANDBOX_PART with the end of what the guest said
  */
 export const startGuest = async (spec: GuestSpec, signal: AbortSignal): Promise<OwnedGuest> => {
-  const wanted = wantedAccelerator();
-  const accelerator = wanted ?? pickAccelerator();
-  const files = await makeGuestFiles(spec.artifacts, spec.images, spec.folder);
-  const boot = (how: Accelerator, until: AbortSignal): Promise<OwnedGuest> => bootGuest(spec, files, how, until);
-  if (accelerator === 'tcg' || wanted !== undefined) return await boot(accelerator, signal);
+  const { artifacts, images, progress = () => {} } = spec;
+  if (images.others.length === 0) return await bootGuest(spec, signal);
   try {
-    return await boot('kvm', AbortSignal.any([signal, AbortSignal.timeout(KVM_BOOT_MS)]));
+    return await bootGuest(spec, AbortSignal.any([signal, AbortSignal.timeout(NATIVE_BOOT_MS)]));
   } catch (error) {
     signal.throwIfAborted();
-    spec.progress?.(`KVM does not work on this machine, QEMU translates: ${messageOf(error).split('\n')[0]}`);
-    return await boot('tcg', signal);
+    progress(`a guest does not boot with ${images.accelerator} on this machine: ${messageOf(error)}`);
+    return await startGuest({ ...spec, images: await ensureGuestImages(artifacts, progress, images.others) }, signal);
   }
 };
 
 const bootGuest = async (
   { artifacts, images, folder, logs, cgroupRoot, memoryMib }: GuestSpec,
-  files: GuestFiles,
-  accelerator: Accelerator,
   signal: AbortSignal,
 ): Promise<OwnedGuest> => {
+  const command = await kernelCommand(artifacts, images, folder, memoryMib);
   const log = join(logs, 'guest.init.log');
   const machine = await startNamespaces(
     { name: 'guest', hasNetwork: true, cgroupRoot, toolbox: artifacts.toolbox, log },
@@ -83,15 +85,18 @@ const bootGuest = async (
   );
   try {
     const ip = treeCommand(images.tree, 'usr/bin/ip');
-    await run(machine.enter([ip.file, ...ip.args, '-batch', '-']), LINK_BATCH, signal);
-    const { file, args } = qemuCommand({ images, files, accelerator, memoryMib });
-    const qemu = startQemu(machine.enter([file, ...args], { cgroup: 'qemu.service' }), join(logs, 'guest.console.log'));
+    const links = images.accelerator === 'uml' ? UML_LINK_BATCH : QEMU_LINK_BATCH;
+    await run(machine.enter([ip.file, ...ip.args, '-batch', '-']), links, signal);
+    const kernel = startKernel(
+      machine.enter([command.file, ...command.args], { cgroup: 'kernel.service' }),
+      join(logs, 'guest.console.log'),
+    );
     // The way to the guest ends with it: nobody waits for an answer that does not come.
-    void qemu.ended.then(() => endMachine(machine));
-    await partReady('the guest', qemu.log, before(signal, unlessOver(qemu)));
+    void kernel.ended.then(() => endMachine(machine));
+    await partReady('the guest', kernel.log, before(signal, unlessOver(kernel)));
     const socket = join(folder, 'guest.sock');
     await startEntrance(artifacts, machine, socket, logs, signal);
-    return { socket, accelerator, machine, ended: qemu.ended };
+    return { socket, accelerator: images.accelerator, machine, ended: kernel.ended };
   } catch (error) {
     endMachine(machine);
     await machine.ended;
@@ -99,7 +104,23 @@ const bootGuest = async (
   }
 };
 
-const unlessOver = ({ ready, ended }: Qemu): Promise<void> =>
+const kernelCommand = async (
+  artifacts: Artifacts,
+  images: GuestImages,
+  folder: string,
+  memoryMib: number,
+): Promise<CommandLine> => {
+  const { accelerator, tree } = images;
+  if (accelerator !== 'uml') {
+    const files = await makeQemuFiles(artifacts, images.qemu, folder);
+    return qemuCommand({ images: images.qemu, files, accelerator, memoryMib, tree });
+  }
+  const scratch = join(folder, 'scratch');
+  await mkdir(scratch, { recursive: true });
+  return umlCommand({ images: images.uml, files: await makeUmlFiles(artifacts, folder), memoryMib, tree, scratch });
+};
+
+const unlessOver = ({ ready, ended }: Kernel): Promise<void> =>
   Promise.race([
     ready,
     ended.then((how): never => {
@@ -107,14 +128,14 @@ const unlessOver = ({ ready, ended }: Qemu): Promise<void> =>
     }),
   ]);
 
-interface Qemu {
+interface Kernel {
   readonly log: string;
   readonly ready: Promise<void>;
   readonly ended: Promise<string>;
 }
 
 /** It is no service: a guest that is started again is another one. */
-const startQemu = ({ file, args }: CommandLine, log: string): Qemu => {
+const startKernel = ({ file, args }: CommandLine, log: string): Kernel => {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const console = createWriteStream(log, { flags: 'a' });
   // Whoever gives up takes the folder away, maybe before the file is there.
@@ -134,8 +155,8 @@ const startQemu = ({ file, args }: CommandLine, log: string): Qemu => {
 
 const endOf = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
-    child.once('error', (error) => resolve(`QEMU could not be started: ${error.message}`));
-    child.once('close', (code, signal) => resolve(`the guest ended: QEMU with ${signal ?? `status ${code}`}`));
+    child.once('error', (error) => resolve(`the guest could not be started: ${error.message}`));
+    child.once('close', (code, signal) => resolve(`the guest ended: its kernel with ${signal ?? `status ${code}`}`));
   });
 
 const endMachine = ({ pid }: Machine): void => {

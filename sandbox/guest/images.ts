@@ -1,145 +1,42 @@
-/**
- * What a guest starts from. Three disks, one above the other: the Debian tree of the nodes; the kernel's modules and Node;
- * this repository's programs. The first two are in the user's cache, for every checkout. The third takes 50 ms and is
- * made for each guest, so that a guest always runs what was built.
- */
-import { execFile } from 'node:child_process';
-import { globSync, symlinkSync } from 'node:fs';
-import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
+/** What a guest starts from, by what runs it. */
 import type { Artifacts } from '../artifacts.ts';
-import { SandboxError } from '../errors.ts';
-import { ensureInCache, ensureTree, mmdebstrap, treeCommand } from '../tree/tree.ts';
-import { cpioArchive } from './cpio.ts';
-import { makeDisk } from './disks.ts';
-import { baseKey, guestArchitecture, packagesKey, treeDiskKey, unpackArguments } from './recipe.ts';
+import { messageOf } from '../errors.ts';
+import { ensureTree } from '../tree/tree.ts';
+import { type Accelerator, acceleratorsToTry } from './accelerator.ts';
+import { ensureQemuImages, type QemuImages } from './qemu-images.ts';
+import { guestArchitecture } from './recipe.ts';
+import { ensureUmlImages, type UmlImages } from './uml-images.ts';
 
-const run = promisify(execFile);
-
-/** In the cache. */
-export interface GuestImages {
-  /** The unpacked packages: QEMU and its firmware. */
-  readonly packages: string;
-  readonly kernel: string;
-  /** Kernel modules and Node, as a disk, and the modules that the initrd needs, in the order of their names. */
-  readonly base: string;
-  readonly modules: string;
-  readonly treeDisk: string;
-  /** Of the nodes' tree, in the cache. */
+export type GuestImages = {
+  /** Of the nodes, in the cache. */
   readonly tree: string;
-}
+  /** What to try when this does not boot. */
+  readonly others: readonly Accelerator[];
+} & (
+  | { readonly accelerator: 'kvm' | 'tcg'; readonly qemu: QemuImages }
+  | { readonly accelerator: 'uml'; readonly uml: UmlImages }
+);
 
-/** Where a guest has this repository. */
-export const GUEST_ROOT = '/opt/ovn-udn';
-export const GUEST_NODE = `${GUEST_ROOT}/node_modules/node/bin/node`;
-
-/** Until the root is mounted; each needs those before it. */
-const INITRD_MODULES = ['failover', 'net_failover', 'virtio_net', 'virtio_blk', 'overlay'];
-
-/** Makes what the cache lacks: about half a minute, once. @throws SandboxError, Error when something can't be had */
+/**
+ * Makes what the cache lacks for the first of the accelerators for which it can be made: minutes for a kernel, once.
+ * @throws SandboxError, Error when it can be made for none
+ */
 export const ensureGuestImages = async (
   artifacts: Artifacts,
   progress: (message: string) => void,
+  accelerators: readonly Accelerator[] = acceleratorsToTry(),
 ): Promise<GuestImages> => {
-  const { packages: names } = guestArchitecture();
+  guestArchitecture();
+  const [accelerator = 'tcg', ...others] = accelerators;
   const tree = await ensureTree(progress);
-  const packages = await ensureInCache(packagesKey(names), async (draft) => {
-    progress('unpacking a kernel and QEMU for guests (once, about half a minute)');
-    await mmdebstrap((mirror) => unpackArguments(names, mirror, draft));
-  });
-  const kernel = onlyMatch(packages, 'boot/vmlinuz-*');
-  const base = await ensureInCache(baseKey(names, process.version), async (draft) => {
-    progress('making the disks of guests (once, about ten seconds)');
-    await makeBase(artifacts, packages, draft);
-  });
-  const treeDisk = await ensureInCache(treeDiskKey(basename(tree)), (draft) => makeDisk(tree, join(draft, DISK)));
-  return {
-    ...{ packages, kernel, tree, modules: join(base, 'modules') },
-    ...{ base: join(base, DISK), treeDisk: join(treeDisk, DISK) },
-  };
-};
-
-const DISK = 'disk.ext4';
-
-const makeBase = async (artifacts: Artifacts, packages: string, target: string): Promise<void> => {
-  const root = join(target, 'root');
-  const version = basename(onlyMatch(packages, 'usr/lib/modules/*'));
-  const modules = join(root, 'usr/lib/modules', version);
-  await mkdir(join(root, 'usr/bin'), { recursive: true });
-  await mkdir(join(root, 'usr/sbin'));
-  await cp(join(packages, 'usr/lib/modules', version), modules, { recursive: true });
-  // As on a Debian system, so that depmod finds them.
-  symlinkSync('usr/lib', join(root, 'lib'));
-  await unpackModules(packages, modules);
-  const depmod = treeCommand(packages, 'usr/bin/kmod', 'depmod');
-  await run(depmod.file, [...depmod.args, '-b', root, version]);
-  await copyFile(join(packages, 'usr/bin/kmod'), join(root, 'usr/bin/kmod'));
-  symlinkSync('../bin/kmod', join(root, 'usr/sbin/modprobe'));
-  await mkdir(join(root, GUEST_NODE, '..'), { recursive: true });
-  await copyFile(artifacts.node, join(root, GUEST_NODE));
-  await keepInitrdModules(modules, join(target, 'modules'));
-  await makeDisk(root, join(target, DISK));
-  await rm(root, { recursive: true });
-};
-
-/** The guest would have to do it each time that it loads one. */
-const unpackModules = async (packages: string, modules: string): Promise<void> => {
-  const { file, args } = treeCommand(packages, 'usr/bin/xz');
-  const packed = globSync('kernel/**/*.ko.xz', { cwd: modules });
-  if (packed.length > 0) await run(file, [...args, '-d', ...packed], { cwd: modules });
-};
-
-const keepInitrdModules = async (modules: string, target: string): Promise<void> => {
-  await mkdir(target);
-  for (const [index, name] of INITRD_MODULES.entries()) {
-    await copyFile(onlyMatch(modules, `kernel/**/${name}.ko`), join(target, `${index}-${name}.ko`));
+  if (accelerator !== 'uml') {
+    return { accelerator, tree, others, qemu: await ensureQemuImages(artifacts, tree, progress) };
   }
-};
-
-const onlyMatch = (folder: string, pattern: string): string => {
-  const [found] = globSync(pattern, { cwd: folder });
-  if (found !== undefined) return join(folder, found);
-  throw new SandboxError('ERR_SANDBOX_MACHINE', `the guest's packages have no ${pattern}`);
-};
-
-/** What belongs to one guest. */
-export interface GuestFiles {
-  readonly initrd: string;
-  readonly programs: string;
-}
-
-/** Makes them in `folder`. */
-export const makeGuestFiles = async (
-  artifacts: Artifacts,
-  images: GuestImages,
-  folder: string,
-): Promise<GuestFiles> => {
-  const files = { initrd: join(folder, 'initrd'), programs: join(folder, 'programs.ext4') };
-  await Promise.all([makeInitrd(artifacts, images, files.initrd), makePrograms(artifacts, folder, files.programs)]);
-  return files;
-};
-
-const makeInitrd = async ({ toolbox }: Artifacts, { modules }: GuestImages, file: string): Promise<void> => {
-  const names = (await readdir(modules)).sort();
-  const contents = await Promise.all(names.map((name) => readFile(join(modules, name))));
-  const archive = cpioArchive([
-    { path: 'init', content: await readFile(toolbox) },
-    { path: 'modules' },
-    ...names.map((name, index) => ({ path: `modules/${name}`, content: contents[index] ?? Buffer.alloc(0) })),
-  ]);
-  await writeFile(file, archive);
-};
-
-/** What the sandbox finds by its artifacts: the bundles without their maps, the C programs, what it applies. */
-const makePrograms = async (artifacts: Artifacts, folder: string, file: string): Promise<void> => {
-  const draft = join(folder, 'programs');
-  const root = join(draft, GUEST_ROOT);
-  await mkdir(root, { recursive: true });
-  const isWanted = (path: string): boolean => !/\.map$|\/(bench|reports|tsbuildinfo)$/.test(path);
-  for (const part of ['package.json', 'build', 'dist', 'daemonset', 'sandbox/coredns', 'sandbox/kubernetes']) {
-    await cp(join(artifacts.root, part), join(root, part), { recursive: true, filter: isWanted });
+  try {
+    return { accelerator, tree, others, uml: await ensureUmlImages(artifacts, progress) };
+  } catch (error) {
+    if (others.length === 0) throw error;
+    progress(`user-mode Linux can't be had: ${messageOf(error)}`);
+    return await ensureGuestImages(artifacts, progress, others);
   }
-  await makeDisk(draft, file);
-  await rm(draft, { recursive: true });
 };

@@ -1,39 +1,25 @@
 /** The command line of QEMU, qemu(1). */
-import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { CommandLine } from '../machine/types.ts';
 import { treeCommand } from '../tree/tree.ts';
-import type { Accelerator } from './accelerator.ts';
-import type { GuestFiles, GuestImages } from './images.ts';
+import type { GuestFiles } from './files.ts';
+import { cpuCount, initArguments, linkBatch } from './first-process.ts';
+import type { QemuImages } from './qemu-images.ts';
 import { guestArchitecture } from './recipe.ts';
 
-/** The network between the machine and the guest, in a network namespace of its own. */
-export const GUEST_LINK = {
-  tap: 'tap0',
-  machine: '10.255.255.1/24',
-  guest: '10.255.255.2',
-  port: 7000,
-} as const;
-
-/** ip(8) -batch commands that make the machine's end of it. */
-export const LINK_BATCH = [
-  `tuntap add dev ${GUEST_LINK.tap} mode tap`,
-  `address add ${GUEST_LINK.machine} dev ${GUEST_LINK.tap}`,
-  `link set ${GUEST_LINK.tap} up`,
-  '',
-].join('\n');
-
-/** What the guest says when it takes commands. */
-export const READY = 'guest-serve: ready';
-
 export interface QemuSpec {
-  readonly images: GuestImages;
+  readonly images: QemuImages;
   readonly files: GuestFiles;
-  readonly accelerator: Accelerator;
+  readonly accelerator: 'kvm' | 'tcg';
   readonly memoryMib: number;
+  /** Of the nodes. */
+  readonly tree: string;
 }
 
-export const qemuCommand = ({ images, files, accelerator, memoryMib }: QemuSpec): CommandLine => {
+const TAP = 'tap0';
+export const QEMU_LINK_BATCH = linkBatch([`tuntap add dev ${TAP} mode tap`], TAP);
+
+export const qemuCommand = ({ images, files, accelerator, memoryMib, tree }: QemuSpec): CommandLine => {
   const { emulator, firmware } = guestArchitecture();
   const { file, args } = treeCommand(images.packages, emulator);
   const disks = [files.programs, images.base, images.treeDisk];
@@ -46,9 +32,9 @@ export const qemuCommand = ({ images, files, accelerator, memoryMib }: QemuSpec)
       ...ACCELERATION[accelerator],
       ...['-smp', String(cpuCount()), '-m', String(memoryMib)],
       ...['-kernel', images.kernel, '-initrd', files.initrd],
-      ...['-append', kernelArguments(basename(images.tree), disks.length)],
+      ...['-append', kernelArguments(tree, disks.length)],
       ...disks.flatMap((disk) => ['-drive', `file=${escaped(disk)},format=raw,if=virtio,readonly=on`]),
-      ...['-netdev', `tap,id=machine,ifname=${GUEST_LINK.tap},script=no,downscript=no`],
+      ...['-netdev', `tap,id=machine,ifname=${TAP},script=no,downscript=no`],
       ...['-device', 'virtio-net-pci,netdev=machine,romfile='],
     ],
   };
@@ -57,12 +43,10 @@ export const qemuCommand = ({ images, files, accelerator, memoryMib }: QemuSpec)
 /** QEMU pays for what these features check with every change between user and kernel, and with every walk of page tables. */
 const TRANSLATED_CPU = 'max,smap=off,smep=off,la57=off';
 
-const ACCELERATION: Readonly<Record<Accelerator, readonly string[]>> = {
+const ACCELERATION: Readonly<Record<'kvm' | 'tcg', readonly string[]>> = {
   kvm: ['-accel', 'kvm', '-cpu', 'host'],
   tcg: ['-accel', 'tcg,thread=multi,tb-size=512', '-cpu', TRANSLATED_CPU],
 };
-
-const cpuCount = (): number => Math.min(8, Math.max(2, availableParallelism()));
 
 /** In QEMU's lists of options a comma is written twice. */
 const escaped = (path: string): string => path.replaceAll(',', ',,');
@@ -75,15 +59,10 @@ const WITHOUT_HARDENING = [
   'randomize_kstack_offset=off',
 ];
 
-/** What follows `--` is for the first process, `toolbox guest-init`. */
 const kernelArguments = (tree: string, diskCount: number): string => {
   const disks = Array.from({ length: diskCount }, (_, index) => `/dev/vd${String.fromCharCode(97 + index)}`);
   return [
-    ...['console=ttyS0', 'quiet', 'panic=-1', 'net.ifnames=0', 'random.trust_cpu=on', ...WITHOUT_HARDENING, '--'],
-    ...['guest-init', '--address', GUEST_LINK.guest, '--port', String(GUEST_LINK.port)],
-    ...['--tree', `${GUEST_CACHE}/ovn-udn/${tree}`, ...disks],
+    ...['console=ttyS0', 'quiet', 'panic=-1', 'net.ifnames=0', 'random.trust_cpu=on', ...WITHOUT_HARDENING],
+    ...initArguments({ link: 'eth0', tree, lowers: disks }),
   ].join(' ');
 };
-
-/** `$XDG_CACHE_HOME` of what runs there (guest-serve.c). */
-const GUEST_CACHE = '/var/cache';

@@ -47,7 +47,7 @@ export const statusResponse = z.object({
   gatewayMode: z.string(),
   datapath: z.enum(['system', 'netdev']),
   kernel: z.object({ openvswitch: z.boolean(), geneve: z.boolean(), vrf: z.boolean(), sctp: z.boolean() }),
-  guest: z.object({ accelerator: z.enum(['kvm', 'tcg']), socket: z.string(), slowdown: z.number() }).optional(),
+  guest: z.object({ accelerator: z.enum(['kvm', 'uml', 'tcg']), socket: z.string(), slowdown: z.number() }).optional(),
   kubeconfig: z.string().optional(),
   folder: z.string(),
   outside: z.array(z.string()),

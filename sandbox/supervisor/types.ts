@@ -16,7 +16,7 @@ export interface NodeStatus {
 /** The guest kernel that the cluster is in. */
 export interface GuestStatus {
   /** Whether the processor runs it, or QEMU translates it. */
-  readonly accelerator: 'kvm' | 'tcg';
+  readonly accelerator: 'kvm' | 'uml' | 'tcg';
   /** Where it takes commands, `toolbox guest-run`. */
   readonly socket: string;
   /** About how many times longer things take in there: for deadlines. */

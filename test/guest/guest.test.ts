@@ -1,6 +1,6 @@
 /** `--kernel guest`: what works on this machine's kernel works in a guest's, and there is what this one may lack. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -36,10 +36,10 @@ const onNode = (node: string, ...argv: string[]): string => stdoutOf('node', nod
 
 const SMALL = ['--programs', 'none', '--nodes', '1'] as const;
 
-/** Pids. */
-const emulators = async (): Promise<string[]> => {
-  const group = join(await cgroupsFolder(), NAME, 'guest/qemu.service/cgroup.procs');
-  const pids = await readFile(group, 'utf8').catch(() => '');
+/** Of the guest's kernel: one process of QEMU, or one of user-mode Linux and those that it has processes in. */
+const kernelGroup = async (): Promise<string> => join(await cgroupsFolder(), NAME, 'guest/kernel.service');
+const kernelPids = async (): Promise<string[]> => {
+  const pids = await readFile(join(await kernelGroup(), 'cgroup.procs'), 'utf8').catch(() => '');
   return pids.split('\n').filter((pid) => pid !== '');
 };
 
@@ -54,7 +54,7 @@ describe.runIf(hasGuest)('bin/sandbox --kernel guest', () => {
     expect([status, stderr]).toEqual([0, expect.stringMatching(/node-2 is Ready\n[\s\S]*up after [\d.]+ s\n$/)]);
     const found = JSON.parse(stdoutOf('status', '-o', 'json')) as SandboxStatus;
     expect(found).toMatchObject({ name: NAME, state: 'up', datapath: 'system', kernel: { vrf: true, geneve: true } });
-    expect(found.guest?.accelerator).toMatch(/^(kvm|tcg)$/);
+    expect(found.guest?.accelerator).toMatch(/^(kvm|uml|tcg)$/);
     expect(stdoutOf('status')).toContain('in a guest (');
     onNode('node-1', 'ip', 'link', 'add', 'red', 'type', 'vrf', 'table', '4242');
     expect(onNode('node-1', 'ip', '-o', 'link', 'show', 'type', 'vrf')).toContain('red');
@@ -125,9 +125,8 @@ describe.runIf(hasGuest)('bin/sandbox --kernel guest', () => {
 
   it('says so when its guest is gone, and down leaves nothing', async () => {
     const namespaces = await namespacesOf(NAME);
-    const [qemu = ''] = await emulators();
-    expect(qemu).toMatch(/^\d+$/);
-    process.kill(Number(qemu), 'SIGKILL');
+    expect(await kernelPids()).not.toEqual([]);
+    await writeFile(join(await kernelGroup(), 'cgroup.kill'), '1');
     await eventually(async () => {
       expect(sandbox(['status'])).toMatchObject({
         status: 1,
@@ -142,7 +141,7 @@ describe.runIf(hasGuest)('bin/sandbox --kernel guest', () => {
   it('that is interrupted while it starts leaves nothing', async () => {
     const args = ['up', '--kernel', 'guest', '--nodes', '1'];
     const child = spawn(PROGRAM, args, { env: environment, stdio: 'ignore' });
-    await eventually(async () => expect(await emulators()).not.toEqual([]));
+    await eventually(async () => expect(await kernelPids()).not.toEqual([]));
     child.kill('SIGINT');
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(1);
     await untilNothingIsLeft(NAME);
