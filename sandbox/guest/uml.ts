@@ -21,7 +21,8 @@ export interface UmlSpec {
  */
 const ENDS = { machine: 'machine', guest: 'guest' };
 export const UML_LINK_BATCH = linkBatch(
-  [`link add ${ENDS.guest} up type veth peer name ${ENDS.machine}`],
+  // The driver drops what is longer than a packet.
+  [`link add ${ENDS.guest} up type veth peer name ${ENDS.machine} gso_max_segs 1`],
   ENDS.machine,
 );
 
