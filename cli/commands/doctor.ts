@@ -1,8 +1,9 @@
-/** `udnctl doctor`: what is left of networks and pods that are gone; `--fix` removes it. */
+/** `udnctl doctor`: what keeps networks apart and is missing, and what is left of those that are gone; `--fix` removes that. */
 import { unplugOperations } from '../../agent/cni/vswitch-operations.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { isUuid } from '../../ovsdb/uuid.ts';
+import { openGuards } from '../doctor/guards.ts';
 import { findLeftovers, type Leftover } from '../doctor/leftovers.ts';
 import { type NodeSources, readNode } from '../doctor/read-node.ts';
 import { CliError } from '../errors.ts';
@@ -16,7 +17,7 @@ export interface DoctorSources extends NodeSources {
 }
 
 export interface DoctorOutput extends TextOutput {
-  /** 0: nothing is left; 1: something is; 2: not everything could be looked at. */
+  /** 0: nothing is left, and nothing that guards is missing; 1: something is; 2: not everything could be looked at. */
   readonly exitStatus: 0 | 1 | 2;
 }
 
@@ -30,18 +31,20 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
   // In their order: ports before links, because OVS complains about links that vanish under it.
   for (const one of leftovers) results.push(await treat(sources, one, fix));
   const unseen = [...blind, ...report.unreadable.map(({ backend, message }) => `${backend}: ${message}`)];
+  const open = openGuards(report);
   const left = results.filter(({ outcome }) => outcome === 'left' || outcome === 'failed');
   return {
-    data: { leftovers: results, blind: unseen },
+    data: { open, leftovers: results, blind: unseen },
     lines: [
+      ...open.map(({ guard, key, why }) => `open: ${guard}: ${key}: ${why}`),
       ...results.map(({ outcome, what, why, problem }) => `${LABELS[outcome]}: ${what}: ${problem ?? why}`),
       ...unseen.map((text) => `cannot be looked at: ${text}`),
-      ...(left.length === 0 && unseen.length === 0 && !fix ? [nothingLeft(results)] : []),
+      ...(open.length === 0 && left.length === 0 && unseen.length === 0 && !fix ? [nothingLeft(results)] : []),
       ...(results.some(({ outcome, byAgent }) => outcome === 'left' && !byAgent)
         ? ['udnctl doctor --fix removes what is left']
         : []),
     ],
-    exitStatus: unseen.length > 0 ? 2 : left.length > 0 ? 1 : 0,
+    exitStatus: unseen.length > 0 ? 2 : left.length + open.length > 0 ? 1 : 0,
   };
 };
 

@@ -174,6 +174,17 @@ describe('doctor', () => {
     expect(exitStatus).toBe(1);
   });
 
+  it('names what keeps networks apart and is missing, first', async () => {
+    const missing: DifferenceStatus = {
+      ...{ backend: 'nftables', key: 'chain udn-isolation', kind: 'missing', owners: ['host-isolation:zone'] },
+    };
+    const { lines, exitStatus } = await doctor(nodeThatRemoves(missing), { fix: false });
+    expect(exitStatus).toBe(1);
+    expect(lines[0]).toBe(
+      'open: host isolation: nftables: chain udn-isolation: is missing; until then processes of the node reach pods of tenants',
+    );
+  });
+
   it('exits with 0 when nothing is left but what the agent is removing', async () => {
     const sources: DoctorSources = {
       ...nodeThatRemoves(unwanted('openflow', 'bucket br-ex 1 4')),

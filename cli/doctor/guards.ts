@@ -1,0 +1,91 @@
+/**
+ * What keeps networks apart, by class. Where a part of it is missing or is not as desired, something may get across until the agent
+ * has repaired it: that is no ordinary difference. The agent is asked, so this sees what differs on the node itself.
+ */
+import type { DifferenceStatus, DifferencesStatus } from '../../api/agent-status.ts';
+
+export interface Guard {
+  readonly name: string;
+  /** What may happen without it: `processes of the node reach pods of tenants`. */
+  readonly without: string;
+  readonly has: (part: GuardPart) => boolean;
+}
+
+type GuardPart = Pick<DifferenceStatus, 'backend' | 'key' | 'wanted'> & { readonly owners: readonly string[] };
+
+export const GUARDS: readonly Guard[] = [
+  {
+    name: 'host isolation',
+    without: 'processes of the node reach pods of tenants',
+    has: (part) => part.backend === 'nftables' && isOf(part, 'host-isolation'),
+  },
+  {
+    name: 'the host’s filters',
+    without: 'the host passes on what networks may not send or get',
+    has: (part) => part.backend === 'nftables' && /\bdrop\b/.test(textOf(part)),
+  },
+  {
+    name: 'the gateway bridge',
+    without: 'what is not a network’s own leaves it, or comes in',
+    has: (part) => part.backend === 'openflow' && /\bactions=drop\b/.test(textOf(part)),
+  },
+  {
+    name: 'locked default interfaces',
+    without: 'pods of tenants are reached on the default network',
+    has: (part) => part.backend === 'northbound' && isOf(part, 'isolation'),
+  },
+  {
+    name: 'ACLs',
+    without: 'pods answer as servers of their network',
+    has: (part) =>
+      part.backend === 'northbound' && part.key.startsWith('ACL/') && /\b(drop|reject)\b/.test(textOf(part)),
+  },
+  {
+    name: 'port security',
+    without: 'a pod sends with addresses that are not its own',
+    has: (part) => part.backend === 'northbound' && part.key.startsWith('Logical_Switch_Port/') && isOf(part, 'pods'),
+  },
+  {
+    name: 'VRFs that end',
+    without: 'what a VRF has no route for takes the host’s',
+    has: (part) => part.backend === 'host' && /\bunreachable\b/.test(textOf(part)),
+  },
+  {
+    name: 'settings of links',
+    without: 'pods change the host’s routes',
+    has: (part) => part.backend === 'host' && /accept_ra|accept_redirects|l3mdev_accept/.test(textOf(part)),
+  },
+];
+
+export interface OpenGuard {
+  readonly guard: string;
+  readonly key: string;
+  readonly why: string;
+}
+
+/** In the order of the classes. What is not wanted any more guards nothing. */
+export const openGuards = ({ differences, unsupported }: DifferencesStatus): OpenGuard[] => {
+  const open = [
+    ...differences
+      .filter(({ kind }) => kind !== 'unwanted')
+      .map((one) => ({ one, why: one.problem ?? (one.kind === 'missing' ? 'is missing' : 'is not as desired') })),
+    ...unsupported.map((one) => ({ one: { ...one, owners: [] }, why: `cannot be had here: ${one.message}` })),
+  ];
+  return GUARDS.flatMap(({ name, without }) =>
+    open
+      .filter(({ one }) => guardOf(one)?.name === name)
+      .map(({ one, why }) => ({
+        guard: name,
+        key: `${one.backend}: ${one.key}`,
+        why: `${why}; until then ${without}`,
+      })),
+  );
+};
+
+/** The first that has it. */
+export const guardOf = (part: GuardPart): Guard | undefined => GUARDS.find(({ has }) => has(part));
+
+const isOf = ({ owners }: GuardPart, feature: string): boolean =>
+  owners.some((owner) => owner.startsWith(`${feature}:`));
+
+const textOf = ({ key, wanted = '' }: GuardPart): string => `${key} ${wanted}`;
