@@ -50,6 +50,7 @@ import { IsolationState } from './reconcile/isolation-state.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
 import { ServiceConnections } from './reconcile/service-connections.ts';
+import { followSwitch } from './reconcile/switch-return.ts';
 import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
@@ -165,7 +166,13 @@ const openDatapath = (
   { netlink, databases, metrics }: Edges,
   resources: AsyncDisposableStack,
 ): Pick<Node, 'datapath' | 'backends'> => {
-  const { replica } = databases.openvswitch;
+  const { replica, session } = databases.openvswitch;
+  const returns = followSwitch({
+    ...{ session, replica },
+    onReconnect: () => log.info('ovs-vswitchd is back: ovn-controller is made to connect'),
+    onError: (error) => log.warn({ err: error }, 'ovn-controller is not made to connect to br-int at once'),
+  });
+  resources.defer(() => returns.close());
   const connections = new ServiceConnections({
     conntrack: openConntrack(spawnAddonIn(buildFolder)),
     clock: systemClock,
@@ -179,6 +186,7 @@ const openDatapath = (
     spawnAddon: spawnAddonIn(buildFolder),
     masqueradeSubnets: options.cluster.masqueradeSubnets,
     statusSocket: options.statusSocket,
+    sockets: returns.sockets,
     onNftablesWritten: (keys, wanted) => connections.written(keys, (key) => wanted.has(key)),
   });
   const datapath = new NodeDatapath({

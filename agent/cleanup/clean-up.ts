@@ -14,6 +14,7 @@ import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { collectGarbage } from '../cni/garbage.ts';
 import { uninstall } from '../cni/install.ts';
 import { VswitchPorts } from '../cni/vswitch-ports.ts';
+import { restoreOperations } from '../databases/controller-target.ts';
 import type { Database, DatabaseName, MirroredReplica } from '../databases/database.ts';
 import { createDatabases, type Databases } from '../databases/databases.ts';
 import { FEATURES } from '../features/index.ts';
@@ -220,6 +221,9 @@ const removeInterfaces = async (
 
 const removeSettings = async (databases: Databases, signal: AbortSignal): Promise<void> => {
   await awaitController(databases, signal);
+  const { session, replica } = databases.openvswitch;
+  const [row] = replica.rows('Open_vSwitch');
+  await transactSome(session, restoreOperations(row?.external_ids ?? {}), signal);
   await empty(databases.openvswitch, withdrawal.openvswitch, signal);
 };
 

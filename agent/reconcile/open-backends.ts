@@ -4,6 +4,7 @@ import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { MAIN_TABLE } from '../../datapath/netlink/route/types.ts';
 import type { NftablesOptions } from '../../datapath/nftables/backend.ts';
 import { openNftables } from '../../datapath/nftables/open.ts';
+import type { OpenflowBackendOptions } from '../../datapath/openflow/backend.ts';
 import { openOpenflowBackend } from '../../datapath/openflow/open.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID, MAX_NETWORKS, parseNetworkId } from '../../net/ids.ts';
@@ -26,6 +27,7 @@ export interface BackendEdges {
   /** Of the agent: beside it is kept what settings of the kernel were. */
   readonly statusSocket: string;
   readonly onNftablesWritten?: NftablesOptions['onWritten'];
+  readonly sockets?: OpenflowBackendOptions['sockets'];
 }
 
 export const openBackends = ({
@@ -35,11 +37,13 @@ export const openBackends = ({
   masqueradeSubnets,
   statusSocket,
   onNftablesWritten,
+  sockets,
 }: BackendEdges): Backends & ComparableBackends => {
   const groups = new Set<number>(Object.values(FORMER_GROUPS));
   return {
     openflow: openOpenflowBackend({
       spawnAddon,
+      sockets,
       ports: new VswitchPortNumbers(replica),
       cookies: Object.values(COOKIES),
       isOurGroup: (group) => groups.has(group),

@@ -20,6 +20,8 @@ export interface OpenflowBackendOptions {
   readonly cookies: readonly bigint[];
   /** Groups with such an id are ours. Default: none, so that a group goes only if it was wanted since the start. */
   readonly isOurGroup?: ((group: number) => boolean) | undefined;
+  /** Tells that a bridge may answer again. Without it, bridges that do not are tried with growing pauses. */
+  readonly sockets?: { listen(listener: (bridge: string) => void): () => void } | undefined;
 }
 
 export class OpenflowBackend implements Backend<BridgeItem> {
@@ -38,7 +40,13 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     this.#options = options;
     this.#ownership = ownership(options.cookies, options.isOurGroup);
     this.#wants = new Wants(options.ports);
-    this.#unlisten = options.ports.listen((ports) => this.#onPorts(ports));
+    const unlisten = [
+      options.ports.listen((ports) => this.#onPorts(ports)),
+      options.sockets?.listen((bridge) => this.#live.get(bridge)?.retryNow()),
+    ];
+    this.#unlisten = () => {
+      for (const end of unlisten) end?.();
+    };
   }
 
   async reconcile(request: ReconcileRequest<BridgeItem>, signal: AbortSignal): Promise<ReconcileOutcome> {

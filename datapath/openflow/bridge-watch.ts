@@ -26,6 +26,8 @@ export class BridgeWatch {
   /** The attempt that goes on: it becomes ready, or fails. */
   #attempt = Promise.withResolvers<void>();
   #wake: (() => void) | undefined;
+  /** Asked for while an attempt was under way, which may have come too early. */
+  #isRetryDue = false;
 
   constructor(options: BridgeWatchOptions) {
     this.#options = options;
@@ -57,9 +59,10 @@ export class BridgeWatch {
     return this.#error;
   }
 
-  /** Does not wait any longer to try again. */
+  /** Does not wait any longer to try again: something has happened that may let it succeed. */
   retryNow(): void {
-    this.#wake?.();
+    if (this.#wake === undefined) this.#isRetryDue = true;
+    else this.#wake();
   }
 
   async stop(): Promise<void> {
@@ -74,9 +77,11 @@ export class BridgeWatch {
     while (!signal.aborted) {
       const wasReady = await this.#listen(signal);
       this.#attempt.resolve();
-      if (wasReady) wait = FIRST_WAIT_MS;
-      if (!signal.aborted) await this.#pause(wait);
-      wait = Math.min(wait * 2, LAST_WAIT_MS);
+      if (wasReady || this.#isRetryDue) wait = FIRST_WAIT_MS;
+      const isAtOnce = !wasReady && this.#isRetryDue;
+      this.#isRetryDue = false;
+      if (!signal.aborted && !isAtOnce && (await this.#pause(wait))) wait = FIRST_WAIT_MS;
+      else wait = Math.min(wait * 2, LAST_WAIT_MS);
       if (wasReady) this.#attempt = Promise.withResolvers();
     }
   }
@@ -104,15 +109,16 @@ export class BridgeWatch {
     return wasReady;
   }
 
-  #pause(ms: number): Promise<void> {
+  /** @returns whether it was woken */
+  #pause(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const end = (): void => {
+      const end = (isWoken: boolean): void => {
         clearTimeout(timer);
         this.#wake = undefined;
-        resolve();
+        resolve(isWoken);
       };
-      const timer = setTimeout(end, ms);
-      this.#wake = end;
+      const timer = setTimeout(end, ms, false);
+      this.#wake = () => end(true);
     });
   }
 }

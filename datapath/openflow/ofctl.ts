@@ -6,6 +6,7 @@ import { CommandError } from '../exec/errors.ts';
 import type { BatchRunner, Command } from '../exec/types.ts';
 import { OpenflowError } from './errors.ts';
 import { changeNoFlood, readPorts } from './ports/port-session.ts';
+import { RUN_DIRECTORY } from './socket-watch.ts';
 import type { BundleDraft, BundleOp, NoFloodResult, PortState, SwitchClient } from './switch-client.ts';
 import { formatBundle } from './text/bundle.ts';
 import type { FlowState } from './text/flow.ts';
@@ -30,7 +31,6 @@ export interface OfctlOptions {
 }
 
 const PROGRAM = { file: 'ovs-ofctl', args: [] };
-const RUN_DIRECTORY = '/var/run/openvswitch';
 /** OpenFlow 1.5 has buckets that are added and removed one by one. */
 const VERSION = ['-O', 'OpenFlow15', '--no-names'];
 
