@@ -24,6 +24,8 @@
 #define MAGIC "udn-cni/1 "
 #define LIMIT (1 << 20)
 #define CONNECT_MS 2000
+#define ABSENT_MS 20000 /* an agent that was killed is back within seconds, and a kubelet comes again only after ten */
+#define LOOK_MS 50
 #define OVERALL_MS 120000
 
 enum { BAD_ENVIRONMENT = 4, IO_FAILURE = 5, BAD_CONFIG = 6, TRY_AGAIN = 11, UNAVAILABLE = 50, BROKEN_ANSWER = 100 };
@@ -33,7 +35,7 @@ extern char **environ;
 static const char *const SUPPORTED[] = {"0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"};
 static const char *version = "1.1.0"; /* of what is printed: the request's when it is supported */
 static int is_status;
-static long long deadline;
+static long long deadline, patience; /* until when: for everything; for an agent that is not there */
 static char config[LIMIT + 1], answer[LIMIT + 128]; /* pages that are not used cost nothing */
 
 static long long now_ms(void) {
@@ -149,6 +151,14 @@ static int print_versions(void) {
   return 0;
 }
 
+/* STATUS asks whether there is an agent; everything else waits for the next one. */
+static int may_wait(void) {
+  struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+  if (is_status || now_ms() + LOOK_MS >= patience) return 0;
+  nanosleep(&pause, NULL);
+  return 1;
+}
+
 /* A blocking connect with a time limit: a non-blocking one fails with EAGAIN when the backlog is full, unix(7). */
 static int connect_to(const char *path, long long timeout_ms) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -158,8 +168,11 @@ static int connect_to(const char *path, long long timeout_ms) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) fail(IO_FAILURE, "socket: %s", strerror(errno));
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  while (connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
-    if (errno != EINTR) unreachable(path, errno == EAGAIN ? "timed out" : strerror(errno));
+  while (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+    int why = errno;
+    if (why == EINTR || ((why == ECONNREFUSED || why == ENOENT) && may_wait())) continue;
+    unreachable(path, why == EAGAIN ? "timed out" : strerror(why));
+  }
   return fd;
 }
 
@@ -199,7 +212,7 @@ static char *parse_header(size_t length, int *status, size_t *announced) {
   return newline + 1;
 }
 
-/* An answer is printed whole or not at all. */
+/* An answer is printed whole or not at all. Negative when there is none: the agent ended, and the next one is to be asked. */
 static int print_answer(int fd, const char *path) {
   size_t length = 0, announced = 0;
   for (int status = 0;;) {
@@ -210,6 +223,7 @@ static int print_answer(int fd, const char *path) {
     wait_for(fd, POLLIN, path);
     ssize_t n = recv(fd, answer + length, sizeof answer - 1 - length, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0 && length == 0 && may_wait()) return -1;
     if (n <= 0 && length == 0) fail(TRY_AGAIN, "the ovn-udn agent closed the connection without an answer");
     if (n <= 0) fail(BROKEN_ANSWER, "the ovn-udn agent broke off its answer after %zu bytes", length);
     length += (size_t)n;
@@ -227,7 +241,11 @@ int main(int argc, char **argv) {
   size_t length = read_config();
   scan_version(config, config + length);
   if (!strcmp(command, "VERSION")) return print_versions();
-  int fd = connect_to(path, timeout < CONNECT_MS ? timeout : CONNECT_MS);
-  send_request(fd, length, path);
-  return print_answer(fd, path);
+  patience = now_ms() + ABSENT_MS < deadline ? now_ms() + ABSENT_MS : deadline;
+  for (int status = -1;;) {
+    int fd = connect_to(path, timeout < CONNECT_MS ? timeout : CONNECT_MS);
+    send_request(fd, length, path);
+    if ((status = print_answer(fd, path)) >= 0) return status;
+    close(fd);
+  }
 }

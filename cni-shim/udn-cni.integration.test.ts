@@ -190,14 +190,17 @@ describe('failures are CNI errors', () => {
   });
 
   it('11 when there is no socket, 50 for STATUS', async () => {
-    expect(errorOf(await run(CONFIG))).toMatchObject({ code: 11, cniVersion: '1.0.0' });
-    expect(errorOf(await run(CONFIG, { CNI_COMMAND: 'STATUS' }))).toMatchObject({ code: 50 });
+    const soon = { UDN_CNI_TIMEOUT_MS: '150' };
+    expect(errorOf(await run(CONFIG, soon))).toMatchObject({ code: 11, cniVersion: '1.0.0' });
+    const status = await run(CONFIG, { CNI_COMMAND: 'STATUS' });
+    expect(errorOf(status)).toMatchObject({ code: 50 });
+    expect(status.milliseconds).toBeLessThan(2000);
   });
 
   it('11 when nobody listens on the socket', async () => {
     const path = join(folder, 'dead');
     await writeFile(path, '');
-    expect(errorOf(await run(CONFIG, { UDN_CNI_SOCKET: path }))).toMatchObject({
+    expect(errorOf(await run(CONFIG, { UDN_CNI_SOCKET: path, UDN_CNI_TIMEOUT_MS: '150' }))).toMatchObject({
       code: 11,
       msg: expect.stringContaining('Connection refused'),
     });
@@ -220,7 +223,7 @@ describe('failures are CNI errors', () => {
 
   it('11 when the agent closes without an answer', async () => {
     await listen((socket) => socket.destroy());
-    expect(errorOf(await run(CONFIG))).toMatchObject({ code: 11 });
+    expect(errorOf(await run(CONFIG, { UDN_CNI_TIMEOUT_MS: '150' }))).toMatchObject({ code: 11 });
   });
 
   it.each([
@@ -252,9 +255,32 @@ describe('failures are CNI errors', () => {
   });
 
   it('a path with quotes is escaped', async () => {
-    expect(errorOf(await run(CONFIG, { UDN_CNI_SOCKET: `${folder}/"\\\n` }))).toMatchObject({
+    expect(errorOf(await run(CONFIG, { UDN_CNI_SOCKET: `${folder}/"\\\n`, UDN_CNI_TIMEOUT_MS: '150' }))).toMatchObject({
       msg: expect.stringContaining(`${folder}/"\\\n`),
     });
+  });
+});
+
+describe('an agent that was killed', () => {
+  const served = (socket: Socket): void => onRequest(socket, () => socket.end(answer('{}')));
+
+  it.each(['ADD', 'DEL', 'CHECK', 'GC'])('is waited for by %s', async (command) => {
+    const outcome = run(CONFIG, { CNI_COMMAND: command });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await listen(served);
+    expect(await outcome).toMatchObject({ status: 0, stdout: '{}' });
+  });
+
+  it('while it worked: the next one gets the whole request', async () => {
+    const requests: string[] = [];
+    await listen((socket) =>
+      onRequest(socket, ({ stdin }) => {
+        if (requests.push(stdin.toString()) === 1) socket.destroy();
+        else socket.end(answer('{}'));
+      }),
+    );
+    expect(await run(CONFIG)).toMatchObject({ status: 0, stdout: '{}' });
+    expect(requests).toEqual([CONFIG, CONFIG]);
   });
 });
 
