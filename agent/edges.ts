@@ -5,6 +5,7 @@ import { type NetlinkWorker, startNetlink } from '../datapath/netlink/worker/cli
 import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
+import { createOutage } from '../kube/outage.ts';
 import type { KubeClient } from '../kube/types.ts';
 import type { Writer } from '../kube/writer/types.ts';
 import { createWriter } from '../kube/writer/writer.ts';
@@ -61,8 +62,10 @@ const openApi = async (
     lostAddresses: (listener) => resources.defer(watchLostAddresses(netlink, listener)),
   });
   resources.defer(() => client.close());
+  const outage = createOutage();
   const inputs = createClusterInputs({
     client,
+    outage,
     node,
     observe: (resource, observation) => logReflector(log, resource, observation),
   });
@@ -73,7 +76,12 @@ const openApi = async (
     await running;
   });
   const recorder = createEventRecorder({ client, component: NAME, host: node });
-  const writer = createWriter({ client, fieldManager: NAME, observe: (observation) => logWriter(log, observation) });
+  const writer = createWriter({
+    client,
+    outage,
+    fieldManager: NAME,
+    observe: (observation) => logWriter(log, observation),
+  });
   return {
     ...{ inputs, client, writer },
     ...{ tellPod: podEvents(recorder), tellService: serviceEvents(recorder), tellNode: nodeEvents(recorder) },

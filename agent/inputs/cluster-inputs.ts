@@ -1,5 +1,6 @@
 /** Mirrors of the API's objects, each reduced to what the agent needs. */
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
+import { createOutage, type Outage } from '../../kube/outage.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
 import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
@@ -31,14 +32,21 @@ export interface ClusterInputs extends ClusterCaches {
 
 export interface ClusterInputsOptions {
   readonly client: KubeClient;
+  readonly outage?: Outage | undefined;
   /** The local node's name. */
   readonly node: string;
   readonly observe: (resource: string, observation: ReflectorObservation) => void;
 }
 
-export const createClusterInputs = ({ client, node, observe }: ClusterInputsOptions): ClusterInputs => {
+export const createClusterInputs = ({
+  client,
+  outage = createOutage(),
+  node,
+  observe,
+}: ClusterInputsOptions): ClusterInputs => {
   const common = (resource: ResourceType) => ({
     client,
+    outage,
     resource,
     observe: (observation: ReflectorObservation) => observe(resource.plural, observation),
   });

@@ -6,6 +6,7 @@ import {
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
+import { createOutage } from '../../kube/outage.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { ObjectCache, Reflector, ReflectorObservation, ReflectorOptions } from '../../kube/reflector/types.ts';
 import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
@@ -48,7 +49,12 @@ export interface Mirrors {
 
 export type MirrorObservation = ReflectorObservation & { readonly resource: string };
 
-export const createMirrors = (client: KubeClient, observe: (observation: MirrorObservation) => void): Mirrors => {
+/** @param outage of the server, when others use it too */
+export const createMirrors = (
+  client: KubeClient,
+  observe: (observation: MirrorObservation) => void,
+  outage = createOutage(),
+): Mirrors => {
   const all: { readonly resource: string; readonly reflector: Reflector<unknown, string> }[] = [];
   const failures = new Map<string, string>();
   const mirror = <Value, Index extends string = never>(
@@ -59,7 +65,7 @@ export const createMirrors = (client: KubeClient, observe: (observation: MirrorO
       if (observation.kind === 'failed') failures.set(resource.plural, `: ${messageOf(observation.error)}`);
       observe({ ...observation, resource: resource.plural });
     };
-    const reflector = createReflector<Value, Index>({ ...options, client, resource, observe: report });
+    const reflector = createReflector<Value, Index>({ ...options, client, outage, resource, observe: report });
     all.push({ resource: resource.plural, reflector: reflector as unknown as Reflector<unknown, string> });
     return reflector;
   };

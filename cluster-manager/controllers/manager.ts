@@ -3,6 +3,7 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { systemClock } from '../../kube/clock.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
+import { createOutage } from '../../kube/outage.ts';
 import type { WorkQueue, WorkQueueObservation } from '../../kube/queue/types.ts';
 import { createWorkQueue } from '../../kube/queue/work-queue.ts';
 import type { KubeClient } from '../../kube/types.ts';
@@ -65,10 +66,11 @@ export interface Manager {
 
 export const createManager = (options: ManagerOptions): Manager => {
   const { client, events, cluster, limits, clock = systemClock, random, observe = () => {} } = options;
-  const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }));
+  const outage = createOutage({ clock, random });
+  const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }), outage);
   const unanswered = createUnanswered(clock);
   const writer = createWriter({
-    client,
+    ...{ client, outage },
     fieldManager: FIELD_MANAGER,
     concurrency: CONCURRENCY,
     perNamespace: PER_LANE,

@@ -3,6 +3,7 @@ import { backoffMs } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
 import { isNotFound, isTooManyRequests, isTransient, isUnavailable, KubeError } from '../errors.ts';
 import { keyOf } from '../object-key.ts';
+import { isAway, type Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
 import { listAll } from './list-all.ts';
 import type { ReflectorObservation, ReflectorTimings } from './types.ts';
@@ -19,6 +20,7 @@ export interface MirrorOptions {
   readonly store: MirrorStore;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly outage: Outage;
   readonly observe: (observation: ReflectorObservation) => void;
   readonly onSynced: () => void;
   readonly onContact: () => void;
@@ -43,19 +45,29 @@ interface State {
 /** Failures of a watch in a row after which the list is read again, in case the version itself is the reason. */
 const FAILURES_BEFORE_RELIST = 5;
 
+/** Before the next step. */
+interface Pause {
+  readonly ms: number;
+  /** The server is: it ends when somebody hears of it. */
+  readonly isAway: boolean;
+}
+
+const pause = (ms: number, isAway = false): Pause => ({ ms, isAway });
+const NO_PAUSE = pause(0);
+
 /** @returns runs until the signal aborts */
 export const createMirror = (options: MirrorOptions): ((signal: AbortSignal) => Promise<void>) => {
   const state: State = { resourceVersion: undefined, listFailures: 0, watchFailures: 0 };
   return async (signal) => {
     while (!signal.aborted) {
-      const waitMs = await (state.resourceVersion === undefined ? list : watch)(options, state, signal);
-      if (waitMs > 0) await delay(options.clock, waitMs, signal).catch(() => {});
+      const { ms, isAway } = await (state.resourceVersion === undefined ? list : watch)(options, state, signal);
+      if (ms > 0 && isAway) await options.outage.wait(ms, signal);
+      else if (ms > 0) await delay(options.clock, ms, signal).catch(() => {});
     }
   };
 };
 
-/** @returns how long to wait before the next step */
-const list = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<number> => {
+const list = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<Pause> => {
   const { client, resource, store, clock, observe, timings } = options;
   const started = clock.monotonic();
   const seen = new Set<ObjectKey>();
@@ -70,27 +82,30 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
     observe({ kind: 'listed', items: summary.items, pages: summary.pages, milliseconds: clock.monotonic() - started });
     state.resourceVersion = summary.resourceVersion;
     state.listFailures = 0;
+    options.outage.answered();
     options.onSynced();
-    return 0;
+    return NO_PAUSE;
   } catch (error) {
-    if (signal.aborted) return 0;
+    if (signal.aborted) return NO_PAUSE;
     return listFailed(options, state, error);
   }
 };
 
-const listFailed = (options: MirrorOptions, state: State, error: unknown): number => {
+const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause => {
+  const isGone = isAway(error);
+  if (!isGone) options.outage.answered();
   if (options.optional && isNotFound(error)) {
     options.store.retain(new Set());
     options.onContact();
     options.observe({ kind: 'absent' });
     options.onSynced();
-    return options.timings.backoffMaxMs;
+    return pause(options.timings.backoffMaxMs);
   }
   state.listFailures += 1;
-  return failed(options, 'list', error, state.listFailures);
+  return pause(failed(options, 'list', error, state.listFailures), isGone);
 };
 
-const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<number> => {
+const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<Pause> => {
   const { timings, random, observe, clock } = options;
   let acceptedAt = Number.POSITIVE_INFINITY;
   const seconds = timings.watchMinSeconds + random() * (timings.watchMaxSeconds - timings.watchMinSeconds);
@@ -106,6 +121,7 @@ const watch = async (options: MirrorOptions, state: State, signal: AbortSignal):
       },
       onStarted: () => {
         acceptedAt = clock.monotonic();
+        options.outage.answered();
         observe({ kind: 'watch-started', resourceVersion: state.resourceVersion ?? '' });
       },
       onEvent: (type, object) => take(options, state, type, object),
@@ -114,7 +130,10 @@ const watch = async (options: MirrorOptions, state: State, signal: AbortSignal):
   );
   const wasGood = clock.monotonic() - acceptedAt >= GOOD_WATCH_MS;
   if (wasGood) state.watchFailures = 0;
-  return watchEnded(options, state, end, wasGood);
+  // A server that accepts a watch is there, however often it loses it.
+  const isGone = acceptedAt === Number.POSITIVE_INFINITY && end.reason === 'failed' && isAway(end.error);
+  if (end.reason === 'failed' && !isAway(end.error)) options.outage.answered();
+  return pause(watchEnded(options, state, end, wasGood), isGone);
 };
 
 /** A watch that was open for so long ends a row of failures, and its own end is the first of another one at most. */

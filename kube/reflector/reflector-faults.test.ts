@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { delay } from '../clock.ts';
+import { createOutage } from '../outage.ts';
+import type { KubeClient } from '../types.ts';
 import { arrive, bench, kinds, remove, reset, start, status, useBench, write } from './bench.suite.ts';
 
 useBench();
@@ -193,4 +195,32 @@ it('a server that ends a watch in order is asked at once', async () => {
   await arrive();
   expect(bench.changes).toEqual(['added default/a  1']);
   expect(bench.observed).toContainEqual({ kind: 'watch-ended', reason: 'closed' });
+});
+
+it('mirrors of a server that was away for long are all back soon after the first of them', async () => {
+  const outage = createOutage({ clock: bench.clock, random: () => 0.999 });
+  const refuse = { throw: reset() };
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  let isAway = true;
+  const client: Pick<KubeClient, 'list' | 'watch'> = {
+    list: (...args) => (isAway ? Promise.reject(refuse.throw) : bench.client.list(...args)),
+    watch: (...args) => bench.client.watch(...args),
+  };
+  const mirrors = await Promise.all(names.map(() => start({ client, outage, random: () => 0.999 })));
+  const tries = (): number => bench.observed.filter(({ kind }) => kind === 'failed').length;
+  await bench.clock.advance(60_000);
+  const before = tries();
+  await bench.clock.advance(60_000);
+  // One each second by turns, and each of them now and then by itself.
+  expect(tries() - before).toBeLessThan(80);
+  isAway = false;
+  await bench.clock.advance(1_600);
+  expect(mirrors.map(({ synced }) => synced)).toEqual(names.map(() => true));
+});
+
+it('a server that accepts watches and loses them is not asked more often for it', async () => {
+  for (let i = 0; i < 100; i += 1) bench.faulty.watches.push({ afterBytes: 0, fails: reset() });
+  await start();
+  await bench.clock.advance(60_000);
+  expect(bench.faulty.calls.filter((call) => call.startsWith('watch')).length).toBeLessThan(12);
 });

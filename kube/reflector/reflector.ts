@@ -3,6 +3,7 @@
  * silence, expired versions and garbage, asks for bookmarks, reads lists in pages and keeps projections, not objects.
  */
 import { systemClock } from '../clock.ts';
+import { createOutage } from '../outage.ts';
 import { createMirror } from './mirror.ts';
 import { createProjectionStore } from './projection-store.ts';
 import { createSyncFlag } from './sync-flag.ts';
@@ -19,6 +20,7 @@ const DEFAULT_TIMINGS: ReflectorTimings = {
 
 export const createReflector = <T, I extends string = never>(options: ReflectorOptions<T, I>): Reflector<T, I> => {
   const { clock = systemClock, random = Math.random, observe = () => {} } = options;
+  const { outage = createOutage({ clock, random }) } = options;
   const store = createProjectionStore({ ...options, observe });
   const flag = createSyncFlag();
   let lastContact = Number.NEGATIVE_INFINITY;
@@ -28,6 +30,7 @@ export const createReflector = <T, I extends string = never>(options: ReflectorO
     store,
     clock,
     random,
+    outage,
     observe,
     onSynced: flag.set,
     onContact: () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
 
 export interface ReflectorOptions<T, I extends string = never> {
@@ -27,6 +28,8 @@ export interface ReflectorOptions<T, I extends string = never> {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   /** Told about everything that operators want to see. Must not throw. */
   readonly observe?: ((observation: ReflectorObservation) => void) | undefined;
+  /** Of the server, when others use it too. */
+  readonly outage?: Outage | undefined;
   readonly clock?: Clock | undefined;
   /** In [0, 1). */
   readonly random?: (() => number) | undefined;
@@ -40,7 +43,7 @@ export interface ReflectorTimings {
   /** A watch is asked to end after a random time in this range. 240 s and 480 s. */
   readonly watchMinSeconds: number;
   readonly watchMaxSeconds: number;
-  /** Between failures, doubled each time and jittered. 0.5 s and 30 s. */
+  /** Between failures, doubled each time and jittered, unless a server that was away is back before. 0.5 s and 30 s. */
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
 }

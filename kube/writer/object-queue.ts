@@ -3,6 +3,7 @@ import { backoffMs } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
 import { isConflict, isFieldManagerConflict, isTransient, KubeError } from '../errors.ts';
 import { refKey } from '../object-key.ts';
+import { isAway, type Outage } from '../outage.ts';
 import type { KubeObject } from '../types.ts';
 import { combine, isNamespace, laneOf, targetKey, type WriteOperation } from './operations.ts';
 import { createSemaphore } from './semaphore.ts';
@@ -16,6 +17,7 @@ export interface ObjectQueueOptions {
   readonly giveUpAfterMs: number;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly outage: Outage;
   readonly observe: (observation: WriterObservation) => void;
 }
 
@@ -35,9 +37,11 @@ export const createObjectQueue = (options: ObjectQueueOptions): ObjectQueue => {
     // The end of this turn of the event loop: until then, wishes of the object come together.
     await new Promise((resolve) => setImmediate(resolve));
     for (let wish = waiting.shift(); wish !== undefined; wish = waiting.shift()) {
-      const retryInMs = await semaphore.run(laneOf(wish.operation), () => attempt(options, wish, waiting));
+      const { ms, isAway } = await semaphore.run(laneOf(wish.operation), () => attempt(options, wish, waiting));
       // Nobody waits for what is next any more: then there is nothing to wait with either.
-      if (retryInMs > 0) await delay(options.clock, retryInMs, waiting[0]?.signal).catch(() => {});
+      const signal = waiting[0]?.signal;
+      if (ms > 0 && isAway) await options.outage.wait(ms, signal);
+      else if (ms > 0) await delay(options.clock, ms, signal).catch(() => {});
     }
     objects.delete(key);
     if (objects.size === 0) for (const resolve of idleWaiters.splice(0)) resolve();
@@ -77,9 +81,18 @@ const enqueue = (
   return wish.join(signal);
 };
 
-/** @returns how long to wait before the object's next request; the wish is back in `waiting` when it must be retried */
-const attempt = async (options: ObjectQueueOptions, wish: Wish, waiting: Wish[]): Promise<number> => {
-  if (wish.abandoned) return 0;
+/** Before the object's next request. */
+interface Pause {
+  readonly ms: number;
+  /** The server is: it ends when somebody hears of it. */
+  readonly isAway: boolean;
+}
+
+const NO_PAUSE: Pause = { ms: 0, isAway: false };
+
+/** The wish is back in `waiting` when it must be retried. */
+const attempt = async (options: ObjectQueueOptions, wish: Wish, waiting: Wish[]): Promise<Pause> => {
+  if (wish.abandoned) return NO_PAUSE;
   const { clock, observe } = options;
   const { operation } = wish;
   const about = { resource: operation.resource, key: refKey(operation.ref) };
@@ -87,20 +100,22 @@ const attempt = async (options: ObjectQueueOptions, wish: Wish, waiting: Wish[])
   try {
     const object = await options.send(operation, wish.signal);
     observe({ kind: 'written', ...about, milliseconds: clock.monotonic() - started });
+    options.outage.answered();
     wish.resolve(object);
-    return 0;
+    return NO_PAUSE;
   } catch (error) {
-    if (wish.abandoned) return 0;
+    if (wish.abandoned) return NO_PAUSE;
+    if (!isAway(error)) options.outage.answered();
     wish.failures += 1;
     if (!mayRetry(options, wish, error)) {
       observe({ kind: 'failed', ...about, error });
       wish.reject(error);
-      return 0;
+      return NO_PAUSE;
     }
     const retryInMs = retryWait(options, wish.failures, error);
     observe({ kind: 'retrying', ...about, error, retryInMs });
     putBack(wish, waiting);
-    return retryInMs;
+    return { ms: retryInMs, isAway: isAway(error) };
   }
 };
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../types.ts';
 
 export interface WriterOptions {
@@ -12,6 +13,8 @@ export interface WriterOptions {
   /** How long a write is tried again before its callers are told. Default 120 000. */
   readonly giveUpAfterMs?: number | undefined;
   readonly observe?: ((observation: WriterObservation) => void) | undefined;
+  /** Of the server, when others use it too. */
+  readonly outage?: Outage | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }

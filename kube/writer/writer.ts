@@ -1,5 +1,6 @@
 /** Writes desired state to the API: coalesced per object, retried, with the writer's name on it. */
 import { systemClock } from '../clock.ts';
+import { createOutage } from '../outage.ts';
 import type { KubeObject, ObjectInput, ObjectRef, Patch } from '../types.ts';
 import { patchJsonMapAnnotation } from './json-map-annotation.ts';
 import { createObjectQueue } from './object-queue.ts';
@@ -16,6 +17,7 @@ export const createWriter = (options: WriterOptions): Writer => {
     giveUpAfterMs: options.giveUpAfterMs ?? 120_000,
     clock,
     random,
+    outage: options.outage ?? createOutage({ clock, random }),
     observe,
   });
   return {

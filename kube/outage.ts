@@ -1,0 +1,82 @@
+/**
+ * What everybody in this process knows together of a server that is away. Each for itself would wait longer and longer, and find
+ * out up to half a minute late that the server is back. Together one tries every second, which costs a refused connection, and
+ * the first answer wakes the others: within half a second, so that a thousand processes do not ask for everything at once.
+ */
+import { backoffMs } from './backoff.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { KubeError } from './errors.ts';
+
+export interface Outage {
+  /**
+   * To be called after a request that got no answer. Resolves when it is this one's turn to try, when the server has answered
+   * another one, after `atMostMs`, or when the signal aborts.
+   */
+  wait(atMostMs: number, signal?: AbortSignal): Promise<void>;
+  /** The server has answered, with whatever. */
+  answered(): void;
+}
+
+export interface OutageOptions {
+  readonly clock?: Clock | undefined;
+  /** In [0, 1). */
+  readonly random?: (() => number) | undefined;
+}
+
+const TRY = { minMs: 250, maxMs: 1_000 };
+const SPREAD_MS = 500;
+
+/** The connection failed or there was none. A server that is slow or overloaded is not away: those wait for themselves. */
+export const isAway = (error: unknown): boolean => error instanceof KubeError && error.code === 'ERR_KUBE_NETWORK';
+
+/** One for all that use a server. */
+export const createOutage = ({ clock = systemClock, random = Math.random }: OutageOptions = {}): Outage => {
+  /** In the order in which they try. */
+  const waiting = new Set<(inMs: number) => void>();
+  let tries = 0;
+  let cancelTry: (() => void) | undefined;
+
+  const tryLater = (): void => {
+    if (cancelTry !== undefined) return;
+    tries += 1;
+    cancelTry = clock.schedule(backoffMs({ ...TRY, random }, tries), () => {
+      cancelTry = undefined;
+      const [first] = waiting;
+      first?.(0);
+      if (waiting.size > 0) tryLater();
+    });
+  };
+  const stopTrying = (): void => {
+    cancelTry?.();
+    cancelTry = undefined;
+  };
+
+  return {
+    wait: (atMostMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const end = (): void => {
+          cancel();
+          waiting.delete(wake);
+          signal?.removeEventListener('abort', end);
+          if (waiting.size === 0) stopTrying();
+          resolve();
+        };
+        const wake = (inMs: number): void => {
+          waiting.delete(wake);
+          cancel();
+          if (inMs === 0) end();
+          else cancel = clock.schedule(inMs, end);
+        };
+        let cancel = clock.schedule(atMostMs, end);
+        signal?.addEventListener('abort', end, { once: true });
+        waiting.add(wake);
+        tryLater();
+      }),
+    answered: () => {
+      tries = 0;
+      stopTrying();
+      for (const wake of [...waiting]) wake(SPREAD_MS * random());
+    },
+  };
+};
