@@ -9,6 +9,7 @@ import { cidrFamily } from '../../net/cidr.ts';
 import { ipFamily } from '../../net/ip.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
 import { podPortName } from '../model/names.ts';
+import { hearing } from './hearing.ts';
 import type { PortSpec } from './ovs-ports.ts';
 
 export interface Container {
@@ -93,6 +94,7 @@ const podInterface = (
   defaultGateways: entry.gatewayIps,
   alias: formatAlias({ containerId: id, interfaceName: attachment.interfaceName, podUid: pod.uid }),
   txChecksum,
+  hears: hearing(attachment, entry),
 });
 
 const portSpec = (

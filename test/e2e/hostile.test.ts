@@ -31,6 +31,7 @@ import {
   type Tenant,
 } from './support/hostile.ts';
 import { hostileByNode } from './support/hostile-by-node.ts';
+import { hostileLinks } from './support/hostile-links.ts';
 
 const cluster = useCluster({ name: 'test-hostile' });
 let here: HostileCluster;
@@ -40,6 +41,7 @@ beforeAll(async () => {
 });
 
 hostileByNode(cluster, () => here);
+hostileLinks(cluster, () => here);
 
 const attack = (from: Foothold, frames: readonly NamedFrame[], honest: readonly NamedFrame[]) =>
   sendAndWatch(

@@ -3,6 +3,7 @@ import { cidrFamily } from '../../../net/cidr.ts';
 import { macFromBytes, parseMac } from '../../../net/mac.ts';
 import type { Address } from '../address/types.ts';
 import { kernelError, NetlinkError } from '../errors.ts';
+import { type FrameFilter, filterDigest, type ObservedFilters } from '../frame-filter/types.ts';
 import { isSuccess } from '../kernel/success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from '../kernel/types.ts';
 import { isLinkName, type Link, type LinkChange, type NewMaster, type NewVeth } from '../link/types.ts';
@@ -36,6 +37,8 @@ export class FakeNetns implements Netns {
     ['ipv6/conf/all/forwarding', '0'],
   ]);
   readonly #ids = new Map<FakeNetns, number>();
+  readonly #filters = new Map<string, FrameFilter>();
+  readonly #lockedMacs = new Set<FrameFilter['receiver']['mac']>();
   #nextIndex = 1;
 
   constructor(context: FakeNetnsContext) {
@@ -86,6 +89,11 @@ export class FakeNetns implements Netns {
     return this.#links.get(link)?.txChecksum;
   }
 
+  frameFilters(): ObservedFilters {
+    const digests = new Map([...this.#filters].map(([link, { rules }]) => [link, filterDigest(rules)]));
+    return { digests, lockedMacs: new Set(this.#lockedMacs) };
+  }
+
   netnsid(path: string): number | undefined {
     return this.#ids.get(this.#context.find(path));
   }
@@ -129,6 +137,12 @@ export class FakeNetns implements Netns {
       case 'link.txChecksum':
         this.#require(op.name).txChecksum = op.on;
         break;
+      case 'filter.put':
+        this.#putFilter(op.filter);
+        break;
+      case 'filter.delete':
+        if (!this.#filters.delete(op.link)) throw kernelError(`delete frame filter of ${op.link}`, ENOENT);
+        break;
       case 'address.put':
         this.#inet.putAddress(this.#require(op.address.link), op.address);
         break;
@@ -156,6 +170,15 @@ export class FakeNetns implements Netns {
         this.#policy.applyNeighbour(this.#require(op.neighbour.link), op);
         break;
     }
+  }
+
+  #putFilter(filter: FrameFilter): void {
+    const { link, receiver } = filter;
+    // nf_tables does not say ENODEV.
+    if (!this.#links.has(link)) throw kernelError(`add frame filter of ${link}`, ENOENT);
+    this.#filters.set(link, filter);
+    if (receiver.isLocked) this.#lockedMacs.add(receiver.mac);
+    else this.#lockedMacs.delete(receiver.mac);
   }
 
   #addVeth({ peer, ...end }: NewVeth): void {
@@ -203,6 +226,7 @@ export class FakeNetns implements Netns {
     this.#inet.linkGone(link);
     this.#policy.linkGone(link);
     this.#links.delete(link.name);
+    this.#filters.delete(link.name);
   }
 
   #setLink(link: FakeLink, { up, mtu, mac, alias, group, master }: LinkChange): void {

@@ -4,6 +4,9 @@ import { parseInterfaceAddress } from '../../../net/cidr.ts';
 import { decodeAddress, deleteAddress, getAddresses, putAddress } from '../address/codec.ts';
 import type { Address } from '../address/types.ts';
 import { fromSystemError, hasCode, kernelError, NetlinkError } from '../errors.ts';
+import { NETLINK_NETFILTER } from '../frame-filter/constants.ts';
+import { putFilter, readFilters, removeFilter } from '../frame-filter/linux-filters.ts';
+import type { ObservedFilters } from '../frame-filter/types.ts';
 import {
   addMaster,
   addVeth,
@@ -46,6 +49,7 @@ export class LinuxNetns implements Netns {
   readonly #indexes = new Map<string, number>();
   readonly #names = new Map<number, string>();
   #socket: OpenSocket | undefined;
+  #filters: OpenSocket | undefined;
 
   constructor(handle: NetnsHandle) {
     this.#handle = handle;
@@ -122,6 +126,10 @@ export class LinuxNetns implements Netns {
     );
   }
 
+  frameFilters(): ObservedFilters {
+    return this.#usingFilters(readFilters);
+  }
+
   netnsid(path: string): number | undefined {
     return this.#using((socket) => socket.get(getNetnsid(this.#handle.fdOf(path)), decodeNetnsid));
   }
@@ -164,9 +172,9 @@ export class LinuxNetns implements Netns {
   }
 
   close(): void {
-    const fd = this.#socket?.fd;
+    for (const opened of [this.#socket, this.#filters]) if (opened !== undefined) closeSync(opened.fd);
     this.#socket = undefined;
-    if (fd !== undefined) closeSync(fd);
+    this.#filters = undefined;
   }
 
   /** Its link may be one that an earlier operation of the same batch adds. */
@@ -219,7 +227,11 @@ export class LinuxNetns implements Netns {
 
   #applyDirectly(op: DirectOp): void {
     const { addon, fd } = this.#handle;
-    if (op.op === 'sysctl.set') {
+    if (op.op === 'filter.put') {
+      this.#usingFilters((socket) => putFilter(socket, op.filter));
+    } else if (op.op === 'filter.delete') {
+      this.#usingFilters((socket) => removeFilter(socket, op.link));
+    } else if (op.op === 'sysctl.set') {
       described(`set sysctl ${op.key} to ${op.value}`, () => addon.writeSysctl(fd, op.key, op.value));
     } else {
       const socket = this.open().fd;
@@ -264,7 +276,16 @@ export class LinuxNetns implements Netns {
 
   /** After anything but a plain refusal of the kernel, answers may still be under way: the next call gets a new socket. */
   #using<T>(call: (socket: NetlinkSocket) => T): T {
-    const { socket } = this.open();
+    return this.#with(this.open(), call);
+  }
+
+  #usingFilters<T>(call: (socket: NetlinkSocket) => T): T {
+    const { addon, fd, buffer } = this.#handle;
+    this.#filters ??= openSocket(addon, fd, buffer, NETLINK_NETFILTER);
+    return this.#with(this.#filters, call);
+  }
+
+  #with<T>({ socket }: OpenSocket, call: (socket: NetlinkSocket) => T): T {
     try {
       return call(socket);
     } catch (error) {
@@ -287,8 +308,13 @@ export interface OpenSocket {
   readonly fd: number;
 }
 
-export const openSocket = (addon: NetlinkAddon, netnsFd: number, buffer: Buffer): OpenSocket => {
-  const fd = described('open netlink socket', () => addon.openSocket(netnsFd, NETLINK_ROUTE, 0, TIMEOUT_MS));
+export const openSocket = (
+  addon: NetlinkAddon,
+  netnsFd: number,
+  buffer: Buffer,
+  protocol = NETLINK_ROUTE,
+): OpenSocket => {
+  const fd = described('open netlink socket', () => addon.openSocket(netnsFd, protocol, 0, TIMEOUT_MS));
   return { socket: new NetlinkSocket(new FdIo(fd, buffer)), fd };
 };
 
@@ -336,6 +362,8 @@ const linkOf = (op: KernelOp): string | undefined => {
 };
 
 /** Operations that are not rtnetlink requests. */
-type DirectOp = Extract<KernelOp, { op: 'sysctl.set' | 'link.txChecksum' }>;
+type DirectOp = Extract<KernelOp, { op: (typeof DIRECT)[number] }>;
 
-const isDirect = (op: KernelOp): op is DirectOp => op.op === 'sysctl.set' || op.op === 'link.txChecksum';
+const DIRECT = ['sysctl.set', 'link.txChecksum', 'filter.put', 'filter.delete'] as const;
+
+const isDirect = (op: KernelOp): op is DirectOp => DIRECT.some((direct) => direct === op.op);

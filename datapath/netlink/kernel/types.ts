@@ -1,6 +1,7 @@
 import type { Family } from '../../../net/ip.ts';
 import type { Address, NewAddress } from '../address/types.ts';
 import type { NetlinkError } from '../errors.ts';
+import type { FrameFilter, ObservedFilters } from '../frame-filter/types.ts';
 import type { AddrGenMode, Link, LinkChange, NewLink, NewMaster } from '../link/types.ts';
 import type { Neighbour, NewNeighbour } from '../neighbour/types.ts';
 import type { Route } from '../route/types.ts';
@@ -24,6 +25,9 @@ export type PodOp =
   | { readonly op: 'link.delete'; readonly name: string }
   /** `ethtool -K NAME tx on|off` */
   | { readonly op: 'link.txChecksum'; readonly name: string; readonly on: boolean }
+  /** Replaces the one that the link has. EOPNOTSUPP where the kernel has no nftables at a link's egress (before 5.16). */
+  | { readonly op: 'filter.put'; readonly filter: FrameFilter }
+  | { readonly op: 'filter.delete'; readonly link: string }
   | { readonly op: 'address.put'; readonly address: NewAddress }
   | { readonly op: 'address.delete'; readonly address: NewAddress }
   /** Replaces a route of the same `routeKey`. */
@@ -74,6 +78,7 @@ export interface Netns {
   sysctl(key: SysctlKey): string | undefined;
   /** Undefined when there is no such link. */
   txChecksum(link: string): boolean | undefined;
+  frameFilters(): ObservedFilters;
   /** What this namespace calls the one at `path` (`LinkPeer.netnsid`); undefined when it has no name for it yet. */
   netnsid(path: string): number | undefined;
   /** Applies all, in order; one that fails does not stop the next. */

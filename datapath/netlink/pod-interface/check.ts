@@ -19,13 +19,13 @@ export const checkPod = (kernel: Kernel, pod: PodNetwork): string[] => {
 };
 
 /** Addresses that nobody wants are no difference, but a plan would put all others again after it has removed them. */
-const withoutMore = ({ interfaces: wanted }: PodNetwork, { loopbackUp, interfaces }: ObservedPod): ObservedPod => {
+const withoutMore = ({ interfaces: wanted }: PodNetwork, { interfaces, ...observed }: ObservedPod): ObservedPod => {
   const all = wanted.flatMap(({ addresses }) => addresses);
   const entries = [...interfaces].map(
     ([name, seen]) =>
       [name, { ...seen, addresses: seen.addresses.filter(({ address }) => all.includes(address)) }] as const,
   );
-  return { loopbackUp, interfaces: new Map(entries) };
+  return { ...observed, interfaces: new Map(entries) };
 };
 
 /** What a plan would change, in words. A pair that is to be made anew is one difference, not one per setting of it. */
@@ -43,6 +43,10 @@ const linkOf = (op: Exclude<PodOp, { op: 'link.add' }>): string => {
     case 'route.put':
     case 'route.delete':
       return op.route.dev ?? '';
+    case 'filter.put':
+      return op.filter.link;
+    case 'filter.delete':
+      return op.link;
     case 'sysctl.set':
       return op.key.split('/')[2] ?? '';
     default:
@@ -67,7 +71,10 @@ const sentence = (op: PodOp): string[] => {
       return [`${op.route.dev} should have a route to ${op.route.dst}${viaWords(op.route.via)}`];
     case 'sysctl.set':
       return [`${op.key} should be ${op.value}`];
+    case 'filter.put':
+      return [`${op.filter.link} should have another frame filter`];
     case 'link.delete':
+    case 'filter.delete':
     case 'address.delete':
     case 'route.delete':
       return [];

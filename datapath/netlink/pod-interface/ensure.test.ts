@@ -18,6 +18,7 @@ const POD: PodNetwork = {
     defaultGateways: [],
     alias: `ovn-udn:test/pod/eth${n}`,
     txChecksum: false,
+    hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
   })),
 };
 

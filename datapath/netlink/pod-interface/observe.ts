@@ -1,5 +1,6 @@
 import { FAMILIES } from '../../../net/ip.ts';
 import type { Address } from '../address/types.ts';
+import { NO_FILTERS, type ObservedFilters } from '../frame-filter/types.ts';
 import type { Kernel, Netns, SysctlKey } from '../kernel/types.ts';
 import type { Link } from '../link/types.ts';
 import { MAIN_TABLE, type Route } from '../route/types.ts';
@@ -12,6 +13,8 @@ export interface ObservedPod {
   readonly loopbackUp: boolean;
   /** By the name in the pod. */
   readonly interfaces: ReadonlyMap<string, ObservedInterface>;
+  /** Of the node. */
+  readonly filters: ObservedFilters;
 }
 
 export interface ObservedInterface {
@@ -31,7 +34,7 @@ export interface ObservedInterface {
 }
 
 /** A new namespace, and a node without any link of the wanted names. */
-export const NOTHING: ObservedPod = { loopbackUp: false, interfaces: new Map() };
+export const NOTHING: ObservedPod = { loopbackUp: false, interfaces: new Map(), filters: NO_FILTERS };
 
 /** @throws NetlinkError */
 export const observePod = (kernel: Kernel, { netns: path, interfaces }: PodNetwork): ObservedPod => {
@@ -39,6 +42,7 @@ export const observePod = (kernel: Kernel, { netns: path, interfaces }: PodNetwo
   const routes = FAMILIES.flatMap((family) => pod.routes({ family, table: MAIN_TABLE }));
   return {
     loopbackUp: pod.link('lo')?.up ?? false,
+    filters: kernel.netns().frameFilters(),
     interfaces: new Map(
       interfaces.map((wanted) => [wanted.name, observeInterface(kernel.netns(), pod, path, wanted, routes)]),
     ),

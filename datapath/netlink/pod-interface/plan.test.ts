@@ -26,6 +26,7 @@ const POD: PodNetwork = {
       defaultRouteMtu: 1300,
       alias: 'ovn-udn:ns/pod/eth0',
       txChecksum: false,
+      hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
     },
   ],
 };

@@ -2,6 +2,7 @@
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import { PodInterfaceError } from '../errors.ts';
+import { type FrameFilter, isFilterCurrent, NO_FILTERS, type ObservedFilters } from '../frame-filter/types.ts';
 import type { PodOp } from '../kernel/types.ts';
 import type { Link, LinkChange } from '../link/types.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../route/types.ts';
@@ -22,7 +23,9 @@ export interface Stage {
  * @throws PodInterfaceError ERR_POD_LINK_FOREIGN
  */
 export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod): Stage[] => {
-  const plans = interfaces.map((wanted) => planInterface(wanted, netns, observed.interfaces.get(wanted.name)));
+  const plans = interfaces.map((wanted) =>
+    planInterface(wanted, netns, observed.filters, observed.interfaces.get(wanted.name)),
+  );
   const loopback: PodOp[] = observed.loopbackUp ? [] : [{ op: 'link.set', name: 'lo', change: { up: true } }];
   const stages: Stage[] = [
     { where: 'pod', ops: plans.flatMap(({ podLinks }) => podLinks) },
@@ -50,11 +53,16 @@ const ABSENT: ObservedInterface = {
   txChecksum: undefined,
 };
 
-const planInterface = (wanted: PodInterface, netns: string, seen: ObservedInterface = ABSENT): InterfacePlan => {
+const planInterface = (
+  wanted: PodInterface,
+  netns: string,
+  filters: ObservedFilters,
+  seen: ObservedInterface = ABSENT,
+): InterfacePlan => {
   if (seen.host !== undefined) requireOurs(seen.host, `host interface ${wanted.hostName}`);
   if (seen.pod !== undefined) requireOurs(seen.pod, `interface ${wanted.name} in ${netns}`);
   if (isKeepable(wanted, seen)) {
-    return { podLinks: [], nodeLinks: [], node: nodeOps(wanted, seen), pod: podOps(wanted, seen) };
+    return { podLinks: [], nodeLinks: [], node: nodeOps(wanted, seen, filters), pod: podOps(wanted, seen) };
   }
   if (seen.host !== undefined) requireUnclaimed(wanted, seen.host);
   return {
@@ -64,7 +72,7 @@ const planInterface = (wanted: PodInterface, netns: string, seen: ObservedInterf
       ...(seen.host === undefined ? [] : [{ op: 'link.delete', name: wanted.hostName } as const]),
       { op: 'link.add', link: pairOf(wanted, netns) },
     ],
-    node: nodeOps(wanted, ABSENT),
+    node: nodeOps(wanted, ABSENT, NO_FILTERS),
     pod: podOps(wanted, ABSENT),
   };
 };
@@ -108,16 +116,27 @@ const pairOf = ({ name, hostName, mac, mtu }: PodInterface, netns: string) =>
     peer: { name, mac, mtu, group: POD_LINK_GROUP, netns },
   }) as const;
 
-/** No IPv6 on the node's end: what it sends would arrive in the pod. Alias first, up last. */
-const nodeOps = ({ hostName, mtu, alias }: PodInterface, { host }: ObservedInterface): PodOp[] => [
+/** No IPv6 on the node's end: what it sends would arrive in the pod. Alias first; up last, when nothing gets past the filter. */
+const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: ObservedFilters): PodOp[] => {
+  const { hostName, mtu, alias } = wanted;
+  const filter = filterOf(wanted);
+  return [
   ...linkOps(hostName, {
     ...(host?.alias === alias ? {} : { alias }),
     ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
     ...(host === undefined || host.mtu === mtu ? {} : { mtu }),
   }),
   ...addrGenModeOps(hostName, host, 'none'),
+  ...(isFilterCurrent(filter, filters) ? [] : [{ op: 'filter.put', filter } as const]),
   ...(host?.up === true ? [] : linkOps(hostName, { up: true })),
 ];
+};
+
+export const filterOf = ({ hostName, mac, hears: { rules, isLocked } }: PodInterface): FrameFilter => ({
+  link: hostName,
+  rules,
+  receiver: { mac, isLocked },
+});
 
 /** Settings come before the link is up, addresses after it, routes last: each needs the one before. */
 const podOps = (wanted: PodInterface, seen: ObservedInterface): PodOp[] => [

@@ -75,6 +75,7 @@ const eth0: Unnamed = {
   ],
   defaultGateways: [],
   txChecksum: true,
+  hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
 };
 
 const udn1: Unnamed = {
@@ -89,4 +90,5 @@ const udn1: Unnamed = {
   defaultGateways: ['192.168.1.1', 'fe80::858:c0ff:fea8:101'].map(parseIp),
   defaultRouteMtu: 1280,
   txChecksum: false,
+  hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
 };

@@ -6,6 +6,7 @@ import { parseMac } from '../../../net/mac.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { type Route, route } from '../route/types.ts';
 import { DYING_LINK_GROUP, POD_LINK_GROUP } from './marks.ts';
+import type { FrameRule } from '../frame-filter/types.ts';
 import type { PodInterface, PodNetwork } from './types.ts';
 
 export interface Disturbance {
@@ -75,8 +76,23 @@ const anyInterface = (n: number): fc.Arbitrary<PodInterface> =>
       // Now and then it is another pod's, which is refused unless the two ends belong together.
       alias: fc.nat(9).map((dice) => (dice === 0 ? `ovn-udn:b${n}` : `ovn-udn:a${n}`)),
       txChecksum: fc.boolean(),
+      hears: anyHearing,
     })
     .map(withoutIpv6OnSmallMtu);
+
+/** Rules of every kind of test. */
+const anyHearing: fc.Arbitrary<PodInterface['hears']> = fc.record({
+  isLocked: fc.boolean(),
+  rules: fc.uniqueArray(
+    fc.constantFrom<FrameRule>(
+      { tests: [{ at: 12, is: '86dd' }, { at: 54, from: 130, to: 137 }], verdict: 'drop' },
+      { tests: [{ at: 22, is: 'fe80', mask: 'ffc0' }, { length: 86 }], verdict: 'accept' },
+      { tests: [{ sender: 'locked' }], verdict: 'drop' },
+      { tests: [{ sender: 'not locked' }], verdict: 'accept' },
+      { tests: [], verdict: 'accept' },
+    ),
+  ),
+});
 
 const withoutIpv6OnSmallMtu = (one: PodInterface): PodInterface => {
   if (one.mtu >= 1280) return one;

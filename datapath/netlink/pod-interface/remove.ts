@@ -22,10 +22,22 @@ export const removePodInterfaces = async (kernel: Kernel, ends: readonly PodInte
   if (hostNames.length > 0) {
     mark(kernel, hostNames);
     await kernel.deleteGroup(DYING_LINK_GROUP);
+    deleteFilters(kernel, hostNames);
   }
   if (foreign.length > 0) {
     throw new PodInterfaceError('ERR_POD_LINK_FOREIGN', `not deleted, because not ours: ${foreign.join(', ')}`);
   }
+};
+
+/**
+ * Until Linux 6.15 they go with their link; from 6.16 on they wait for another one of its name. If that is there already,
+ * its filter is its own.
+ */
+const deleteFilters = (kernel: Kernel, hostNames: readonly string[]): void => {
+  const node = kernel.netns();
+  const gone = hostNames.filter((link) => node.link(link) === undefined);
+  const [failure] = node.apply(gone.map((link) => ({ op: 'filter.delete', link })));
+  if (failure !== undefined) throw failure.error;
 };
 
 type Found = { readonly hostName: string } | 'foreign' | undefined;

@@ -1,6 +1,7 @@
 import type { Cidr, InterfaceAddress } from '../../../net/cidr.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
+import type { FrameRule } from '../frame-filter/types.ts';
 
 /** A pod's network namespace and all of ours that has to be in it. */
 export interface PodNetwork {
@@ -29,6 +30,14 @@ export interface PodInterface {
   readonly alias: string;
   /** False: the pod computes checksums itself, because OVS' userspace datapath forwards packets as they are. */
   readonly txChecksum: boolean;
+  readonly hears: Hearing;
+}
+
+/** Which frames get to the pod. */
+export interface Hearing {
+  readonly rules: readonly FrameRule[];
+  /** Its own frames are those of a locked pod to the filters of others. */
+  readonly isLocked: boolean;
 }
 
 export interface PodRoute {

@@ -15,6 +15,7 @@ const good: PodInterface = {
   defaultGateways: [parseIp('10.128.1.1')],
   alias: 'ovn-udn:a',
   txChecksum: true,
+  hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
 };
 
 const validate = (...interfaces: PodInterface[]) => validatePod({ netns: '/run/netns/a', interfaces });

@@ -15,6 +15,7 @@ export const NLM_F = {
   EXCL: 0x200,
   DUMP: 0x300,
   CREATE: 0x400,
+  APPEND: 0x800,
   /** In an answer: only the header of the refused request follows. */
   CAPPED: 0x100,
   /** In an answer: attributes with an explanation follow. */

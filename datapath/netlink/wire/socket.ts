@@ -41,6 +41,33 @@ export class NetlinkSocket {
     return chunks(requests).flatMap((chunk) => this.#changeChunk(chunk));
   }
 
+  /**
+   * Changes of nfnetlink between the messages that begin and end a batch: all or none.
+   * @throws NetlinkError with the first refusal; then nothing was changed
+   */
+  transaction(requests: readonly NamedRequest[], [begin, end]: readonly [NamedRequest, NamedRequest]): void {
+    const messages = [begin, ...requests, end];
+    const seqs = messages.map(() => this.#nextSeq());
+    // The kernel acknowledges after the commit. What ends a batch is not acknowledged by all kernels.
+    const last = requests.length;
+    const bytes = messages.flatMap((message, index) => {
+      const flags = message.flags | NLM_F.REQUEST | (index === last ? NLM_F.ACK : 0);
+      return formatRequest({ ...message, flags }, seqs[index] ?? 0);
+    });
+    this.#io.send(Buffer.concat(bytes));
+    let refusal: NetlinkError | undefined;
+    for (const answer of this.#answers(seqs, begin.subject)) {
+      const index = seqs.indexOf(answer.seq);
+      if (answer.kind !== 'end') continue;
+      if (answer.errno !== 0) {
+        refusal ??= kernelError(messages[index]?.subject ?? '', answer.errno, answer.extAck);
+      }
+      // A batch that may not even begin is not looked at any further.
+      if (index === last || (index === 0 && answer.errno !== 0)) break;
+    }
+    if (refusal !== undefined) throw refusal;
+  }
+
   /** One object. @throws NetlinkError when the kernel has it not */
   get<T>(request: NamedRequest, decode: (payload: Buffer) => T): T {
     const { seqs, bytes } = this.#format([request], false);

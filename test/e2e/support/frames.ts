@@ -58,10 +58,44 @@ export const routerAdvertisement = (ethernet: Ethernet, src: Ip, prefix: Ip): Bu
   return icmp6(ethernet, src, ALL_NODES, [...router, 1, 1, ...macBytes(ethernet.from), ...prefixOption]);
 };
 
+/** RFC 4861 §4.3: who has the address. */
+export const neighbourSolicitation = (ethernet: Ethernet, src: Ip, dst: Ip, target: Ip): Buffer =>
+  icmp6(ethernet, src, dst, [135, 0, 0, 0, 0, 0, 0, 0, ...ipBytes(target), 1, 1, ...macBytes(ethernet.from)]);
+
+/** RFC 4861 §4.1: are there routers. */
+export const routerSolicitation = (ethernet: Ethernet, src: Ip, dst: Ip): Buffer =>
+  icmp6(ethernet, src, dst, [133, 0, 0, 0, 0, 0, 0, 0, 1, 1, ...macBytes(ethernet.from)]);
+
+/** RFC 2710 §3: somebody listens to the group. Type 130 asks, 131 says so, 132 no longer. */
+export const multicastListener = (ethernet: Ethernet, src: Ip, group: Ip, type: 130 | 131 | 132): Buffer =>
+  icmp6(ethernet, src, group, [type, 0, 0, 0, 0, 0, 0, 0, ...ipBytes(group)], { hopLimit: 1 });
+
+/** RFC 3810 §5.2: somebody listens to the group, with a record of how. */
+export const multicastListener2 = (ethernet: Ethernet, src: Ip, group: Ip): Buffer =>
+  icmp6(ethernet, src, MLD_ROUTERS, [143, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, ...ipBytes(group)], { hopLimit: 1 });
+
+export const MLD_ROUTERS = 'ff02::16' as Ip;
+
+/** The ICMPv6 message of a packet without extension headers, behind one: hop-by-hop, destination options, or a whole fragment. */
+export const behind = (packet: Buffer, header: 0 | 60 | 44): Buffer => {
+  const bytes = Buffer.from(packet);
+  const extension = header === 44 ? [58, 0, 0, 0, 0, 0, 0, 1] : [58, 0, 1, 4, 0, 0, 0, 0];
+  bytes.writeUInt16BE(bytes.readUInt16BE(18) + extension.length, 18);
+  bytes[20] = header;
+  return Buffer.concat([bytes.subarray(0, 54), Buffer.from(extension), bytes.subarray(54)]);
+};
+
+/** Of any protocol, also one that nobody knows. */
+export const ofType = (ethernet: Ethernet, type: number): Buffer => frame(ethernet, type, Buffer.alloc(46));
+
+/** IEEE 802.1Q: the frame in VLAN 1. */
+export const tagged = (untagged: Buffer): Buffer =>
+  Buffer.concat([untagged.subarray(0, 12), Buffer.from([0x81, 0, 0, 1]), untagged.subarray(12)]);
+
 export const ALL_NODES = 'ff02::1' as Ip;
 
-const icmp6 = (ethernet: Ethernet, src: Ip, dst: Ip, message: readonly number[]): Buffer =>
-  packet(ethernet, { src, dst, protocol: 58, hopLimit: 255 }, withChecksum(src, dst, 58, [Buffer.from(message)], 2));
+const icmp6 = (ethernet: Ethernet, src: Ip, dst: Ip, message: readonly number[], { hopLimit = 255 } = {}): Buffer =>
+  packet(ethernet, { src, dst, protocol: 58, hopLimit }, withChecksum(src, dst, 58, [Buffer.from(message)], 2));
 
 interface IpHeader {
   readonly src: Ip;

@@ -1,0 +1,106 @@
+/** Rules of frame filters as expressions of nf_tables: each test loads bytes into a register and compares them. */
+import { endianness } from 'node:os';
+import { attribute, nested, textAttribute } from '../wire/attributes.ts';
+import {
+  NF_ACCEPT,
+  NF_DROP,
+  NFT_CMP,
+  NFT_LOOKUP_F_INV,
+  NFT_META_LEN,
+  NFT_PAYLOAD_LL_HEADER,
+  NFT_REG,
+  NFTA_BITWISE,
+  NFTA_CMP,
+  NFTA_DATA,
+  NFTA_EXPR,
+  NFTA_IMMEDIATE,
+  NFTA_LIST_ELEM,
+  NFTA_LOOKUP,
+  NFTA_META,
+  NFTA_PAYLOAD,
+  NFTA_VERDICT_CODE,
+  REGISTER_BYTES,
+} from './constants.ts';
+import { type FrameRule, type FrameTest, LOCKED_SET } from './types.ts';
+
+export const ruleExpressions = ({ tests, verdict }: FrameRule): Buffer[] => [
+  ...tests.flatMap(testExpressions),
+  expression('immediate', [
+    numberOf(NFTA_IMMEDIATE.DREG, NFT_REG.VERDICT),
+    nested(
+      NFTA_IMMEDIATE.DATA,
+      nested(NFTA_DATA.VERDICT, numberOf(NFTA_VERDICT_CODE, verdict === 'accept' ? NF_ACCEPT : NF_DROP)),
+    ),
+  ]),
+];
+
+/** nf_tables has its numbers in network byte order. */
+export const numberOf = (type: number, value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value | 0);
+  return attribute(type, bytes);
+};
+
+const SENDER_OFFSET = 6;
+const MAC_BYTES = 6;
+
+const testExpressions = (test: FrameTest): Buffer[] => {
+  if ('length' in test) return [meta(NFT_META_LEN), compare(NFT_CMP.EQ, hostNumber(test.length))];
+  if ('sender' in test) return [load(SENDER_OFFSET, MAC_BYTES), lookup(LOCKED_SET, test.sender === 'not locked')];
+  if ('from' in test) {
+    return [
+      load(test.at, 1),
+      compare(NFT_CMP.GTE, Uint8Array.of(test.from)),
+      compare(NFT_CMP.LTE, Uint8Array.of(test.to)),
+    ];
+  }
+  const bytes = Buffer.from(test.is, 'hex');
+  if (bytes.length > REGISTER_BYTES) throw new RangeError(`${test.is} does not fit a register`);
+  const masked = test.mask === undefined ? [] : [mask(Buffer.from(test.mask, 'hex'))];
+  return [load(test.at, bytes.length), ...masked, compare(NFT_CMP.EQ, bytes)];
+};
+
+const expression = (name: string, data: readonly Uint8Array[]): Buffer =>
+  nested(NFTA_LIST_ELEM, textAttribute(NFTA_EXPR.NAME, name), nested(NFTA_EXPR.DATA, ...data));
+
+const load = (offset: number, length: number): Buffer =>
+  expression('payload', [
+    numberOf(NFTA_PAYLOAD.DREG, NFT_REG.FIRST),
+    numberOf(NFTA_PAYLOAD.BASE, NFT_PAYLOAD_LL_HEADER),
+    numberOf(NFTA_PAYLOAD.OFFSET, offset),
+    numberOf(NFTA_PAYLOAD.LEN, length),
+  ]);
+
+const meta = (key: number): Buffer =>
+  expression('meta', [numberOf(NFTA_META.DREG, NFT_REG.FIRST), numberOf(NFTA_META.KEY, key)]);
+
+const compare = (operator: number, bytes: Uint8Array): Buffer =>
+  expression('cmp', [
+    numberOf(NFTA_CMP.SREG, NFT_REG.FIRST),
+    numberOf(NFTA_CMP.OP, operator),
+    nested(NFTA_CMP.DATA, attribute(NFTA_DATA.VALUE, bytes)),
+  ]);
+
+const mask = (bytes: Uint8Array): Buffer =>
+  expression('bitwise', [
+    numberOf(NFTA_BITWISE.SREG, NFT_REG.FIRST),
+    numberOf(NFTA_BITWISE.DREG, NFT_REG.FIRST),
+    numberOf(NFTA_BITWISE.LEN, bytes.length),
+    nested(NFTA_BITWISE.MASK, attribute(NFTA_DATA.VALUE, bytes)),
+    nested(NFTA_BITWISE.XOR, attribute(NFTA_DATA.VALUE, Buffer.alloc(bytes.length))),
+  ]);
+
+const lookup = (set: string, isInverted: boolean): Buffer =>
+  expression('lookup', [
+    textAttribute(NFTA_LOOKUP.SET, set),
+    numberOf(NFTA_LOOKUP.SREG, NFT_REG.FIRST),
+    ...(isInverted ? [numberOf(NFTA_LOOKUP.FLAGS, NFT_LOOKUP_F_INV)] : []),
+  ]);
+
+/** The frame's length is a number of the host's own, not one of a packet. */
+const hostNumber = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  if (endianness() === 'LE') bytes.writeUInt32LE(value);
+  else bytes.writeUInt32BE(value);
+  return bytes;
+};
