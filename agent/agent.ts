@@ -21,6 +21,7 @@ import { releaseMemory } from '../program/release-memory.ts';
 import { type Cgroups, startCgroups } from './cgroups/index.ts';
 import { CniHandler, cniLimits } from './cni/handler.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
+import { type FilterWatch, keepFilters } from './cni/keep-filters.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { connectionLimit, readTableSize } from './connections/limit.ts';
@@ -76,10 +77,10 @@ export const runAgent = async (context: Context): Promise<void> => {
     const keeper = keepNode({ options, edges, log }, resources);
     const [local] = await Promise.all([meetNode(context, edges), keeper.whenKnown(signal)]);
     for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
-    const { datapath, backends } = openDatapath(context, edges, resources);
+    const { datapath, backends, filters } = openDatapath(context, edges, resources);
     const nodePorts = serveNodePorts({ edges, node: local.name, probes, log }, resources);
     const core = startNode(context, edges, { local, keeper, datapath, nodePorts }, resources);
-    const node = { edges, core, local, keeper, datapath, backends, nodePorts, readiness, probes };
+    const node = { edges, core, local, keeper, datapath, backends, filters, nodePorts, readiness, probes };
     await serveNode(context, node, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
@@ -165,7 +166,7 @@ const openDatapath = (
   { options, buildFolder, log }: Context,
   { netlink, databases, metrics }: Edges,
   resources: AsyncDisposableStack,
-): Pick<Node, 'datapath' | 'backends'> => {
+): Pick<Node, 'datapath' | 'backends' | 'filters'> => {
   const { replica, session } = databases.openvswitch;
   const returns = followSwitch({
     ...{ session, replica },
@@ -180,6 +181,7 @@ const openDatapath = (
       log.warn({ err: error }, 'connections to Services that are elsewhere now are not forgotten yet'),
   });
   resources.defer(() => connections.stop());
+  const filters: FilterWatch = {};
   const backends = openBackends({
     netlink,
     replica,
@@ -188,6 +190,7 @@ const openDatapath = (
     statusSocket: options.statusSocket,
     sockets: returns.sockets,
     onNftablesWritten: (keys, wanted) => connections.written(keys, (key) => wanted.has(key)),
+    onNftablesMonitored: (line) => filters.keeper?.onMonitored(line),
   });
   const datapath = new NodeDatapath({
     backends,
@@ -200,7 +203,7 @@ const openDatapath = (
   databases.openvswitch.writeAfter((write) => datapath.afterFlows(write));
   resources.defer(() => datapath.stop());
   observeDatapath(metrics, datapath);
-  return { datapath, backends };
+  return { datapath, backends, filters };
 };
 
 const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void => {
@@ -296,6 +299,7 @@ interface Node {
   readonly keeper: NodeKeeper;
   readonly datapath: NodeDatapath;
   readonly backends: ComparableBackends;
+  readonly filters: FilterWatch;
   readonly nodePorts: NodePorts;
   readonly readiness: Readiness;
   readonly probes: Probes;
@@ -380,6 +384,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   );
   await installConfiguration(options.cniConfFolder);
   log.info('ready');
+  resources.use(await keepFilters(node.filters, { registry: core.registry, ports, interfaces: netlink.pods, log }));
   const pods = new Set([...core.registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');

@@ -123,6 +123,7 @@ const parts = (site: CleanupSite): readonly Part[] => {
       needs: 'openvswitch',
       remove: (signal) => removeInterfaces(databases, netlink, signal),
     },
+    { what: 'frame filters of pods', remove: (signal) => clearFilters(netlink, signal) },
     {
       what: 'northbound rows',
       needs: 'northbound',
@@ -166,6 +167,11 @@ const parts = (site: CleanupSite): readonly Part[] => {
       remove: (signal) => removeChassis(databases.southbound.session, databases.openvswitch.replica, signal),
     },
   ];
+};
+
+const clearFilters = async (netlink: NetlinkWorker, signal: AbortSignal): Promise<void> => {
+  const [failure] = await netlink.apply({ ops: [{ op: 'filters.clear' }] }, signal);
+  if (failure !== undefined) throw failure.error;
 };
 
 /**

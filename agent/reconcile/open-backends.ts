@@ -28,6 +28,7 @@ export interface BackendEdges {
   readonly statusSocket: string;
   readonly onNftablesWritten?: NftablesOptions['onWritten'];
   readonly sockets?: OpenflowBackendOptions['sockets'];
+  readonly onNftablesMonitored?: NftablesOptions['onMonitored'];
 }
 
 export const openBackends = ({
@@ -38,6 +39,7 @@ export const openBackends = ({
   statusSocket,
   onNftablesWritten,
   sockets,
+  onNftablesMonitored,
 }: BackendEdges): Backends & ComparableBackends => {
   const groups = new Set<number>(Object.values(FORMER_GROUPS));
   return {
@@ -58,6 +60,6 @@ export const openBackends = ({
         neighbourSubnets: masqueradeSubnets,
       },
     }),
-    nftables: openNftables({ spawnAddon, onWritten: onNftablesWritten }),
+    nftables: openNftables({ spawnAddon, onWritten: onNftablesWritten, onMonitored: onNftablesMonitored }),
   };
 };

@@ -15,6 +15,8 @@ import { problemOf } from './wanted-form.ts';
 export interface NftablesOptions extends NftCommand {
   /** Calls back after some milliseconds, unless what it returns is called before. Default: timers of Node. */
   readonly schedule?: (ms: number, callback: () => void) => () => void;
+  /** Told each change of any table, as `nft monitor` prints it, while somebody listens. */
+  readonly onMonitored?: ((line: string) => void) | undefined;
   /** Told which keys were added, changed or removed, when that is done. */
   readonly onWritten?: ((keys: ReadonlySet<string>, wanted: ReadonlyMap<string, NftItem>) => void) | undefined;
 }
@@ -44,7 +46,7 @@ class Nftables implements NftablesBackend {
   constructor(options: NftablesOptions) {
     this.#nft = new NftProgram(options);
     this.#onWritten = options.onWritten;
-    this.#monitor = new Monitor(this.#nft, options.schedule);
+    this.#monitor = new Monitor(this.#nft, options.schedule, options.onMonitored);
   }
 
   async reconcile(request: ReconcileRequest<NftItem>, signal: AbortSignal): Promise<ReconcileOutcome> {

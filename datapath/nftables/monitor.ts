@@ -18,9 +18,13 @@ export class Monitor {
   #retryMs = FIRST_RETRY_MS;
   #cancelRetry: (() => void) | undefined;
 
-  constructor(nft: NftProgram, schedule: Schedule = nodeSchedule) {
+  readonly #onLine: (line: string) => void;
+
+  /** @param onLine told each line that nft prints, about whatever table */
+  constructor(nft: NftProgram, schedule: Schedule = nodeSchedule, onLine: (line: string) => void = () => undefined) {
     this.#nft = nft;
     this.#schedule = schedule;
+    this.#onLine = onLine;
     this.#changes = new OutsideChanges(() => {
       this.#tell('drift');
     });
@@ -61,6 +65,7 @@ export class Monitor {
       for await (const line of this.#nft.monitor(this.#stop.signal)) {
         this.#retryMs = FIRST_RETRY_MS;
         this.#changes.line(line);
+        this.#onLine(line);
       }
     } catch {
       // Why nft does not run is said by the next reconcile, which needs it too.

@@ -143,6 +143,10 @@ export class FakeNetns implements Netns {
       case 'filter.delete':
         if (!this.#filters.delete(op.link)) throw kernelError(`delete frame filter of ${op.link}`, ENOENT);
         break;
+      case 'filters.clear':
+        this.#filters.clear();
+        this.#lockedMacs.clear();
+        break;
       case 'address.put':
         this.#inet.putAddress(this.#require(op.address.link), op.address);
         break;

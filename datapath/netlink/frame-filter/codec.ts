@@ -58,6 +58,9 @@ export const addFilter = (filter: FrameFilter): NamedRequest[] => {
 export const deleteFilter = (link: string): NamedRequest =>
   messageOf(`delete frame filter of ${link}`)(NFT_MSG.DELCHAIN, 0, ...chainId(link));
 
+export const deleteFilters = (): NamedRequest =>
+  messageOf('delete all frame filters')(NFT_MSG.DELTABLE, 0, textAttribute(NFTA_TABLE_NAME, FILTER_TABLE));
+
 export const listChains = (): NamedRequest => messageOf('list frame filters')(NFT_MSG.GETCHAIN, 0);
 
 export const listRules = (): NamedRequest => messageOf('list rules of frame filters')(NFT_MSG.GETRULE, 0);

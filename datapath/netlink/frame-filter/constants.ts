@@ -16,6 +16,7 @@ export const NF_ACCEPT = 1;
 /** enum nf_tables_msg_types */
 export const NFT_MSG = {
   NEWTABLE: 0,
+  DELTABLE: 2,
   NEWCHAIN: 3,
   GETCHAIN: 4,
   DELCHAIN: 5,

@@ -8,6 +8,7 @@ import {
   decodeLockedMacs,
   decodeRule,
   deleteFilter,
+  deleteFilters,
   listChains,
   listLockedMacs,
   listRules,
@@ -27,6 +28,11 @@ export const putFilter = (socket: NetlinkSocket, filter: FrameFilter): void => {
 /** @throws NetlinkError ENOENT when there is none */
 export const removeFilter = (socket: NetlinkSocket, link: string): void => {
   socket.transaction([deleteFilter(link)], batchEnds());
+};
+
+/** @throws NetlinkError ENOENT when there is no filter at all */
+export const clearFilters = (socket: NetlinkSocket): void => {
+  socket.transaction([deleteFilters()], batchEnds());
 };
 
 export const readFilters = (socket: NetlinkSocket): ObservedFilters => {

@@ -5,7 +5,7 @@ import { decodeAddress, deleteAddress, getAddresses, putAddress } from '../addre
 import type { Address } from '../address/types.ts';
 import { fromSystemError, hasCode, kernelError, NetlinkError } from '../errors.ts';
 import { NETLINK_NETFILTER } from '../frame-filter/constants.ts';
-import { putFilter, readFilters, removeFilter } from '../frame-filter/linux-filters.ts';
+import { clearFilters, putFilter, readFilters, removeFilter } from '../frame-filter/linux-filters.ts';
 import type { ObservedFilters } from '../frame-filter/types.ts';
 import {
   addMaster,
@@ -231,6 +231,8 @@ export class LinuxNetns implements Netns {
       this.#usingFilters((socket) => putFilter(socket, op.filter));
     } else if (op.op === 'filter.delete') {
       this.#usingFilters((socket) => removeFilter(socket, op.link));
+    } else if (op.op === 'filters.clear') {
+      this.#usingFilters(clearFilters);
     } else if (op.op === 'sysctl.set') {
       described(`set sysctl ${op.key} to ${op.value}`, () => addon.writeSysctl(fd, op.key, op.value));
     } else {
@@ -364,6 +366,6 @@ const linkOf = (op: KernelOp): string | undefined => {
 /** Operations that are not rtnetlink requests. */
 type DirectOp = Extract<KernelOp, { op: (typeof DIRECT)[number] }>;
 
-const DIRECT = ['sysctl.set', 'link.txChecksum', 'filter.put', 'filter.delete'] as const;
+const DIRECT = ['sysctl.set', 'link.txChecksum', 'filter.put', 'filter.delete', 'filters.clear'] as const;
 
 const isDirect = (op: KernelOp): op is DirectOp => DIRECT.some((direct) => direct === op.op);

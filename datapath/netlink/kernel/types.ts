@@ -40,6 +40,8 @@ export type PodOp =
 export type HostOp =
   /** As `link.add` it may not be repeated. ENOTSUP where the kernel lacks the kind. */
   | { readonly op: 'master.add'; readonly master: NewMaster }
+  /** All filters, of all links. */
+  | { readonly op: 'filters.clear' }
   | { readonly op: 'rule.put'; readonly rule: Rule }
   | { readonly op: 'rule.delete'; readonly rule: Rule }
   /** Replaces what the link has for that address. */

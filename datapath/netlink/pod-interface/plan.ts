@@ -121,15 +121,15 @@ const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: Obs
   const { hostName, mtu, alias } = wanted;
   const filter = filterOf(wanted);
   return [
-  ...linkOps(hostName, {
-    ...(host?.alias === alias ? {} : { alias }),
-    ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
-    ...(host === undefined || host.mtu === mtu ? {} : { mtu }),
-  }),
-  ...addrGenModeOps(hostName, host, 'none'),
-  ...(isFilterCurrent(filter, filters) ? [] : [{ op: 'filter.put', filter } as const]),
-  ...(host?.up === true ? [] : linkOps(hostName, { up: true })),
-];
+    ...linkOps(hostName, {
+      ...(host?.alias === alias ? {} : { alias }),
+      ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
+      ...(host === undefined || host.mtu === mtu ? {} : { mtu }),
+    }),
+    ...addrGenModeOps(hostName, host, 'none'),
+    ...(isFilterCurrent(filter, filters) ? [] : [{ op: 'filter.put', filter } as const]),
+    ...(host?.up === true ? [] : linkOps(hostName, { up: true })),
+  ];
 };
 
 export const filterOf = ({ hostName, mac, hears: { rules, isLocked } }: PodInterface): FrameFilter => ({

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { type Cidr, cidrFamily, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
+import type { FrameRule } from '../frame-filter/types.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { type Route, route } from '../route/types.ts';
 import { DYING_LINK_GROUP, POD_LINK_GROUP } from './marks.ts';
-import type { FrameRule } from '../frame-filter/types.ts';
 import type { PodInterface, PodNetwork } from './types.ts';
 
 export interface Disturbance {
@@ -85,7 +85,13 @@ const anyHearing: fc.Arbitrary<PodInterface['hears']> = fc.record({
   isLocked: fc.boolean(),
   rules: fc.uniqueArray(
     fc.constantFrom<FrameRule>(
-      { tests: [{ at: 12, is: '86dd' }, { at: 54, from: 130, to: 137 }], verdict: 'drop' },
+      {
+        tests: [
+          { at: 12, is: '86dd' },
+          { at: 54, from: 130, to: 137 },
+        ],
+        verdict: 'drop',
+      },
       { tests: [{ at: 22, is: 'fe80', mask: 'ffc0' }, { length: 86 }], verdict: 'accept' },
       { tests: [{ sender: 'locked' }], verdict: 'drop' },
       { tests: [{ sender: 'not locked' }], verdict: 'accept' },

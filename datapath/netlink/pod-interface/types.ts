@@ -1,7 +1,7 @@
 import type { Cidr, InterfaceAddress } from '../../../net/cidr.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
-import type { FrameRule } from '../frame-filter/types.ts';
+import type { FrameFilter, FrameRule } from '../frame-filter/types.ts';
 
 /** A pod's network namespace and all of ours that has to be in it. */
 export interface PodNetwork {
@@ -89,6 +89,14 @@ export interface PodInterfaces {
    * @throws PodInterfaceError ERR_POD_LINK_FOREIGN when one is not ours; the others are gone then
    */
   remove(ends: readonly PodInterfaceEnd[], signal?: AbortSignal): Promise<void>;
+
+  /**
+   * Puts filters again that something else has changed; those of `ensure` included.
+   * @param isAll `filters` are those of all links
+   * @returns the links whose filter was not as wanted
+   * @throws NetlinkError of the first that the kernel has refused; the others are there then
+   */
+  keepFilters(filters: readonly FrameFilter[], isAll: boolean, signal?: AbortSignal): Promise<readonly string[]>;
 
   /** All interfaces on the node that are ours, whoever made them; with `aliasPrefix` those whose alias begins with it. */
   list(aliasPrefix?: string, signal?: AbortSignal): Promise<readonly HostEnd[]>;

@@ -1,4 +1,6 @@
 /** What the worker does, by name. Runs where the kernel is, in the worker's thread. */
+import { keepFilters } from '../frame-filter/keep.ts';
+import type { FrameFilter } from '../frame-filter/types.ts';
 import type { Kernel } from '../kernel/types.ts';
 import type { Changes, Query, Snapshot } from '../netlink.ts';
 import { checkPod } from '../pod-interface/check.ts';
@@ -15,6 +17,7 @@ export interface NetlinkService {
   ensurePod(pod: PodNetwork, onLinked?: () => void): EnsureOutcome;
   checkPod(pod: PodNetwork): string[];
   removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
+  keepFilters(filters: readonly FrameFilter[], isAll: boolean): readonly string[];
   listHostEnds(aliasPrefix?: string): HostEnd[];
 }
 
@@ -35,8 +38,16 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
     ensurePod: batch(ensurePod),
     checkPod: batch(checkPod),
     removePodInterfaces: batch(removePodInterfaces),
+    keepFilters: batch(keep),
     listHostEnds: batch(listHostEnds),
   };
+};
+
+const keep = (kernel: Kernel, filters: readonly FrameFilter[], isAll: boolean): readonly string[] => {
+  const { repaired, failures } = keepFilters(kernel, filters, isAll);
+  const [failure] = failures;
+  if (failure !== undefined) throw failure.error;
+  return repaired;
 };
 
 const read = (kernel: Kernel, query: Query): Snapshot => {

@@ -26,7 +26,15 @@ import {
   tagged,
   udp,
 } from './frames.ts';
-import { type Foothold, type HostileCluster, type NamedFrame, NODE, namesOf, ofFamily, sendAndWatch } from './hostile.ts';
+import {
+  type Foothold,
+  type HostileCluster,
+  type NamedFrame,
+  NODE,
+  namesOf,
+  ofFamily,
+  sendAndWatch,
+} from './hostile.ts';
 
 /** Call it where tests are declared. @param cast what gives the pods, once tests run */
 export const hostileLinks = (cluster: () => Sandbox, cast: () => HostileCluster): void => {
