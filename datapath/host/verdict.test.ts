@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { FakeKernel } from '../netlink/fake/fake-kernel.ts';
+import { NO_FILTERS } from '../netlink/frame-filter/types.ts';
 import { address, bridgeOps } from './host-world.suite.ts';
 import { OWNERSHIP } from './keeper.suite.ts';
 import { Mirror } from './mirror.ts';
@@ -25,6 +26,7 @@ const verdictOf = (noDad: boolean) => {
     routes: [],
     rules: [],
     neighbours: [],
+    filters: NO_FILTERS,
     sysctls: new Map(),
   });
   return judge(address('br-ex', TEXT, { noDad }), { mirror, index: new WantedIndex(OWNERSHIP), ownership: OWNERSHIP });

@@ -1,4 +1,5 @@
 import type { Address } from './address/types.ts';
+import type { ObservedFilters } from './frame-filter/types.ts';
 import type { KernelOp, OpFailure, RouteFilter, SysctlKey } from './kernel/types.ts';
 import type { Link } from './link/types.ts';
 import type { NetlinkListener } from './monitor/events.ts';
@@ -16,6 +17,7 @@ export interface Query {
   readonly routes?: readonly RouteFilter[];
   readonly rules?: boolean;
   readonly neighbours?: boolean;
+  readonly filters?: boolean;
   readonly sysctls?: readonly SysctlKey[];
 }
 
@@ -26,6 +28,7 @@ export interface Snapshot {
   readonly routes: readonly Route[];
   readonly rules: readonly Rule[];
   readonly neighbours: readonly Neighbour[];
+  readonly filters: ObservedFilters;
   /** Settings that do not exist are left out. */
   readonly sysctls: ReadonlyMap<SysctlKey, string>;
 }

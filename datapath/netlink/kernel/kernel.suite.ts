@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultRoute, parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
+import { filterCases } from '../frame-filter/filters.suite.ts';
 import type { Harness } from '../harness.suite.ts';
 import { route } from '../route/types.ts';
 import {
@@ -25,6 +26,7 @@ export const kernelSuite = (name: string, open: () => Promise<Harness>): void =>
     addressCases(world);
     routeCases(world);
     otherCases(world);
+    filterCases(world);
   });
 };
 

@@ -45,6 +45,8 @@ const words = (op: KernelOp): string => {
       return `address ${op.address.link} ${op.address.address}`;
     case 'route.put':
       return `route ${op.route.dst} via ${op.route.via} dev ${op.route.dev} mtu ${op.route.mtu}`;
+    case 'filter.put':
+      return `filter ${op.filter.link}`;
     case 'sysctl.set':
       return `${op.key} = ${op.value}`;
     default:
@@ -58,7 +60,12 @@ describe('the plan for a new pod', () => {
       { where: 'node', ops: ['add abcdef 0e:58:0a:80:01:03 peer eth0 0a:58:0a:80:01:03 in /run/netns/pod'] },
       {
         where: 'node',
-        ops: ['set abcdef {"alias":"ovn-udn:ns/pod/eth0"}', 'generate abcdef none', 'set abcdef {"up":true}'],
+        ops: [
+          'set abcdef {"alias":"ovn-udn:ns/pod/eth0"}',
+          'generate abcdef none',
+          'filter abcdef',
+          'set abcdef {"up":true}',
+        ],
       },
       {
         where: 'pod',

@@ -1,6 +1,6 @@
 /** What the worker does, by name. Runs where the kernel is, in the worker's thread. */
 import { keepFilters } from '../frame-filter/keep.ts';
-import type { FrameFilter } from '../frame-filter/types.ts';
+import { type FrameFilter, NO_FILTERS } from '../frame-filter/types.ts';
 import type { Kernel } from '../kernel/types.ts';
 import type { Changes, Query, Snapshot } from '../netlink.ts';
 import { checkPod } from '../pod-interface/check.ts';
@@ -51,7 +51,7 @@ const keep = (kernel: Kernel, filters: readonly FrameFilter[], isAll: boolean): 
 };
 
 const read = (kernel: Kernel, query: Query): Snapshot => {
-  const { netns, links, addresses, routes = [], rules, neighbours, sysctls = [] } = query;
+  const { netns, links, addresses, routes = [], rules, neighbours, filters, sysctls = [] } = query;
   const from = kernel.netns(netns);
   // Else what has been told of would be read as it was before, and nobody would tell again.
   if (routes.length > 0) from.settle();
@@ -61,6 +61,7 @@ const read = (kernel: Kernel, query: Query): Snapshot => {
     routes: routes.flatMap((filter) => from.routes(filter)),
     rules: rules === true ? from.rules() : [],
     neighbours: neighbours === true ? from.neighbours() : [],
+    filters: filters === true ? from.frameFilters() : NO_FILTERS,
     sysctls: new Map(
       sysctls.flatMap((key) => {
         const value = from.sysctl(key);

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { parseMac } from '../../net/mac.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+import { SANDBOX, withTenant } from '../testing/cni-handler.ts';
+import { FilterKeeper, lossIn } from './filter-keeper.ts';
+
+const ETH0 = SANDBOX.slice(0, 15);
+const UDN1 = `${SANDBOX.slice(0, 13)}_1`;
+
+const plugged = async () => {
+  const it = withTenant();
+  await it.call('ADD', { pod: 'red/a' });
+  const repaired: (readonly string[])[] = [];
+  const errors: unknown[] = [];
+  const attachments: readonly PodAttachments[] = [...it.cluster.sinks.attachments.values()];
+  const keeper = new FilterKeeper({
+    pods: () => attachments,
+    ports: it.ports,
+    interfaces: it.netlink.pods,
+    clock: it.clock,
+    onRepaired: (links) => repaired.push(links),
+    onError: (error) => errors.push(error),
+  });
+  const links = async (): Promise<string[]> =>
+    [...(await it.netlink.read({ filters: true })).filters.digests.keys()].toSorted();
+  const lose = (op: Parameters<ReturnType<typeof it.kernel.netns>['apply']>[0][number]) =>
+    it.kernel.netns().apply([op]);
+  const monitor = async (line: string): Promise<void> => {
+    keeper.onMonitored(line);
+    await it.clock.advance(20);
+  };
+  return { ...it, keeper, repaired, errors, links, lose, monitor };
+};
+
+describe('the filters of a pod that is plugged', () => {
+  it('are there from the start, and not put again', async () => {
+    const { keeper, links, repaired } = await plugged();
+    expect(await links()).toEqual([UDN1, ETH0]);
+    await keeper.keepAll();
+    expect(repaired).toEqual([]);
+  });
+
+  it('come to pods that were plugged without', async () => {
+    const { keeper, links, lose, repaired } = await plugged();
+    lose({ op: 'filters.clear' });
+    await keeper.keepAll();
+    expect([await links(), repaired]).toEqual([[UDN1, ETH0], [[ETH0, UDN1]]]);
+  });
+
+  it('are put back when one is deleted, and only that one', async () => {
+    const { links, lose, monitor, repaired } = await plugged();
+    lose({ op: 'filter.delete', link: UDN1 });
+    await monitor(`delete chain netdev ovn-udn-ports to-${UDN1}`);
+    expect([await links(), repaired]).toEqual([[UDN1, ETH0], [[UDN1]]]);
+  });
+
+  it('are put back when all are', async () => {
+    const { lose, monitor, repaired } = await plugged();
+    lose({ op: 'filters.clear' });
+    await monitor('delete table netdev ovn-udn-ports');
+    expect(repaired).toEqual([[ETH0, UDN1]]);
+  });
+
+  it('come back with the MAC of a locked pod, not of others', async () => {
+    const { lose, monitor, repaired, netlink } = await plugged();
+    const { lockedMacs } = (await netlink.read({ filters: true })).filters;
+    expect([...lockedMacs]).toEqual(['0a:58:0a:80:00:04']);
+    const receiver = { mac: parseMac('0a:58:0a:80:00:04'), isLocked: false };
+    lose({ op: 'filter.put', filter: { link: UDN1, rules: [], receiver } });
+    await monitor('delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:05 }');
+    expect(repaired).toEqual([]);
+    await monitor('delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:04 }');
+    expect(repaired).toEqual([[ETH0, UDN1]]);
+  });
+
+  it('go with the pod', async () => {
+    const it = await plugged();
+    await it.call('DEL', { pod: 'red/a' });
+    await it.monitor(`delete chain netdev ovn-udn-ports to-${ETH0}`);
+    expect([await it.links(), it.repaired, it.errors]).toEqual([[], [], []]);
+  });
+});
+
+describe.each([
+  ['delete table netdev ovn-udn-ports', { kind: 'all' }],
+  ['delete set netdev ovn-udn-ports locked-pods', { kind: 'all' }],
+  ['# ERROR: We lost some netlink events!', { kind: 'all' }],
+  ['delete chain netdev ovn-udn-ports to-abc_1', { kind: 'link', link: 'abc_1' }],
+  ['delete rule netdev ovn-udn-ports to-abc handle 7', { kind: 'link', link: 'abc' }],
+  ['delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:05 }', { kind: 'mac', mac: '0a:58:0a:80:00:05' }],
+  ['add rule netdev ovn-udn-ports to-abc accept', undefined],
+  ['delete chain netdev another to-abc', undefined],
+  ['delete table inet ovn-udn', undefined],
+  ['# new generation 5 by process 470 (nft)', undefined],
+])('%s', (line, loss) => {
+  it('is understood', () => expect(lossIn(line)).toEqual(loss));
+});
