@@ -4,15 +4,15 @@ import { withPod, withTenant } from '../testing/cni-handler.ts';
 describe('ADD while host isolation is not in the kernel', () => {
   const LACKING = 'element udn-pod-default-ips-v4 10.128.0.4: not written yet';
 
-  it('waits for it for a pod with a primary network, and is timed', async () => {
+  it('plugs no port of a pod with a primary network before it is, and is timed', async () => {
     const it = withTenant();
     it.isolation.lacking = LACKING;
     let isAnswered = false;
     const answer = it.call('ADD', { pod: 'red/a' }).finally(() => {
       isAnswered = true;
     });
-    await expect.poll(() => it.observations.some(({ phase }) => phase === 'ovn-installed')).toBe(true);
-    expect([isAnswered, it.isolation.waiting]).toEqual([false, 1]);
+    await expect.poll(() => it.observations.some(({ phase }) => phase === 'interfaces')).toBe(true);
+    expect([isAnswered, it.isolation.waiting, it.ports.all()]).toEqual([false, 1, []]);
     it.isolation.lacking = undefined;
     expect(JSON.parse(await answer).ips).toHaveLength(2);
     expect(it.observations).toContainEqual(expect.objectContaining({ phase: 'host-isolation', failed: false }));
@@ -24,7 +24,8 @@ describe('ADD while host isolation is not in the kernel', () => {
     it.isolation.lacking = LACKING;
     const answer = it.call('ADD', { pod: 'red/a' });
     answer.catch(() => undefined);
-    await expect.poll(() => it.ports.all().length).toBe(2);
+    await expect.poll(() => it.isolation.waiting).toBe(1);
+    await expect.poll(async () => (await it.netlink.pods.list()).length).toBe(2);
     await it.clock.advance(50_000);
     const message = `host isolation of pod red/a is not in nftables in 50 s: ${LACKING}`;
     await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message });
@@ -35,8 +36,7 @@ describe('ADD while host isolation is not in the kernel', () => {
   it('fails at once for another reason', async () => {
     const it = withTenant();
     it.isolation.lacking = LACKING;
-    it.ports.plug = () => Promise.reject(new Error('no bridge'));
-    await expect(it.call('ADD', { pod: 'red/a' })).rejects.toThrow('no bridge');
+    await expect(it.call('ADD', { pod: 'red/a', netns: '/run/netns/none' })).rejects.toThrow('/run/netns/none');
     expect(it.isolation.waiting).toBe(0);
   });
 

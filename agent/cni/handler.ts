@@ -148,9 +148,10 @@ export class CniHandler {
   }
 
   /**
-   * OVS and OVN begin as soon as the node's ends of the interfaces are there, while the pod's ends are being configured.
-   * Meanwhile nftables gets what keeps the node's processes from the pod, mostly before this. Settles when nothing goes
-   * on, so that all of it can be taken back.
+   * OVS and OVN begin as soon as the node's ends of the interfaces are there, while the pod's ends are being configured. No port is
+   * plugged before nftables has what keeps the node's processes from the pod, which is mostly there since the pod got its addresses.
+   * A pod may go from the API before its port: then nobody of the node may reach its address (`host-isolation/default-port.ts`).
+   * Settles when nothing goes on, so that all of it can be taken back.
    */
   async #connect(plumbing: Plumbing, attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
     const { interfaces, ports } = this.#options;
@@ -158,10 +159,10 @@ export class CniHandler {
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const configured = timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal, linked.resolve));
-    const installed = Promise.race([linked.promise, configured])
+    const isolated = this.#untilIsolated(attachments, timer, either);
+    const installed = Promise.all([Promise.race([linked.promise, configured]), isolated])
       .then(() => timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal)))
       .then(() => timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, either)));
-    const isolated = this.#untilIsolated(attachments, timer, either);
     const all = [configured, installed, isolated];
     for (const one of all) one.catch((error: unknown) => failed.abort(error));
     for (const result of await Promise.allSettled(all)) {

@@ -4,7 +4,7 @@ import { attachments } from './attachments/index.ts';
 import { defaultServiceFlows, defaultServiceRoutes } from './default-services/index.ts';
 import { gatewayBridge, gatewayBridgeNeighbours, gatewayBridgeNetwork, pathMtu } from './gateway-bridge/index.ts';
 import { gatewayRouters } from './gateway-routers/index.ts';
-import { hostIsolation, hostIsolationNetwork, hostIsolationPod } from './host-isolation/index.ts';
+import { hostIsolation, hostIsolationPod } from './host-isolation/index.ts';
 import { hostGateway, hostNetwork } from './host-network/index.ts';
 import { hostNftables, hostNftablesNetwork, remoteNodes } from './host-nftables/index.ts';
 import { isolatedPods, isolation } from './isolation/index.ts';
@@ -43,7 +43,6 @@ export const FEATURES: readonly Feature[] = [
   hostNftables,
   hostNftablesNetwork,
   hostIsolation,
-  hostIsolationNetwork,
   hostIsolationPod,
   remoteNodes,
   attachments,

@@ -67,7 +67,7 @@ it('is not there before nftables was written, and is from then on', async () => 
   );
 });
 
-it('of a pod is there with its address and its network’s management port', async () => {
+it('of a pod is there with its address and all chains with drops', async () => {
   render();
   loop.start();
   await loop.whenIdle(NEVER);
@@ -84,9 +84,9 @@ it('of a pod is there with its address and its network’s management port', asy
   expect(state.lackingOf(pod)).toBeUndefined();
   loop.store.set(
     'all',
-    cluster.sinks.nftables.all().filter((item) => nftItemKey(item) !== 'element udn-management-ports "ovn-k8s-mp1"'),
+    cluster.sinks.nftables.all().filter((item) => nftItemKey(item) !== 'chain udn-default-port'),
   );
-  expect(state.lackingOf(pod)).toBe('element udn-management-ports "ovn-k8s-mp1": not rendered yet');
+  expect(state.lackingOf(pod)).toBe('chain udn-default-port: not rendered yet');
 });
 
 it('says what keeps nft from writing, and waits no longer than it is to', async () => {

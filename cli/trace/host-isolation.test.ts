@@ -20,12 +20,6 @@ const listing = (kubelet: string): string => `table inet ovn-udn {
 \t\ttype ipv4_addr
 \t}
 
-\tset udn-management-ports {
-\t\ttype ifname
-\t\telements = { "ovn-k8s-mp1" comment "red_net",
-\t\t\t     "ovn-k8s-mp2" comment "blue_net" }
-\t}
-
 \tset udn-host-network-pods {
 \t\ttype cgroupsv2 . ifname
 \t\telements = { "kubepods/pod1" . "ovn-k8s-mp1" comment "red/host cgroup 4711" }
@@ -39,6 +33,7 @@ const listing = (kubelet: string): string => `table inet ovn-udn {
 \t\tip daddr @udn-pod-default-ips-v4 meta skuid >= 0 drop
 \t\tip daddr @udn-pod-default-ips-v4 ct state established,related accept
 \t\tip daddr @udn-pod-default-ips-v4 drop
+\t\toifname "ovn-k8s-mp0" jump udn-default-port
 \t}
 
 \tchain udn-isolation-kubelet {
@@ -46,11 +41,14 @@ ${kubelet}\t}
 
 \tchain udn-management-isolation {
 \t\ttype filter hook output priority 0; policy accept;
-\t\toifname != @udn-management-ports return
+\t\toifname != "ovn-k8s-mp*" return
+\t\toifname "ovn-k8s-mp0" return
 \t\tjump udn-management-isolation-pods
 \t\tct direction reply accept
 \t\tmeta skuid >= 0 drop
-\t\tct state invalid,new drop
+\t\ticmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
+\t\tct state established,related accept
+\t\tdrop
 \t}
 
 \tchain udn-management-isolation-pods {

@@ -2,9 +2,12 @@
  * What the host's own packets meet before they come to Open vSwitch: the chains of host isolation (see
  * docs/host-isolation.md), as they are in the kernel. Pure.
  */
+import { managementLinkName } from '../../agent/model/host-names.ts';
 import { NFT_CHAINS, NFT_SETS, setName } from '../../agent/model/registry/nftables.ts';
+import { MANAGEMENT_LINK_PREFIX } from '../../api/vrf.ts';
 import { elementForm } from '../../datapath/nftables/element-form.ts';
 import type { TableState } from '../../datapath/nftables/table-state.ts';
+import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { Protocol } from './packet.ts';
 
@@ -62,7 +65,7 @@ const isOpen = (
 const managementIsolation = (table: TableState, { link, established }: HostPacket): HostVerdict | undefined => {
   const chain = NFT_CHAINS.managementIsolation.name;
   const isDropped = rulesOf(table, chain).some((rule) => rule.endsWith(' drop'));
-  if (link === undefined || !isDropped || !has(table, NFT_SETS.managementLinks.name, `"${link}"`)) return undefined;
+  if (!isDropped || !isTenants(link)) return undefined;
   const pods = [...(table.sets.get(NFT_SETS.hostPods.name)?.elements ?? [])]
     .filter(([key]) => key.endsWith(` . "${link}"`))
     .flatMap(([, { comment }]) => comment?.split(' ')[0] ?? []);
@@ -72,6 +75,9 @@ const managementIsolation = (table: TableState, { link, established }: HostPacke
   ];
   return dropped(chain, senders.length === 0 ? ', whoever sends it' : ` unless ${senders.join(', or ')}`);
 };
+
+const isTenants = (link: string | undefined): boolean =>
+  link?.startsWith(MANAGEMENT_LINK_PREFIX) === true && link !== managementLinkName(DEFAULT_NETWORK_ID);
 
 const dropped = (chain: string, unless: string): HostVerdict => ({
   kind: 'dropped',

@@ -3,11 +3,17 @@
  * somebody through by a cgroup may be refused: the cgroup is gone at this moment, or the kernel has no `nft_socket`. So it is
  * in chains of its own. A chain is loaded as a whole or not at all, and those with the drops must always be.
  */
+
+import { MANAGEMENT_LINK_PREFIX } from '../../../api/vrf.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import type { CgroupFact } from '../../model/facts.ts';
+import { managementLinkName } from '../../model/host-names.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, jump, set } from '../host-nftables/text.ts';
+import { NEIGHBOUR_RULES, throughDefaultPort } from './default-port.ts';
+import { openPortRules } from './open-port-rules.ts';
 
 /** @param kubelet undefined: no host process may start connections */
 export const isolationItems = (kubelet: CgroupFact | undefined): NftItem[] => [
@@ -16,17 +22,13 @@ export const isolationItems = (kubelet: CgroupFact | undefined): NftItem[] => [
     set({ name: setName('openPorts', family), type: `${addressType(family)} . inet_proto . inet_service` }),
     set({ name: setName('openIcmp', family), type: addressType(family) }),
   ]),
-  chain('isolation', [...FAMILIES.flatMap(openPortRules), ...FAMILIES.flatMap(dropRules)]),
+  chain('isolation', [
+    ...FAMILIES.flatMap((family) => openPortRules(family, 'accept')),
+    ...FAMILIES.flatMap(dropRules),
+    throughDefaultPort(),
+  ]),
   chain('isolationKubelet', kubelet === undefined ? [] : [kubeletRule(kubelet)]),
 ];
-
-const openPortRules = (family: Family): string[] => {
-  const address = `${ipWord(family)} daddr`;
-  return [
-    `${address} . meta l4proto . th dport @${setName('openPorts', family)} accept`,
-    `meta l4proto ${family === 4 ? 'icmp' : 'ipv6-icmp'} ${address} @${setName('openIcmp', family)} accept`,
-  ];
-};
 
 /** The comment makes it another rule when the cgroup is another one at the same path: the kernel holds its id. */
 const kubeletRule = ({ path, level, id }: CgroupFact): string =>
@@ -53,19 +55,20 @@ const dropRules = (family: Family): string[] => {
 export const POD_LEVELS = [1, 2, 3, 4, 5, 6] as const;
 
 /**
- * To tenants by their management ports: replies to what pods have started pass, and what the kernel makes for a connection
- * that was let through. Another process does not pass because it takes the addresses and ports of such a connection (as
- * pings of two processes may), nor with packets that are not tracked (neighbour discovery made by hand).
+ * To tenants by their management ports, from the moment that the link is there: replies to what pods have started pass, and what
+ * the kernel makes for a connection that was let through. Another process does not pass because it takes the addresses and ports of
+ * such a connection (as pings of two processes may), nor with packets that are not tracked (neighbour discovery made by hand).
  */
 export const managementIsolationItems = (): NftItem[] => [
-  set({ name: NFT_SETS.managementLinks.name, type: 'ifname' }),
   set({ name: NFT_SETS.hostPods.name, type: 'cgroupsv2 . ifname' }),
   chain('managementIsolation', [
-    `oifname != @${NFT_SETS.managementLinks.name} return`,
+    `oifname != "${MANAGEMENT_LINK_PREFIX}*" return`,
+    `oifname "${managementLinkName(DEFAULT_NETWORK_ID)}" return`,
     jump('managementIsolationPods'),
     'ct direction reply accept',
-    'meta skuid >= 0 drop',
-    'ct state invalid,new drop',
+    ...NEIGHBOUR_RULES,
+    'ct state established,related accept',
+    'drop',
   ]),
   chain(
     'managementIsolationPods',

@@ -43,10 +43,41 @@ it('lets only the kubelet, and whoever knocks at an open port, to the default-ne
     'ip6 daddr @udn-pod-default-ips-v6 meta skuid >= 0 drop',
     'ip6 daddr @udn-pod-default-ips-v6 ct state established,related accept',
     'ip6 daddr @udn-pod-default-ips-v6 drop',
+    'oifname "ovn-k8s-mp0" jump udn-default-port',
   ]);
   expect(rules(it, 'udn-isolation-kubelet')).toEqual([
     'socket cgroupv2 level 2 "kubelet.slice/kubelet.service" accept comment "cgroup 4711"',
   ]);
+});
+
+it('lets into the default network by its management port only to who is known there, from anywhere', () => {
+  const settings = { clusterSubnets: '10.1.0.0/16/24,fd00:1::/48/64', serviceSubnets: '10.96.0.0/16,fd00:10:96::/112' };
+  const it = new TestCluster('node1', settings)
+    .node('node1', { id: 2, subnets: { default: ['10.1.1.0/24', 'fd00:1:0:1::/64'] } })
+    .gateway('node1', { addresses: ['172.30.0.2/24'] });
+  expect(rules(it, 'udn-forward')[0]).toBe('oifname "ovn-k8s-mp0" jump udn-default-port');
+  expect(rules(it, 'udn-default-port')).toEqual([
+    'ip daddr . meta l4proto . th dport @udn-open-ports-v4 return',
+    'meta l4proto icmp ip daddr @udn-open-ports-icmp-v4 return',
+    'ip6 daddr . meta l4proto . th dport @udn-open-ports-v6 return',
+    'meta l4proto ipv6-icmp ip6 daddr @udn-open-ports-icmp-v6 return',
+    'ip daddr @udn-pod-default-ips-v4 drop',
+    'ip daddr @udn-default-pods-v4 return',
+    'ip6 daddr @udn-pod-default-ips-v6 drop',
+    'ip6 daddr @udn-default-pods-v6 return',
+    'ip daddr 10.1.1.1 return',
+    'ip daddr != 10.1.1.0/24 ip daddr 10.1.0.0/16 return',
+    'ip6 daddr fd00:1:0:1::1 return',
+    'ip6 daddr != fd00:1:0:1::/64 ip6 daddr fd00:1::/48 return',
+    'ip daddr 10.96.0.0/16 meta mark 0x001745ec return',
+    'ip6 daddr fd00:10:96::/112 meta mark 0x001745ec return',
+    'ip daddr 169.254.0.3 ct status dnat return',
+    'ip6 daddr fd69::3 ct status dnat return',
+    'meta skuid >= 0 drop',
+    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return',
+    'drop',
+  ]);
+  expect(rules(new TestCluster('node1'), 'udn-default-port').at(-1)).toBe('drop');
 });
 
 it('lets nobody there while there is no kubelet, and says so', () => {
@@ -80,7 +111,7 @@ describe('of pods with a primary network', () => {
       .pod('red-ns/done', { node: 'node1', networks: LOCKED, finished: true })
       .pod('ns/default', { node: 'node1', networks: { default: { ips: ['10.1.1.9/24'], role: 'primary' } } });
     expect(elements(it)).toEqual([
-      'udn-management-ports "ovn-k8s-mp7" # red',
+      'udn-default-pods-v4 10.1.1.9 # ns/default',
       'udn-open-ports-icmp-v4 10.1.1.3 # red-ns/a',
       'udn-open-ports-icmp-v6 fd00:1::3 # red-ns/a',
       'udn-open-ports-v4 10.1.1.3 . tcp . 80 # red-ns/a',
@@ -118,26 +149,26 @@ describe('of host-network pods', () => {
   it('lets those of a network’s namespace to its management port and its Services', () => {
     expect(elements(withPod('red-ns'))).toEqual([
       `udn-host-network-pods "kubepods/besteffort/pod${UID}" . "ovn-k8s-mp7" # red-ns/host cgroup 12`,
-      'udn-management-ports "ovn-k8s-mp7" # red',
       `udn-mark-host-network-pods "kubepods/besteffort/pod${UID}" : jump udn-mark-0x1007 # red-ns/host cgroup 12`,
     ]);
   });
 
   it('lets no others there', () => {
     const it = withPod('other').namespace('other');
-    expect(elements(it)).toEqual(['udn-management-ports "ovn-k8s-mp7" # red']);
-    expect(elements(withPod('red-ns').namespace('red-ns', false))).toEqual([
-      'udn-management-ports "ovn-k8s-mp7" # red',
-    ]);
+    expect(elements(it)).toEqual([]);
+    expect(elements(withPod('red-ns').namespace('red-ns', false))).toEqual([]);
   });
 
-  it('drops what is new and of nobody else', () => {
+  it('drops all else, from the moment that the link is there', () => {
     expect(rules(cluster(), 'udn-management-isolation')).toEqual([
-      'oifname != @udn-management-ports return',
+      'oifname != "ovn-k8s-mp*" return',
+      'oifname "ovn-k8s-mp0" return',
       'jump udn-management-isolation-pods',
       'ct direction reply accept',
       'meta skuid >= 0 drop',
-      'ct state invalid,new drop',
+      'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return',
+      'ct state established,related accept',
+      'drop',
     ]);
     expect(rules(cluster(), 'udn-management-isolation-pods')).toEqual(
       [1, 2, 3, 4, 5, 6].map((level) => `socket cgroupv2 level ${level} . oifname @udn-host-network-pods accept`),

@@ -15,8 +15,8 @@
  * Networked Pods, VRF Considerations). It does not name other processes that bind to a VRF; nobody needs it, and whoever
  * gets into one would be in every tenant's network, so they may not.
  *
- * Not restricted here: services, which are not reached by management ports (`host-nftables/host-pod-services.ts`); replies;
- * packets that are only forwarded; processes of pods, whose packets do not pass this hook.
+ * Both management ports are closed but for what is listed: `default-port.ts`, `chains.ts`. Not restricted here: services, which are
+ * not reached by management ports (`host-nftables/host-pod-services.ts`); processes of pods, whose packets do not pass this hook.
  */
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
@@ -30,14 +30,15 @@ import type { View } from '../../model/view.ts';
 import { isLocked } from '../isolation/locked-pod.ts';
 import { localNetwork, primaryNetworkName } from '../local-network.ts';
 import { isolationItems, managementIsolationItems } from './chains.ts';
-import { addressElements, defaultAddresses, element, managementLinkElement } from './elements.ts';
+import { defaultPortItems } from './default-port.ts';
+import { addressElements, defaultAddresses, defaultPodElements, element } from './elements.ts';
 
 export const hostIsolation: FeatureOver<'zone'> = {
   name: 'host-isolation',
   over: 'zone',
   render: (_, view) => {
     const kubelet = view.kubeletCgroup();
-    const items = [...isolationItems(kubelet), ...managementIsolationItems()];
+    const items = [...isolationItems(kubelet), ...defaultPortItems(view), ...managementIsolationItems()];
     return { nftables: { items }, ...(kubelet === undefined && { diagnostics: [withoutKubelet(view.node)] }) };
   },
 };
@@ -48,23 +49,14 @@ const withoutKubelet = (node: string): Diagnostic => ({
   message: 'there is no cgroup of a kubelet: its probes do not reach pods that have a primary network',
 });
 
-export const hostIsolationNetwork: FeatureOver<'network'> = {
-  name: 'host-isolation-network',
-  over: 'network',
-  render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
-    if (network?.role !== 'primary') return EMPTY_FRAGMENT;
-    return { nftables: { items: [managementLinkElement(network)] } };
-  },
-};
-
 export const hostIsolationPod: FeatureOver<'pod'> = {
   name: 'host-isolation-pod',
   over: 'pod',
   render: ({ pod: key }, view) => {
     const pod = view.pod(key);
     if (pod === undefined || pod.finished || pod.node !== view.node) return EMPTY_FRAGMENT;
-    return pod.hostNetwork ? hostPod(pod, view) : isolatedPod(pod);
+    if (pod.hostNetwork) return hostPod(pod, view);
+    return isLocked(pod) ? isolatedPod(pod) : { nftables: { items: defaultPodElements(pod) } };
   },
 };
 
@@ -88,7 +80,6 @@ const hostPod = (pod: PodFact, view: View): Fragment => {
 };
 
 const isolatedPod = (pod: PodFact): Fragment => {
-  if (!isLocked(pod)) return EMPTY_FRAGMENT;
   const key = podKey(pod);
   const items = [
     ...addressElements(pod),

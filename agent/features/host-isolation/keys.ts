@@ -3,20 +3,13 @@ import { nftItemKey } from '../../../datapath/nftables/types.ts';
 import type { PodAttachments } from '../../model/attachments.ts';
 import { NFT_CHAINS } from '../../model/registry/nftables.ts';
 import { isLocked } from '../isolation/locked-pod.ts';
-import { addressElements, managementLinkElement } from './elements.ts';
+import { addressElements } from './elements.ts';
 
 /** Without these, every process of the node reaches all pods of primary networks. */
-export const ISOLATION_CHAIN_KEYS: readonly string[] = (['isolation', 'managementIsolation'] as const).map(
-  (which) => `chain ${NFT_CHAINS[which].name}`,
-);
+export const ISOLATION_CHAIN_KEYS: readonly string[] = (
+  ['isolation', 'defaultPort', 'managementIsolation'] as const
+).map((which) => `chain ${NFT_CHAINS[which].name}`);
 
 /** Empty: a pod that is not isolated from the node. */
-export const isolationKeysOf = ({ pod, attachments }: PodAttachments): readonly string[] => {
-  if (!isLocked(pod)) return [];
-  const networks = attachments.flatMap(({ network }) => (network.role === 'primary' ? [network] : []));
-  return [
-    ...ISOLATION_CHAIN_KEYS,
-    ...addressElements(pod).map(nftItemKey),
-    ...networks.map((network) => nftItemKey(managementLinkElement(network))),
-  ];
-};
+export const isolationKeysOf = ({ pod }: Pick<PodAttachments, 'pod'>): readonly string[] =>
+  isLocked(pod) ? [...ISOLATION_CHAIN_KEYS, ...addressElements(pod).map(nftItemKey)] : [];

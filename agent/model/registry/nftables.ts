@@ -83,6 +83,10 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'output', priority: 0 },
     purpose: 'only the kubelet reaches the default-network addresses of pods that have a primary network',
   },
+  defaultPort: {
+    name: 'udn-default-port',
+    purpose: 'what the host may send into the default network by its management port, by address; nothing else',
+  },
   isolationKubelet: { name: 'udn-isolation-kubelet', purpose: 'the kubelet, by its cgroup' },
   managementIsolation: {
     name: 'udn-management-isolation',
@@ -113,10 +117,10 @@ export const NFT_SETS = {
   markNodePorts: { name: 'udn-mark-nodeports', purpose: 'node ports → mark chain of the Service’s network' },
   markExternalIps: { name: 'udn-mark-external-ips', purpose: 'external addresses and ports → the same' },
   remoteNodes: { name: 'remote-node-ips', purpose: 'addresses of other nodes' },
+  defaultPods: { name: 'udn-default-pods', purpose: 'addresses of pods of the default network, on this node' },
   isolatedPods: { name: 'udn-pod-default-ips', purpose: 'addresses on the default network of pods with a primary one' },
   openPorts: { name: 'udn-open-ports', purpose: 'ports that are open on these addresses' },
   openIcmp: { name: 'udn-open-ports-icmp', purpose: 'those of these addresses that may be pinged' },
-  managementLinks: { name: 'udn-management-ports', purpose: 'management ports of user-defined networks' },
   tenantClusterIps: { name: 'udn-cluster-ips', purpose: 'ClusterIPs of Services of user-defined networks' },
   markHostPods: { name: 'udn-mark-host-network-pods', purpose: 'host-network pods → mark chain of their network' },
   hostPods: { name: 'udn-host-network-pods', purpose: 'host-network pods with the management port of their network' },
