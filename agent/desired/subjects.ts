@@ -75,6 +75,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'serviceSlices':
     case 'externalAddress':
     case 'nodeAddress':
+    case 'lockedAddress':
       return [];
   }
 };

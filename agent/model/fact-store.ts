@@ -1,6 +1,7 @@
 /** Holds the facts and says which changed. Who reads a fact through `reader` is told when it changes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { FactKind, Facts, GatewayFact } from './facts.ts';
+import type { FactKind, Facts, GatewayFact, PodFact } from './facts.ts';
+import { LockedAddresses } from './locked-addresses.ts';
 
 /** A fact's place. It exists as long as the fact has a value or a reader. */
 export interface FactCell<Kind extends FactKind = FactKind> {
@@ -23,6 +24,7 @@ export type FactListener = (kind: FactKind, id: string, present: boolean) => voi
 export class FactStore {
   readonly #cells = new Map<FactKind, Map<string, FactCell>>();
   readonly #listeners = new Set<FactListener>();
+  readonly #locked = new LockedAddresses();
 
   get<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {
     return this.#find(kind, id)?.value;
@@ -35,6 +37,7 @@ export class FactStore {
     const cell = this.cell(kind, id);
     cell.value = value;
     if (kind === 'gateway') this.set('gatewayMode', id, (value as GatewayFact | undefined)?.mode);
+    if (kind === 'pod') this.#lock(before as PodFact | undefined, value as PodFact | undefined);
     for (const reader of [...cell.readers]) reader.stale();
     this.#dropIfUnused(cell);
     if ((before === undefined) === (value === undefined)) return;
@@ -64,6 +67,12 @@ export class FactStore {
   unsubscribe(cell: FactCell, reader: FactReader): void {
     cell.readers.delete(reader);
     this.#dropIfUnused(cell);
+  }
+
+  #lock(before: PodFact | undefined, after: PodFact | undefined): void {
+    for (const [ip, isLocked] of this.#locked.change(before, after)) {
+      this.set('lockedAddress', ip, isLocked ? true : undefined);
+    }
   }
 
   #find<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> | undefined {

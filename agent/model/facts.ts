@@ -5,6 +5,7 @@
  */
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
@@ -92,6 +93,10 @@ export interface PodFact {
   /** By NAD key: why what its annotation says there is not in `networks`. */
   readonly refused?: ReadonlyMap<string, string> | undefined;
 }
+
+/** Whether the default network is only for the infrastructure to this pod: it has a primary network. */
+export const isLocked = (pod: Pick<PodFact, 'hostNetwork' | 'networks'>): boolean =>
+  !pod.hostNetwork && pod.networks.get(DEFAULT_NETWORK_NAME)?.role === 'infrastructure-locked';
 
 /** A Service with ClusterIPs. */
 export interface ServiceFact {
@@ -190,6 +195,8 @@ export interface Facts {
   readonly serviceSlices: readonly SliceFact[];
   /** By address: some node has it. */
   readonly nodeAddress: true;
+  /** By address of the default network: a pod with a primary network has it, of this node or of a layer-2 network. Follows from `pod`. */
+  readonly lockedAddress: true;
   /** By `externalAddressId` and `nodePortId`: the Service that has it, as `namespace/name`. */
   readonly externalAddress: string;
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */

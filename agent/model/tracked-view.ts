@@ -129,6 +129,10 @@ export class TrackedView implements View {
     return this.#value('nodeAddress', ip) === true;
   }
 
+  isLockedAddress(ip: Ip): boolean {
+    return this.#value('lockedAddress', ip) === true;
+  }
+
   externalAddress(id: string): string | undefined {
     return this.#value('externalAddress', id);
   }

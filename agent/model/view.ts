@@ -67,6 +67,8 @@ export interface View extends LocalSettings {
   service(key: string): ServiceFact | undefined;
   /** Whether some node has an address; not while its Node does not say so. */
   isNodeAddress(ip: Ip): boolean;
+  /** Whether a pod has it that is only for the infrastructure on the default network, as far as this node knows pods. */
+  isLockedAddress(ip: Ip): boolean;
   /** The Service that has something outside, as `namespace/name`. @param id `externalAddressId`, `nodePortId` */
   externalAddress(id: string): string | undefined;
   /** Of a Service, in the order of their names. @param key `namespace/name` */

@@ -43,7 +43,8 @@ const serviceStatus = (service: ServiceFact, sources: ServiceSources): ServiceSt
   const found = networkFound(service, sources);
   const slices = facts.get('serviceSlices', key) ?? [];
   const isNodeAddress = (ip: Ip): boolean => facts.get('nodeAddress', ip) === true;
-  const counting = found.fact && networkSlices(found.fact, slices, { cluster, isNodeAddress });
+  const isLockedAddress = (ip: Ip): boolean => facts.get('lockedAddress', ip) === true;
+  const counting = found.fact && networkSlices(found.fact, slices, { cluster, isNodeAddress, isLockedAddress });
   const used = new Set(counting?.slices.map((slice) => slice.name));
   return {
     namespace,

@@ -65,7 +65,7 @@ export const UNKNOWN_RANGES: ReservedRanges = {
 };
 
 /** A tenant may not read nodes either: the cluster manager says which pods are on them. */
-const UNKNOWN: EndpointView = { cluster: UNKNOWN_RANGES, isNodeAddress: () => true };
+const UNKNOWN: EndpointView = { cluster: UNKNOWN_RANGES, isNodeAddress: () => true, isLockedAddress: () => false };
 
 const clusterIpItem = (ip: Ip, ports: readonly ServicePort[], backends: Backends): ClusterIpItem => {
   const family = ipFamily(ip);

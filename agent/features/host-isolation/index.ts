@@ -21,13 +21,12 @@
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
-import { type PodFact, podKey } from '../../model/facts.ts';
+import { isLocked, type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { isLocked } from '../isolation/locked-pod.ts';
 import { localNetwork, primaryNetworkName } from '../local-network.ts';
 import { isolationItems, managementIsolationItems } from './chains.ts';
 import { defaultPortItems } from './default-port.ts';

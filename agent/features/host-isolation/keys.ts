@@ -1,8 +1,8 @@
 /** What of host isolation must be in nftables, and for which pod. The chains that let somebody through need not be. */
 import { nftItemKey } from '../../../datapath/nftables/types.ts';
 import type { PodAttachments } from '../../model/attachments.ts';
+import { isLocked } from '../../model/facts.ts';
 import { NFT_CHAINS } from '../../model/registry/nftables.ts';
-import { isLocked } from '../isolation/locked-pod.ts';
 import { addressElements } from './elements.ts';
 
 /** Without these, every process of the node reaches all pods of primary networks. */

@@ -2,11 +2,11 @@
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { rowRef } from '../../../ovsdb/desired/types.ts';
 import { databaseId, hashedName } from '../../model/database-ids.ts';
+import { isLocked } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { controllerName, podPortName } from '../../model/names.ts';
 import { portGroupKey, switchPortKey } from '../../model/row-keys.ts';
 import { isolationAcls } from './acls.ts';
-import { isLocked } from './locked-pod.ts';
 import { openPortAcls } from './open-ports.ts';
 
 const LOCKED_PODS = databaseId(controllerName(DEFAULT_NETWORK_NAME), 'UDNIsolation', {

@@ -20,6 +20,8 @@ export interface EndpointView {
   readonly cluster: ReservedRanges;
   /** See `View`. */
   isNodeAddress(ip: Ip): boolean;
+  /** See `View`. */
+  isLockedAddress(ip: Ip): boolean;
 }
 
 /** The slices of a Service that count on its network, without the addresses that do not. */
@@ -27,16 +29,20 @@ export interface Backends {
   readonly slices: readonly SliceFact[];
   /** Addresses that a slice has and that this network's load balancers must not send to. */
   readonly refused: readonly Ip[];
+  /** Those of them that are of pods with a primary network: the default network has none of their endpoints. */
+  readonly locked: readonly Ip[];
 }
 
 /**
  * Slices are written by whoever may write them in the namespace, and OVN sends wherever they say, with the network's own
  * routers: only to addresses of the network. On the default network there are also the nodes and what is outside, and no
- * address that is part of how networks are kept apart. On others there are the nodes, where the cluster manager has found
- * host-network pods.
+ * address that is part of how networks are kept apart, nor that of a pod which has only the kubelet's probes there: whatever it
+ * opens of its own is at its own address. On others there are the nodes, where the cluster manager has found host-network pods.
  */
 export const networkSlices = (network: EndpointNetwork, slices: readonly SliceFact[], view: EndpointView): Backends => {
+  const isLockedHere = (ip: Ip): boolean => network.role === 'default' && view.isLockedAddress(ip);
   const isAllowed = (slice: SliceFact, { ip, node }: EndpointFact): boolean => {
+    if (isLockedHere(ip)) return false;
     if (isInside(network, ip)) return true;
     if (isReserved(view.cluster, ip)) return false;
     return network.role === 'default' || (slice.madeFor === 'primary' && node !== undefined && view.isNodeAddress(ip));
@@ -57,6 +63,7 @@ export const networkSlices = (network: EndpointNetwork, slices: readonly SliceFa
       terminating: allowed(slice, slice.terminating),
     })),
     refused,
+    locked: refused.filter(isLockedHere),
   };
 };
 

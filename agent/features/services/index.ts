@@ -5,6 +5,7 @@
  * not work yet is in docs/services.md.
  */
 import { type ClusterConfig, masqueradeAddresses } from '../../../api/cluster-config.ts';
+import type { Ip } from '../../../net/ip.ts';
 import { rowRef } from '../../../ovsdb/desired/types.ts';
 import type { ServiceFact, SliceFact } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
@@ -62,6 +63,7 @@ export const services: FeatureOver<'service'> = {
       ),
       diagnostics: [
         ...strangers(service, network.name, backends),
+        ...lockedPods(service, backends),
         ...refusals(service, external, isTeller(view.serviceSlices(key), view)),
       ],
     };
@@ -77,11 +79,24 @@ const fixed = (cluster: ClusterConfig): MasqueradeAddresses => ({
   },
 });
 
-const strangers = ({ namespace, name }: ServiceFact, network: string, { refused }: Backends): Diagnostic[] => {
-  const [first] = refused;
+const strangers = (service: ServiceFact, network: string, { refused, locked }: Backends): Diagnostic[] =>
+  leftOut(
+    service,
+    refused.filter((ip) => !locked.includes(ip)),
+    `not an address that network ${network} has endpoints at`,
+  );
+
+/** The agents that know such a pod say so by an event: those of its node, and of its network where that is of layer 2. */
+const lockedPods = (service: ServiceFact, { locked }: Backends): Diagnostic[] =>
+  leftOut(service, locked, 'it is of a pod with a primary network, whose Services are those of that network').map(
+    (diagnostic) => ({ ...diagnostic, event: 'EndpointNotAllowed' }),
+  );
+
+const leftOut = ({ namespace, name }: ServiceFact, ips: readonly Ip[], why: string): Diagnostic[] => {
+  const [first] = ips;
   if (first === undefined) return [];
-  const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
-  const message = `nothing is sent to its endpoint ${first}${more}: not an address that network ${network} has endpoints at`;
+  const more = ips.length > 1 ? ` and ${ips.length - 1} more` : '';
+  const message = `nothing is sent to its endpoint ${first}${more}: ${why}`;
   return [{ object: `Service/${namespace}/${name}`, severity: 'warning', message }];
 };
 

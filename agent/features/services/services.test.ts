@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parsePort } from '../../../net/ids.ts';
 import { parseIp } from '../../../net/ip.ts';
 import type { TestCluster } from '../../testing/cluster.ts';
 import { serviceCluster } from '../../testing/service-cluster.ts';
@@ -90,6 +91,35 @@ describe('a Service of a tenant', () => {
         message: `nothing is sent to its endpoint ${told}: not an address that network red_net has endpoints at`,
       });
     }
+  });
+
+  it('of the default network sends nothing to a pod with a primary network, as soon and as long as it is known', () => {
+    const it = serviceCluster()
+      .namespace('plain')
+      .service('plain/web', { ...HTTP, internalTrafficPolicy: 'Local' })
+      .slices('plain/web', {
+        ports: ['http:TCP/8080'],
+        ready: ['10.128.0.4', '10.128.0.5'].map((ip) => ({ ip, node: 'node1' })),
+      })
+      .service('plain/other', HTTP)
+      .slices('plain/other', { ports: ['http:TCP/8080'], ready: ['10.128.0.6'] });
+    const isSentTo = (targets: string): void =>
+      expect(vips(it, 'Service_plain/web_TCP_node_router+switch_node1')).toEqual({ '172.16.1.7:80': targets });
+    isSentTo('10.128.0.4:8080,10.128.0.5:8080');
+    const networks = { default: { ips: ['10.128.0.5/23'], role: 'infrastructure-locked' } } as const;
+    it.pod('red/a', { node: 'node1', networks, openPorts: [{ protocol: 'tcp', port: parsePort(8080) }] });
+    isSentTo('10.128.0.4:8080');
+    expect(it.flushes.at(-1)?.filter((owner) => owner.includes('plain/web'))).not.toEqual([]);
+    expect(it.flushes.at(-1)?.filter((owner) => owner.includes('plain/other'))).toEqual([]);
+    expect(it.render().diagnostics).toContainEqual({
+      object: 'Service/plain/web',
+      severity: 'warning',
+      event: 'EndpointNotAllowed',
+      message:
+        'nothing is sent to its endpoint 10.128.0.5: it is of a pod with a primary network, whose Services are those of that network',
+    });
+    it.pod('red/a', { node: 'node1', networks, finished: true });
+    isSentTo('10.128.0.4:8080,10.128.0.5:8080');
   });
 
   it('sends to nodes where the cluster manager has found host-network pods, and to no other address of theirs', () => {
