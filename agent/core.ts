@@ -114,10 +114,16 @@ const tellOwner =
     const key = `${namespace}/${name}`;
     if (kind === 'Pod' && reason === 'ErrorOpenDefaultPorts') {
       tellPod({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
-    } else if (kind === 'Service' && (reason === 'ExternalAddressInUse' || reason === 'ExternalAddressNotAllowed')) {
+    } else if (kind === 'Service' && isServiceEvent(reason)) {
       tellService({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
     }
   };
+
+/** Of diagnostics: `agent/features/services/`. */
+const SERVICE_EVENTS = ['ExternalAddressInUse', 'ExternalAddressNotAllowed', 'EndpointNotAllowed'] as const;
+
+const isServiceEvent = (reason: string): reason is (typeof SERVICE_EVENTS)[number] =>
+  SERVICE_EVENTS.some((one) => one === reason);
 
 const createAnnotator = ({ settings, inputs, writer, tellPod }: CoreOptions, registry: AttachmentRegistry): Annotator =>
   new Annotator({

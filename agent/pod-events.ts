@@ -31,12 +31,13 @@ export const podEvents =
 
 /**
  * `ExternalAddressInUse`: an older one has the address and port. `ExternalAddressNotAllowed`: it is inside the cluster.
- * `FailedToStartServiceHealthcheck`: load balancers cannot ask this node. `PortClaim`: a process of the node listens where a
+ * `EndpointNotAllowed`: on the default network, it is a pod with a primary one. `FailedToStartServiceHealthcheck`: load balancers cannot ask this node. `PortClaim`: a process of the node listens where a
  * Service is.
  */
 export type ServiceEventReason =
   | 'ExternalAddressInUse'
   | 'ExternalAddressNotAllowed'
+  | 'EndpointNotAllowed'
   | 'FailedToStartServiceHealthcheck'
   | 'PortClaim';
 

@@ -91,7 +91,12 @@ it('makes a table anew that cannot be read', async () => {
   };
   await runner.run({ file: 'nft', args: ['add table inet ovn-udn'] });
   const backend = createNftables({ runner });
+  const before = runner.scripts.length;
   expect((await backend.reconcile(request, signal)).written).toBe(2);
+  // In one transaction: nothing is let through in between.
+  expect(runner.scripts.slice(before).filter((script) => script.includes('delete table'))).toEqual([
+    expect.stringMatching(/delete table inet ovn-udn\nadd table inet ovn-udn\n(.*\n)*add chain/),
+  ]);
   garbled = false;
   expect(await backend.difference(wanted)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { type NftCommand, NftProgram } from './nft-program.ts';
 import { type Operation, operationAt, scriptOf } from './operations.ts';
 import { findingsOf, type PlanInput, planOf } from './plan.ts';
 import { chainsInOtherWords, formsScripts } from './rule-forms.ts';
-import { emptyTable, type TableState } from './table-state.ts';
+import { emptyTable, type TableState, unreadableTable } from './table-state.ts';
 import type { NftItem } from './types.ts';
 import { problemOf } from './wanted-form.ts';
 
@@ -130,14 +130,13 @@ class Nftables implements NftablesBackend {
     if (keys.size > 0) for (const listener of [...this.#listeners]) listener({ cause: 'input', keys });
   }
 
-  /** A table that cannot be read is made anew. */
+  /** A table that cannot be read is made anew, in one transaction: without it everything would pass. */
   async #read(prune: boolean, signal: AbortSignal): Promise<void> {
     try {
       this.#actual = await this.#nft.list(signal);
     } catch (error) {
       if (!prune || !(error instanceof NftError) || error.code !== 'ERR_NFT_LISTING') throw error;
-      await this.#run([{ op: 'delete-table', key: '' }], signal);
-      this.#actual = undefined;
+      this.#actual = unreadableTable();
     }
     this.#isKnown = true;
   }

@@ -58,11 +58,9 @@ const isWritable = (item: NftItem | undefined): boolean => item === undefined ||
 export const planOf = (input: PlanInput): Operation[] => {
   const { actual, wanted, keys, prune } = input;
   if (actual === undefined) return wanted.size === 0 ? [] : planOfNewTable(input, 'add-table');
-  if (keys === 'all' && prune) {
-    if (wanted.size === 0) return [{ op: 'delete-table', key: TABLE_KEY }];
-    // `dormant` cannot be taken away together with other changes, a comment not at all.
-    if (actual.header.length > 0) return planOfNewTable(input, 'delete-table', 'add-table');
-  }
+  if (keys === 'all' && prune && wanted.size === 0) return [{ op: 'delete-table', key: TABLE_KEY }];
+  // `dormant` cannot be taken away together with other changes, a comment not at all.
+  if (prune && actual.header.length > 0) return planOfNewTable(input, 'delete-table', 'add-table');
   return planOfTable({ ...input, actual });
 };
 

@@ -38,3 +38,6 @@ export interface OtherObject {
 }
 
 export const emptyTable = (): TableState => ({ header: [], chains: new Map(), sets: new Map(), others: [] });
+
+/** There is one, of which nothing else is known: it can only be deleted. */
+export const unreadableTable = (): TableState => ({ ...emptyTable(), header: ['unreadable'] });

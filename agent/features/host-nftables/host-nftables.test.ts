@@ -48,6 +48,12 @@ it('in local gateway mode pods leave as the node, and services see which network
   expect(rulesOf(workedCluster({ ...DUAL, mode: 'shared' }), 'ovn-kube-local-gw-masq')).toBeUndefined();
 });
 
+it('nobody gives packets the mark of a network by itself', () => {
+  expect(rulesOf(workedCluster(DUAL), 'udn-network-marks')).toEqual([
+    'oifname != "ovn-k8s-mp*" meta mark 0x00001001-0x00001fff drop',
+  ]);
+});
+
 it('what host-network pods of a network send to ClusterIPs gets its mark, also when the process has closed the connection', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-host-network-pod-services')).toEqual([
     'ct direction reply return',

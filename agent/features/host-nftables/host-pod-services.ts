@@ -3,7 +3,11 @@
  * VRF and the gateway bridge go by. Other processes of the node reach none, and ClusterIPs of the default network are what they are for
  * all processes. OKEP-5193, "Service Access": such pods are restricted to Services of the default network and of their own one, "by
  * iptables/nftables rules added that match on the cgroup".
+ *
+ * CAP_NET_RAW is enough for SO_MARK, and host-network pods have it by default: a packet that comes with the mark of a network took it by
+ * itself. On the way to a management port a packet may come here a second time, by its VRF; those are closed anyhow (`host-isolation`).
  */
+import { MANAGEMENT_LINK_PREFIX } from '../../../api/vrf.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import { NETWORK_PACKET_MARKS } from '../../model/registry/marks.ts';
@@ -14,6 +18,7 @@ import { addressType, chain, ipWord, jump, set } from './text.ts';
 export const hostPodServiceItems = (): NftItem[] => [
   ...FAMILIES.map((family) => set({ name: setName('tenantClusterIps', family), type: addressType(family) })),
   set({ name: NFT_SETS.markHostPods.name, type: 'cgroupsv2', value: 'verdict' }),
+  chain('networkMarks', [`oifname != "${MANAGEMENT_LINK_PREFIX}*" meta mark ${NETWORK_MARKS} drop`]),
   chain('hostPodServices', [
     'ct direction reply return',
     ...FAMILIES.map(

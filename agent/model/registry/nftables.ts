@@ -61,6 +61,11 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'output', priority: -150 },
     purpose: 'the same for what the host sends',
   },
+  networkMarks: {
+    name: 'udn-network-marks',
+    hook: { type: 'filter', hook: 'output', priority: -300 },
+    purpose: 'no process gives its packets the mark of a user-defined network by itself (`SO_MARK`)',
+  },
   hostPodServices: {
     name: 'udn-host-network-pod-services',
     hook: { type: 'route', hook: 'output', priority: -150 },

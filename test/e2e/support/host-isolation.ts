@@ -7,6 +7,7 @@ import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import type { ReachabilityPod } from '../../../sandbox/reachability/types.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { sendByManagementPort, watchDefaultInterface } from './by-management-port.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import {
   type Door,
@@ -94,6 +95,23 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
       const all = doors.map(doorName).sort();
       await eventually(async () => expect(await openDoors(inKubelet(NODE), doors)).toEqual(all));
       await become(() => false);
+    });
+
+    it('is not reached by what all pods of the node have: link-local addresses, groups and broadcasts', async () => {
+      const { stdout } = await cluster().exec(victim, ['ip', '-6', '-o', 'addr', 'show', 'eth0', 'scope', 'link']);
+      const [ipv4, ipv6] = defaultAddresses(await readPod(cluster(), victim)).toSorted(
+        (a, b) => ipFamily(a) - ipFamily(b),
+      );
+      const linkLocal = /inet6 (\S+)\//.exec(stdout)?.[1];
+      if (ipv4 === undefined || ipv6 === undefined || linkLocal === undefined) throw new Error(`no address: ${stdout}`);
+      const seen = await watchDefaultInterface(cluster(), victim);
+      for (const who of ['a process of the node', 'another host-network pod']) {
+        expect(await sendByManagementPort(callers[who] as Run, { ipv4, ipv6, linkLocal }), who).toEqual([]);
+      }
+      // The kubelet may send to the pod's own addresses, and to nothing else there: so the watch does see what comes.
+      const own = ['udp to its IPv4 address', 'udp to its IPv6 address'];
+      expect(await sendByManagementPort(inKubelet(NODE), { ipv4, ipv6, linkLocal })).toEqual(own);
+      await eventually(async () => expect(Object.keys(await seen()).toSorted()).toEqual(own));
     });
 
     it('while one of the default network is', async () => {
