@@ -32,11 +32,12 @@ import {
   nodeLinkAddresses,
   nodeTransitAddresses,
 } from '../api/network-keys.ts';
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../api/pod-links.ts';
 import { FIRST_POD_KEY } from '../cluster-manager/allocation/address-ledger.ts';
 import { FIRST_NODE_ID, LAST_NODE_ID } from '../cluster-manager/allocation/node-allocations.ts';
 import { NETWORK_MANAGER, USAGE_MANAGER } from '../cluster-manager/controllers/network-status.ts';
 import { FIELD_MANAGER } from '../cluster-manager/controllers/types.ts';
-import { ALIAS_PREFIX, DYING_LINK_GROUP, POD_LINK_GROUP } from '../datapath/netlink/pod-interface/marks.ts';
+import { ALIAS_PREFIX } from '../datapath/netlink/pod-interface/marks.ts';
 import { OUR_PROTOCOL } from '../datapath/netlink/route/types.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { MAX_NETWORKS, parseNetworkId, parseNodeId } from '../net/ids.ts';

@@ -12,7 +12,7 @@ import type { CgroupFact } from '../../model/facts.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, jump, set } from '../host-nftables/text.ts';
-import { NEIGHBOUR_RULES, throughDefaultPort } from './default-port.ts';
+import { NEIGHBOUR_RULES, notByPodLinks, throughDefaultPort } from './default-port.ts';
 import { openPortRules } from './open-port-rules.ts';
 
 /** @param kubelet undefined: no host process may start connections */
@@ -23,6 +23,7 @@ export const isolationItems = (kubelet: CgroupFact | undefined): NftItem[] => [
     set({ name: setName('openIcmp', family), type: addressType(family) }),
   ]),
   chain('isolation', [
+    notByPodLinks(),
     ...FAMILIES.flatMap((family) => openPortRules(family, 'accept')),
     ...FAMILIES.flatMap(dropRules),
     throughDefaultPort(),

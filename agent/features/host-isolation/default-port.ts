@@ -7,6 +7,7 @@
 import { MASQUERADE_OFFSETS } from '../../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { gatewayIp } from '../../../api/network.ts';
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { addressAt, type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
@@ -18,6 +19,9 @@ import type { View } from '../../model/view.ts';
 import { addressType, chain, ipWord, jump, set } from '../host-nftables/text.ts';
 import { type LocalNetwork, localNetwork } from '../local-network.ts';
 import { openPortRules } from './open-port-rules.ts';
+
+/** For the hooks `output` and `forward`: nothing is sent or forwarded past Open vSwitch, straight to a pod. */
+export const notByPodLinks = (): string => `oifgroup { ${POD_LINK_GROUP}, ${DYING_LINK_GROUP} } drop`;
 
 /** For the hooks `output` and `forward`: returns what may go there. */
 export const throughDefaultPort = (): string =>

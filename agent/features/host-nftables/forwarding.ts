@@ -10,11 +10,12 @@
  */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import type { BridgeFamily } from '../gateway-bridge/site.ts';
-import { throughDefaultPort } from '../host-isolation/default-port.ts';
+import { notByPodLinks, throughDefaultPort } from '../host-isolation/default-port.ts';
 import { chain, ipWord } from './text.ts';
 
 export const forwardingItems = (families: readonly BridgeFamily[]): NftItem[] => [
   chain('forwarding', [
+    notByPodLinks(),
     throughDefaultPort(),
     'ct state established,related accept',
     'ct status dnat accept',

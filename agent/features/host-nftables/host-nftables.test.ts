@@ -72,6 +72,7 @@ it.each(['shared', 'local'] as const)(
   'nobody begins anything with masquerade addresses by the host, %s mode',
   (mode) => {
     expect(rulesOf(workedCluster({ ...DUAL, mode }), 'udn-forward')).toEqual([
+      'oifgroup { 7693422, 7693423 } drop',
       'oifname "ovn-k8s-mp0" jump udn-default-port',
       'ct state established,related accept',
       'ct status dnat accept',

@@ -2,15 +2,11 @@
  * How we know our own links. Both ends are made in a group of ours (`ip link show group N`): it is part of the creation,
  * so that there is no moment without a mark. The alias, which the kernel takes only later, says whose it is.
  */
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import { type Mac, macFromBytes, macToBytes } from '../../../net/mac.ts';
 import type { Link } from '../link/types.ts';
 
 export const ALIAS_PREFIX = 'ovn-udn:';
-
-/** The three letters "udn" as a number. */
-export const POD_LINK_GROUP = 0x75_64_6e;
-/** Links that are to be deleted, all at once: `Kernel.deleteGroup`. One left behind by a crash goes with the next. */
-export const DYING_LINK_GROUP = POD_LINK_GROUP + 1;
 
 export const isOurs = ({ kind, group, alias }: Link): boolean =>
   kind === 'veth' &&

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DYING_LINK_GROUP } from '../../../api/pod-links.ts';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
 import { PodInterfaceError } from '../errors.ts';
 import { FakeKernel } from '../fake/fake-kernel.ts';
 import type { KernelOp } from '../kernel/types.ts';
-import { DYING_LINK_GROUP } from './marks.ts';
 import { NOTHING, observePod } from './observe.ts';
 import { planPod, type Stage } from './plan.ts';
 import { anyDisturbances, anyPod, type Disturbance } from './random-pods.suite.ts';

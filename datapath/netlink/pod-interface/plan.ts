@@ -1,4 +1,6 @@
 /** What has to be done so that a pod has what it should. Pure. */
+
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import { PodInterfaceError } from '../errors.ts';
@@ -6,7 +8,7 @@ import { type FrameFilter, isFilterCurrent, NO_FILTERS, type ObservedFilters } f
 import type { PodOp } from '../kernel/types.ts';
 import type { Link, LinkChange } from '../link/types.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../route/types.ts';
-import { DYING_LINK_GROUP, hostEndMac, isOurs, POD_LINK_GROUP } from './marks.ts';
+import { hostEndMac, isOurs } from './marks.ts';
 import type { ObservedInterface, ObservedPod } from './observe.ts';
 import { routesOf } from './routes.ts';
 import { MIN_MTU_IPV6, settingsOf } from './settings.ts';

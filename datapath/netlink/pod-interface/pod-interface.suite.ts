@@ -1,12 +1,13 @@
 /** What the interfaces of pods are like, whatever was there before. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { PodInterfaceError } from '../errors.ts';
 import type { Harness } from '../harness.suite.ts';
 import { route } from '../route/types.ts';
-import { hostEndMac, POD_LINK_GROUP } from './marks.ts';
+import { hostEndMac } from './marks.ts';
 import { addressesIn, firstOf, linkIn, namesIn, pairOf, routesIn, stateOf } from './pod-state.suite.ts';
 import { type PodWorld, podWorld } from './pod-world.suite.ts';
 import { anyDisturbances, anyPod } from './random-pods.suite.ts';

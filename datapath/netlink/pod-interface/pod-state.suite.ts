@@ -1,7 +1,9 @@
 /** What the cases of the conformance suite compare. */
+
+import { POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import type { Snapshot } from '../netlink.ts';
-import { hostEndMac, POD_LINK_GROUP } from './marks.ts';
+import { hostEndMac } from './marks.ts';
 import type { PodInterface, PodNetwork } from './types.ts';
 
 /** The first step of making an interface; with another group it is somebody else's. */

@@ -1,12 +1,12 @@
 /** Pods and disturbances at random, from few names and numbers, so that they often meet. */
 import fc from 'fast-check';
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import { type Cidr, cidrFamily, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
 import type { FrameRule } from '../frame-filter/types.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { type Route, route } from '../route/types.ts';
-import { DYING_LINK_GROUP, POD_LINK_GROUP } from './marks.ts';
 import type { PodInterface, PodNetwork } from './types.ts';
 
 export interface Disturbance {

@@ -1,7 +1,8 @@
+import { DYING_LINK_GROUP } from '../../../api/pod-links.ts';
 import { PodInterfaceError } from '../errors.ts';
 import type { Kernel, Netns } from '../kernel/types.ts';
 import type { Link } from '../link/types.ts';
-import { DYING_LINK_GROUP, isOurs } from './marks.ts';
+import { isOurs } from './marks.ts';
 import { arePaired } from './paired.ts';
 import { isNoNetns } from './require-netns.ts';
 import type { PodInterfaceEnd } from './types.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { DYING_LINK_GROUP } from '../../../api/pod-links.ts';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { route } from '../route/types.ts';
-import { DYING_LINK_GROUP } from './marks.ts';
 import { addressesIn, firstOf, linkIn, pairOf, stateOf } from './pod-state.suite.ts';
 import type { PodWorld } from './pod-world.suite.ts';
 import type { PodInterface } from './types.ts';

@@ -7,7 +7,7 @@ import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import type { ReachabilityPod } from '../../../sandbox/reachability/types.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { sendByManagementPort, watchDefaultInterface } from './by-management-port.ts';
+import { sendByLink, watchDefaultInterface } from './by-link.ts';
 import { applyAndWait, readPod } from './cluster.ts';
 import {
   type Door,
@@ -76,6 +76,14 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
     const manifest: ManifestObject = pod(inNamespace, name, NODE, { [OPEN_PORTS]: value });
     await applyAndWait(cluster(), [manifest]);
   };
+  /** The node's end of the victim's default interface. */
+  const hostEnd = async (): Promise<string> => {
+    const { stdout: index } = await cluster().exec(victim, ['cat', '/sys/class/net/eth0/iflink']);
+    const { stdout } = await cluster().node(NODE, ['sh', '-c', 'grep . /sys/class/net/*/ifindex']);
+    const found = new RegExp(`^/sys/class/net/(.*)/ifindex:${index.trim()}$`, 'm').exec(stdout)?.[1];
+    if (found === undefined) throw new Error(`no link ${index} in ${stdout}`);
+    return found;
+  };
   /** By whom, all of them at once. */
   const reached = async (): Promise<Record<string, readonly string[]>> =>
     Object.fromEntries(
@@ -104,13 +112,17 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
       );
       const linkLocal = /inet6 (\S+)\//.exec(stdout)?.[1];
       if (ipv4 === undefined || ipv6 === undefined || linkLocal === undefined) throw new Error(`no address: ${stdout}`);
+      const target = { ipv4, ipv6, linkLocal };
+      const link = await hostEnd();
       const seen = await watchDefaultInterface(cluster(), victim);
       for (const who of ['a process of the node', 'another host-network pod']) {
-        expect(await sendByManagementPort(callers[who] as Run, { ipv4, ipv6, linkLocal }), who).toEqual([]);
+        expect(await sendByLink(callers[who] as Run, 'ovn-k8s-mp0', target), who).toEqual([]);
+        expect(await sendByLink(callers[who] as Run, link, target), who).toEqual([]);
       }
       // The kubelet may send to the pod's own addresses, and to nothing else there: so the watch does see what comes.
       const own = ['udp to its IPv4 address', 'udp to its IPv6 address'];
-      expect(await sendByManagementPort(inKubelet(NODE), { ipv4, ipv6, linkLocal })).toEqual(own);
+      expect(await sendByLink(inKubelet(NODE), 'ovn-k8s-mp0', target)).toEqual(own);
+      expect(await sendByLink(inKubelet(NODE), link, target)).toEqual([]);
       await eventually(async () => expect(Object.keys(await seen()).toSorted()).toEqual(own));
     });
 

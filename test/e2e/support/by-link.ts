@@ -1,6 +1,6 @@
 /**
- * What a process of the node, root's, sends by the management port of the default network: to addresses that every pod of the node
- * has, and by hand what only the kernel says. Each datagram has a name, by which it is found on the pod's interface.
+ * What a process of the node, root's, sends by the management port of the default network, or by the node's end of a pod's interface:
+ * to addresses that every pod of the node has, and by hand what only the kernel says. Each datagram has a name, by which it is found on the pod's interface.
  */
 import { z } from 'zod';
 import type { Sandbox } from '../../../sandbox/index.ts';
@@ -14,7 +14,7 @@ export interface Target {
   readonly linkLocal: string;
 }
 
-const SEEN = '/tmp/seen-by-management-port';
+const SEEN = '/tmp/seen-by-link';
 const seenSchema = z.record(z.string(), z.int());
 
 /** Watches `eth0` of a pod until it ends. @returns how often each name has come so far */
@@ -27,8 +27,12 @@ export const watchDefaultInterface = async (
 };
 
 /** @returns the names of those that the kernel took, sorted; it also takes what Open vSwitch or OVN drops */
-export const sendByManagementPort = async (run: Run, { ipv4, ipv6, linkLocal }: Target): Promise<readonly string[]> => {
-  const { stdout } = await run(['python3', '-c', SEND, 'ovn-k8s-mp0', ipv4, ipv6, linkLocal]);
+export const sendByLink = async (
+  run: Run,
+  link: string,
+  { ipv4, ipv6, linkLocal }: Target,
+): Promise<readonly string[]> => {
+  const { stdout } = await run(['python3', '-c', SEND, link, ipv4, ipv6, linkLocal]);
   return z.array(z.string()).parse(JSON.parse(stdout)).toSorted();
 };
 
@@ -63,7 +67,7 @@ def send(name, sock, *to):
         for _ in range(3):
             sock.sendto(b'<<%s>>' % name.encode(), *to)
         taken.append(name)
-    except PermissionError:
+    except OSError:
         pass
 def udp4(name, address):
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -80,7 +84,7 @@ def icmp6(name, kind, address):
     try:
         sock.sendto(message, (address, 0, 0, index))
         taken.append(name)
-    except PermissionError:
+    except OSError:
         pass
 network = ipaddress.ip_interface(ipv4 + '/23').network
 udp4('udp to its IPv4 address', ipv4)
