@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { byName } from '../../ovsdb/desired/types.ts';
 import { ItemStore } from './item-store.ts';
 
 interface Item {
@@ -7,7 +8,7 @@ interface Item {
   readonly value: number;
 }
 
-const store = (onDirty = (): void => undefined): ItemStore<Item> => new ItemStore(({ key }) => key, onDirty);
+const store = (onDirty = (): void => undefined): ItemStore<Item> => new ItemStore(({ key }) => key, onDirty, byName);
 
 it('knows what is wanted, and what of it changed since it was asked', () => {
   let told = 0;
@@ -60,4 +61,15 @@ it('what is wanted in the end depends on the last word of each owner alone', () 
       expect(mirror).toEqual(fresh.wanted);
     }),
   );
+});
+
+it('of several owners the first in the order has its way, whatever their names are', () => {
+  const items = new ItemStore<Item>(
+    ({ key }) => key,
+    () => undefined,
+    (a, b) => byName(b, a),
+  );
+  items.set('a', [{ key: 'x', value: 1 }]);
+  items.set('b', [{ key: 'x', value: 2 }]);
+  expect([items.wanted.get('x')?.value, items.ownersOf('x')]).toEqual([2, ['b', 'a']]);
 });

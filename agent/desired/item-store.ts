@@ -1,20 +1,23 @@
 /**
- * What is wanted of a place, by key. Several owners may want the same thing: the first in the order of their names has its
- * way, and when it lets go the next one has, without a gap.
+ * What is wanted of a place, by key. Several owners may want the same thing: the first in the order of owners has its way, and
+ * when it lets go the next one has, without a gap.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { byName, type OwnerOrder } from '../../ovsdb/desired/types.ts';
 import type { ItemSink } from './engine.ts';
 
 export class ItemStore<Item> implements ItemSink<Item> {
   readonly #keyOf: (item: Item) => string;
   readonly #onDirty: () => void;
+  readonly #order: OwnerOrder;
   readonly #owned = new Map<string, ReadonlyMap<string, Item>>();
   readonly #claims = new Map<string, Map<string, Item>>();
   readonly #wanted = new Map<string, Item>();
   #dirty = new Set<string>();
 
-  /** @param onDirty called whenever something else is wanted */
-  constructor(keyOf: (item: Item) => string, onDirty: () => void) {
+  /** @param onDirty called whenever something else is wanted @param order which of several owners of one key has its way */
+  constructor(keyOf: (item: Item) => string, onDirty: () => void, order: OwnerOrder = byName) {
+    this.#order = order;
     this.#keyOf = keyOf;
     this.#onDirty = onDirty;
   }
@@ -45,7 +48,7 @@ export class ItemStore<Item> implements ItemSink<Item> {
 
   /** Who wants a thing, the one that has its way first. */
   ownersOf(key: string): readonly string[] {
-    return [...(this.#claims.get(key)?.keys() ?? [])].sort();
+    return [...(this.#claims.get(key)?.keys() ?? [])].sort(this.#order);
   }
 
   set(owner: string, items: readonly Item[]): void {
@@ -82,7 +85,7 @@ export class ItemStore<Item> implements ItemSink<Item> {
 
   #settle(key: string): void {
     const claims = this.#claims.get(key);
-    const winner = claims === undefined ? undefined : claims.get(smallest(claims.keys()));
+    const winner = claims === undefined ? undefined : claims.get(firstOf(claims.keys(), this.#order));
     if (isDeepStrictEqual(this.#wanted.get(key), winner)) return;
     if (winner === undefined) this.#wanted.delete(key);
     else this.#wanted.set(key, winner);
@@ -91,8 +94,8 @@ export class ItemStore<Item> implements ItemSink<Item> {
   }
 }
 
-const smallest = (texts: Iterable<string>): string => {
+const firstOf = (owners: Iterable<string>, order: OwnerOrder): string => {
   let found: string | undefined;
-  for (const text of texts) if (found === undefined || text < found) found = text;
+  for (const owner of owners) if (found === undefined || order(owner, found) < 0) found = owner;
   return found ?? '';
 };

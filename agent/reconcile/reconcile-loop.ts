@@ -5,6 +5,7 @@
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { ItemStore } from '../desired/item-store.ts';
+import { compareOwners } from '../features/owner-order.ts';
 import { KeyRetries, spread } from './key-retries.ts';
 import { LoopProgress, type QueueState } from './loop-progress.ts';
 
@@ -86,7 +87,7 @@ export class ReconcileLoop<Item> {
   constructor(options: ReconcileLoopOptions<Item>) {
     this.#options = options;
     this.#progress = new LoopProgress(options.clock);
-    this.store = new ItemStore(options.keyOf, () => this.#schedule());
+    this.store = new ItemStore(options.keyOf, () => this.#schedule(), compareOwners);
     this.#retries = new KeyRetries({
       clock: options.clock,
       firstMs: FIRST_RETRY_MS,

@@ -6,7 +6,9 @@ import { hostItemKey } from '../../datapath/host/types.ts';
 import { formatTable } from '../../datapath/nftables/format.ts';
 import { nftItemKey } from '../../datapath/nftables/types.ts';
 import { bridgeItemKey } from '../../datapath/openflow/types.ts';
-import type { AnyFragment, AnyMember, AnyPatch, DesiredElement, DesiredValue } from '../../ovsdb/desired/types.ts';
+import { DesiredRows } from '../../ovsdb/desired/desired-rows.ts';
+import type { AnyMember, AnyPatch, DesiredElement, DesiredValue } from '../../ovsdb/desired/types.ts';
+import { compareOwners, objectOfOwner } from '../features/owner-order.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import { OWNER_KEY } from '../model/ownership.ts';
 import { type HostDocument, hostDocument } from './host-document.ts';
@@ -43,16 +45,20 @@ export const renderDocument = (
   diagnostics: ReadonlyMap<string, readonly Diagnostic[]>,
 ): RenderDocument => {
   const flows = firstOfEach(sinks.openflow.all(), bridgeItemKey);
+  const northbound = together(sinks.northbound);
+  const southbound = together(sinks.southbound);
+  const openvswitch = together(sinks.openvswitch);
+  const lost = [northbound, southbound, openvswitch].flatMap(shadows);
   return {
-    northbound: tablesOf(sinks.northbound),
-    southbound: tablesOf(sinks.southbound),
-    openvswitch: tablesOf(sinks.openvswitch),
+    northbound: tablesOf(northbound),
+    southbound: tablesOf(southbound),
+    openvswitch: tablesOf(openvswitch),
     openflow: openflowDocument(flows),
     openflowGroups: groupsDocument(flows),
     noFlood: noFloodDocument(flows),
     ...hostDocument(firstOfEach(sinks.host.all(), hostItemKey)),
     nftables: formatTable(firstOfEach(sinks.nftables.all(), nftItemKey)),
-    diagnostics: sortBy([...diagnostics.values()].flat(), ({ object, message }) => `${object} ${message}`),
+    diagnostics: sortBy([...diagnostics.values(), lost].flat(), ({ object, message }) => `${object} ${message}`),
   };
 };
 
@@ -68,21 +74,34 @@ interface DraftRow {
   readonly columns: Map<string, DesiredValue>;
 }
 
-const tablesOf = <DB>(sink: MemorySink<DB>): DocumentTables => {
+const tablesOf = (desired: DesiredRows): DocumentTables => {
   const rows = new Map<string, DraftRow>();
-  const fragments = sortBy([...sink.fragments], ([owner]) => owner).map(([, fragment]) => fragment as AnyFragment);
-  for (const { rows: wanted = [] } of fragments) {
-    for (const { table, key, columns } of wanted) {
-      if (!rows.has(key)) rows.set(key, { table, columns: new Map(Object.entries(withOwner(key, table, columns))) });
-    }
+  for (const { table, key, columns } of desired.rows()) {
+    rows.set(key, { table, columns: new Map(Object.entries(withOwner(key, table, columns))) });
   }
-  for (const { patches = [] } of fragments) for (const patch of patches) addPatch(rows, patch);
-  addMembers(
-    rows,
-    fragments.flatMap(({ members = [] }) => members),
-  );
+  const targets = [...desired.units()].flatMap((unit) => (unit.kind === 'patch' ? [unit.target] : []));
+  // Of two patches of one value the first counts.
+  for (const patch of targets.flatMap((target) => desired.patches(target).toReversed())) addPatch(rows, patch);
+  addMembers(rows, [...desired.members.all()]);
   return byTable(rows);
 };
+
+/** The sink's fragments together, as the agent puts them together. */
+const together = <DB>({ fragments }: MemorySink<DB>): DesiredRows => {
+  const desired = new DesiredRows<DB>(compareOwners);
+  for (const [owner, fragment] of fragments) desired.set(owner, fragment);
+  return desired as unknown as DesiredRows;
+};
+
+/** Two want a row, each otherwise: who loses is told. */
+const shadows = (desired: DesiredRows): Diagnostic[] =>
+  [...desired.owners()].flatMap((owner) =>
+    [...desired.shadowedKeys(owner)].map((key) => ({
+      object: objectOfOwner(owner),
+      severity: 'error' as const,
+      message: `the row ${key} is that of ${objectOfOwner(desired.rowOwners(key)[0] ?? '')}`,
+    })),
+  );
 
 /** Tables without `external_ids` carry no mark; their rows are recognised by their unique columns. */
 const withOwner = (

@@ -7,6 +7,7 @@ import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { FragmentSink, ItemSink, Sinks } from '../desired/engine.ts';
+import { compareOwners } from '../features/owner-order.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { NodePortItem } from '../model/node-ports.ts';
 
@@ -35,7 +36,7 @@ export class MemoryItems<Item> implements ItemSink<Item> {
 
   /** Of all owners, by owner. */
   all(): Item[] {
-    return [...this.#items.keys()].sort().flatMap((owner) => this.#items.get(owner) ?? []);
+    return [...this.#items.keys()].sort(compareOwners).flatMap((owner) => this.#items.get(owner) ?? []);
   }
 }
 

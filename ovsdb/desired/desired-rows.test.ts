@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OvnNorthbound } from '../models/ovn-northbound.gen.ts';
 import { DesiredRows } from './desired-rows.ts';
@@ -119,5 +120,105 @@ describe('DesiredRows', () => {
     expect(changesOf(() => desired.set('a', member('y')))).toHaveLength(2);
     expect(desired.hasForeignTargets('Port_Group')).toBe(true);
     expect(desired.hasForeignTargets('Logical_Switch')).toBe(false);
+  });
+});
+
+describe('a fragment whose row loses', () => {
+  const red = (tag: string, row: string): Fragment => ({
+    rows: [{ table: 'Logical_Switch_Port', key: 'p', columns: { name: 'p', type: tag } }],
+    members: [{ table: 'Logical_Switch', row, column: 'ports', value: rowRef('p') }],
+  });
+
+  it('puts no row of another owner anywhere, and has its own in its place when the winner goes', () => {
+    desired.set('b', red('pod', 'inside'));
+    expect(changesOf(() => desired.set('a', red('localnet', 'outside')))).toContain(
+      'b: member Logical_Switch inside ports p',
+    );
+    expect(desired.members.get('inside', 'ports', 'p')).toBeUndefined();
+    expect(desired.members.ownersOf('outside', 'ports', 'p')).toEqual(['a']);
+    expect([...desired.referrers('p')]).toEqual(red('', 'outside').members);
+    expect(changesOf(() => desired.delete('a'))).toContain('b: member Logical_Switch inside ports p');
+    expect(desired.members.ownersOf('inside', 'ports', 'p')).toEqual(['b']);
+    desired.set('a', red('localnet', 'outside'));
+    desired.delete('b');
+    desired.delete('a');
+    expect([...desired.units(), ...desired.referrers('p')]).toEqual([]);
+  });
+
+  it('adds nothing to a row that it wanted otherwise', () => {
+    const join = (by: string, added: string): Fragment => ({
+      rows: [{ table: 'Logical_Switch', key: 'join', columns: { name: 'join', other_config: { by } } }],
+      members: [{ table: 'Logical_Switch', row: 'join', column: 'ports', value: rowRef(added) }],
+    });
+    desired.set('b', join('b', 'x'));
+    desired.set('a', join('a', 'y'));
+    expect([...desired.members.of('join', 'ports')].map(({ value }) => value)).toEqual([rowRef('y')]);
+  });
+
+  it('loses by the order of owners, whatever their names are', () => {
+    const rank = (owner: string): number => (owner.startsWith('z') ? 0 : 1);
+    const ordered = new DesiredRows<OvnNorthbound>((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    ordered.set('pod', red('pod', 'inside'));
+    ordered.set('zone', red('localnet', 'outside'));
+    expect(ordered.rowOwners('p')).toEqual(['zone']);
+    expect([...ordered.shadowedKeys('pod')]).toEqual(['p']);
+    expect(ordered.members.hasTarget('inside')).toBe(false);
+  });
+
+  it('has what it may have at every moment, and who follows the changes knows all of it', () => {
+    const key = fc.constantFrom('p', 'q', 's');
+    const wish = fc.record({
+      rows: fc.array(
+        fc.record({
+          table: fc.constant('Logical_Switch' as const),
+          key,
+          columns: fc.record({ name: fc.constantFrom('1', '2') }),
+        }),
+        { maxLength: 2 },
+      ),
+      members: fc.array(
+        fc.record({
+          table: fc.constant('Logical_Switch' as const),
+          row: key,
+          column: fc.constant('ports' as const),
+          value: key.map(rowRef),
+        }),
+        { maxLength: 3 },
+      ),
+    });
+    const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.option(wish, { nil: undefined })), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(steps, (all) => {
+        const rows = new DesiredRows<OvnNorthbound>();
+        const mirror = new Set<string>();
+        rows.onChange(({ unit }) => {
+          if (unit.kind !== 'member') return;
+          const isThere = rows.members.get(unit.target, unit.column, unit.element) !== undefined;
+          if (isThere) mirror.add(unitId(unit));
+          else mirror.delete(unitId(unit));
+        });
+        const last = new Map<string, Fragment>();
+        for (const [owner, fragment] of all) {
+          if (fragment === undefined) rows.delete(owner);
+          else rows.set(owner, fragment);
+          last.set(owner, fragment ?? {});
+        }
+        const allowed = [...last].flatMap(([owner, { members = [] }]) =>
+          members.flatMap(({ row, value }) => {
+            const lost = rows.shadowedKeys(owner);
+            const element = (value as { ref: string }).ref;
+            return lost.has(row as string) || lost.has(element)
+              ? []
+              : [`member\nLogical_Switch\n${row}\nports\n${element}`];
+          }),
+        );
+        const held = [...rows.units()].filter(({ kind }) => kind === 'member').map(unitId);
+        expect(held.sort()).toEqual([...new Set(allowed)].sort());
+        expect([...mirror].sort()).toEqual(held);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

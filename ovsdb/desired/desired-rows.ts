@@ -10,7 +10,17 @@ import { MemberSets, memberAddress } from './store/member-sets.ts';
 import { MultiMap } from './store/multi-map.ts';
 import { referencesIn, referredKeys } from './store/references.ts';
 import { samePatch, sameRow } from './store/same.ts';
-import type { AnyDesiredRow, AnyFragment, AnyMember, AnyPatch, DesiredElement, DesiredFragment } from './types.ts';
+import { Withheld } from './store/withheld.ts';
+import {
+  type AnyDesiredRow,
+  type AnyFragment,
+  type AnyMember,
+  type AnyPatch,
+  byName,
+  type DesiredElement,
+  type DesiredFragment,
+  type OwnerOrder,
+} from './types.ts';
 import { type Unit, unitId } from './unit.ts';
 
 /** A unit that is wanted otherwise than before, and the owner who wants it so. */
@@ -26,18 +36,27 @@ export type Referrer = AnyDesiredRow | AnyMember;
 
 /** What owners want of a database. Nothing is checked here: what cannot be is the owner's status with the reconciler. */
 export class DesiredRows<DB = Tables> {
-  readonly members = new MemberSets();
+  /** Without those that are withheld: a fragment whose row loses puts no other row in its place. */
+  readonly members: MemberSets;
+  readonly #order: OwnerOrder;
   readonly #fragments = new Map<string, AnyFragment>();
   readonly #rows = new Map<string, Claims<AnyDesiredRow>>();
   readonly #patches = new Map<TargetId, Claims<AnyPatch>>();
   readonly #referrers = new MultiMap<Referrer>();
   /** Owner → the keys of its rows that are not written as it wants them, because another owner wins. */
   readonly #shadowed = new Map<string, Set<string>>();
+  readonly #withheld = new Withheld();
   /** Tables with rows that are not addressed by a key. A table stays, once it is there. */
   readonly #foreignTables = new Set<string>();
   readonly #changes = new Listeners<DesiredChange>();
   readonly #shadows = new Listeners<string>();
   readonly #releases = new Listeners<string>();
+
+  /** @param order which of several owners of one row wins */
+  constructor(order: OwnerOrder = byName) {
+    this.#order = order;
+    this.members = new MemberSets(order);
+  }
 
   /** Replaces what `owner` wanted before. Of several rows with one key in a fragment the last counts. */
   set(owner: string, fragment: DesiredFragment<DB>): void {
@@ -177,7 +196,7 @@ export class DesiredRows<DB = Tables> {
     if (before !== undefined) for (const target of referredKeys(before)) this.#referrers.delete(target, before);
     if (after !== undefined) for (const target of referredKeys(after)) this.#referrers.add(target, after);
     const oldClaims = this.#rows.get(key);
-    const claims = withClaim(oldClaims, owner, after);
+    const claims = withClaim(oldClaims, owner, after, this.#order);
     if (claims === undefined) this.#rows.delete(key);
     else this.#rows.set(key, claims);
     this.#updateShadows(key, claimList(oldClaims), claimList(claims));
@@ -242,17 +261,34 @@ export class DesiredRows<DB = Tables> {
     else keys.delete(key);
     if (keys.size === 0) this.#shadowed.delete(owner);
     else this.#shadowed.set(owner, keys);
+    for (const member of this.#fragments.get(owner)?.members ?? []) this.#settleMember(owner, member);
     this.#shadows.emit(owner);
+  }
+
+  /** A member of a row that another owner has its way with would be of the other's row. */
+  #isBarred(owner: string, { row, value }: AnyMember): boolean {
+    const keys = this.#shadowed.get(owner);
+    if (keys === undefined) return false;
+    return (isRowRef(value) && keys.has(value.ref)) || (typeof row === 'string' && keys.has(row));
+  }
+
+  #settleMember(owner: string, member: AnyMember): void {
+    const isBarred = this.#isBarred(owner, member);
+    if (this.#withheld.set(owner, memberId(member), isBarred)) this.#claimMember(owner, member, !isBarred);
   }
 
   #replaceMembers(owner: string, before: readonly AnyMember[], after: readonly AnyMember[]): readonly AnyMember[] {
     const old = new Map(before.map((member) => [memberId(member), member]));
     const wanted = new Map(after.map((member) => [memberId(member), member]));
-    for (const [id, member] of old) if (!wanted.has(id)) this.#claimMember(owner, member, false);
+    for (const [id, member] of old) {
+      if (wanted.has(id)) continue;
+      if (!this.#withheld.set(owner, id, false)) this.#claimMember(owner, member, false);
+    }
     return [...wanted].map(([id, member]) => {
       const known = old.get(id);
       if (known !== undefined) return known;
-      this.#claimMember(owner, member, true);
+      if (this.#isBarred(owner, member)) this.#withheld.set(owner, id, true);
+      else this.#claimMember(owner, member, true);
       return member;
     });
   }
@@ -283,7 +319,7 @@ export class DesiredRows<DB = Tables> {
   }
 
   #claimPatch(owner: string, target: TargetId, table: string, patch: AnyPatch | undefined): void {
-    const claims = withClaim(this.#patches.get(target), owner, patch);
+    const claims = withClaim(this.#patches.get(target), owner, patch, this.#order);
     this.#foreignTables.add(table);
     if (claims === undefined) this.#patches.delete(target);
     else this.#patches.set(target, claims);

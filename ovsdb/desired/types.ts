@@ -146,3 +146,9 @@ export interface AnyFragment {
   readonly members?: readonly AnyMember[];
   readonly patches?: readonly AnyPatch[];
 }
+
+/** Which of two owners wins: negative for `a`. Total, and zero only for one owner. */
+export type OwnerOrder = (a: string, b: string) => number;
+
+/** Code units, as everywhere: no locale decides who wins. */
+export const byName: OwnerOrder = (a, b) => (a < b ? -1 : a > b ? 1 : 0);

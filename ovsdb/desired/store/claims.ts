@@ -1,7 +1,9 @@
 /**
- * Who wants the same thing. Of several owners of one row the one whose name sorts first wins: the order is total, does
+ * Who wants the same thing. Of several owners of one row the first in the order of owners wins: the order is total, does
  * not depend on who came first, and when the winner leaves the next one is there already.
  */
+import type { OwnerOrder } from '../types.ts';
+
 export interface Claim<T> {
   readonly owner: string;
   readonly value: T;
@@ -22,11 +24,12 @@ export const withClaim = <T>(
   claims: Claims<T> | undefined,
   owner: string,
   value: T | undefined,
+  order: OwnerOrder,
 ): Claims<T> | undefined => {
   const others = claimList(claims).filter((claim) => claim.owner !== owner);
   if (value !== undefined) others.push({ owner, value });
   if (others.length < 2) return others[0];
-  return others.sort((a, b) => (a.owner < b.owner ? -1 : 1));
+  return others.sort((a, b) => order(a.owner, b.owner));
 };
 
 const isList = <T>(claims: Claims<T>): claims is readonly Claim<T>[] => Array.isArray(claims);

@@ -1,18 +1,23 @@
 /** The members of set columns and who contributes them. Adding one costs the same however many there are. */
 import { type ElementId, elementId, type TargetId, targetId } from '../identity.ts';
-import type { AnyMember } from '../types.ts';
+import type { AnyMember, OwnerOrder } from '../types.ts';
 import { type Claims, claimList, winnerOf, withClaim } from './claims.ts';
 
 type Elements = Map<ElementId, Claims<AnyMember>>;
 
 export class MemberSets {
+  readonly #order: OwnerOrder;
   readonly #targets = new Map<TargetId, Map<string, Elements>>();
+
+  constructor(order: OwnerOrder) {
+    this.#order = order;
+  }
 
   /** @param member undefined: `owner` no longer contributes the element */
   set(owner: string, at: MemberAddress, member: AnyMember | undefined): void {
     const elements = this.#elements(at, member !== undefined);
     if (elements === undefined) return;
-    const claims = withClaim(elements.get(at.element), owner, member);
+    const claims = withClaim(elements.get(at.element), owner, member, this.#order);
     if (claims !== undefined) elements.set(at.element, claims);
     else if (elements.delete(at.element) && elements.size === 0) this.#drop(at);
   }
