@@ -106,6 +106,27 @@ export const cudnOfNetworkName = (network: string): string | undefined =>
 export const networkPrefix = (network: string): string =>
   network === DEFAULT_NETWORK_NAME ? '' : `${dotted(network)}_`;
 
+/**
+ * What names of a network's OVN rows begin with, up to their last `_`; the rest of a name has none. Two networks that have no
+ * beginning in common have no name in common, whatever nodes are called. With networks `red` and `ext_red` the external switch
+ * of the one would be the node's switch of the other.
+ */
+export const rowNameStems = (network: string): readonly string[] => {
+  const prefix = networkPrefix(network);
+  return [
+    prefix,
+    ...['ext_', 'GR_'].map((kind) => `${kind}${prefix}`),
+    ...['transit_', 'ovn_cluster_', 'ovn_layer2_'].map((kind) => `${prefix}${kind}`),
+  ];
+};
+
+/** Why a node's OVN rows would have names of other rows, where its name is to blame. */
+export const refusalOfNodeName = (node: string): string | undefined => {
+  if (node === 'join') return 'its switches would be the join switches of the networks';
+  const kind = ['rtots-', 'tstor-'].find((one) => node.startsWith(one));
+  return kind && `with ${kind} the names of ports to transit switches begin`;
+};
+
 /** Prefix of the names of a NAD's pod ports: `namespace1/blue-net` → `namespace1.blue.net_`. */
 export const nadPrefix = (key: string): string => (key === DEFAULT_NETWORK_NAME ? '' : `${dotted(key)}_`);
 

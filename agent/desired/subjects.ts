@@ -60,6 +60,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'service':
       return [{ kind: 'service', value: { service: id } }];
     case 'nodeSubnets':
+    case 'networkPrefix':
     case 'nad':
     case 'primaryNad':
     case 'namespace':

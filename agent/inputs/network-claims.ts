@@ -3,7 +3,7 @@
  * the API say otherwise all the same, the oldest network has it and the others are left out, because two networks in one
  * datapath would be one network.
  */
-import { DEFAULT_NETWORK_NAME, networkPrefix } from '../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, rowNameStems } from '../../api/names.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
 import { networkDatapathKey } from '../../api/network-keys.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
@@ -62,6 +62,6 @@ export class NetworkClaims {
 /** A network without keys of its own has a datapath whose key derives from its id. */
 const claimedBy = ({ network, keys: { id, tunnelKeys } }: NetworkClaim): string[] => [
   `id ${id}`,
-  `prefix ${networkPrefix(network)}`,
+  ...rowNameStems(network).map((stem) => `names ${stem}`),
   ...new Set([networkDatapathKey(id), ...tunnelKeys].map((key) => `key ${key}`)),
 ];

@@ -4,6 +4,7 @@
  * NAD changes the network of another.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { networkPrefix } from '../../api/names.ts';
 import { sameNetwork } from '../../api/net-conf.ts';
 import { networkOfNetConf } from '../../api/network.ts';
 import type { FactStore } from '../model/fact-store.ts';
@@ -81,7 +82,9 @@ export class NetworkIndex {
       id: first.keys.id,
       tunnelKeys: first.keys.tunnelKeys,
     };
-    this.#facts.set('network', name, rival === undefined ? network : undefined);
+    const counts = rival === undefined && network !== undefined;
+    this.#facts.set('network', name, counts ? network : undefined);
+    this.#setPrefix(name, counts);
     this.#note(name, first?.createdAt);
     for (const nad of this.#byNetwork.get(name)?.values() ?? []) {
       const agrees = first === undefined || sameNetwork(nad.conf, first.conf);
@@ -90,6 +93,13 @@ export class NetworkIndex {
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
       tell(this.#mismatches, nad, agrees ? rival && shared : mismatch);
     }
+  }
+
+  /** Of two networks with one prefix only the one that counts takes it away. */
+  #setPrefix(network: string, counts: boolean): void {
+    const prefix = networkPrefix(network);
+    if (counts) this.#facts.set('networkPrefix', prefix, network);
+    else if (this.#facts.get('networkPrefix', prefix) === network) this.#facts.set('networkPrefix', prefix, undefined);
   }
 
   #note(network: string, createdAt: string | undefined): void {

@@ -92,6 +92,8 @@ export interface PodFact {
   readonly lost?: ReadonlySet<string> | undefined;
   /** By NAD key: why what its annotation says there is not in `networks`. */
   readonly refused?: ReadonlyMap<string, string> | undefined;
+  /** Why it gets no port: its annotation has what is no pod's, or its name is that of other rows. */
+  readonly barred?: string | undefined;
 }
 
 /** Whether the default network is only for the infrastructure to this pod: it has a primary network. */
@@ -181,6 +183,8 @@ export interface Facts {
   readonly nodeSubnets: readonly Cidr[];
   /** By network name. */
   readonly network: NetworkFact;
+  /** By what names of its OVN rows begin with (`networkPrefix`): the network's name. */
+  readonly networkPrefix: string;
   /** By NAD key: the network's name. */
   readonly nad: string;
   /** By namespace. */

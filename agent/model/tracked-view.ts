@@ -104,6 +104,10 @@ export class TrackedView implements View {
     return this.#value('network', name);
   }
 
+  networkWithPrefix(prefix: string): string | undefined {
+    return this.#value('networkPrefix', prefix);
+  }
+
   networkOfNad(nadKey: string): NetworkFact | undefined {
     const network = this.#value('nad', nadKey);
     return network === undefined ? undefined : this.network(network);

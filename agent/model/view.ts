@@ -57,6 +57,8 @@ export interface View extends LocalSettings {
   /** Empty until the cluster manager has given them. */
   nodeSubnets(node: string, network: string): readonly Cidr[];
   network(name: string): NetworkFact | undefined;
+  /** The network whose rows have names that begin so, see `networkPrefix`. */
+  networkWithPrefix(prefix: string): string | undefined;
   /** The network that a NAD is about, once both are known. */
   networkOfNad(nadKey: string): NetworkFact | undefined;
   namespace(name: string): NamespaceFact | undefined;

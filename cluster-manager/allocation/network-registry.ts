@@ -336,8 +336,7 @@ export class NetworkRegistry {
   }
 
   #passOnRowNames(name: string): NetworkChange[] {
-    const next = this.#rowNames.release(name);
-    return next === undefined ? [] : this.#refresh(next).change;
+    return this.#rowNames.release(name).flatMap((next) => this.#refresh(next).change);
   }
 
   /** What became free goes to those who wait for it. */

@@ -1,38 +1,50 @@
 /**
- * Who has the names of OVN rows: `a.b` and `a-b` are two networks whose rows would have the same ones. The first keeps them
- * for itself. No I/O and no clock.
+ * Who has the names of OVN rows: `a.b` and `a-b` are two networks whose rows would have the same ones, and so are `red` and
+ * `ext_red`. The first keeps them for itself. No I/O and no clock.
  */
-import { networkPrefix } from '../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, rowNameStems } from '../../api/names.ts';
 import { addTo, removeFrom, type StringSets } from './string-sets.ts';
 
 export class RowNames {
-  /** Prefix of the names → network. */
+  /** What names begin with → network. */
   readonly #holders = new Map<string, string>();
-  /** Prefix → networks that would have it, too. */
+  /** What names begin with → networks that would have it, too. */
   readonly #waiting: StringSets = new Map();
 
+  constructor() {
+    this.claim(DEFAULT_NETWORK_NAME);
+  }
+
   isTaken(network: string): boolean {
-    return (this.#holders.get(networkPrefix(network)) ?? network) !== network;
+    return this.#rivalOf(network) !== undefined;
   }
 
   /** @throws Error when another network has them; then this one waits */
   claim(network: string): void {
-    const prefix = networkPrefix(network);
-    const holder = this.#holders.get(prefix) ?? network;
-    if (holder !== network) {
-      addTo(this.#waiting, prefix, network);
-      throw new Error(`its OVN rows would have the same names as those of network ${holder}`);
+    const stems = rowNameStems(network);
+    const rival = this.#rivalOf(network);
+    if (rival !== undefined) {
+      for (const stem of stems) addTo(this.#waiting, stem, network);
+      throw new Error(`its OVN rows would have the same names as those of network ${rival}`);
     }
-    removeFrom(this.#waiting, prefix, network);
-    this.#holders.set(prefix, network);
+    for (const stem of stems) {
+      removeFrom(this.#waiting, stem, network);
+      this.#holders.set(stem, network);
+    }
   }
 
-  /** The network is gone, and waits no more. @returns who may have them now */
-  release(network: string): string | undefined {
-    const prefix = networkPrefix(network);
-    removeFrom(this.#waiting, prefix, network);
-    if (this.#holders.get(prefix) !== network) return undefined;
-    this.#holders.delete(prefix);
-    return this.#waiting.get(prefix)?.values().next().value;
+  /** The network is gone, and waits no more. @returns who may have them now, first come first */
+  release(network: string): readonly string[] {
+    const free = rowNameStems(network).filter((stem) => {
+      removeFrom(this.#waiting, stem, network);
+      return this.#holders.get(stem) === network && this.#holders.delete(stem);
+    });
+    return [...new Set(free.flatMap((stem) => [...(this.#waiting.get(stem) ?? [])]))];
+  }
+
+  #rivalOf(network: string): string | undefined {
+    return rowNameStems(network)
+      .map((stem) => this.#holders.get(stem))
+      .find((holder) => holder !== undefined && holder !== network);
   }
 }
