@@ -112,7 +112,7 @@ const tellOwner =
   (object, reason, message) => {
     const [kind, namespace = '', name = ''] = object.split('/');
     const key = `${namespace}/${name}`;
-    if (kind === 'Pod' && reason === 'ErrorOpenDefaultPorts') {
+    if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
       tellPod({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {
       tellService({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);

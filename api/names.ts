@@ -127,6 +127,12 @@ export const refusalOfNodeName = (node: string): string | undefined => {
   return kind && `with ${kind} the names of ports to transit switches begin`;
 };
 
+/** Why no gateway bridge may have a name: with `<bridge>_` the names of its localnet ports begin. */
+export const refusalOfBridgeName = (bridge: string): string | undefined => {
+  const [kind] = /^(rtos|stor|k8s|rtoj|jtor|rtoe|etor|rtotr|trtor|trtos|stotr)-/.exec(bridge) ?? [];
+  return kind && `with ${kind} the names of routers' and switches' ports begin`;
+};
+
 /** Prefix of the names of a NAD's pod ports: `namespace1/blue-net` → `namespace1.blue.net_`. */
 export const nadPrefix = (key: string): string => (key === DEFAULT_NETWORK_NAME ? '' : `${dotted(key)}_`);
 

@@ -91,7 +91,9 @@ export class Annotator {
       void this.#reset(wanted.pod, wanted.pod.unreadable);
       return;
     }
-    const { networks, lost, refused } = wanted.pod;
+    const { networks, lost, refused, barred } = wanted.pod;
+    // What its annotation says stays, for people to see; it is told by who has refused it.
+    if (barred !== undefined) return;
     const lacking = ofNode(wanted).filter(({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true);
     for (const message of refused?.values() ?? [])
       this.#options.onProblem({ ...problemOf(wanted), reason: 'conflict', message });

@@ -87,6 +87,7 @@ const notAddressed = (key: string, found: PodAttachments | undefined): CniError 
   const lacking = (found?.attachments ?? []).filter(({ nadKey }) => found?.pod.networks.has(nadKey) === false);
   const details =
     found?.pod.unreadable ??
+    found?.pod.barred ??
     found?.waitingFor ??
     lacking
       .map(

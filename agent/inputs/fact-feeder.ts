@@ -38,12 +38,14 @@ export interface FactFeeder {
 export const feedFacts = (
   facts: FactStore,
   caches: ClusterCaches,
-  { cluster }: LocalSettings,
+  settings: LocalSettings,
   own?: string,
 ): FactFeeder => {
+  const { cluster } = settings;
   const networks = new NetworkIndex(facts, cluster);
   const pods = new PodIndex(
     facts,
+    settings,
     (key) => caches.pods.get(key),
     (nadKey) => caches.nads.get(nadKey)?.conf.name ?? nadKey,
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../kube/types.ts';
 import { parseIp } from '../../net/ip.ts';
 import { macFromIp } from '../../net/mac.ts';
-import { FactStore } from '../model/fact-store.ts';
+import { TestCluster } from '../testing/cluster.ts';
 import { PodIndex } from './pod-index.ts';
 import { type PodProjection, projectPod } from './pod-projection.ts';
 
@@ -32,10 +32,18 @@ const projection = (
 };
 
 const setUp = () => {
-  const facts = new FactStore();
+  const cluster = new TestCluster('node1').node('node1', { subnets: { default: ['10.128.0.0/23'] } });
+  const { facts, settings } = cluster;
+  const common = { topology: 'layer2', subnets: ['10.0.0.0/24'] } as const;
+  for (const namespace of ['a', 'b', 'c']) cluster.namespace(namespace, true);
+  cluster.network('cluster_udn_shared', { ...common, id: 2, namespace: 'a', nad: 'shared' });
+  facts.set('nad', 'b/shared', 'cluster_udn_shared');
+  cluster.network('c/own', { ...common, id: 3, namespace: 'c', nad: 'own' });
+  cluster.network('b/net', { ...common, id: 4, namespace: 'b', nad: 'net' });
   const mirror = new Map<string, PodProjection>();
   const index = new PodIndex(
     facts,
+    settings,
     (key) => mirror.get(key),
     (nadKey) => (nadKey.endsWith('/shared') ? 'cluster_udn_shared' : nadKey),
   );
@@ -47,7 +55,7 @@ const setUp = () => {
   };
   const networks = (key: string) => [...(facts.get('pod', key)?.networks.keys() ?? [])];
   const refused = (key: string) => [...(facts.get('pod', key)?.refused ?? [])];
-  return { put, networks, refused, facts };
+  return { put, networks, refused, facts, cluster };
 };
 
 const SAME = { default: '10.128.0.3/23' };
@@ -104,7 +112,7 @@ describe('an address that two pods have', () => {
 
 it.each([
   ['MAC', { mac: '0a:58:00:00:00:01' }, /^MAC 0a:58:00:00:00:01 on network b\/net belongs to pod b\/a$/],
-  ['port key', { tunnelId: 7 }, /^port key 7 on network b\/net belongs to pod b\/a$/],
+  ['port key', { tunnelId: 17 }, /^port key 17 on network b\/net belongs to pod b\/a$/],
 ])('no two pods have one %s', (_, same, message) => {
   const it = setUp();
   it.put('b/a', { ips: { 'b/net': '10.0.0.3/24' }, ...same });
@@ -118,4 +126,70 @@ it('a pod that takes the name of another one is as new as it is', () => {
   it.put('b/b', { ips: SAME });
   it.put('a/a', { uid: 'another', second: 5, ips: SAME });
   expect([it.networks('a/a'), it.networks('b/b')]).toEqual([[], ['default']]);
+});
+
+describe('a pod whose annotation has what is no pod’s', () => {
+  it('gets nothing, and is told, until the annotation is another one', () => {
+    const it = setUp();
+    it.put('a/a', { ips: { default: '10.128.0.1/23' } });
+    expect(it.facts.get('pod', 'a/a')).toMatchObject({
+      networks: new Map(),
+      barred: expect.stringContaining('10.128.0.1 is the gateway of 10.128.0.0/23'),
+    });
+    it.put('a/a', { ips: SAME });
+    expect([it.networks('a/a'), it.facts.get('pod', 'a/a')?.barred]).toEqual([['default'], undefined]);
+  });
+
+  it('keeps what it runs with', () => {
+    const it = setUp();
+    it.put('a/a', { ips: SAME });
+    it.put('a/a', { ips: { default: '10.128.0.1/23' } });
+    const fact = it.facts.get('pod', 'a/a');
+    expect(fact?.networks.get('default')?.ipAddresses).toEqual(['10.128.0.3/23']);
+    expect([fact?.barred, fact?.lost, [...(fact?.refused?.keys() ?? [])]]).toEqual([
+      undefined,
+      new Set(['default']),
+      ['default'],
+    ]);
+  });
+
+  it('keeps nobody from an address by naming it first', () => {
+    const it = setUp();
+    it.put('a/thief', { second: 0, ips: { 'b/net': '10.0.0.3/24', 'c/own': '10.0.0.3/24' } });
+    it.put('a/other', { second: 0, ips: { default: '10.128.0.1/23', 'a/shared': '10.0.0.3/24' } });
+    it.put('b/b', { second: 1, ips: { 'b/net': '10.0.0.3/24' } });
+    it.put('b/c', { second: 1, ips: { 'b/shared': '10.0.0.3/24' } });
+    expect([it.networks('b/b'), it.networks('b/c'), it.networks('a/thief')]).toEqual([['b/net'], ['b/shared'], []]);
+  });
+
+  it('is judged again when the network, the namespace or the node’s subnet comes', () => {
+    const it = setUp();
+    it.cluster.facts.set('nodeSubnets', 'node1/default', undefined);
+    it.put('a/a', { ips: SAME });
+    expect(it.networks('a/a')).toEqual([]);
+    it.cluster.subnets('node1', 'default', ['10.128.0.0/23']);
+    expect(it.networks('a/a')).toEqual(['default']);
+    it.put('d/d', { ips: { default: '10.128.0.9/23' } });
+    expect(it.networks('d/d')).toEqual([]);
+    it.cluster.namespace('d');
+    expect(it.facts.get('pod', 'd/d')?.networks.get('default')?.role).toBe('primary');
+    it.put('d/d', undefined);
+    it.cluster.namespace('d', true);
+    expect(it.facts.get('pod', 'd/d')).toBeUndefined();
+  });
+});
+
+describe('a pod whose port has the name of infrastructure', () => {
+  it('gets none, also while it runs, from the moment that the other is there', () => {
+    const it = setUp();
+    it.put('a/tstor-node1', { ips: SAME });
+    expect(it.networks('a/tstor-node1')).toEqual(['default']);
+    it.cluster.facts.set('networkPrefix', 'a_', 'a');
+    expect(it.facts.get('pod', 'a/tstor-node1')).toMatchObject({
+      networks: new Map(),
+      barred: expect.stringMatching(/^its port name a_tstor-node1 is that of the port of network a .*; rename the pod$/),
+    });
+    it.cluster.facts.set('networkPrefix', 'a_', undefined);
+    expect(it.networks('a/tstor-node1')).toEqual(['default']);
+  });
 });

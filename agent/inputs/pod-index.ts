@@ -1,42 +1,65 @@
-/** Pods as facts: with what their annotations say, less what belongs to other pods, and with what they were given before. */
+/**
+ * Pods as facts: with what of their annotations can be theirs, less what belongs to other pods, and with what they were given
+ * before. A pod is judged again when something changes that its judgement was about.
+ */
 import type { PodNetworkEntry, PodNetworks } from '../../api/annotations/pod-networks.ts';
 import { addressOf } from '../../net/cidr.ts';
-import type { FactStore } from '../model/fact-store.ts';
+import type { FactCell, FactReader, FactStore } from '../model/fact-store.ts';
 import type { PodFact } from '../model/facts.ts';
+import { TrackedView } from '../model/tracked-view.ts';
+import type { LocalSettings } from '../model/view.ts';
 import { AddressClaims } from './address-claims.ts';
 import { withKeptNetworks } from './kept-networks.ts';
+import { type JudgedPod, judgePod } from './pod-judge.ts';
 import type { PodProjection } from './pod-projection.ts';
 
 export class PodIndex {
   readonly #facts: FactStore;
+  readonly #view: TrackedView;
   readonly #get: (key: string) => PodProjection | undefined;
   readonly #networkOf: (nadKey: string) => string;
   readonly #claims = new AddressClaims();
+  readonly #judged = new Map<string, Judgement>();
 
   /** @param get the mirror of pods @param networkOf name of a NAD's network */
   constructor(
     facts: FactStore,
+    settings: LocalSettings,
     get: (key: string) => PodProjection | undefined,
     networkOf: (nadKey: string) => string,
   ) {
     this.#facts = facts;
+    this.#view = new TrackedView(facts, settings);
     this.#get = get;
     this.#networkOf = networkOf;
   }
 
   /** Undefined when the pod is gone. */
   change(key: string, after: PodProjection | undefined): void {
+    this.#forget(key);
+    if (after !== undefined) this.#judge(key, after);
     const others = this.#claims.set(key, after && this.#claimOf(key, after));
-    if (others.size === 0) {
-      this.#enter(key, after?.fact);
-      return;
-    }
-    this.#publish(key, after);
-    for (const other of others) this.#publish(other, this.#get(other));
+    this.#publish(key, others.size > 0);
+    for (const other of others) this.#publish(other, true);
   }
 
-  #claimOf(key: string, { fact, createdAt }: PodProjection) {
-    if (fact.finished || fact.hostNetwork) return undefined;
+  #judge(key: string, { fact }: PodProjection): void {
+    const judged = judgePod(fact, this.#view);
+    const judgement: Judgement = { ...judged, reads: this.#view.takeReads(), stale: () => this.change(key, this.#get(key)) };
+    for (const cell of judgement.reads) cell.readers.add(judgement);
+    this.#judged.set(key, judgement);
+  }
+
+  #forget(key: string): void {
+    const judgement = this.#judged.get(key);
+    this.#judged.delete(key);
+    for (const cell of judgement?.reads ?? []) this.#facts.unsubscribe(cell, judgement as Judgement);
+  }
+
+  /** Only of what can be the pod's: nobody keeps others from an address by naming it. */
+  #claimOf(key: string, { createdAt }: PodProjection) {
+    const fact = this.#judged.get(key)?.fact;
+    if (fact === undefined || fact.finished || fact.hostNetwork || fact.node === undefined) return undefined;
     const before = this.#facts.get('pod', key);
     const kept = before?.uid === fact.uid ? [...before.networks] : [];
     const things = [...kept, ...fact.networks].flatMap(([nadKey, entry]) =>
@@ -45,12 +68,19 @@ export class PodIndex {
     return { uid: fact.uid, createdAt, things: [...new Set(things)] };
   }
 
-  #publish(key: string, projection: PodProjection | undefined): void {
-    this.#enter(key, projection && this.#withoutRefused(key, projection.fact));
+  #publish(key: string, hasRivals: boolean): void {
+    const judged = this.#judged.get(key);
+    this.#facts.set('pod', key, judged && this.#factOf(key, judged, hasRivals));
   }
 
-  #enter(key: string, fact: PodFact | undefined): void {
-    this.#facts.set('pod', key, fact && withKeptNetworks(this.#facts.get('pod', key), fact));
+  #factOf(key: string, { fact, isNameTaken }: JudgedPod, hasRivals: boolean): PodFact {
+    if (isNameTaken) return fact;
+    const own = hasRivals ? this.#withoutRefused(key, fact) : fact;
+    const { barred, ...kept } = withKeptNetworks(this.#facts.get('pod', key), own);
+    if (barred === undefined) return kept;
+    // It runs with what it had, which is written again over what somebody else wrote.
+    const { lost } = kept;
+    return lost === undefined ? { ...kept, barred } : { ...kept, refused: new Map([...lost].map((nadKey) => [nadKey, barred])) };
   }
 
   #withoutRefused(key: string, fact: PodFact): PodFact {
@@ -72,6 +102,10 @@ export class PodIndex {
   #thingOn(nadKey: string, thing: string): string {
     return `${thing} on network ${this.#networkOf(nadKey)}`;
   }
+}
+
+interface Judgement extends JudgedPod, FactReader {
+  readonly reads: readonly FactCell[];
 }
 
 /** What no two pods of a network may share. */

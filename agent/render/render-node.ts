@@ -158,6 +158,7 @@ const giveToPod = (
   cluster: ClusterConfig,
 ): Diagnostic[] => {
   const object = `Pod/${podKey(pod)}`;
+  if (pod.barred !== undefined) return [];
   const lacking = attachments.filter(({ givenBy, nadKey }) => givenBy === 'node' && !pod.networks.has(nadKey));
   if (lacking.length === 0) return [];
   try {

@@ -5,6 +5,7 @@
  * clock.
  */
 import { hasPortKeys, type Network, networkFamilies } from '../../api/network.ts';
+import { FIRST_POD_KEY } from '../../api/pod-entry-rules.ts';
 import { freeAddresses } from '../../net/allocator/addresses.ts';
 import { addressOf, cidrContainsIp, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
@@ -27,9 +28,6 @@ import { Contested } from './contested.ts';
 import { createIdLedger, type IdLedger } from './id-ledger.ts';
 import { MacRegistry } from './mac-registry.ts';
 import type { AddressRequest, HeldAddresses, PodAllocation, Port, SubnetUsage } from './port.ts';
-
-/** Keys 1–9 are the platform's: ports of routers on the network's switch. */
-export const FIRST_POD_KEY = 10;
 
 interface Entry {
   readonly addresses: readonly InterfaceAddress[];

@@ -67,7 +67,14 @@ const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, at
 const told = (result: PodAttachments): Fragment => ({
   attachments: result,
   usedNetworks: result.attachments.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name])),
-  ...(result.waitingFor !== undefined && {
-    diagnostics: [{ object: `Pod/${podKey(result.pod)}`, severity: 'warning', message: result.waitingFor }],
-  }),
+  ...withDiagnostics(result),
 });
+
+const withDiagnostics = ({ pod, waitingFor }: PodAttachments): Fragment => {
+  const object = `Pod/${podKey(pod)}`;
+  const { barred } = pod;
+  if (barred !== undefined) {
+    return { diagnostics: [{ object, severity: 'error', message: barred, event: 'ErrorAllocatingPod' }] };
+  }
+  return waitingFor === undefined ? {} : { diagnostics: [{ object, severity: 'warning', message: waitingFor }] };
+};

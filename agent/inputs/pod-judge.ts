@@ -1,0 +1,90 @@
+/**
+ * What a pod has of what its annotation says. Who makes a pod writes what he likes into it: entries of networks that the pod
+ * is not on are left out, and with one that has what is no pod's it gets no port at all. Pure.
+ */
+import type { PodNetworkEntry, PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import { DEFAULT_NETWORK_NAME, POD_ANNOTATIONS, parseNadKey } from '../../api/names.ts';
+import { brokenPodEntry } from '../../api/pod-entry-rules.ts';
+import type { NamespaceFact, NetworkFact, PodFact } from '../model/facts.ts';
+import { podPortName } from '../model/names.ts';
+import type { View } from '../model/view.ts';
+import { holderOfPortName } from './port-name-clash.ts';
+
+export interface JudgedPod {
+  /** With the networks that count. */
+  readonly fact: PodFact;
+  /** Its name is taken: it has no port, whatever it has been given. */
+  readonly isNameTaken: boolean;
+}
+
+export const judgePod = (pod: PodFact, view: View): JudgedPod => {
+  if (pod.hostNetwork) return { fact: { ...pod, networks: NO_NETWORKS }, isNameTaken: false };
+  if (pod.finished || pod.node === undefined) return { fact: pod, isNameTaken: false };
+  const taken = takenName(pod, view);
+  if (taken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: taken }, isNameTaken: true };
+  const namespace = view.namespace(pod.namespace);
+  const judged = namespace === undefined ? [] : [...pod.networks].map((one) => judgeEntry(pod, namespace, one, view));
+  const [broken] = judged.flatMap(({ broken: why }) => why ?? []);
+  if (broken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: broken }, isNameTaken: false };
+  const counting = judged.flatMap(({ nadKey, entry }) => (entry === undefined ? [] : [[nadKey, entry] as const]));
+  // Of nearly all pods all is as it was, and needs no copy.
+  const isWhole = counting.length === pod.networks.size && counting.every(([key, entry]) => pod.networks.get(key) === entry);
+  return { fact: isWhole ? pod : { ...pod, networks: new Map(counting) }, isNameTaken: false };
+};
+
+/** Every pod of this node has a port on the default network, and one on its namespace's. */
+const takenName = ({ namespace, name, node, networks }: PodFact, view: View): string | undefined => {
+  const primary = view.primaryNad(namespace)?.nad;
+  const keys = new Set([...(node === view.node ? [DEFAULT_NETWORK_NAME] : []), ...(primary === undefined ? [] : [primary]), ...networks.keys()]);
+  for (const key of keys) {
+    const port = podPortName(key, namespace, name);
+    const holder = holderOfPortName(port, view);
+    if (holder !== undefined) return `its port name ${port} is that of ${holder}; rename the pod`;
+  }
+  return undefined;
+};
+
+interface JudgedEntry {
+  readonly nadKey: string;
+  /** Absent: the pod is not on this network, or it is not known yet. */
+  readonly entry?: PodNetworkEntry;
+  readonly broken?: string;
+}
+
+const judgeEntry = (
+  pod: PodFact,
+  namespace: NamespaceFact,
+  [nadKey, entry]: readonly [string, PodNetworkEntry],
+  view: View,
+): JudgedEntry => {
+  const place = placeOf(pod, namespace, nadKey, view);
+  if (place === undefined) return { nadKey };
+  const { network, role } = place;
+  const subnets =
+    network.topology === 'layer2' ? network.subnets.map(({ cidr }) => cidr) : view.nodeSubnets(view.node, network.name);
+  if (subnets.length === 0) return { nadKey };
+  const broken = brokenPodEntry(entry, { network, subnets, role });
+  if (broken === undefined) return { nadKey, entry: entry.role === role ? entry : { ...entry, role } };
+  return { nadKey, broken: `${POD_ANNOTATIONS.networks}: ${nadKey}: ${broken}; delete the pod` };
+};
+
+/** The network, if the pod can have a port on it. Of a pod of another node that is one that spans the nodes. */
+const placeOf = (
+  pod: PodFact,
+  { wantsPrimaryNetwork }: NamespaceFact,
+  nadKey: string,
+  view: View,
+): { readonly network: NetworkFact; readonly role: PodNetworkRole } | undefined => {
+  const isLocal = pod.node === view.node;
+  if (nadKey === DEFAULT_NETWORK_NAME) {
+    const network = isLocal ? view.network(DEFAULT_NETWORK_NAME) : undefined;
+    return network && { network, role: wantsPrimaryNetwork ? 'infrastructure-locked' : 'primary' };
+  }
+  const nad = parseNadKey(nadKey);
+  if (!wantsPrimaryNetwork || nad?.namespace !== pod.namespace || nad.attachment !== 0) return undefined;
+  const network = view.networkOfNad(nadKey);
+  if (network?.role !== 'primary' || (!isLocal && network.topology !== 'layer2')) return undefined;
+  return { network, role: 'primary' };
+};
+
+const NO_NETWORKS: PodFact['networks'] = new Map();
