@@ -47,8 +47,10 @@ const addresses: Rule = ({ ipAddresses }, { network, subnets }) => {
   for (const address of ipAddresses) {
     const ip = addressOf(address);
     const subnet = subnets.find((one) => cidrContainsIp(one, ip));
-    if (subnet === undefined) return `ip_addresses: ${ip} is not in ${subnets.join(', ')}, where the pod's addresses are`;
-    if (networkOfInterface(address) !== subnet) return `ip_addresses: ${address} has not the prefix length of ${subnet}`;
+    if (subnet === undefined)
+      return `ip_addresses: ${ip} is not in ${subnets.join(', ')}, where the pod's addresses are`;
+    if (networkOfInterface(address) !== subnet)
+      return `ip_addresses: ${address} has not the prefix length of ${subnet}`;
     const owner = ownerOf(network, subnet, ip);
     if (owner !== undefined) return `ip_addresses: ${ip} is the ${owner} of ${subnet}`;
   }
@@ -78,7 +80,8 @@ const gateways: Rule = ({ gatewayIps }, place) => {
 const routes: Rule = ({ routes: all }, place) => {
   const hops = gatewaysOf(place);
   for (const { dest, nextHop } of all) {
-    if (nextHop !== undefined && !hops.includes(nextHop)) return `routes: ${nextHop} is not the gateway of this network`;
+    if (nextHop !== undefined && !hops.includes(nextHop))
+      return `routes: ${nextHop} is not the gateway of this network`;
     if (nextHop === undefined && !place.subnets.some((subnet) => cidrContains(subnet, dest))) {
       return `routes: ${dest} has no gateway and is not on this network's link`;
     }
@@ -88,7 +91,8 @@ const routes: Rule = ({ routes: all }, place) => {
 
 const linkLocalGateway: Rule = ({ ipv6LlaGatewayIp }, { network, subnets }) => {
   const own = gatewayMac(network, subnets);
-  if (ipv6LlaGatewayIp === undefined || (own !== undefined && ipv6LlaGatewayIp === linkLocalFromMac(own))) return undefined;
+  if (ipv6LlaGatewayIp === undefined || (own !== undefined && ipv6LlaGatewayIp === linkLocalFromMac(own)))
+    return undefined;
   return `ipv6_lla_gateway_ip: ${ipv6LlaGatewayIp} is not the gateway of this network`;
 };
 

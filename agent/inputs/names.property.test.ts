@@ -4,36 +4,61 @@ import { expect, it } from 'vitest';
 import {
   cudnNetworkName,
   DEFAULT_NETWORK_NAME,
-  networkPrefix,
   nadKey,
+  networkPrefix,
+  refusalOfBridgeName,
   refusalOfNodeName,
   udnNetworkName,
 } from '../../api/names.ts';
 import { RowNames } from '../../cluster-manager/allocation/row-names.ts';
 import { parseNetworkId } from '../../net/ids.ts';
-import { controllerName } from '../model/names.ts';
-import * as names from '../model/names.ts';
 import { managementLinkName, patchPortName, vrfName } from '../model/host-names.ts';
+import * as names from '../model/names.ts';
 import { TestCluster } from '../testing/cluster.ts';
-import { refusalOfBridgeName } from '../../api/names.ts';
 import { NetworkClaims } from './network-claims.ts';
 import { holderOfPortName } from './port-name-clash.ts';
 
 /** What names of infrastructure are made of, and what looks like it. */
 const PIECES = [
-  ...['join', 'transit', 'switch', 'router', 'cluster', 'ovn', 'layer2', 'ext', 'red', 'a', 'b', 'n1', 'br', 'ex', 'udn'],
+  ...[
+    'join',
+    'transit',
+    'switch',
+    'router',
+    'cluster',
+    'ovn',
+    'layer2',
+    'ext',
+    'red',
+    'a',
+    'b',
+    'n1',
+    'br',
+    'ex',
+    'udn',
+  ],
   ...['rtos', 'stor', 'rtots', 'tstor', 'k8s', 'rtoj', 'jtor', 'rtoe', 'etor', 'trtos', 'stotr', 'breth0', 'default'],
 ];
 const joined = (separators: readonly string[], most: number, pieces: readonly string[] = PIECES) =>
   fc
     .array(fc.tuple(fc.constantFrom(...pieces), fc.constantFrom(...separators)), { minLength: 1, maxLength: most })
-    .map((parts) => parts.flatMap(([piece, separator], index) => (index === 0 ? [piece] : [separator, piece])).join(''));
+    .map((parts) =>
+      parts.flatMap(([piece, separator], index) => (index === 0 ? [piece] : [separator, piece])).join(''),
+    );
 
 /** RFC 1123: a namespace is a label, the name of a node, a pod or a NAD a subdomain. */
 const label = joined(['-', ''], 3);
 const subdomain = joined(['-', '.', ''], 3);
 /** The name of a network that was written by hand is any text. */
-const anyText = joined(['-', '.', '_', '/', ''], 5, [...PIECES, 'GR', 'GR_', 'ext_', 'transit_switch', 'ovn_cluster_router', '_']);
+const anyText = joined(['-', '.', '_', '/', ''], 5, [
+  ...PIECES,
+  'GR',
+  'GR_',
+  'ext_',
+  'transit_switch',
+  'ovn_cluster_router',
+  '_',
+]);
 
 const worlds = fc.record({
   nodes: fc.uniqueArray(subdomain, { minLength: 1, maxLength: 4 }),
@@ -46,10 +71,19 @@ const worlds = fc.record({
     ),
     { maxLength: 5 },
   ),
-  pods: fc.uniqueArray(fc.tuple(label, fc.oneof(subdomain, fc.tuple(fc.constantFrom('tstor', 'rtots'), subdomain).map((two) => two.join('-')))), {
-    maxLength: 6,
-    selector: (pod) => pod.join('/'),
-  }),
+  pods: fc.uniqueArray(
+    fc.tuple(
+      label,
+      fc.oneof(
+        subdomain,
+        fc.tuple(fc.constantFrom('tstor', 'rtots'), subdomain).map((two) => two.join('-')),
+      ),
+    ),
+    {
+      maxLength: 6,
+      selector: (pod) => pod.join('/'),
+    },
+  ),
   nads: fc.array(subdomain, { minLength: 1, maxLength: 3 }),
 });
 
@@ -58,6 +92,10 @@ type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never;
 /** Table → name → thing. */
 class Names {
   readonly #tables = new Map<string, Map<string, string>>();
+
+  of(table: string): Iterable<string> {
+    return this.#tables.get(table)?.keys() ?? [];
+  }
 
   add(table: string, name: string, thing: string): void {
     const known = this.#tables.get(table) ?? new Map<string, string>();
@@ -68,7 +106,13 @@ class Names {
   }
 }
 
-const addNetwork = (all: Names, network: string, id: number, nodes: readonly string[], { bridge, local }: Site): void => {
+const addNetwork = (
+  all: Names,
+  network: string,
+  id: number,
+  nodes: readonly string[],
+  { bridge, local }: Site,
+): void => {
   const of = (what: string): string => `network ${network}: ${what}`;
   const cluster = names.clusterRouterName(network);
   const transit = names.transitRouterName(network);
@@ -76,9 +120,10 @@ const addNetwork = (all: Names, network: string, id: number, nodes: readonly str
   all.add('switch', names.transitSwitchName(network), of('transit switch'));
   all.add('switch', names.layer2SwitchName(network), of('layer-2 switch'));
   all.add('router', cluster, of('router'));
-  all.add('router', transit, of('transit router'));
+  // Of layer-2 networks only.
+  if (network !== DEFAULT_NETWORK_NAME) all.add('router', transit, of('transit router'));
   all.add('group', names.loadBalancerGroupName(network), of('balancers'));
-  all.add('owner', controllerName(network), of('owner'));
+  all.add('owner', names.controllerName(network), of('owner'));
   all.add('link', managementLinkName(parseNetworkId(id)), of('management link'));
   all.add('link', vrfName(network, parseNetworkId(id), { bridge }), of('VRF'));
   for (const service of ['a/b', 'a/transit', 'ext/a']) {
@@ -88,7 +133,8 @@ const addNetwork = (all: Names, network: string, id: number, nodes: readonly str
   }
   all.add('port', names.transitRouterToSwitchPortName(network), of('transit router to switch'));
   all.add('port', names.switchToTransitRouterPortName(network), of('switch to transit router'));
-  for (const router of [cluster, transit]) addRouterPorts(all, router, `${of(router)}`);
+  for (const router of network === DEFAULT_NETWORK_NAME ? [cluster] : [cluster, transit])
+    addRouterPorts(all, router, `${of(router)}`);
   for (const node of nodes) {
     const here = (what: string): string => of(`${what} on node ${node}`);
     all.add('switch', names.nodeSwitchName(network, node), here('switch'));
@@ -124,8 +170,8 @@ const addRouterPorts = (all: Names, router: string, thing: string): void => {
   }
 };
 
-/** What gets in: networks in the order in which they came, nodes and pods whose names are their own. */
-const admitted = ({ nodes, bridge, networks, pods, nads }: World) => {
+/** What gets in has its names: networks in the order in which they came, nodes and pods. @throws Error when two have one */
+const admit = ({ nodes, bridge, networks, pods, nads }: World): void => {
   const rowNames = new RowNames();
   const claims = new NetworkClaims();
   const allowed = networks.filter((network, index) => {
@@ -149,23 +195,34 @@ const admitted = ({ nodes, bridge, networks, pods, nads }: World) => {
     nodeFact: (node: string) => cluster.facts.get('node', node),
     networkWithPrefix: (prefix: string) => prefixes.get(prefix),
   };
-  const ports = pods.flatMap(([namespace, pod]) =>
-    ['default', ...nads.slice(0, 1).map((nad) => nadKey(namespace, nad))].flatMap((key) => {
-      const name = names.podPortName(key, namespace, pod);
-      return holderOfPortName(name, view) === undefined ? [{ name, thing: `pod ${namespace}/${pod} on ${key}` }] : [];
-    }),
+  const all = new Names();
+  for (const [id, network] of [DEFAULT_NETWORK_NAME, ...allowed].entries()) {
+    addNetwork(all, network, id, [local, ...others], { bridge, local });
+  }
+  const attached = pods.flatMap(([namespace, pod]) =>
+    ['default', ...nads.slice(0, 1).map((nad) => nadKey(namespace, nad))].map((key) => ({ key, namespace, pod })),
   );
-  return { local, nodes: [local, ...others], networks: [DEFAULT_NETWORK_NAME, ...allowed], ports };
+  for (const { key, namespace, pod } of [...attached, ...impostors(all.of('port'))]) {
+    const name = names.podPortName(key, namespace, pod);
+    if (holderOfPortName(name, view) === undefined) all.add('port', name, `pod ${namespace}/${pod} on ${key}`);
+  }
 };
+
+/** Pods whose ports would have such names, as far as pods can have theirs. */
+const impostors = (ports: Iterable<string>) =>
+  [...ports].flatMap((name) => {
+    const [, prefix = '', namespace = '', pod = ''] = /^([a-z0-9.]+_)?([a-z0-9-]+)_([a-z0-9.-]+)$/.exec(name) ?? [];
+    if (namespace === '') return [];
+    if (prefix === '') return [{ key: 'default', namespace, pod }];
+    const own = `${namespace.replaceAll('-', '.')}.`;
+    return prefix.startsWith(own) ? [{ key: nadKey(namespace, prefix.slice(own.length, -1)), namespace, pod }] : [];
+  });
 
 it('no two things have one name', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       fc.pre(refusalOfBridgeName(world.bridge) === undefined);
-      const { local, nodes, networks, ports } = admitted(world);
-      const all = new Names();
-      for (const [id, network] of networks.entries()) addNetwork(all, network, id, nodes, { bridge: world.bridge, local });
-      for (const { name, thing } of ports) all.add('port', name, thing);
+      admit(world);
     }),
     { numRuns: 3_000 },
   );
@@ -181,7 +238,11 @@ it('refuses only what would collide', () => {
     });
   };
   expect(taken('a-b', 'a.b', 'a_b', 'a_c', 'cluster_udn_a', 'a')).toEqual(['a.b']);
-  expect(taken('red', 'ext_red', 'GR_red', 'red_transit', 'red_blue', 'ext_blue')).toEqual(['ext_red', 'GR_red', 'red_transit']);
+  expect(taken('red', 'ext_red', 'GR_red', 'red_transit', 'red_blue', 'ext_blue')).toEqual([
+    'ext_red',
+    'GR_red',
+    'red_transit',
+  ]);
   expect(taken('ext', 'transit', 'GR', 'join', 'ovn_cluster')).toEqual(['ext', 'transit', 'GR', 'ovn_cluster']);
   expect(['join', 'tstor-n1', 'rtots-n1', 'switch', 'router', 'k8s-1', 'node-1'].filter(refusalOfNodeName)).toEqual([
     'join',

@@ -187,7 +187,9 @@ describe('a pod whose port has the name of infrastructure', () => {
     it.cluster.facts.set('networkPrefix', 'a_', 'a');
     expect(it.facts.get('pod', 'a/tstor-node1')).toMatchObject({
       networks: new Map(),
-      barred: expect.stringMatching(/^its port name a_tstor-node1 is that of the port of network a .*; rename the pod$/),
+      barred: expect.stringMatching(
+        /^its port name a_tstor-node1 is that of the port of network a .*; rename the pod$/,
+      ),
     });
     it.cluster.facts.set('networkPrefix', 'a_', undefined);
     expect(it.networks('a/tstor-node1')).toEqual(['default']);

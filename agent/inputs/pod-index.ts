@@ -45,7 +45,11 @@ export class PodIndex {
 
   #judge(key: string, { fact }: PodProjection): void {
     const judged = judgePod(fact, this.#view);
-    const judgement: Judgement = { ...judged, reads: this.#view.takeReads(), stale: () => this.change(key, this.#get(key)) };
+    const judgement: Judgement = {
+      ...judged,
+      reads: this.#view.takeReads(),
+      stale: () => this.change(key, this.#get(key)),
+    };
     for (const cell of judgement.reads) cell.readers.add(judgement);
     this.#judged.set(key, judgement);
   }
@@ -80,7 +84,9 @@ export class PodIndex {
     if (barred === undefined) return kept;
     // It runs with what it had, which is written again over what somebody else wrote.
     const { lost } = kept;
-    return lost === undefined ? { ...kept, barred } : { ...kept, refused: new Map([...lost].map((nadKey) => [nadKey, barred])) };
+    return lost === undefined
+      ? { ...kept, barred }
+      : { ...kept, refused: new Map([...lost].map((nadKey) => [nadKey, barred])) };
   }
 
   #withoutRefused(key: string, fact: PodFact): PodFact {

@@ -28,14 +28,19 @@ export const judgePod = (pod: PodFact, view: View): JudgedPod => {
   if (broken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: broken }, isNameTaken: false };
   const counting = judged.flatMap(({ nadKey, entry }) => (entry === undefined ? [] : [[nadKey, entry] as const]));
   // Of nearly all pods all is as it was, and needs no copy.
-  const isWhole = counting.length === pod.networks.size && counting.every(([key, entry]) => pod.networks.get(key) === entry);
+  const isWhole =
+    counting.length === pod.networks.size && counting.every(([key, entry]) => pod.networks.get(key) === entry);
   return { fact: isWhole ? pod : { ...pod, networks: new Map(counting) }, isNameTaken: false };
 };
 
 /** Every pod of this node has a port on the default network, and one on its namespace's. */
 const takenName = ({ namespace, name, node, networks }: PodFact, view: View): string | undefined => {
   const primary = view.primaryNad(namespace)?.nad;
-  const keys = new Set([...(node === view.node ? [DEFAULT_NETWORK_NAME] : []), ...(primary === undefined ? [] : [primary]), ...networks.keys()]);
+  const keys = new Set([
+    ...(node === view.node ? [DEFAULT_NETWORK_NAME] : []),
+    ...(primary === undefined ? [] : [primary]),
+    ...networks.keys(),
+  ]);
   for (const key of keys) {
     const port = podPortName(key, namespace, name);
     const holder = holderOfPortName(port, view);
