@@ -32,8 +32,8 @@ import {
   nodeLinkAddresses,
   nodeTransitAddresses,
 } from '../api/network-keys.ts';
-import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../api/pod-links.ts';
 import { FIRST_POD_KEY } from '../api/pod-entry-rules.ts';
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../api/pod-links.ts';
 import { FIRST_NODE_ID, LAST_NODE_ID } from '../cluster-manager/allocation/node-allocations.ts';
 import { NETWORK_MANAGER, USAGE_MANAGER } from '../cluster-manager/controllers/network-status.ts';
 import { FIELD_MANAGER } from '../cluster-manager/controllers/types.ts';

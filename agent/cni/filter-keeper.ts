@@ -4,8 +4,8 @@ import { FILTER_TABLE, type FrameFilter, LOCKED_SET } from '../../datapath/netli
 import { filterOf } from '../../datapath/netlink/pod-interface/plan.ts';
 import type { PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Clock } from '../../kube/clock.ts';
-import { isLocked } from '../features/isolation/locked-pod.ts';
 import { isAddressed, type PodAttachments } from '../model/attachments.ts';
+import { isLocked } from '../model/facts.ts';
 import type { OvsPorts, PluggedPort } from './ovs-ports.ts';
 import { plumbingOf } from './plumbing.ts';
 
