@@ -1,5 +1,6 @@
 /** The ports of all bridges, as `ovs-appctl dpif/show` lists them. */
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import { vswitchdControl } from '../../datapath/exec/vswitchd-control.ts';
 import { CliError } from '../errors.ts';
 
 export interface BridgePort {
@@ -18,7 +19,9 @@ export interface BridgePort {
 
 /** @throws CommandError, CliError */
 export const readPorts = async (runner: Pick<CommandRunner, 'run'>): Promise<readonly BridgePort[]> =>
-  parseDatapathPorts((await runner.run({ file: 'ovs-appctl', args: ['dpif/show'] })).stdout);
+  parseDatapathPorts(
+    (await runner.run({ file: 'ovs-appctl', args: [...(await vswitchdControl()), 'dpif/show'] })).stdout,
+  );
 
 /** @throws CliError for a line that is none of it */
 export const parseDatapathPorts = (output: string): readonly BridgePort[] => {

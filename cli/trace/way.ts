@@ -1,7 +1,9 @@
 /** A packet's way: what Open vSwitch does with it, and what OVN's own tool says of it. */
+
 import { externalBridgePortName } from '../../agent/model/names.ts';
 import type { NetworkStatus, NodeStatus, PodStatus } from '../../api/agent-status.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import { vswitchdControl } from '../../datapath/exec/vswitchd-control.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import { findNetwork } from '../node/find-network.ts';
 import { logicalPortOwners } from './endpoints.ts';
@@ -58,7 +60,8 @@ export const traceSwitch = async (
   { runner, packet, options: { established } }: Pick<Scene, 'runner' | 'packet' | 'options'>,
   hash = 1,
 ): Promise<SwitchTrace> => {
-  const { stdout } = await runner.run({ file: 'ovs-appctl', args: traceArguments(packet, established, hash) });
+  const args = [...(await vswitchdControl()), ...traceArguments(packet, established, hash)];
+  const { stdout } = await runner.run({ file: 'ovs-appctl', args });
   return { passes: parseOfprotoTrace(stdout), raw: stdout };
 };
 

@@ -12,6 +12,12 @@ it('forgets what a zone of the datapath has with a mark', async () => {
   expect(runner.commands.map(({ args }) => args)).toEqual([['dpctl/flush-conntrack', 'zone=64000', 'mark=0x4']]);
 });
 
+it('asks ovs-vswitchd where it is said to be', async () => {
+  const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}) });
+  await createConntrack(runner, async () => ['--target', '/run/ovs-vswitchd.7.ctl']).flushZone(5);
+  expect(runner.commands[0]?.args.join(' ')).toBe('--target /run/ovs-vswitchd.7.ctl dpctl/flush-conntrack zone=5');
+});
+
 it('counts what a zone of the datapath has, by mark', async () => {
   const line = (mark: string): string =>
     `udp,orig=(src=10.0.0.3,dst=172.30.0.9,sport=1,dport=2),reply=(src=172.30.0.9,dst=172.30.0.2,sport=2,dport=1),zone=64000${mark}\n`;

@@ -8,6 +8,7 @@ import { type Family, type Ip, isIp, parseIp } from '../../net/ip.ts';
 import { CommandError } from '../exec/errors.ts';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
+import { vswitchdControl } from '../exec/vswitchd-control.ts';
 
 export interface Conntrack {
   /** How many connections OVS' datapath remembers in a zone, by mark; those without one are left out. @throws CommandError */
@@ -59,13 +60,18 @@ export interface Opened {
 }
 
 /** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
-export const openConntrack = (spawnAddon?: string): Conntrack => createConntrack(openCommandRunner(spawnAddon));
+export const openConntrack = (spawnAddon?: string): Conntrack =>
+  createConntrack(openCommandRunner(spawnAddon), vswitchdControl);
 
-export const createConntrack = (runner: Pick<CommandRunner, 'run'>): Conntrack => {
+/** @param control arguments of ovs-appctl that say where ovs-vswitchd is */
+export const createConntrack = (
+  runner: Pick<CommandRunner, 'run'>,
+  control: () => Promise<readonly string[]> = async () => [],
+): Conntrack => {
   /** @returns what it prints */
   const datapath = async (args: readonly string[], signal: AbortSignal | undefined): Promise<string> => {
     try {
-      return (await runner.run({ file: 'ovs-appctl', args }, signal)).stdout;
+      return (await runner.run({ file: 'ovs-appctl', args: [...(await control()), ...args] }, signal)).stdout;
     } catch (error) {
       // With the last bridge it is gone, and what it remembered.
       if (hasNoDatapath(error)) return '';
