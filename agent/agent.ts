@@ -35,7 +35,7 @@ import { type AgentMetrics, observeQueues } from './metrics.ts';
 import type { FactStore } from './model/fact-store.ts';
 import { LOCAL } from './model/facts.ts';
 import { followNeighbours } from './neighbours/follow-neighbours.ts';
-import { startNetworkReport } from './network-report/start.ts';
+import { announce, startNetworkReport } from './network-report/start.ts';
 import { nodeAnnotations } from './node/annotations.ts';
 import { keepNode } from './node/keep-node.ts';
 import { awaitLocalNode, type LocalNode } from './node/local-node.ts';
@@ -46,11 +46,12 @@ import { serveNodePorts } from './node-ports/start.ts';
 import type { AgentOptions } from './options.ts';
 import { connectedDatabases, gatewayKnowledge, Probes, placeQueues } from './probes.ts';
 import { Readiness, reasonsNotReady } from './readiness.ts';
-import { forgetGoneNetworks } from './reconcile/gone-networks.ts';
+import type { GoneNetworks } from './reconcile/gone-networks.ts';
 import { IsolationState } from './reconcile/isolation-state.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
 import { ServiceConnections } from './reconcile/service-connections.ts';
+import { startGoneNetworks } from './reconcile/start-gone-networks.ts';
 import { followSwitch } from './reconcile/switch-return.ts';
 import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
@@ -79,8 +80,9 @@ export const runAgent = async (context: Context): Promise<void> => {
     for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
     const { datapath, backends, filters } = openDatapath(context, edges, resources);
     const nodePorts = serveNodePorts({ edges, node: local.name, probes, log }, resources);
-    const core = startNode(context, edges, { local, keeper, datapath, nodePorts }, resources);
-    const node = { edges, core, local, keeper, datapath, backends, filters, nodePorts, readiness, probes };
+    await announce({ edges, options, log }, signal);
+    const started = startNode(context, edges, { local, keeper, datapath, nodePorts }, resources);
+    const node = { edges, ...started, local, keeper, datapath, backends, filters, nodePorts, readiness, probes };
     await serveNode(context, node, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
@@ -248,7 +250,7 @@ const startNode = (
   edges: Edges,
   { local, keeper, datapath, nodePorts }: Pick<Node, 'local' | 'keeper' | 'datapath' | 'nodePorts'>,
   resources: AsyncDisposableStack,
-): Core => {
+): Pick<Node, 'core' | 'gone'> => {
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
   const { inputs, databases, writer, tellPod, tellService, metrics } = edges;
@@ -274,11 +276,9 @@ const startNode = (
   databases.reconcile();
   datapath.start();
   nodePorts.start();
-  const settings = { cluster, networkRendering };
-  const onError = (network: string, error: unknown): void =>
-    log.warn({ network, err: error }, 'connections of a network that is gone are not forgotten yet');
   const conntrack = openConntrack(spawnAddonIn(buildFolder));
-  resources.defer(forgetGoneNetworks({ facts: core.facts, settings, conntrack, clock: systemClock, onError }));
+  const settings = { cluster, networkRendering };
+  const gone = startGoneNetworks({ core, databases, datapath, inputs, settings, conntrack, log }, resources);
   const publisher = publishNode({
     node: local.name,
     wanted: () => nodeAnnotations(keeper.identity),
@@ -289,12 +289,13 @@ const startNode = (
   });
   resources.defer(keeper.listen(() => publisher.publish()));
   resources.defer(() => publisher.stop());
-  return core;
+  return { core, gone };
 };
 
 interface Node {
   readonly edges: Edges;
   readonly core: Core;
+  readonly gone: GoneNetworks;
   readonly local: LocalNode;
   readonly keeper: NodeKeeper;
   readonly datapath: NodeDatapath;
@@ -332,7 +333,7 @@ const openProbes = (
 
 const serveNode = async (context: Context, node: Node, resources: AsyncDisposableStack): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
-  const { edges, core, local, keeper, datapath, backends, nodePorts, readiness, probes } = node;
+  const { edges, core, gone, local, keeper, datapath, backends, nodePorts, readiness, probes } = node;
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   const isolation = new IsolationState(datapath.nftables);
@@ -389,7 +390,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
   await enough(START_MS, signal, (soon) => whenWritten(node, soon));
-  resources.defer(startNetworkReport({ edges, options, log, core, databases, datapath, sources }));
+  resources.defer(startNetworkReport({ edges, options, log, core, databases, datapath, sources, gone }));
   await releaseMemory(join(buildFolder, 'memory.node')).catch((error: unknown) =>
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );

@@ -3,7 +3,7 @@
  * different networks that looks the same is told apart by them.
  */
 import { addressAt, cidrSize } from '../net/cidr.ts';
-import { DEFAULT_NETWORK_ID, type NetworkId } from '../net/ids.ts';
+import { DEFAULT_NETWORK_ID, MAX_NETWORKS, type NetworkId } from '../net/ids.ts';
 import type { Ip } from '../net/ip.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 
@@ -25,4 +25,11 @@ export const networkMasqueradeAddresses = (
   const offset = BigInt(FIRST_OFFSET[end] + 2 * id);
   if (id === DEFAULT_NETWORK_ID || masqueradeSubnets.some((subnet) => cidrSize(subnet) <= offset)) return undefined;
   return masqueradeSubnets.map((subnet) => addressAt(subnet, offset));
+};
+
+/** The largest id with addresses in every masquerade subnet. */
+export const lastMasqueradedNetwork = ({ masqueradeSubnets }: Pick<ClusterConfig, 'masqueradeSubnets'>): number => {
+  const sizes = masqueradeSubnets.map((subnet) => Number(cidrSize(subnet)));
+  const last = Math.floor((Math.min(...sizes) - 1 - FIRST_OFFSET.management) / 2);
+  return Math.max(0, Math.min(last, MAX_NETWORKS - 1));
 };

@@ -14,12 +14,15 @@ import { addressBits } from '../net/ip.ts';
 /** Key of the default network's transit switch. OVN itself allocates from below, interconnection from here. */
 const FIRST_NETWORK_KEY = 16_711_683;
 
-/** First of the keys that do not derive from a network id: they are given out by the cluster manager. */
+/** First of the keys that the cluster manager assigns to transit routers: those of ids, then those that follow from none. */
 export const FIRST_ALLOCATED_KEY = FIRST_NETWORK_KEY + MAX_NETWORKS;
 export const LAST_ALLOCATED_KEY = 2 ** 24 - 1;
 
 /** Key of a network's datapath that spans the nodes: a transit switch, or the switch of a layer-2 network. */
 export const networkDatapathKey = (id: NetworkId): DatapathKey => parseDatapathKey(FIRST_NETWORK_KEY + id);
+
+/** Key of the transit router of a network that has one, unless it got another before keys followed from ids. */
+export const usualRouterKey = (id: NetworkId): DatapathKey => parseDatapathKey(FIRST_ALLOCATED_KEY + id - 1);
 
 /** A node's addresses on the transit switches, one per transit subnet: the subnet's address at the node's id. */
 export const nodeTransitAddresses = (transitSubnets: readonly Cidr[], node: NodeId): readonly InterfaceAddress[] =>

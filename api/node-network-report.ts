@@ -4,8 +4,9 @@
  * how many networks there are.
  */
 import { z } from 'zod';
-import { type IdRanges, parseRanges } from '../net/id-ranges.ts';
+import { type IdRanges, NO_IDS, parseRanges } from '../net/id-ranges.ts';
 import { MAX_NETWORKS } from '../net/ids.ts';
+import { MAX_RETIREMENT } from './network-id-pool.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 
@@ -54,6 +55,11 @@ export const reportStatusSchema = z
         'When the youngest of these networks was created: an id that a younger one has been given since is not meant.',
       format: 'date-time',
     }),
+    retirement: z.int().min(0).max(MAX_RETIREMENT).optional().meta({
+      description:
+        'The last retirement of the NetworkIdPool that the agent has seen: of the ids retired up to it, the node has those that are listed here and no others.',
+      format: 'int32',
+    }),
     networks: z
       .object({
         ready: count('Networks that are there.'),
@@ -66,6 +72,7 @@ export const reportStatusSchema = z
         ready: ids('Ids of the networks that are there: 0-57,59. 0 is the default network.'),
         pending: ids('Ids of the networks that are not all there yet.'),
         failed: ids('Ids of the networks that cannot be made.'),
+        leaving: ids('Ids of networks that are gone, of which this node still has something.').optional(),
       })
       .meta({ description: 'Which they are.' }),
     exceptions: z
@@ -94,7 +101,7 @@ const readIds = z.string().transform((text, context): IdRanges => {
 const reportSchema = z.object({
   metadata: metadataSchema,
   status: reportStatusSchema.extend({
-    ids: z.object({ ready: readIds, pending: readIds, failed: readIds }),
+    ids: z.object({ ready: readIds, pending: readIds, failed: readIds, leaving: readIds.default(NO_IDS) }),
     exceptions: z
       .array(exceptionSchema)
       .nullish()

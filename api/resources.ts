@@ -28,3 +28,4 @@ export const NODE_NETWORK_REPORTS = described(
   false,
   'v1alpha1',
 );
+export const NETWORK_ID_POOLS = described('k8s.ovn.org', 'networkidpools', 'NetworkIdPool', false, 'v1alpha1');

@@ -35,6 +35,9 @@ const logObservation = (
     case 'writer':
       logWriter(moduleLog('writer'), observation.about);
       return;
+    case 'ids':
+      logIds(moduleLog('ids'), observation.about);
+      return;
     case 'queue':
       logQueue(moduleLog(observation.controller), observation.about);
   }
@@ -48,6 +51,19 @@ type About<Source extends ManagerObservation['source']> = Extract<
 /** Nothing is given out before everything has been read: this program waits, and says for what. */
 const NOT_ALLOWED =
   'not allowed to read it, and nothing is given out before that: apply daemonset/cluster-manager-rbac.yaml of this version';
+
+const logIds = (log: Logger, about: About<'ids'>): void => {
+  if (about.kind === 'freed')
+    log.info({ ids: about.ids }, 'ids of deleted networks are free: every node has reported them gone');
+  else if (about.kind === 'absent') {
+    log.warn('NetworkIdPool is not served: ids of deleted networks are assigned again at once; apply daemonset/crds/');
+  } else if (about.kind === 'lost') {
+    log.error(
+      { err: about.error },
+      'NetworkIdPool is lost: ids that no network has are free when every node has reported',
+    );
+  } else log.warn({ err: about.error }, 'NetworkIdPool cannot be read or written; networks without an id wait');
+};
 
 const logMirror = (log: Logger, about: About<'mirror'>): void => {
   if (about.kind === 'failed' && isForbidden(about.error)) {

@@ -73,6 +73,14 @@ const followState = (registers: Registry[], manager: Followed): void => {
     },
   });
   new Gauge({
+    name: 'udn_clustermanager_reserved_network_ids',
+    help: 'Ids of deleted networks that some node has not reported gone.',
+    registers,
+    collect() {
+      this.set(manager.state?.registry.ids.retired.size ?? 0);
+    },
+  });
+  new Gauge({
     name: 'udn_clustermanager_silence_seconds',
     help: 'Longest time since the API server was heard of.',
     registers,

@@ -9,6 +9,7 @@ export const LOG_FIELDS = {
   encapIps: 'where tunnels end',
   err: 'an error with its stack',
   failed: 'how many things could not be written',
+  ids: 'of networks',
   interfaces: 'names of network interfaces',
   ip: 'an address of a neighbour',
   items: 'how many objects',

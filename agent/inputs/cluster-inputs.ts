@@ -1,5 +1,6 @@
 /** Mirrors of the API's objects, each reduced to what the agent needs. */
-import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
+
+import { NETWORK_ATTACHMENT_DEFINITIONS, NETWORK_ID_POOLS } from '../../api/resources.ts';
 import { createOutage, type Outage } from '../../kube/outage.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
@@ -12,6 +13,7 @@ import { projectNamespace } from './namespace-projection.ts';
 import { type NodeProjection, projectNode } from './node-projection.ts';
 import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
 import type { Problem } from './problem.ts';
+import { projectRetiredIds, type RetiredIds } from './retired-ids.ts';
 import { badService, projectService } from './service-projection.ts';
 import { badSlice, projectSlice, SLICE_INDEXES, type SliceProjection } from './slice-projection.ts';
 
@@ -22,6 +24,8 @@ export interface ClusterInputs extends ClusterCaches {
   readonly pods: Reflector<PodProjection>;
   readonly services: Reflector<ServiceFact>;
   readonly slices: Reflector<SliceProjection, 'service'>;
+  /** The ids of deleted networks; a cluster of before has none. */
+  readonly idPools: Reflector<RetiredIds>;
   /** Mirrors until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   whenSynced(signal: AbortSignal): Promise<void>;
@@ -56,7 +60,8 @@ export const createClusterInputs = ({
   const pods = createReflector({ ...common(PODS), project: (pod) => projectPod(pod, node), equal: samePod });
   const services = createReflector({ ...common(SERVICES), project: projectService });
   const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
-  const all = [nodes, namespaces, nads, pods, services, slices];
+  const idPools = createReflector({ ...common(NETWORK_ID_POOLS), project: projectRetiredIds, optional: true });
+  const all = [idPools, nodes, namespaces, nads, pods, services, slices];
   return {
     nodes,
     namespaces,
@@ -64,6 +69,7 @@ export const createClusterInputs = ({
     pods,
     services,
     slices,
+    idPools,
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },

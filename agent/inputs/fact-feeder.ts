@@ -28,7 +28,7 @@ export interface ClusterCaches {
 
 export interface FactFeeder {
   /** Networks whose NADs contradict each other, and how old they are. */
-  readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt' | 'onRedefined'>;
+  readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt' | 'onRedefined' | 'withhold' | 'review'>;
   stop(): void;
 }
 

@@ -39,6 +39,11 @@ export class NetworkClaims {
     return [...touched];
   }
 
+  /** The networks that claim an id. */
+  claimantsOf(id: number): readonly string[] {
+    return [...(this.#claimants.get(`id ${id}`) ?? [])];
+  }
+
   /** The network that has what this one claims, too; undefined when this one has all that it claims. */
   rivalOf(network: string): string | undefined {
     const claim = this.#claims.get(network);

@@ -143,3 +143,48 @@ describe('two networks never share a datapath', () => {
     ]);
   });
 });
+
+describe('an id that nodes may still have', () => {
+  const red = nad('red/net', { network: 'red_net', id: 3 });
+  const blue = nad('blue/net', { network: 'blue_net', id: 3, age: 2 });
+
+  it('is not the next network’s before nothing is left of the one that had it', () => {
+    const { facts, index } = setUp();
+    const holders = new Map<number, string>();
+    index.withhold((id, network) => (holders.get(id) === network ? undefined : holders.get(id)));
+    facts.listen((kind, name, present) => {
+      if (kind === 'network' && name === 'red_net' && !present) holders.set(3, 'red_net');
+    });
+    index.change(undefined, red);
+    index.change(undefined, blue);
+    index.change(red, undefined);
+    expect([facts.get('network', 'red_net'), facts.get('network', 'blue_net')]).toEqual([undefined, undefined]);
+    expect(index.problems).toMatchObject([{ object: 'NetworkAttachmentDefinition/blue/net' }]);
+    holders.clear();
+    index.review(3);
+    expect(facts.get('network', 'blue_net')).toMatchObject({ id: 3 });
+    expect(index.problems).toEqual([]);
+  });
+
+  it('stays that of a network that is here already', () => {
+    const { facts, index } = setUp();
+    index.change(undefined, red);
+    index.withhold((_id, _network, isHere) => (isHere ? undefined : 'somebody'));
+    index.review(3);
+    expect(facts.get('network', 'red_net')).toMatchObject({ id: 3 });
+    index.change(red, undefined);
+    index.change(undefined, red);
+    expect(facts.get('network', 'red_net')).toBeUndefined();
+  });
+
+  it('a network that gets another one is taken away first', () => {
+    const { facts, index } = setUp();
+    const seen: boolean[] = [];
+    index.change(undefined, red);
+    facts.listen((kind, _name, present) => {
+      if (kind === 'network') seen.push(present);
+    });
+    index.change(red, nad('red/net', { network: 'red_net', id: 4 }));
+    expect([seen, facts.get('network', 'red_net')?.id]).toEqual([[false, true], 4]);
+  });
+});

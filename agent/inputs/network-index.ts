@@ -4,13 +4,20 @@
  * NAD changes the network of another.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { networkPrefix } from '../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, networkPrefix } from '../../api/names.ts';
 import { sameNetwork } from '../../api/net-conf.ts';
 import { networkOfNetConf } from '../../api/network.ts';
+import type { NetworkId } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { NadProjection } from './nad-projection.ts';
 import { NetworkClaims } from './network-claims.ts';
 import type { Problem } from './problem.ts';
+
+/**
+ * Which other network has an id, although no NAD says so.
+ * @param isHere the one that asks has it on this node
+ */
+export type HolderOf = (id: NetworkId, network: string, isHere: boolean) => string | undefined;
 
 export class NetworkIndex {
   readonly #facts: FactStore;
@@ -23,6 +30,7 @@ export class NetworkIndex {
   /** Network → when the NAD that defines it was created. */
   readonly #since = new Map<string, string>();
   readonly #listeners = new Set<(network: string) => void>();
+  #holderOf: HolderOf = () => undefined;
 
   constructor(facts: FactStore, cluster: ClusterConfig) {
     this.#facts = facts;
@@ -43,6 +51,17 @@ export class NetworkIndex {
   onRedefined(listener: (network: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** From now on a network whose id another one still has on this node, or may have, waits until `review`. */
+  withhold(holderOf: HolderOf): void {
+    this.#holderOf = holderOf;
+  }
+
+  /** Somebody else may have an id from now on. */
+  review(id: number): void {
+    for (const network of this.#claims.claimantsOf(id))
+      if (network !== DEFAULT_NETWORK_NAME) this.#publishNetwork(network);
   }
 
   /** Undefined when the NAD is gone. */
@@ -76,13 +95,15 @@ export class NetworkIndex {
 
   #publishNetwork(name: string): void {
     const first = this.#definition(name);
-    const rival = this.#claims.rivalOf(name);
+    const rival = this.#claims.rivalOf(name) ?? (first?.keys && this.#stillHas(first.keys.id, name));
     const network = first?.keys && {
       ...networkOfNetConf(first.conf, this.#cluster),
       id: first.keys.id,
       tunnelKeys: first.keys.tunnelKeys,
     };
     const counts = rival === undefined && network !== undefined;
+    // With another id it is another network: what the one before had is taken away.
+    if (this.#facts.get('network', name)?.id !== network?.id) this.#facts.set('network', name, undefined);
     this.#facts.set('network', name, counts ? network : undefined);
     this.#setPrefix(name, counts);
     this.#note(name, first?.createdAt);
@@ -100,6 +121,11 @@ export class NetworkIndex {
     const prefix = networkPrefix(network);
     if (counts) this.#facts.set('networkPrefix', prefix, network);
     else if (this.#facts.get('networkPrefix', prefix) === network) this.#facts.set('networkPrefix', prefix, undefined);
+  }
+
+  #stillHas(id: NetworkId, network: string): string | undefined {
+    const isHere = this.#facts.get('network', network)?.id === id;
+    return this.#holderOf(id, network, isHere);
   }
 
   #note(network: string, createdAt: string | undefined): void {

@@ -22,6 +22,16 @@ export interface NetworkOnNode {
   readonly message?: string | undefined;
 }
 
+/** What is said of ids of networks that are gone. */
+export interface ReportedIds {
+  /** The last retirement that was seen; undefined: it is not known yet what is left of those before. */
+  readonly retirement: number | undefined;
+  /** Something of them is left. */
+  readonly leaving: readonly number[];
+}
+
+const NO_RETIREMENT: ReportedIds = { retirement: undefined, leaving: [] };
+
 interface Entry extends NetworkOnNode {
   readonly since: string;
 }
@@ -60,19 +70,26 @@ export class ReportLedger {
   }
 
   /** The same entries give the same report. */
-  status(rendering: ReportStatus['rendering']): ReportStatus {
+  status(rendering: ReportStatus['rendering'], { retirement, leaving }: ReportedIds = NO_RETIREMENT): ReportStatus {
     const ids: Record<NetworkState, number[]> = { Ready: [], Pending: [], Failed: [] };
     let observed = '';
     for (const { id, state, createdAt } of this.#entries.values()) {
       ids[state].push(id);
       if (createdAt > observed) observed = createdAt;
     }
+    const left = textOf(leaving);
     const { Ready: ready, Pending: pending, Failed: failed } = ids;
     return {
       rendering,
       ...(observed !== '' && { observed }),
+      ...(retirement !== undefined && { retirement }),
       networks: { ready: ready.length, pending: pending.length, failed: failed.length },
-      ids: { ready: textOf(ready), pending: textOf(pending), failed: textOf(failed) },
+      ids: {
+        ready: textOf(ready),
+        pending: textOf(pending),
+        failed: textOf(failed),
+        ...(left !== '' && { leaving: left }),
+      },
       ...(this.#unready.size > 0 && { exceptions: this.#exceptions() }),
     };
   }

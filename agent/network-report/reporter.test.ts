@@ -23,6 +23,7 @@ const setUp = (initial: { stored?: KubeObject; nodes?: number } = {}) => {
   const writes: ObjectInput[] = [];
   const looked: string[] = [];
   const observed: ReportObservation['kind'][] = [];
+  const ids = { retirement: undefined as number | undefined, leaving: [] as number[] };
   let gate = Promise.resolve();
   const reporter = new NetworkReporter({
     node: 'n1',
@@ -31,6 +32,7 @@ const setUp = (initial: { stored?: KubeObject; nodes?: number } = {}) => {
       looked.push(network);
       return networks.get(network);
     },
+    ids: () => ids,
     nodeUid: () => api.uid,
     nodes: () => initial.nodes ?? 3,
     client: {
@@ -64,7 +66,7 @@ const setUp = (initial: { stored?: KubeObject; nodes?: number } = {}) => {
     gate = promise;
     return resolve;
   };
-  return { clock, api, writes, looked, observed, reporter, set, hold };
+  return { clock, api, ids, writes, looked, observed, reporter, set, hold };
 };
 
 it('writes all that it knows, owned by the Node, some time after something changed', async () => {
@@ -227,4 +229,23 @@ it('nothing is written after the end', async () => {
   set('blue', ready(2));
   await clock.advance(60_000);
   expect([writes, clock.pending]).toEqual([[], 0]);
+});
+
+it('what is left of networks that are gone is said, and which retirement has been seen', async () => {
+  const { clock, ids, writes, reporter } = setUp();
+  reporter.touch('default');
+  await clock.advance(3_000);
+  expect(writes[0]?.['status']).not.toHaveProperty('retirement');
+  ids.leaving = [7, 8];
+  reporter.touchIds();
+  await clock.advance(3_000);
+  expect(writes[1]).toMatchObject({ status: { ids: { ready: '0', leaving: '7-8' } } });
+  ids.retirement = 4;
+  ids.leaving = [];
+  reporter.touchIds();
+  await clock.advance(3_000);
+  expect(writes[2]).toMatchObject({ status: { retirement: 4, ids: { ready: '0' } } });
+  reporter.touchIds();
+  await clock.advance(3_000);
+  expect(writes).toHaveLength(3);
 });

@@ -10,13 +10,15 @@ import { isNotFound } from '../../kube/errors.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import type { KubeClient, KubeObject, ObjectInput } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
-import { type NetworkOnNode, ReportLedger } from './ledger.ts';
+import { type NetworkOnNode, type ReportedIds, ReportLedger } from './ledger.ts';
 
 export interface NetworkReporterOptions {
   readonly node: string;
   readonly rendering: ReportStatus['rendering'];
   /** Undefined: this node is not to have the network. */
   readonly look: (network: string) => NetworkOnNode | undefined;
+  /** Of networks that are gone. Default: nothing is said of them. */
+  readonly ids?: () => ReportedIds;
   /** The uid of this Node; undefined while it is not there: nothing is written then. */
   readonly nodeUid: () => string | undefined;
   /** How many nodes the cluster has: with them the time between two writes grows. */
@@ -55,6 +57,7 @@ export class NetworkReporter {
   /** What the API has; undefined: it has to be read. */
   #known: Known | undefined;
   #isUnreadyTouched = false;
+  #areIdsTouched = false;
   #notBefore = 0;
   #cancel: (() => void) | undefined;
   #isWriting = false;
@@ -75,6 +78,12 @@ export class NetworkReporter {
   touchUnready(): void {
     if (this.#isUnreadyTouched || this.#ledger === undefined || this.#ledger.isAllReady) return;
     this.#isUnreadyTouched = true;
+    this.#schedule();
+  }
+
+  /** Something else may be said of ids. */
+  touchIds(): void {
+    this.#areIdsTouched = true;
     this.#schedule();
   }
 
@@ -114,7 +123,8 @@ export class NetworkReporter {
     this.#isWriting = false;
     // Another Node of the name meanwhile.
     if (nodeUid() !== uid) this.#known = undefined;
-    if (this.#touched.size > 0 || this.#isUnreadyTouched || this.#known === undefined) this.#schedule();
+    if (this.#touched.size > 0 || this.#isUnreadyTouched || this.#areIdsTouched || this.#known === undefined)
+      this.#schedule();
   }
 
   /** @returns whether something was written */
@@ -123,7 +133,8 @@ export class NetworkReporter {
     this.#known ??= await this.#read();
     this.#ledger ??= new ReportLedger(exceptionsOf(this.#known));
     this.#look(this.#ledger);
-    const status = this.#ledger.status(rendering);
+    this.#areIdsTouched = false;
+    const status = this.#ledger.status(rendering, this.#options.ids?.());
     const wanted: Known = { uid, status };
     if (jsonEqual(this.#known, wanted)) return false;
     await writer.apply(NODE_NETWORK_REPORTS, reportOf(node, uid, status), {}, this.#stop.signal);
@@ -181,7 +192,7 @@ const exceptionsOf = ({ status }: Known): readonly NetworkException[] => {
   return parsed.success ? (parsed.data.exceptions ?? []) : [];
 };
 
-const reportOf = (node: string, uid: string, status: ReportStatus): ObjectInput => ({
+export const reportOf = (node: string, uid: string, status: ReportStatus): ObjectInput => ({
   metadata: { name: node, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: node, uid }] },
   status,
 });

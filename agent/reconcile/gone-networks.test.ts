@@ -3,7 +3,7 @@ import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { TestCluster } from '../testing/cluster.ts';
-import { forgetGoneNetworks, type GoneNetworksOptions } from './gone-networks.ts';
+import { GoneNetworks, type GoneNetworksOptions } from './gone-networks.ts';
 
 const RED = { id: 1, topology: 'layer3', subnets: ['10.0.0.0/16'], namespace: 'red', nad: 'net' } as const;
 
@@ -17,6 +17,7 @@ const setup = (
   const errors: string[] = [];
   const broken = new Set<string>();
   const gate = openGate();
+  const taken = openGate();
   const conntrack: GoneNetworksOptions['conntrack'] = {
     marks: () => Promise.resolve(new Map(marks.map((mark) => [mark, 1]))),
     flushMark: async (zone, mark) => {
@@ -31,8 +32,14 @@ const setup = (
   };
   const settings = { cluster: parseClusterConfig(), networkRendering };
   const onError = (network: string): void => void errors.push(network);
-  const stop = forgetGoneNetworks({ facts: cluster.facts, settings, conntrack, clock, onError });
-  return { cluster, clock, flushed, errors, broken, gate, stop };
+  const whenTakenAway = async (): Promise<void> => {
+    if (broken.has('rows')) throw new Error('northd is not there');
+    await taken.passed();
+  };
+  const networks = new GoneNetworks({ facts: cluster.facts, settings, conntrack, whenTakenAway, clock, onError });
+  const told: number[] = [];
+  networks.onGone((id) => void told.push(id));
+  return { cluster, clock, flushed, errors, broken, gate, taken, networks, told };
 };
 
 /** Where what is forgotten waits while it is closed. */
@@ -81,37 +88,46 @@ it.each([
   expect(flushed).toEqual(wanted);
 });
 
-it('what cannot be done now is done later, unless somebody else has the id by then', async () => {
-  const { cluster, flushed, clock, errors, broken } = setup();
+it('what cannot be done now is done later, whoever has the id by then', async () => {
+  const { cluster, flushed, clock, errors, broken, networks, told } = setup();
+  await clock.advance(0);
   broken.add('marks');
   cluster.network('red', RED).network('blue', { ...RED, id: 2, namespace: 'blue' });
   cluster.facts.set('network', 'red', undefined);
   cluster.facts.set('network', 'blue', undefined);
   await clock.advance(0);
   expect(errors.sort()).toEqual(['blue', 'red']);
+  expect([...networks.leaving]).toEqual([
+    [1, 'red'],
+    [2, 'blue'],
+  ]);
   broken.clear();
   cluster.network('green', { ...RED, namespace: 'green' });
   await clock.advance(10_000);
-  expect(flushed.filter((one) => one.includes(' '))).toEqual(['64000 5', '64001 5', '64002 5']);
+  expect(flushed.filter((one) => one.startsWith('64000'))).toEqual(['64000 4', '64000 5']);
+  expect([networks.leaving.size, told]).toEqual([0, [0, 1, 2]]);
 });
 
-it('what fails when somebody else has the id already is not done later', async () => {
-  const { cluster, flushed, errors, broken, gate, clock } = setup();
-  cluster.network('red', RED);
-  gate.close();
-  cluster.facts.set('network', 'red', undefined);
-  cluster.network('blue', { ...RED, namespace: 'blue' });
-  broken.add('marks');
-  gate.open();
+it('nothing is forgotten, nor is the id free, before all else is taken away', async () => {
+  const { cluster, flushed, clock, errors, broken, networks, taken } = setup();
   await clock.advance(0);
-  expect(errors).toEqual(['red']);
-  broken.clear();
+  taken.close();
+  cluster.network('red', RED).facts.set('network', 'red', undefined);
   await clock.advance(60_000);
-  expect(flushed).toEqual(['64000 4']);
+  expect([flushed, [...networks.leaving.keys()]]).toEqual([[], [1]]);
+  broken.add('rows');
+  taken.open();
+  cluster.network('blue', { ...RED, id: 2, namespace: 'blue' }).facts.set('network', 'blue', undefined);
+  await clock.advance(0);
+  expect([errors, [...networks.leaving.keys()]]).toEqual([['blue'], [2]]);
+  broken.clear();
+  await clock.advance(10_000);
+  expect([flushed.length, networks.leaving.size]).toEqual([10, 0]);
 });
 
-it('one network after the other, and none whose id has a new owner by its turn', async () => {
+it('one after the other; what is back by its turn keeps its connections', async () => {
   const { cluster, flushed, clock, gate } = setup();
+  await clock.advance(0);
   for (const [index, name] of ['red', 'blue', 'green'].entries()) {
     cluster.network(name, { ...RED, id: index + 1, namespace: name });
   }
@@ -119,7 +135,7 @@ it('one network after the other, and none whose id has a new owner by its turn',
   for (const name of ['red', 'blue', 'green']) cluster.facts.set('network', name, undefined);
   await clock.advance(0);
   expect(flushed).toEqual(['64000 4']);
-  cluster.network('next', { ...RED, id: 2, namespace: 'next' });
+  cluster.network('blue', { ...RED, id: 2, namespace: 'blue' });
   gate.open();
   await clock.advance(0);
   expect(flushed.filter((one) => one.includes(' '))).toEqual(
@@ -127,12 +143,32 @@ it('one network after the other, and none whose id has a new owner by its turn',
   );
 });
 
+it('a network that has another id from now on leaves what it had under the first', async () => {
+  const { cluster, flushed, clock, networks } = setup();
+  cluster.network('red', RED).facts.set('network', 'red', undefined);
+  cluster.network('red', { ...RED, id: 2 });
+  expect([...networks.leaving]).toEqual([[1, 'red']]);
+  await clock.advance(0);
+  expect(flushed).toContain('64000 4');
+  expect(flushed).not.toContain('64000 5');
+});
+
+it('what was left while the agent was away is known once all that nobody wants is taken away', async () => {
+  const { broken, clock, networks, told } = setup('always', new TestCluster('n1'), [4]);
+  broken.add('rows');
+  await clock.advance(0);
+  expect(networks.isKnown).toBe(false);
+  broken.clear();
+  await clock.advance(10_000);
+  expect([networks.isKnown, networks.leaving.size, told]).toEqual([true, 0, [0, 1]]);
+});
+
 it('nothing is begun any more once it is ended', async () => {
-  const { cluster, flushed, clock, gate, stop } = setup();
+  const { cluster, flushed, clock, gate, networks } = setup();
   cluster.network('red', RED).network('blue', { ...RED, id: 2, namespace: 'blue' });
   gate.close();
   for (const name of ['red', 'blue']) cluster.facts.set('network', name, undefined);
-  stop();
+  networks.stop();
   gate.open();
   await clock.advance(10_000);
   expect(flushed.filter((one) => one.endsWith(' 5'))).toEqual([]);

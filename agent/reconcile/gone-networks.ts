@@ -1,8 +1,10 @@
 /**
- * Makes the datapath and the kernel forget the connections of networks that are gone, or not on this node any more, in the
- * background: nothing waits for it, and a network that cannot be forgotten now is tried again. One network after the other:
- * each is a dozen processes, which go through all connections that there are, and hundreds may go at once. What OVN itself
- * remembers of a network is in zones of ovn-controller, which flushes those of routers and ports that go.
+ * What is left of networks that are gone, or not on this node any more, until nothing is: rows, flows, links and sets go first,
+ * then the datapath and the kernel forget the connections, in the background. Until then the id of such a network is no other
+ * network's on this node, and the node's report says so (ADR 63). What cannot be taken away or forgotten now is tried again. One
+ * network after the other is forgotten: each is a dozen processes, which go through all connections that there are, and hundreds
+ * may go at once. What OVN itself remembers of a network is in zones of ovn-controller, which flushes those of routers and ports
+ * that go.
  */
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
@@ -17,92 +19,157 @@ export interface GoneNetworksOptions {
   readonly facts: FactStore;
   readonly settings: Pick<LocalSettings, 'cluster' | 'networkRendering'>;
   readonly conntrack: Pick<Conntrack, 'marks' | 'flushMark' | 'flushAddress'>;
+  /** Resolves when nothing is programmed any more that nobody wants. @throws Error with what is left */
+  readonly whenTakenAway: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly onError: (network: string, error: unknown) => void;
 }
 
 const RETRY_MS = 10_000;
 
-/** Also of those that went while nobody looked. @returns what ends it */
-export const forgetGoneNetworks = (options: GoneNetworksOptions): (() => void) => {
-  const { facts, settings, clock, onError } = options;
-  const leavesUnused = settings.networkRendering === 'on-demand';
-  const stop = new AbortController();
-  const retries = new Map<NetworkId, () => void>();
-  const ids = new Map<string, NetworkId>();
-  for (const name of facts.ids('network')) {
-    const id = facts.get('network', name)?.id;
-    if (id !== undefined) ids.set(name, id);
-  }
-  /** Of networks that are here: what there is under such an id is theirs. */
-  const kept = new Set<NetworkId>(ids.values());
-  /** In the order in which they went. */
-  const waiting = new Map<NetworkId, string>();
-  let isBusy = false;
+export class GoneNetworks {
+  readonly #options: GoneNetworksOptions;
+  readonly #stop = new AbortController();
+  readonly #unlisten: () => void;
+  readonly #listeners = new Set<(id: NetworkId) => void>();
+  /** Of networks that are here. */
+  readonly #kept = new Map<string, NetworkId>();
+  /** Of which something is left, by the name of the network that had it; in the order in which they went. */
+  readonly #leaving = new Map<NetworkId, string>();
+  #isKnown = false;
+  #isBusy = false;
+  #cancelRetry: (() => void) | undefined;
 
-  const forget = (network: string, id: NetworkId): void => {
-    waiting.set(id, network);
-    if (!isBusy) void forgetWaiting();
-  };
-  const forgetWaiting = async (): Promise<void> => {
-    isBusy = true;
-    for (const [id, network] of waiting) {
-      if (stop.signal.aborted) break;
-      waiting.delete(id);
-      await forgetOne(network, id);
-    }
-    isBusy = false;
-  };
-  const forgetOne = async (network: string, id: NetworkId): Promise<void> => {
-    try {
-      await flush(options, id, stop.signal);
-    } catch (error) {
-      if (stop.signal.aborted) return;
-      onError(network, error);
-      if (kept.has(id)) return;
-      const again = (): void => {
-        retries.delete(id);
-        forget(network, id);
-      };
-      retries.set(id, clock.schedule(RETRY_MS, again));
-    }
-  };
-  /** The id has a new owner, whose connections are none of ours to forget. */
-  const keep = (id: NetworkId): void => {
-    kept.add(id);
-    waiting.delete(id);
-    retries.get(id)?.();
-    retries.delete(id);
-  };
-  const forgetStrangers = async (): Promise<void> => {
-    try {
-      const marks = await options.conntrack.marks(CT_ZONES.external, stop.signal);
-      const strangers = networksOfMarks(marks.keys()).filter((id) => !kept.has(id));
-      for (const id of strangers) forget(`with id ${id}`, id);
-    } catch (error) {
-      if (!stop.signal.aborted) onError('that was here before', error);
-    }
-  };
-  void forgetStrangers();
-  const unlisten = facts.listen((kind, network, present) => {
+  constructor(options: GoneNetworksOptions) {
+    this.#options = options;
+    const { facts } = options;
+    for (const name of facts.ids('network')) this.#keep(name);
+    this.#unlisten = facts.listen((kind, network, present) => this.#changed(kind, network, present));
+    this.#work();
+  }
+
+  /** All that was left by networks that went while nobody looked is known. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Ids of networks that are gone of which something is left. */
+  get leaving(): ReadonlyMap<NetworkId, string> {
+    return this.#leaving;
+  }
+
+  /** Called when nothing is left of a network that had an id, and with 0 when `isKnown`. @returns what ends it */
+  onGone(listener: (id: NetworkId) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    this.#unlisten();
+    this.#cancelRetry?.();
+  }
+
+  #changed(kind: string, network: string, present: boolean): void {
+    const leavesUnused = this.#options.settings.networkRendering === 'on-demand';
     const concerned = kind === 'network' || (kind === 'networkInUse' && leavesUnused);
     if (!concerned || network === DEFAULT_NETWORK_NAME) return;
-    const id = facts.get('network', network)?.id ?? ids.get(network);
-    if (id === undefined) return;
     if (present) {
-      ids.set(network, id);
-      keep(id);
-    } else {
-      if (kind === 'network') ids.delete(network);
-      kept.delete(id);
-      forget(network, id);
+      this.#keep(network);
+      return;
     }
-  });
-  return () => {
-    stop.abort();
-    unlisten();
-    for (const cancel of retries.values()) cancel();
-  };
+    const id = this.#kept.get(network);
+    if (kind === 'network') this.#kept.delete(network);
+    if (id !== undefined) this.#leave(id, network);
+  }
+
+  #keep(network: string): void {
+    const id = this.#options.facts.get('network', network)?.id;
+    if (id === undefined) return;
+    this.#kept.set(network, id);
+    // It is back. Another network with that id has to wait: what there is under it is not its own.
+    if (this.#leaving.get(id) === network) this.#leaving.delete(id);
+  }
+
+  #leave(id: NetworkId, network: string): void {
+    this.#leaving.delete(id);
+    this.#leaving.set(id, network);
+    this.#work();
+  }
+
+  #work(): void {
+    if (this.#isBusy || this.#cancelRetry !== undefined || this.#stop.signal.aborted) return;
+    this.#isBusy = true;
+    void this.#takeAway().finally(() => {
+      this.#isBusy = false;
+    });
+  }
+
+  async #takeAway(): Promise<void> {
+    const { clock } = this.#options;
+    let isDone = true;
+    do {
+      // What goes at once goes together.
+      await Promise.resolve();
+      const batch = [...this.#leaving];
+      const names = batch.length === 0 ? EARLIER : namesOf(batch.map(([, name]) => name));
+      isDone = await this.#tryTo(names, () => this.#options.whenTakenAway(this.#stop.signal));
+      if (isDone && !this.#isKnown) isDone = await this.#tryTo(EARLIER, () => this.#findStrangers());
+      // What is back by its turn, or has gone once more meanwhile, is not what was taken away.
+      for (const [id, network] of isDone ? batch : []) {
+        if (this.#leaving.get(id) === network && !this.#stop.signal.aborted)
+          isDone = (await this.#forget(id, network)) && isDone;
+      }
+    } while (isDone && this.#leaving.size > 0 && !this.#stop.signal.aborted);
+    if (isDone || this.#stop.signal.aborted) return;
+    this.#cancelRetry = clock.schedule(RETRY_MS, () => {
+      this.#cancelRetry = undefined;
+      this.#work();
+    });
+  }
+
+  /** @returns whether that worked */
+  async #tryTo(networks: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#options.onError(networks, error);
+      return false;
+    }
+  }
+
+  async #forget(id: NetworkId, network: string): Promise<boolean> {
+    const isDone = await this.#tryTo(network, () => flush(this.#options, id, this.#stop.signal));
+    if (!isDone || this.#leaving.get(id) !== network) return isDone;
+    this.#leaving.delete(id);
+    this.#tell(id);
+    return true;
+  }
+
+  /** Connections of networks that went while the agent was away. */
+  async #findStrangers(): Promise<void> {
+    const marks = await this.#options.conntrack.marks(CT_ZONES.external, this.#stop.signal);
+    const kept = new Set(this.#kept.values());
+    for (const id of networksOfMarks(marks.keys())) {
+      if (!kept.has(id) && !this.#leaving.has(id)) this.#leaving.set(id, `with id ${id}`);
+    }
+    this.#isKnown = true;
+    this.#tell(DEFAULT_NETWORK_ID);
+  }
+
+  #tell(id: NetworkId): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+}
+
+/** Instead of the name of a network. */
+const EARLIER = 'that was here before';
+const MAX_NAMED = 10;
+
+const namesOf = (networks: readonly string[]): string => {
+  const others = networks.length > MAX_NAMED ? `, and ${networks.length - MAX_NAMED} others` : '';
+  return `${networks.slice(0, MAX_NAMED).join(', ')}${others}`;
 };
 
 /** Of user-defined networks. */

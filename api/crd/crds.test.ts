@@ -37,6 +37,7 @@ describe('CRDs', () => {
       'network-attachment-definitions.k8s.cni.cncf.io',
       'ipamclaims.k8s.cni.cncf.io',
       'nodenetworkreports.k8s.ovn.org',
+      'networkidpools.k8s.ovn.org',
     ]);
     expect(definitions.map((crd) => crd.spec.names.shortNames)).toEqual([
       ['udn'],

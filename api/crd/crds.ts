@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { cudnSpecSchema } from '../cluster-user-defined-network.ts';
 import { ipamClaimSpecSchema, ipamClaimStatusSchema } from '../ipam-claim.ts';
+import { poolStatusSchema } from '../network-id-pool.ts';
 import { networkStatusSchema } from '../network-status.ts';
 import { reportStatusSchema } from '../node-network-report.ts';
 import { udnSpecSchema } from '../user-defined-network.ts';
@@ -150,6 +151,29 @@ const nodeNetworkReports: CrdDescription = {
   required: ['status'],
 };
 
+/** Ours alone, too. */
+const networkIdPools: CrdDescription = {
+  group: 'k8s.ovn.org',
+  version: 'v1alpha1',
+  kind: 'NetworkIdPool',
+  plural: 'networkidpools',
+  singular: 'networkidpool',
+  shortNames: [],
+  categories: [],
+  scope: 'Cluster',
+  description:
+    'Which network ids may be in use: one object, written by the cluster manager before it assigns an id. Whoever deletes or edits it makes the cluster manager wait for all nodes.',
+  columns: [
+    { name: 'Given', type: 'string', jsonPath: '.status.given', description: 'Ids that are in use, or may be.' },
+    { name: 'Retired', type: 'string', jsonPath: '.status.retired[*].id', description: 'Of deleted networks.' },
+    { name: 'Retirement', type: 'integer', jsonPath: '.status.retirement', description: 'How often ids were retired.' },
+    AGE,
+  ],
+  status: toStructural(poolStatusSchema),
+  isReport: true,
+  required: ['status'],
+};
+
 /** As they are installed. */
 export const CRDS: readonly CrdDescription[] = [
   userDefinedNetworks,
@@ -157,6 +181,7 @@ export const CRDS: readonly CrdDescription[] = [
   networkAttachmentDefinitions,
   ipamClaims,
   nodeNetworkReports,
+  networkIdPools,
 ];
 
 /** Path from the repository's root → content. */

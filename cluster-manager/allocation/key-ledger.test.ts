@@ -17,19 +17,19 @@ const keys = (id: number, ...tunnelKeys: readonly number[]) => ({
 
 describe('what a NAD says that a network has', () => {
   it('is no key below those that are given out: the network keeps its id and gets another key', () => {
-    const ledger = new KeyLedger();
+    const ledger = new KeyLedger(parseClusterConfig());
     expect(ledger.recover('a', keys(7, 5, 6))).toEqual(['tunnel key 6 is below 16715779']);
-    expect(ledger.assign(network('a'))).toEqual(keys(7, 16711690, 16715779));
+    expect(ledger.assign(network('a'))).toEqual(keys(7, 16711690, 16715785));
   });
 
   it('is not the id of the default network', () => {
-    const ledger = new KeyLedger();
+    const ledger = new KeyLedger(parseClusterConfig());
     expect(ledger.recover('a', keys(0))).toEqual(['network id 0 is that of the default network']);
     expect(ledger.assign(network('a')).id).toBe(1);
   });
 
   it('is not what another one has, nor a second of anything', () => {
-    const ledger = new KeyLedger();
+    const ledger = new KeyLedger(parseClusterConfig());
     expect(ledger.recover('a', keys(7, 16711690, 16715790))).toEqual([]);
     expect(ledger.recover('b', keys(7, 16711690, 16715790))).toEqual([
       'network id 7 belongs to network a already',

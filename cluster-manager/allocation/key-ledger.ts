@@ -1,15 +1,30 @@
 /** The ids and tunnel keys of networks. No I/O and no clock. */
+
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { lastMasqueradedNetwork } from '../../api/masquerade.ts';
 import type { Network } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
-import { FIRST_ALLOCATED_KEY, LAST_ALLOCATED_KEY, networkDatapathKey } from '../../api/network-keys.ts';
+import { FIRST_ALLOCATED_KEY, LAST_ALLOCATED_KEY, networkDatapathKey, usualRouterKey } from '../../api/network-keys.ts';
+import { NetError } from '../../net/errors.ts';
 import { parseDatapathKey, parseNetworkId } from '../../net/ids.ts';
-import { createIdLedger } from './id-ledger.ts';
+import type { IdRecord } from './id-record.ts';
+import { NetworkIds } from './network-ids.ts';
 import { MOST_NETWORKS } from './network-room.ts';
 
 export class KeyLedger {
-  readonly #ids = createIdLedger({ min: 1, max: MOST_NETWORKS });
-  /** Of transit routers; a network's other key derives from its id. */
-  readonly #routerKeys = createIdLedger({ min: FIRST_ALLOCATED_KEY, max: LAST_ALLOCATED_KEY });
+  readonly #ids: NetworkIds;
+  /** Of transit routers: network → key and back. A network's other key derives from its id. */
+  readonly #routerKeys = new Map<string, number>();
+  readonly #byRouterKey = new Map<number, string>();
+
+  constructor(cluster: Pick<ClusterConfig, 'masqueradeSubnets'>) {
+    this.#ids = new NetworkIds(lastMasqueradedNetwork(cluster));
+  }
+
+  /** What is written down of ids. */
+  get record(): IdRecord {
+    return this.#ids.record;
+  }
 
   /** How many networks have an id. */
   get size(): number {
@@ -29,18 +44,23 @@ export class KeyLedger {
     return [...this.#recoverId(network, keys), ...this.#recoverRouterKey(network, keys)];
   }
 
-  /** What the network has, and the lowest that is free of what it lacks. @throws NetError ERR_NET_EXHAUSTED */
+  /** What the network has, and what is free of what it lacks. @throws NetError ERR_NET_EXHAUSTED */
   assign({ name, topology, role }: Network): NetworkKeys {
     const id = parseNetworkId(this.#ids.assign(name));
     if (topology !== 'layer2' || role !== 'primary') return { id, tunnelKeys: [] };
-    const routerKey = parseDatapathKey(this.#routerKeys.assign(name));
-    return { id, tunnelKeys: [networkDatapathKey(id), routerKey] };
+    const routerKey = this.#routerKeys.get(name) ?? this.#freeRouterKey(id);
+    this.#noteRouterKey(name, routerKey);
+    return { id, tunnelKeys: [networkDatapathKey(id), parseDatapathKey(routerKey)] };
   }
 
-  /** Absent is success. */
-  release(network: string): void {
-    this.#ids.release(network);
-    this.#routerKeys.release(network);
+  /** Absent is success. Whoever may still have the id may have the key as well. @param isKnown false: no node has seen it */
+  release(network: string, isKnown = true): void {
+    const id = this.#ids.get(network);
+    const key = this.#routerKeys.get(network);
+    const isUsual = id !== undefined && key === usualRouterKey(parseNetworkId(id));
+    this.#ids.release(network, { routerKey: isUsual ? undefined : key, isKnown });
+    this.#routerKeys.delete(network);
+    if (key !== undefined) this.#byRouterKey.delete(key);
   }
 
   #recoverId(name: string, { id }: NetworkKeys): string[] {
@@ -48,6 +68,8 @@ export class KeyLedger {
     if (held === id) return [];
     if (held !== undefined) return [`network id ${id} is not the network's: ${held} stays`];
     if (id === 0) return ['network id 0 is that of the default network'];
+    const retired = this.#ids.retiredFor(name, id);
+    if (retired !== undefined) return [`network id ${id} is reserved: nodes may still have network ${retired.network}`];
     const holder = this.#ids.recover(name, id);
     return holder === undefined ? [] : [`network id ${id} belongs to network ${holder} already`];
   }
@@ -58,7 +80,37 @@ export class KeyLedger {
     if (key === undefined || held === key) return [];
     if (held !== undefined) return [`tunnel key ${key} is not the network's: ${held} stays`];
     if (key < FIRST_ALLOCATED_KEY) return [`tunnel key ${key} is below ${FIRST_ALLOCATED_KEY}`];
-    const holder = this.#routerKeys.recover(name, key);
-    return holder === undefined ? [] : [`tunnel key ${key} belongs to network ${holder} already`];
+    const holder = this.#byRouterKey.get(key);
+    if (holder !== undefined) return [`tunnel key ${key} belongs to network ${holder} already`];
+    // The network gets both anew.
+    if (this.#reservedRouterKeys().has(key)) return [`tunnel key ${key} is reserved: nodes may still have it`];
+    this.#noteRouterKey(name, key);
+    return [];
+  }
+
+  #noteRouterKey(name: string, key: number): void {
+    this.#routerKeys.set(name, key);
+    this.#byRouterKey.set(key, name);
+  }
+
+  /**
+   * The key that follows from the id: so it is nobody's as long as the id is. Where a network has it that got its key before
+   * they followed from ids, one that follows from none.
+   */
+  #freeRouterKey(id: ReturnType<typeof parseNetworkId>): number {
+    const reserved = this.#reservedRouterKeys();
+    const isFree = (key: number): boolean => !this.#byRouterKey.has(key) && !reserved.has(key);
+    const usual = usualRouterKey(id);
+    if (isFree(usual)) return usual;
+    for (let key = FIRST_ALLOCATED_KEY + MOST_NETWORKS; key <= LAST_ALLOCATED_KEY; key += 1)
+      if (isFree(key)) return key;
+    throw new NetError('ERR_NET_EXHAUSTED', 'all tunnel keys are in use', String(LAST_ALLOCATED_KEY));
+  }
+
+  /** With the ids of deleted networks. */
+  #reservedRouterKeys(): ReadonlySet<number> {
+    return new Set(
+      [...this.record.retired].map(([id, { routerKey = usualRouterKey(parseNetworkId(id)) }]) => routerKey),
+    );
   }
 }

@@ -13,10 +13,20 @@ import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner } from '../facts/nad-owner.ts';
+import type { IdRecord } from './id-record.ts';
+import { idSupply } from './id-shortage.ts';
 import { networkOrNone, refusalOf } from './judge-conf.ts';
 import { KeyLedger } from './key-ledger.ts';
 import { NetworkReservations } from './network-reservations.ts';
-import { type HeldFamilies, MOST_NETWORKS, type NetworkLimits, NetworkRoom, needsOf, partOf } from './network-room.ts';
+import {
+  type HeldFamilies,
+  MOST_NETWORKS,
+  type NetworkLimits,
+  NetworkRoom,
+  needsOf,
+  ONE_MOMENT,
+  partOf,
+} from './network-room.ts';
 import { about, belongs, faultsOf, noId, noMatch } from './network-sentences.ts';
 import { RowNames } from './row-names.ts';
 import { addTo, removeFrom, type StringSets } from './string-sets.ts';
@@ -49,7 +59,7 @@ export interface NadResult {
 export class NetworkRegistry {
   readonly #cluster: ClusterConfig;
   readonly #room: NetworkRoom;
-  readonly #keys = new KeyLedger();
+  readonly #keys: KeyLedger;
   readonly #nads = new Map<string, NadRecord>();
   readonly #byNetwork: StringSets = new Map();
   readonly #byNamespace: StringSets = new Map();
@@ -65,11 +75,26 @@ export class NetworkRegistry {
 
   constructor(cluster: ClusterConfig, limits: NetworkLimits = { maxNetworks: MOST_NETWORKS }) {
     this.#cluster = cluster;
-    this.#room = new NetworkRoom(cluster, limits);
+    this.#keys = new KeyLedger(cluster);
+    this.#room = new NetworkRoom(cluster, limits, idSupply(this.#keys.record));
   }
 
   get(name: string): NetworkRecord | undefined {
     return this.#networks.get(name);
+  }
+
+  /** What is written down of ids. */
+  get ids(): IdRecord {
+    return this.#keys.record;
+  }
+
+  hasId(name: string): boolean {
+    return this.#keys.has(name);
+  }
+
+  /** More ids can be assigned than before: those who wait for one get it. */
+  idsCame(): readonly NetworkChange[] {
+    return this.#passOnRoom();
   }
 
   /** The name of the network that has an id. */
@@ -176,13 +201,16 @@ export class NetworkRegistry {
     return keys;
   }
 
-  /** It is known that a NAD that was to be written is not there and will not come. Absent is success. */
-  settle(nadKey: string): readonly NetworkChange[] {
+  /**
+   * It is known that a NAD that was to be written is not there and will not come. Absent is success.
+   * @param wasThere somebody may have seen it
+   */
+  settle(nadKey: string, wasThere = true): readonly NetworkChange[] {
     const free = this.#reservations.settle(nadKey).filter((name) => !this.#networks.has(name));
     if (free.length === 0) return [];
     const changes = free.flatMap((name) => {
       this.#room.release(name);
-      this.#releaseUnused(name);
+      this.#releaseUnused(name, wasThere);
       return [...this.#passOnRowNames(name), ...(this.#byNetwork.has(name) ? this.#refresh(name).change : [])];
     });
     return [...changes, ...this.#passOnRoom()];
@@ -271,6 +299,7 @@ export class NetworkRegistry {
     if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
     const network = networkOfNetConf(conf, this.#cluster);
     const full = this.#room.refusalOf(needsOf(network, metadata.namespace), this.#keys.size, hasId);
+    if (full === ONE_MOMENT) return { change: [], problem: [] };
     if (full !== undefined) return { change: [], problem: [isOld ? about(name, full) : noId(name, full)] };
     const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
     this.#room.take(needsOf(network, metadata.namespace));
@@ -351,10 +380,10 @@ export class NetworkRegistry {
     return changes;
   }
 
-  #releaseUnused(name: string): void {
+  #releaseUnused(name: string, isKnown = true): void {
     if (this.#networks.has(name) || this.#reservations.has(name)) return;
     if ([...this.#unreadable.values()].includes(name)) return;
-    this.#keys.release(name);
+    this.#keys.release(name, isKnown);
   }
 
   /**

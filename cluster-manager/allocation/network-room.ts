@@ -45,7 +45,23 @@ export const needsOf = (network: Network, namespace = ''): Needs => ({
   bytes: nodeSubnetsBytes(network),
 });
 
+/** Whether there is an id for one more network. */
+export interface IdSupply {
+  /** Now. */
+  readonly hasNext: boolean;
+  /** In a moment. */
+  readonly hasMore: boolean;
+  /** Somebody waits for that moment. */
+  want(): void;
+  /** Why there is none. */
+  readonly shortage: string;
+}
+
+/** Instead of a sentence: it waits for nothing but a moment. */
+export const ONE_MOMENT = '';
+
 export class NetworkRoom {
+  readonly #ids: IdSupply | undefined;
   readonly #maxNetworks: number;
   readonly #maxPerNamespace: number;
   /** By the name of the network. */
@@ -55,7 +71,12 @@ export class NetworkRoom {
   readonly #counts = new Map<string, number>();
   #bytes: number;
 
-  constructor(cluster: ClusterConfig, { maxNetworks, maxNetworksPerNamespace = MOST_NETWORKS }: NetworkLimits) {
+  constructor(
+    cluster: ClusterConfig,
+    { maxNetworks, maxNetworksPerNamespace = MOST_NETWORKS }: NetworkLimits,
+    ids?: IdSupply,
+  ) {
+    this.#ids = ids;
     this.#maxNetworks = maxNetworks;
     this.#maxPerNamespace = maxNetworksPerNamespace;
     // The braces, and the default network's part.
@@ -78,13 +99,18 @@ export class NetworkRoom {
     if (!hasId && this.#isFull(needs.namespace)) {
       return `no more than ${this.#maxPerNamespace} networks are allowed in a namespace (${PER_NAMESPACE_FLAG}), and ${needs.namespace} has ${this.#countOf(needs.namespace)}`;
     }
+    if (!hasId && this.#ids?.hasNext === false) {
+      if (!this.#ids.hasMore) return this.#ids.shortage;
+      this.#ids.want();
+      return ONE_MOMENT;
+    }
     return `${NO_ROOM} of nodes: it needs ${needs.bytes} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
   }
 
   /** Whether a network that was not seen yet would get no sentence; it does not wait for it. */
   hasRoomFor({ name, namespace, bytes }: Needs, ids: number, hasId: boolean): boolean {
     const more = bytes - (this.#taken.get(name)?.bytes ?? 0);
-    const isAllowed = hasId || (ids < this.#maxNetworks && !this.#isFull(namespace));
+    const isAllowed = hasId || (ids < this.#maxNetworks && !this.#isFull(namespace) && this.#ids?.hasNext !== false);
     return isAllowed && (more <= 0 || this.#bytes + more <= NODE_SUBNETS_BYTES);
   }
 

@@ -67,7 +67,7 @@ describe('a NAD of a network that somebody edits', () => {
       await withGaps();
       const before = await held();
       const configs = [await configOf('c/net'), await configOf('d/net')];
-      expect(before.ids.flat()).toEqual(['c_net', '3', '[16711686,16715780]', 'd_net', '4', undefined]);
+      expect(before.ids.flat()).toEqual(['c_net', '3', '[16711686,16715781]', 'd_net', '4', undefined]);
       await edit('c/net', fields);
       await edit('d/net', fields);
       await cluster.settled();

@@ -3,18 +3,21 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { systemClock } from '../../kube/clock.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
-import { createOutage } from '../../kube/outage.ts';
+import { createOutage, type Outage } from '../../kube/outage.ts';
 import type { WorkQueue, WorkQueueObservation } from '../../kube/queue/types.ts';
 import { createWorkQueue } from '../../kube/queue/work-queue.ts';
 import type { KubeClient } from '../../kube/types.ts';
-import type { WriterObservation } from '../../kube/writer/types.ts';
+import type { Writer, WriterObservation } from '../../kube/writer/types.ts';
 import { createWriter } from '../../kube/writer/writer.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
+import type { ReportFacts } from '../facts/report-facts.ts';
 import { ClusterState, type Problem } from '../state/cluster-state.ts';
 import { createAddressWaiters } from './address-waiters.ts';
 import { reportConflicts } from './allocation-conflicts.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { claimReconciler } from './claim-controller.ts';
+import { IdKeeper, type IdObservation } from './id-keeper.ts';
+import { adoptPool, type FoundPool, whenFound } from './id-pool.ts';
 import { nadReconciler } from './nad-controller.ts';
 import { createNadCreations } from './nad-creations.ts';
 import { networkReconciler } from './network-controller.ts';
@@ -49,6 +52,7 @@ export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
   | { readonly source: 'writer'; readonly about: WriterObservation }
   | { readonly source: 'queue'; readonly controller: ControllerName; readonly about: WorkQueueObservation }
+  | { readonly source: 'ids'; readonly about: IdObservation }
   /** What existed has been read and noted; from here on things are given out. */
   | { readonly source: 'recovered'; readonly problems: readonly Problem[] }
   /** All of what existed has been worked on; from here on there is only what happens. */
@@ -69,53 +73,43 @@ export const createManager = (options: ManagerOptions): Manager => {
   const outage = createOutage({ clock, random });
   const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }), outage);
   const unanswered = createUnanswered(clock);
-  const writer = createWriter({
-    ...{ client, outage },
-    fieldManager: FIELD_MANAGER,
-    concurrency: CONCURRENCY,
-    perNamespace: PER_LANE,
-    giveUpAfterMs: GIVE_UP_AFTER_MS,
-    clock,
-    random,
-    observe: (about) => {
-      unanswered.follow(about);
-      observe({ source: 'writer', about });
-    },
+  const writer = openWriter({ client, outage, clock, random }, (about) => {
+    unanswered.follow(about);
+    observe({ source: 'writer', about });
   });
   let state: ClusterState | undefined;
   let queues: Readonly<Record<ControllerName, WorkQueue>> | undefined;
+  let ids: IdKeeper | undefined;
 
-  const start = (): Readonly<Record<ControllerName, WorkQueue>> => {
-    const recovered = recoverState(mirrors, cluster, limits);
+  const start = (found: FoundPool, signal: AbortSignal): Readonly<Record<ControllerName, WorkQueue>> => {
+    const recovered = recoverState(mirrors, cluster, limits, found);
     state = recovered.state;
+    if (recovered.lost !== undefined) observe({ source: 'ids', about: { kind: 'lost', error: recovered.lost } });
     observe({ source: 'recovered', problems: recovered.problems });
     const problems = createProblemReporter(events);
     reportConflicts(problems, recovered.problems);
+    const keepIds = (came: () => void): IdKeeper => {
+      const reports = (): ReportFacts[] => liveReports(mirrors.caches);
+      const about = (one: IdObservation): void => observe({ source: 'ids', about: one });
+      const record = recovered.state.registry.ids;
+      ids = new IdKeeper({ client, clock, reports, record, found, came, observe: about }, signal);
+      return ids;
+    };
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state, ownWrites: createOwnWrites() },
-      unanswered,
-      random ?? Math.random,
-      (controller, reconcile) =>
-        createWorkQueue({
-          handle: reconcile,
-          concurrency: controller === 'usage' ? PER_LANE : CONCURRENCY,
-          laneOf,
-          perLane: controller === 'usage' ? 1 : PER_LANE,
-          backoffMaxMs: BACKOFF_MAX_MS,
-          pace: PACE,
-          clock,
-          random,
-          observe: (about) => observe({ source: 'queue', controller, about }),
-        }),
+      { unanswered, keepIds, random: random ?? Math.random },
+      queueMaker({ clock, random, observe }),
     );
   };
 
+  const idsFailed = (error: unknown): void => observe({ source: 'ids', about: { kind: 'failed', error } });
   const idle = async (): Promise<void> => {
     if (queues === undefined) return;
     const all = Object.values(queues);
     do {
       for (const queue of all) await queue.idle();
       await writer.idle();
+      await ids?.idle();
     } while (all.some((queue) => queue.counts().queued + queue.counts().working > 0));
   };
 
@@ -129,7 +123,7 @@ export const createManager = (options: ManagerOptions): Manager => {
       const mirroring = mirrors.run(signal);
       try {
         await mirrors.whenSynced(signal);
-        queues = start();
+        queues = start(await whenFound({ client, clock, onError: idsFailed }, signal), signal);
         const working = Promise.all(Object.values(queues).map((queue) => queue.run(signal)));
         await Promise.race([idle(), working]);
         if (!signal.aborted) observe({ source: 'caught-up' });
@@ -143,13 +137,46 @@ export const createManager = (options: ManagerOptions): Manager => {
   };
 };
 
+const openWriter = (
+  { client, clock, random, outage }: Pick<ManagerOptions, 'client' | 'clock' | 'random'> & { readonly outage: Outage },
+  observe: (about: WriterObservation) => void,
+): Writer =>
+  createWriter({
+    ...{ client, clock, random, outage, observe },
+    fieldManager: FIELD_MANAGER,
+    concurrency: CONCURRENCY,
+    perNamespace: PER_LANE,
+    giveUpAfterMs: GIVE_UP_AFTER_MS,
+  });
+
+const queueMaker =
+  ({
+    clock,
+    random,
+    observe,
+  }: Pick<ManagerOptions, 'clock' | 'random'> & { observe: (about: ManagerObservation) => void }) =>
+  (controller: ControllerName, handle: Reconcile): WorkQueue =>
+    createWorkQueue({
+      handle,
+      concurrency: controller === 'usage' ? PER_LANE : CONCURRENCY,
+      laneOf,
+      perLane: controller === 'usage' ? 1 : PER_LANE,
+      backoffMaxMs: BACKOFF_MAX_MS,
+      pace: PACE,
+      clock,
+      random,
+      observe: (about) => observe({ source: 'queue', controller, about }),
+    });
+
 /** In one turn of the event loop: nothing changes between what is recovered and what is followed from then on. */
 const recoverState = (
   { caches }: Mirrors,
   cluster: ClusterConfig,
   limits: NetworkLimits | undefined,
-): { state: ClusterState; problems: readonly Problem[] } => {
+  found: FoundPool,
+): { state: ClusterState; problems: readonly Problem[]; lost: unknown } => {
   const state = new ClusterState(cluster, { limits, sources: stateSources(caches) });
+  const lost = adoptPool(state.registry.ids, found, [...caches.reports.values()]);
   const problems = state.recover({
     nads: [...caches.nads.values()],
     nodes: [...caches.nodes.values()],
@@ -157,8 +184,12 @@ const recoverState = (
     claims: [...caches.claims.values()],
     labelsOf: (namespace) => caches.namespaces.get(namespace)?.labels,
   });
-  return { state, problems };
+  return { state, problems, lost };
 };
+
+/** The report of a Node that is gone is about to go. */
+const liveReports = ({ reports, nodes }: Mirrors['caches']): ReportFacts[] =>
+  [...reports.values()].filter(({ node }) => nodes.has(node));
 
 /** Keys in work of one queue, and requests under way. */
 const CONCURRENCY = 16;
@@ -184,10 +215,16 @@ const laneOf = (key: string): string => {
   return third === undefined && first !== 'ClusterUserDefinedNetwork' ? first : second;
 };
 
+interface Beside {
+  readonly unanswered: Unanswered;
+  /** @param came called when ids can be assigned that could not be before */
+  readonly keepIds: (came: () => void) => IdKeeper;
+  readonly random: () => number;
+}
+
 const startControllers = (
-  base: Omit<ControllerContext, 'enqueue'>,
-  unanswered: Unanswered,
-  random: () => number,
+  base: Omit<ControllerContext, 'enqueue' | 'ids'>,
+  { unanswered, keepIds, random }: Beside,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
 ): Readonly<Record<ControllerName, WorkQueue>> => {
   const { udns, cudns } = base.caches;
@@ -200,9 +237,10 @@ const startControllers = (
     claim: (key) => queues.claim.add(key),
     slice: (key) => queues.slice.add(key),
   };
-  const context: ControllerContext = { ...base, enqueue };
-  const users = createPodUsers(context.caches.pods, (nad) => context.state.registry.nad(nad)?.conf.role === 'primary');
   const waiters = createAddressWaiters();
+  const ids = keepIds(() => touch({ ...context, waiters }, context.state.idsCame()));
+  const context: ControllerContext = { ...base, enqueue, ids };
+  const users = createPodUsers(context.caches.pods, (nad) => context.state.registry.nad(nad)?.conf.role === 'primary');
   const views = createNetworkViews(context, users);
   const creations = createNadCreations({
     ...context,

@@ -81,8 +81,9 @@ export const createNadCreations = ({ client, state, clock, unanswered, touch }: 
       if (await isThere(nadKey, signal)) return 'there';
       const waitMs = unanswered.mayComeMs(NETWORK_ATTACHMENT_DEFINITIONS, refOf(nadKey));
       if (waitMs > 0) return waitMs;
+      const wasThere = creations.get(nadKey)?.written !== undefined;
       forget(nadKey);
-      touch(state.settleNad(nadKey));
+      touch(state.settleNad(nadKey, wasThere));
       return undefined;
     },
   };

@@ -78,7 +78,7 @@ describe('a new network', () => {
     await cluster.settled();
     await cluster.create(layer2Udn('b/net', ['10.20.0.0/16']));
     await cluster.settled();
-    expect(versions).toEqual(['a a_net 1 undefined', 'b b_net 2 [16711685,16715779]']);
+    expect(versions).toEqual(['a a_net 1 undefined', 'b b_net 2 [16711685,16715780]']);
     stop.abort();
     await reflecting;
   });

@@ -32,7 +32,7 @@ it('a network above the limit says so, and has its turn when another one is gone
   await cluster.delete('UserDefinedNetwork', 'a/net');
   await cluster.settled();
   expect(await saidOf('c/net', 'Ready')).toMatch(/^True/);
-  expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('1');
+  expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('3');
   // The pod has waited for it, too.
   expect(await addressOf('c/web', 'c/net')).toBe('10.20.0.3/16');
 });

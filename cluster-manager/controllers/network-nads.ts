@@ -38,17 +38,19 @@ export const applyPlan = async (
 ): Promise<Outcome> => {
   if (plan.kind === 'error') return { message: plan.message };
   if (plan.kind === 'skip') return {};
-  const { views, creations } = context;
+  const { views, creations, ids, state } = context;
   const key = `${namespace}/${facts.metadata.name}`;
   const text = JSON.stringify(plan.manifest);
   const isNew = plan.kind === 'apply' && plan.isNew;
   if (isNew && creations.isOnItsWay(key, text)) return { isUnderWay: true };
   if (!isNew && !views.needsApply(plan, text)) return {};
   const settlePrimary = isNew && plan.isPrimary ? views.addPending(key) : undefined;
+  // With its id the NAD is written once; one that has none gets it later.
+  if (isNew && !state.registry.hasId(facts.networkName)) await ids.available(signal);
   const keys = isNew ? creations.begin(key, networkKey(facts), plan.conf) : undefined;
-  const ids = keys === undefined ? idsOf(context, key) : idAnnotations(facts.networkName, keys);
+  const annotations = keys === undefined ? idsOf(context, key) : idAnnotations(facts.networkName, keys);
   try {
-    const written = await writeNad(context, withAnnotations(plan.manifest, ids), isNew, signal);
+    const written = await writeNad(context, withAnnotations(plan.manifest, annotations), isNew, signal);
     if (isNew) creations.written(key, text);
     views.noteApplied(key, text);
     // Where an admission webhook wants it otherwise, nothing may have changed that the mirror would show.

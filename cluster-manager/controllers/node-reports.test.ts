@@ -12,7 +12,7 @@ import { changedFailures, changedIds, countNodes } from './node-reports.ts';
 const ids = (text: string) => parseRanges(text, 4095);
 const report = (name: string, changes: Partial<ReportFacts> = {}): ReportFacts => ({
   ...{ node: name, hasAll: true, observed: '2', ready: ids(''), pending: ids(''), failed: ids('') },
-  failures: new Map(),
+  ...{ leaving: ids(''), retirement: 0, failures: new Map() },
   ...changes,
 });
 

@@ -110,7 +110,7 @@ describe('a restart', () => {
     expect(await addressOf('a/1', 'a/net')).toBe('10.20.0.3/16');
     expect(await addressOf('a/0', 'a/net')).toBe('10.20.0.4/16');
     expect(await annotation('Node', 'a-new', 'node-id')).toBe('3');
-    expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'network-id')).toBe('2');
+    expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'network-id')).toBe('10');
   });
 
   it('reports what two hold, and leaves it with the older', async () => {
@@ -188,7 +188,7 @@ describe('a restart', () => {
     cluster.start();
     await cluster.settled();
     expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'network-id')).toBe('2');
-    expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'tunnel-keys')).toBe('[16711685,16715779]');
+    expect(await annotation('NetworkAttachmentDefinition', 'b/net', 'tunnel-keys')).toBe('[16711685,16715780]');
     expect(eventsAbout('net')[0]).toContain('annotation k8s.ovn.org/tunnel-keys of NetworkAttachmentDefinition b/net');
   });
 

@@ -26,7 +26,7 @@ import { changedFailures, changedIds } from './node-reports.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext } from './types.ts';
 
-interface TouchContext extends Pick<ControllerContext, 'caches' | 'state' | 'enqueue' | 'problems'> {
+interface TouchContext extends Pick<ControllerContext, 'caches' | 'state' | 'enqueue' | 'problems' | 'ids'> {
   readonly waiters: AddressWaiters;
 }
 
@@ -117,7 +117,10 @@ const onNetwork = (context: TriggerContext, { before, after }: Change<NetworkFac
 
 const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFacts>): void => {
   const { state } = context;
-  if (before !== undefined && before.uid !== after?.uid) touch(context, state.removeNode(key));
+  if (before !== undefined && before.uid !== after?.uid) {
+    touch(context, state.removeNode(key));
+    context.ids.reported();
+  }
   if (after !== undefined) touch(context, state.upsertNode(after));
 };
 
@@ -223,6 +226,7 @@ const sameForPods = (before: ClaimFacts | undefined, after: ClaimFacts | undefin
 /** Has everything worked on that was touched. */
 export const touch = (context: TouchContext, touched: Touched): void => {
   const { caches, enqueue, problems, state, waiters } = context;
+  context.ids.look();
   reportConflicts(problems, touched.conflicts);
   for (const node of touched.nodes) enqueue.node(node);
   for (const nad of touched.nads) enqueue.nad(nad);
@@ -262,13 +266,14 @@ const enqueueUsageOf = (context: TriggerContext, network: string): void => {
 
 /** What it says of networks anew; a report that comes or goes says something of all. */
 const onReport = (context: TriggerContext, { before, after }: Change<ReportFacts>): void => {
-  const { state } = context;
+  const { state, ids } = context;
+  ids.reported();
   if (before?.hasAll !== after?.hasAll) {
     for (const { name } of state.registry.networks()) enqueueUsageOf(context, name);
     return;
   }
-  for (const ids of changedIds(before, after)) {
-    for (const id of idsIn(ids)) {
+  for (const changed of changedIds(before, after)) {
+    for (const id of idsIn(changed)) {
       const network = state.registry.holderOf(id);
       if (network !== undefined) enqueueUsageOf(context, network);
     }

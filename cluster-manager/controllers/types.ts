@@ -6,6 +6,7 @@ import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { Caches } from './caches.ts';
+import type { IdKeeper } from './id-keeper.ts';
 import type { OwnWrites } from './own-writes.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 
@@ -14,6 +15,8 @@ export const FIELD_MANAGER = 'udn-cluster-manager';
 
 export interface ControllerContext {
   readonly client: Pick<KubeClient, 'get' | 'patch' | 'delete'>;
+  /** Of networks. */
+  readonly ids: Pick<IdKeeper, 'look' | 'reported' | 'available'>;
   readonly writer: Writer;
   readonly problems: ProblemReporter;
   readonly clock: Clock;

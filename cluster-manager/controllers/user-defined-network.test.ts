@@ -171,7 +171,7 @@ describe('a UserDefinedNetwork', () => {
     await cluster.delete('UserDefinedNetwork', `ns/${winner}`);
     await cluster.settled();
     expect(await condition('UserDefinedNetwork', `ns/${loser}`)).toMatchObject({ status: 'True' });
-    expect(await annotation('NetworkAttachmentDefinition', `ns/${loser}`, 'network-id')).toBe('1');
+    expect(await annotation('NetworkAttachmentDefinition', `ns/${loser}`, 'network-id')).toBe('2');
   });
 
   it('puts its NAD back when somebody edits it, and keeps the ids on it', async () => {
@@ -246,7 +246,7 @@ describe('a UserDefinedNetwork', () => {
     expect(await annotation('Node', 'n1', 'node-subnets')).toBe('{"default":["10.128.0.0/23"]}');
     await cluster.create(layer2Udn('ns/next', ['10.22.0.0/16']));
     await cluster.settled();
-    expect(await annotation('NetworkAttachmentDefinition', 'ns/next', 'network-id')).toBe('1');
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/next', 'network-id')).toBe('3');
   });
 
   it('that another finalizer holds names it, and goes the moment that is gone', async () => {

@@ -11,6 +11,10 @@ export interface ReportFacts {
   readonly ready: IdRanges;
   readonly pending: IdRanges;
   readonly failed: IdRanges;
+  /** Of networks that are gone, of which the node still has something. */
+  readonly leaving: IdRanges;
+  /** The last retirement of ids that its agent has seen; -1: none, or an agent of before. */
+  readonly retirement: number;
   /** Name of a network that failed → why; of the first of them. */
   readonly failures: ReadonlyMap<string, string>;
 }
@@ -18,9 +22,10 @@ export interface ReportFacts {
 /** @throws ApiError */
 export const reportFacts = (object: unknown): ReportFacts => {
   const { metadata, status } = parseNodeNetworkReport(object);
-  const { rendering, observed = '', ids, exceptions } = status;
+  const { rendering, observed = '', retirement = -1, ids, exceptions } = status;
   const failures = exceptions.flatMap(({ state, network, message }): [string, string][] =>
     state === 'Failed' ? [[network, message]] : [],
   );
-  return { node: metadata.name, hasAll: rendering === 'Always', observed, ...ids, failures: new Map(failures) };
+  const hasAll = rendering === 'Always';
+  return { node: metadata.name, hasAll, observed, retirement, ...ids, failures: new Map(failures) };
 };

@@ -149,9 +149,15 @@ export class ClusterState {
     return this.#follow(this.registry.remove(key), { assign: true });
   }
 
-  /** A NAD that was to be written is not there, and will not come. */
-  settleNad(key: string): Touched {
-    return this.#follow(this.registry.settle(key), { assign: true });
+  /** There are ids to assign that there were not before: NADs that have waited for them have had no part in anything so far. */
+  idsCame(): Touched {
+    const touched = this.#follow(this.registry.idsCame(), { assign: true });
+    return { ...touched, admitted: touched.nads };
+  }
+
+  /** A NAD that was to be written is not there, and will not come. @param wasThere somebody may have seen it */
+  settleNad(key: string, wasThere = true): Touched {
+    return this.#follow(this.registry.settle(key, wasThere), { assign: true });
   }
 
   upsertNode(node: NodeFacts): Touched {

@@ -8,6 +8,7 @@ import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NETWORK_ID_POOLS,
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
@@ -29,6 +30,7 @@ const RESOURCES: Readonly<Record<string, ResourceType>> = {
   NetworkAttachmentDefinition: NETWORK_ATTACHMENT_DEFINITIONS,
   IPAMClaim: IPAM_CLAIMS,
   NodeNetworkReport: NODE_NETWORK_REPORTS,
+  NetworkIdPool: NETWORK_ID_POOLS,
   EndpointSlice: ENDPOINT_SLICES,
 };
 

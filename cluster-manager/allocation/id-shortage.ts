@@ -1,0 +1,38 @@
+/** What is said when there is no id for a network, or when nodes keep ids that nobody has. Pure. */
+import type { IdRecord } from './id-record.ts';
+import { type IdSupply, MOST_NETWORKS } from './network-room.ts';
+
+/** A sentence names so many of what it is about. */
+const MAX_NAMED = 3;
+
+export const idSupply = (record: IdRecord): IdSupply => ({
+  get hasNext() {
+    return record.hasNext;
+  },
+  get hasMore() {
+    return record.hasMore;
+  },
+  want: () => record.want(),
+  get shortage() {
+    return shortage(record);
+  },
+});
+
+const shortage = (record: IdRecord): string => {
+  const all = `all ids from 1 to ${MOST_NETWORKS} are in use`;
+  const { size } = record.retired;
+  if (size === 0) return all;
+  const named = [...record.retired.keys()].slice(0, MAX_NAMED).map((id) => heldId(record, id));
+  return `${all}, ${size} of them by nodes that have not reported that a deleted network is gone: ${named.join('; ')}${size > MAX_NAMED ? '; ...' : ''}`;
+};
+
+/** `network id 7 of deleted network red_red is still held by node-3` */
+export const heldId = (record: IdRecord, id: number): string => {
+  const { network, since = '' } = record.retired.get(id) ?? {};
+  const holders = record.holdersOf(id);
+  const nodes = holders.slice(0, MAX_NAMED).join(', ');
+  const others = holders.length > MAX_NAMED ? ` and ${holders.length - MAX_NAMED} others` : '';
+  const whose = network === undefined ? 'a deleted network' : `deleted network ${network}`;
+  const by = holders.length === 0 ? 'reserved' : `still held by ${nodes}${others}`;
+  return `network id ${id} of ${whose} is ${by}${since === '' ? '' : `, since ${since}`}`;
+};

@@ -1,0 +1,226 @@
+/**
+ * Keeps the NetworkIdPool: which network ids may be in use anywhere, written down before any of them is assigned (ADR 63). An
+ * id of a deleted network is retired there, agents answer with the number of the retirement in their reports, and the id is
+ * free when every report is as late and does not list it, or is gone with its Node.
+ */
+import { NETWORK_ID_POOL } from '../../api/network-id-pool.ts';
+import { NETWORK_ID_POOLS } from '../../api/resources.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
+import type { KubeClient, ObjectInput } from '../../kube/types.ts';
+import type { IdRecord, RecordPlan } from '../allocation/id-record.ts';
+import type { ReportFacts } from '../facts/report-facts.ts';
+import { type FoundPool, findPool, holdersIn, readReports } from './id-pool.ts';
+
+export interface IdKeeperOptions {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list'>;
+  readonly clock: Clock;
+  /** Of the nodes that there are, as far as they can be read. */
+  readonly reports: () => Iterable<ReportFacts>;
+  readonly record: IdRecord;
+  /** When the program started. */
+  readonly found: FoundPool;
+  /** More ids are assignable than before. */
+  readonly came: () => void;
+  readonly observe: (observation: IdObservation) => void;
+}
+
+export type IdObservation =
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** Nobody knows what was written down: no id is assigned again before all nodes have reported. */
+  | { readonly kind: 'lost'; readonly error: unknown }
+  /** The API server has no such kind: a cluster of before. */
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'freed'; readonly ids: readonly number[] };
+
+/** Ids that are written down at once; twice as many each time, as long as they are used up. */
+const FIRST_AHEAD = 4;
+const LAST_AHEAD = 64;
+/** What goes together is retired together. */
+const RETIRE_MS = 1_000;
+const REVIEW_MS = 1_000;
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 15_000;
+
+export class IdKeeper {
+  readonly #options: IdKeeperOptions;
+  readonly #record: IdRecord;
+  readonly #signal: AbortSignal;
+  readonly #timers = new Set<() => void>();
+  /** What is to be done after a while. */
+  readonly #due = new Set<string>();
+  #resourceVersion: string | undefined;
+  #ahead = FIRST_AHEAD;
+  #waiting: (() => void)[] = [];
+  #writing: Promise<void> | undefined;
+  #reviewing: Promise<void> | undefined;
+  #isReviewAsked = false;
+  #retryMs = FIRST_RETRY_MS;
+
+  constructor(options: IdKeeperOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#record = options.record;
+    this.#resourceVersion = options.found.resourceVersion;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.#end(), { once: true });
+    this.look();
+  }
+
+  /** Something was assigned or released: what has to be written is, in a moment. */
+  look(): void {
+    if (!this.#record.isKept || this.#signal.aborted) return;
+    if (this.#record.isChanged) this.#later('write', RETIRE_MS, () => this.#write());
+    if (this.#record.wanted > 0) this.#write();
+    if (this.#ahead > FIRST_AHEAD && this.#record.ahead < this.#ahead / 2) this.#write();
+  }
+
+  /** A report came, changed or went. */
+  reported(): void {
+    if (this.#record.retired.size === 0) return;
+    this.#later('review', REVIEW_MS, () => this.#review());
+  }
+
+  /** Resolves when an id can be assigned, or when there is none. */
+  async available(signal: AbortSignal): Promise<void> {
+    while (
+      this.#record.isKept &&
+      !this.#record.hasNext &&
+      this.#record.hasMore &&
+      !signal.aborted &&
+      !this.#signal.aborted
+    ) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      this.#write();
+      await promise;
+    }
+  }
+
+  async idle(): Promise<void> {
+    while (this.#writing !== undefined || this.#reviewing !== undefined) {
+      await this.#writing;
+      await this.#reviewing;
+    }
+  }
+
+  #later(what: string, ms: number, run: () => void): void {
+    if (this.#due.has(what) || this.#signal.aborted) return;
+    this.#due.add(what);
+    const cancel = this.#options.clock.schedule(ms, () => {
+      this.#due.delete(what);
+      this.#timers.delete(cancel);
+      run();
+    });
+    this.#timers.add(cancel);
+  }
+
+  #write(): void {
+    if (this.#writing !== undefined || this.#signal.aborted) return;
+    this.#writing = this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      this.look();
+      if (this.#waiting.length > 0 && !this.#due.has('retry')) this.#write();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    const { clock, observe } = this.#options;
+    const demand = Math.min(this.#waiting.length + this.#record.wanted, LAST_AHEAD);
+    const more = demand === 0 && this.#ahead === FIRST_AHEAD ? 0 : Math.max(this.#ahead, demand * 2);
+    const plan = this.#record.plan(more, timeOf(clock));
+    try {
+      await this.#send(plan);
+      this.#record.commit(plan);
+      if (demand > 0) this.#ahead = Math.min(this.#ahead * 2, LAST_AHEAD);
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#wake();
+      this.reported();
+    } catch (error) {
+      this.#record.undo();
+      if (this.#signal.aborted) return;
+      observe({ kind: 'failed', error });
+      const wait = this.#retryMs;
+      this.#retryMs = Math.min(wait * 2, LAST_RETRY_MS);
+      this.#later('retry', wait, () => this.#write());
+    }
+  }
+
+  /** @throws KubeError */
+  async #send(plan: RecordPlan): Promise<void> {
+    const { client, observe } = this.#options;
+    const body: ObjectInput = {
+      metadata: {
+        name: NETWORK_ID_POOL,
+        ...(this.#resourceVersion !== undefined && { resourceVersion: this.#resourceVersion }),
+      },
+      status: plan.status,
+    };
+    try {
+      const isNew = this.#resourceVersion === undefined;
+      const write = isNew ? client.create : client.update;
+      const written = await write(NETWORK_ID_POOLS, body, {}, this.#signal);
+      this.#resourceVersion = written.metadata.resourceVersion;
+    } catch (error) {
+      if (isConflict(error) || isAlreadyExists(error)) await this.#meetOther();
+      else if (isNotFound(error) && this.#resourceVersion !== undefined) this.#resourceVersion = undefined;
+      else if (isNotFound(error)) {
+        this.#record.drop();
+        observe({ kind: 'absent' });
+        this.#wake();
+        return;
+      }
+      throw error;
+    }
+  }
+
+  /** Somebody else has written: one that led before, or this one, without an answer. What it has given is not forgotten. */
+  async #meetOther(): Promise<void> {
+    const found = await findPool(this.#options.client, this.#signal);
+    this.#resourceVersion = found.resourceVersion;
+    if (found.error !== undefined) this.#record.suspectAll(0);
+    else this.#record.adopt(found.status);
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#options.came();
+  }
+
+  #review(): void {
+    if (this.#signal.aborted) return;
+    this.#isReviewAsked = true;
+    this.#reviewing ??= this.#reviewAll().finally(() => {
+      this.#reviewing = undefined;
+    });
+  }
+
+  async #reviewAll(): Promise<void> {
+    const { client, reports, observe } = this.#options;
+    while (this.#isReviewAsked && !this.#signal.aborted) {
+      this.#isReviewAsked = false;
+      const free = this.#record.review(holdersIn([...reports()]));
+      if (free.length === 0) continue;
+      try {
+        // A mirror may lag behind an agent that has told of an id a moment ago.
+        const ids = new Set(this.#record.review(holdersIn(await readReports(client, this.#signal))));
+        const freed = free.filter((id) => ids.has(id));
+        this.#record.free(freed);
+        if (freed.length > 0) observe({ kind: 'freed', ids: freed });
+        this.#options.came();
+        this.look();
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        observe({ kind: 'failed', error });
+        this.#later('review', LAST_RETRY_MS, () => this.#review());
+      }
+    }
+  }
+
+  #end(): void {
+    for (const cancel of this.#timers) cancel();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+const timeOf = (clock: Clock): string => new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');

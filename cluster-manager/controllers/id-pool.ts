@@ -1,0 +1,116 @@
+/** The NetworkIdPool as it is found, and what the nodes' reports say of the ids in it; see `id-keeper.ts`. */
+import { NETWORK_ID_POOL, type NetworkIdPool, parseNetworkIdPool } from '../../api/network-id-pool.ts';
+import { NETWORK_ID_POOLS, NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import type { KubeClient, KubeObject } from '../../kube/types.ts';
+import { hasId, idsIn } from '../../net/id-ranges.ts';
+import type { HoldersOf, IdRecord } from '../allocation/id-record.ts';
+import { type ReportFacts, reportFacts } from '../facts/report-facts.ts';
+
+/** What was found when the program started; it is to be given to `adoptPool` before anything is recovered. */
+export interface FoundPool {
+  readonly status: NetworkIdPool['status'] | undefined;
+  readonly resourceVersion: string | undefined;
+  /** Why it cannot be read. */
+  readonly error?: unknown;
+}
+
+/** @throws KubeError when the server does not answer */
+export const findPool = async (client: Pick<KubeClient, 'get'>, signal: AbortSignal): Promise<FoundPool> => {
+  const object = await client.get(NETWORK_ID_POOLS, { name: NETWORK_ID_POOL }, signal).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  return object === undefined ? { status: undefined, resourceVersion: undefined } : readPool(object);
+};
+
+interface Asking {
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The same, when the server answers. @throws the signal's reason */
+export const whenFound = async ({ client, clock, onError }: Asking, signal: AbortSignal): Promise<FoundPool> => {
+  for (;;) {
+    try {
+      return await findPool(client, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      onError(error);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      clock.schedule(RETRY_MS, resolve);
+      await promise;
+    }
+  }
+};
+
+const RETRY_MS = 1_000;
+
+const readPool = (object: KubeObject): FoundPool => {
+  const { resourceVersion } = object.metadata;
+  try {
+    return { status: parseNetworkIdPool(object).status, resourceVersion };
+  } catch (error) {
+    return { status: undefined, resourceVersion, error };
+  }
+};
+
+/** @returns why what was written down is lost, where nodes say that there was something */
+export const adoptPool = (record: IdRecord, found: FoundPool, reports: readonly ReportFacts[]): unknown => {
+  record.follow(found.status);
+  const answered = Math.max(0, ...reports.map(({ retirement }) => retirement));
+  const isLost = found.error !== undefined || (found.status === undefined && answered > 0);
+  if (isLost) record.suspectAll(answered);
+  else if (found.status === undefined) for (const report of reports) record.suspect(listedIn(report));
+  return isLost ? (found.error ?? new Error('there is none, and nodes have reported what they saw of it')) : undefined;
+};
+
+const listedIn = ({ ready, pending, failed, leaving }: ReportFacts): number[] =>
+  [ready, pending, failed, leaving].flatMap((ids) => [...idsIn(ids)]);
+
+/** Not from a mirror. One that can't be read has everything. @throws KubeError */
+export const readReports = async (client: Pick<KubeClient, 'list'>, signal: AbortSignal): Promise<ReportFacts[]> => {
+  const found: ReportFacts[] = [];
+  let next: string | undefined;
+  try {
+    do {
+      const page = await client.list(NODE_NETWORK_REPORTS, { limit: PAGE, continue: next }, signal);
+      found.push(...page.items.map(readReport));
+      next = page.continue;
+    } while (next !== undefined && next !== '');
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return found;
+};
+
+const PAGE = 500;
+
+const readReport = (object: KubeObject): ReportFacts => {
+  try {
+    return reportFacts(object);
+  } catch {
+    return { node: object.metadata.name, ...UNREADABLE };
+  }
+};
+
+const UNREADABLE: Omit<ReportFacts, 'node'> = {
+  ...{ hasAll: true, observed: '', ready: [], pending: [], failed: [], leaving: [] },
+  retirement: -1,
+  failures: new Map(),
+};
+
+/** Nodes whose agents may not know yet that the network is gone, or say that something of it is left. */
+export const holdersIn =
+  (reports: readonly ReportFacts[]): HoldersOf =>
+  (id, retirement) =>
+    reports
+      .filter(
+        (report) =>
+          report.retirement < retirement ||
+          [report.ready, report.pending, report.failed, report.leaving].some((ids) => hasId(ids, id)),
+      )
+      .map(({ node }) => node);
