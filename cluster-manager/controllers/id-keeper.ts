@@ -10,7 +10,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectInput } from '../../kube/types.ts';
 import type { IdRecord, RecordPlan } from '../allocation/id-record.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
-import { type FoundPool, findPool, holdersIn, readReports } from './id-pool.ts';
+import { type FoundPool, findPool, heldByNode, holdersIn, readReports } from './id-pool.ts';
 
 export interface IdKeeperOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list'>;
@@ -22,6 +22,8 @@ export interface IdKeeperOptions {
   readonly found: FoundPool;
   /** More ids are assignable than before. */
   readonly came: () => void;
+  /** Told after each look which nodes hold ids of deleted networks for long. */
+  readonly onHeld: (held: ReadonlyMap<string, readonly number[]>) => void;
   readonly observe: (observation: IdObservation) => void;
 }
 
@@ -39,6 +41,8 @@ const LAST_AHEAD = 64;
 /** What goes together is retired together. */
 const RETIRE_MS = 1_000;
 const REVIEW_MS = 1_000;
+/** An agent that is well answers in seconds. */
+const LONG_MS = 60_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 15_000;
 
@@ -128,7 +132,7 @@ export class IdKeeper {
     const { clock, observe } = this.#options;
     const demand = Math.min(this.#waiting.length + this.#record.wanted, LAST_AHEAD);
     const more = demand === 0 && this.#ahead === FIRST_AHEAD ? 0 : Math.max(this.#ahead, demand * 2);
-    const plan = this.#record.plan(more, timeOf(clock));
+    const plan = this.#record.plan(more, timeOf(clock.wall()));
     try {
       await this.#send(plan);
       this.#record.commit(plan);
@@ -200,6 +204,7 @@ export class IdKeeper {
     while (this.#isReviewAsked && !this.#signal.aborted) {
       this.#isReviewAsked = false;
       const free = this.#record.review(holdersIn([...reports()]));
+      this.#tellHeld();
       if (free.length === 0) continue;
       try {
         // A mirror may lag behind an agent that has told of an id a moment ago.
@@ -217,10 +222,17 @@ export class IdKeeper {
     }
   }
 
+  #tellHeld(): void {
+    const { clock, onHeld } = this.#options;
+    const held = heldByNode(this.#record, timeOf(clock.wall() - LONG_MS));
+    onHeld(held);
+    if (this.#record.retired.size > 0) this.#later('remind', LONG_MS, () => this.#review());
+  }
+
   #end(): void {
     for (const cancel of this.#timers) cancel();
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 
-const timeOf = (clock: Clock): string => new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
+const timeOf = (wall: number): string => new Date(wall).toISOString().replace(/\.[0-9]+Z$/, 'Z');

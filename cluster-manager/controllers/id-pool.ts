@@ -114,3 +114,25 @@ export const holdersIn =
           [report.ready, report.pending, report.failed, report.leaving].some((ids) => hasId(ids, id)),
       )
       .map(({ node }) => node);
+
+/** Node → ids of deleted networks that it has held since a time, or longer. */
+export const heldByNode = (record: IdRecord, time: string): ReadonlyMap<string, readonly number[]> => {
+  const held = new Map<string, number[]>();
+  for (const [id, { since }] of record.retired) {
+    if (since === '' || since > time) continue;
+    for (const node of record.holdersOf(id)) held.set(node, [...(held.get(node) ?? []), id]);
+  }
+  return held;
+};
+
+/** For the owner of a Node. */
+export const heldSentence = (record: IdRecord, ids: readonly number[]): string => {
+  const named = ids.slice(0, MAX_NAMED).map((id) => {
+    const network = record.retired.get(id)?.network;
+    return network === undefined ? String(id) : `${id} (${network})`;
+  });
+  const others = ids.length > MAX_NAMED ? `, and ${ids.length - MAX_NAMED} others` : '';
+  return `network ids of deleted networks stay reserved until the agent of this node reports that they are gone: ${named.join(', ')}${others}`;
+};
+
+const MAX_NAMED = 10;

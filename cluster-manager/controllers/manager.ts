@@ -9,6 +9,7 @@ import { createWorkQueue } from '../../kube/queue/work-queue.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer, WriterObservation } from '../../kube/writer/types.ts';
 import { createWriter } from '../../kube/writer/writer.ts';
+import type { IdRecord } from '../allocation/id-record.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
 import { ClusterState, type Problem } from '../state/cluster-state.ts';
@@ -17,7 +18,7 @@ import { reportConflicts } from './allocation-conflicts.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { claimReconciler } from './claim-controller.ts';
 import { IdKeeper, type IdObservation } from './id-keeper.ts';
-import { adoptPool, type FoundPool, whenFound } from './id-pool.ts';
+import { adoptPool, type FoundPool, heldSentence, whenFound } from './id-pool.ts';
 import { nadReconciler } from './nad-controller.ts';
 import { createNadCreations } from './nad-creations.ts';
 import { networkReconciler } from './network-controller.ts';
@@ -27,7 +28,7 @@ import { nodeReconciler } from './node-controller.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
-import { createProblemReporter } from './problem-reporter.ts';
+import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
 import { sliceReconciler } from './slice-controller.ts';
 import { stateSources } from './state-sources.ts';
 import { followCaches, touch } from './triggers.ts';
@@ -92,7 +93,8 @@ export const createManager = (options: ManagerOptions): Manager => {
       const reports = (): ReportFacts[] => liveReports(mirrors.caches);
       const about = (one: IdObservation): void => observe({ source: 'ids', about: one });
       const record = recovered.state.registry.ids;
-      ids = new IdKeeper({ client, clock, reports, record, found, came, observe: about }, signal);
+      const onHeld = heldReporter(problems, mirrors.caches, record);
+      ids = new IdKeeper({ client, clock, reports, record, found, came, onHeld, observe: about }, signal);
       return ids;
     };
     return startControllers(
@@ -185,6 +187,19 @@ const recoverState = (
     labelsOf: (namespace) => caches.namespaces.get(namespace)?.labels,
   });
   return { state, problems, lost };
+};
+
+/** Tells the owner of a Node that it keeps ids from others, and once more when it does not. */
+const heldReporter = (problems: ProblemReporter, { nodes }: Mirrors['caches'], record: IdRecord) => {
+  let told = new Set<string>();
+  return (held: ReadonlyMap<string, readonly number[]>): void => {
+    for (const name of new Set([...told, ...held.keys()])) {
+      const ids = held.get(name) ?? [];
+      const regarding = { apiVersion: 'v1', kind: 'Node', name, uid: nodes.get(name)?.uid };
+      problems.report(regarding, 'NetworkIdsReserved', ids.length === 0 ? [] : [heldSentence(record, ids)]);
+    }
+    told = new Set(held.keys());
+  };
 };
 
 /** The report of a Node that is gone is about to go. */
