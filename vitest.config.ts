@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           ...unit,
           name: 'unit',
-          include: [`${shared}/**/*.test.ts`, 'test/unit/**/*.test.ts'],
+          include: [`${shared}/**/*.test.ts`, 'test/{unit,hostile}/**/*.test.ts'],
           exclude: [...unit.exclude, ...SIMULATIONS],
           isolate: false,
         },

@@ -94,17 +94,23 @@ export const tagged = (untagged: Buffer): Buffer =>
 
 export const ALL_NODES = 'ff02::1' as Ip;
 
-const icmp6 = (ethernet: Ethernet, src: Ip, dst: Ip, message: readonly number[], { hopLimit = 255 } = {}): Buffer =>
+export const icmp6 = (
+  ethernet: Ethernet,
+  src: Ip,
+  dst: Ip,
+  message: readonly number[],
+  { hopLimit = 255 } = {},
+): Buffer =>
   packet(ethernet, { src, dst, protocol: 58, hopLimit }, withChecksum(src, dst, 58, [Buffer.from(message)], 2));
 
-interface IpHeader {
+export interface IpHeader {
   readonly src: Ip;
   readonly dst: Ip;
   readonly protocol: number;
   readonly hopLimit: number;
 }
 
-const packet = (ethernet: Ethernet, { src, dst, protocol, hopLimit }: IpHeader, body: Buffer): Buffer => {
+export const packet = (ethernet: Ethernet, { src, dst, protocol, hopLimit }: IpHeader, body: Buffer): Buffer => {
   if (ipFamily(src) === 6) {
     const header = Buffer.from([0x60, 0, 0, 0, ...word(body.length), protocol, hopLimit]);
     return frame(ethernet, 0x86dd, header, ipBytes(src), ipBytes(dst), body);
@@ -115,11 +121,11 @@ const packet = (ethernet: Ethernet, { src, dst, protocol, hopLimit }: IpHeader, 
   return frame(ethernet, 0x0800, Buffer.from([...header.slice(0, 10), ...sum, ...header.slice(12)]), body);
 };
 
-const frame = ({ from, to }: Ethernet, type: number, ...parts: readonly Buffer[]): Buffer =>
+export const frame = ({ from, to }: Ethernet, type: number, ...parts: readonly Buffer[]): Buffer =>
   Buffer.concat([macBytes(to), macBytes(from), Buffer.from(word(type)), ...parts]);
 
 /** With the pseudo-header (RFC 768; RFC 8200 §8.1), written at the offset, where there are zeros. */
-const withChecksum = (src: Ip, dst: Ip, protocol: number, parts: readonly Buffer[], offset: number): Buffer => {
+export const withChecksum = (src: Ip, dst: Ip, protocol: number, parts: readonly Buffer[], offset: number): Buffer => {
   const body = Buffer.concat(parts);
   const length = Buffer.from([...word(body.length), ...word(protocol)]);
   body.writeUInt16BE(checksum(Buffer.concat([ipBytes(src), ipBytes(dst), length, body])) || 0xffff, offset);
@@ -127,7 +133,7 @@ const withChecksum = (src: Ip, dst: Ip, protocol: number, parts: readonly Buffer
 };
 
 /** RFC 1071. */
-const checksum = (bytes: Buffer): number => {
+export const checksum = (bytes: Buffer): number => {
   let sum = 0;
   for (let index = 0; index < bytes.length; index += 2) {
     sum += ((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0);
@@ -136,8 +142,8 @@ const checksum = (bytes: Buffer): number => {
   return ~sum & 0xffff;
 };
 
-const word = (value: number): readonly number[] => [value >> 8, value & 0xff];
+export const word = (value: number): readonly number[] => [value >> 8, value & 0xff];
 
-const macBytes = (mac: string): Buffer => Buffer.from(mac.replaceAll(':', ''), 'hex');
+export const macBytes = (mac: string): Buffer => Buffer.from(mac.replaceAll(':', ''), 'hex');
 
 export const ipBytes = (ip: Ip): Buffer => Buffer.from(ipToBytes(ip));

@@ -1,0 +1,90 @@
+/** Frames of the same makers that have to arrive: without them, silence would prove nothing. Pure. */
+import { FAMILIES } from '../../net/ip.ts';
+import type { Shot } from './cases.ts';
+import { SERVED_PORT } from './cases.ts';
+import { tunnelFrames } from './dimensions/encapsulations.ts';
+import { PROTOCOLS, type Protocol } from './dimensions/protocols.ts';
+import { type Attacker, isLocked, linkOf } from './dimensions/sources.ts';
+import { DEFAULT_TENANT, type Foothold, footholdOf, type World } from './world.ts';
+
+export interface Control {
+  readonly id: string;
+  readonly place: string;
+  readonly uid?: number | undefined;
+  /** Who has to hear it. */
+  readonly heardAt: string;
+  readonly shoot: (marker: Buffer) => Shot;
+}
+
+/** Sent between the attacks again and again: a busy datapath may lose frames. */
+export const beatOf = (world: World, attacker: Attacker): Control => {
+  const base = { id: `beat of a ${attacker.name}`, place: attacker.place, uid: attacker.uid };
+  if (attacker.means === 'datagrams') {
+    const { pod, primary } = footholdOf(world, `${DEFAULT_TENANT}/b`);
+    const [address, port] = [primary.addresses[4], SERVED_PORT];
+    return { ...base, heardAt: pod, shoot: (payload) => ({ address, port, scope: undefined, payload }) };
+  }
+  if (attacker.tenant === undefined && !isLocked(attacker.name)) {
+    const [node] = world.nodes;
+    return { ...base, heardAt: node.name, shoot: udpTo(attacker, node.mac, node.addresses[4]) };
+  }
+  // Of a locked interface nobody may hear anything: the pod's other one is asked, in the same breath.
+  const own = footholdOf(world, attacker.place);
+  const friend = footholdOf(world, `${own.tenant}/b`);
+  const link = { ...attacker, link: own.primary };
+  return { ...base, heardAt: friend.pod, shoot: udpTo(link, friend.primary.mac, friend.primary.addresses[4]) };
+};
+
+const udpTo = (attacker: Attacker, to: string, dst: Foothold['primary']['addresses'][4]) => {
+  const { device, mac, addresses } = linkOf(attacker);
+  const [udp] = PROTOCOLS;
+  return (marker: Buffer): Shot => {
+    const intent = { ethernet: { from: mac, to }, src: addresses[4], dst, port: SERVED_PORT, marker };
+    return { device, frames: udp === undefined ? [] : [udp.build(intent)] };
+  };
+};
+
+/** Each protocol to the next pod of the attacker's network. The default network's are those of locked interfaces, too. */
+export const protocolControls = (attacker: Attacker): readonly Control[] => {
+  const { peer, link, place, name } = attacker;
+  if (peer === undefined || link === undefined || isLocked(name)) return [];
+  return FAMILIES.flatMap((family) =>
+    PROTOCOLS.filter((one) => isHeard(one, attacker) && one.families.includes(family)).map(
+      (protocol): Control => ({
+        id: `${name} → its peer, IPv${family} ${protocol.name}`,
+        place,
+        heardAt: peer.pod,
+        shoot: (marker) => {
+          const ethernet = { from: link.mac, to: peer.primary.mac };
+          const [src, dst] = [link.addresses[family], peer.primary.addresses[family]];
+          return { device: link.device, frames: [protocol.build({ ethernet, src, dst, port: SERVED_PORT, marker })] };
+        },
+      }),
+    ),
+  );
+};
+
+const isHeard = ({ reachesPeers, isAnsweredByDefault = false }: Protocol, { tenant }: Attacker): boolean =>
+  reachesPeers === true && !(isAnsweredByDefault && tenant === DEFAULT_TENANT);
+
+/** Each key is a right one: whoever is on the underlay and says that it is a node is believed, without encryption. */
+export const tunnelControls = (world: World): readonly Control[] => {
+  const [impersonated, node] = world.nodes;
+  return world.tunnelKeys.flatMap((key) =>
+    FAMILIES.map(
+      (family): Control => ({
+        id: `underlay → ${key.isLocked ? 'the locked interface of ' : ''}${key.pod}, geneve, IPv${family} inside`,
+        place: 'outside',
+        heardAt: key.pod,
+        shoot: (marker) => {
+          const ethernet = { from: world.outside.mac, to: node.mac };
+          const outer = { ethernet, src: impersonated.addresses[4], dst: node.addresses[4], port: 0, marker };
+          return {
+            device: 'eth0',
+            frames: tunnelFrames(world, { encapsulation: 'geneve', key, family, marker }, outer),
+          };
+        },
+      }),
+    ),
+  );
+};

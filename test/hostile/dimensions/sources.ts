@@ -1,0 +1,139 @@
+/** Who attacks. All are on the first node, but for the host outside. */
+import type { Family, Ip } from '../../../net/ip.ts';
+import { NODE } from '../cast.ts';
+import {
+  type AddressPair,
+  DEFAULT_TENANT,
+  type Foothold,
+  footholdOf,
+  type Interface,
+  networkOf,
+  type World,
+} from '../world.ts';
+
+export const SOURCES = [
+  'pod of a layer-3 network',
+  'pod of a layer-2 network',
+  'locked interface, layer 3',
+  'locked interface, layer 2',
+  'pod of the default network',
+  'host outside',
+  'process of root',
+  'process of another user',
+  'host-network pod of a tenant',
+  'host-network pod of no tenant',
+] as const;
+export type SourceName = (typeof SOURCES)[number];
+
+/** `frames`: byte by byte, by a packet socket. `datagrams`: by a UDP socket, whose headers are the kernel's. */
+export type Means = 'frames' | 'datagrams';
+
+/** Who has such means and is not asked, and why. */
+export const SOURCES_LEFT_OUT = [
+  {
+    who: 'a packet socket of root on br-ex, eth0 or a management port',
+    why: 'Who may write frames to a node’s own links may as well write flows: the node is his.',
+  },
+  {
+    who: 'the kubelet',
+    why: 'It may: sandbox/reachability asks for that.',
+  },
+] as const;
+
+export interface Attacker {
+  readonly name: SourceName;
+  readonly means: Means;
+  /** Of the sender: `namespace/name` of a pod, a node, or `outside`. */
+  readonly place: string;
+  readonly uid?: number;
+  /** The network that it may talk to; undefined: none, as of locked interfaces, and of hosts. */
+  readonly tenant: string | undefined;
+  /** Absent of sockets, which the kernel routes. */
+  readonly link: (Interface & { readonly nodeDevice?: string }) | undefined;
+  readonly gateways: AddressPair | undefined;
+  readonly routerMac: string | undefined;
+  readonly managementMac: string | undefined;
+  /** Another pod of its network, on the same node: it hears what may pass. */
+  readonly peer: Foothold | undefined;
+}
+
+/** RFC 6056 has it by chance. 65534 is nobody's own. */
+const NOBODY = 65_534;
+
+export const findAttacker = (world: World, name: SourceName): Attacker => FINDERS[name](world, name);
+
+type Finder = (world: World, name: SourceName) => Attacker;
+
+const inNetwork =
+  (tenant: string): Finder =>
+  (world, name) => {
+    const foothold = footholdOf(world, `${tenant}/a`);
+    return {
+      name,
+      means: 'frames',
+      place: foothold.pod,
+      tenant,
+      link: foothold.primary,
+      gateways: foothold.gateways,
+      routerMac: foothold.gatewayMac,
+      managementMac: networkOf(world, tenant).managementPort.mac,
+      peer: footholdOf(world, `${tenant}/b`),
+    };
+  };
+
+/** On the switch of the default network: its router and its management port are next door. */
+const lockedOf =
+  (tenant: string): Finder =>
+  (world, name) => {
+    const insider = footholdOf(world, `${DEFAULT_TENANT}/a`);
+    const { locked, pod } = footholdOf(world, `${tenant}/a`);
+    return { ...inNetwork(DEFAULT_TENANT)(world, name), place: pod, tenant: undefined, link: locked, peer: insider };
+  };
+
+const onNode =
+  (place: string, tenant?: string, uid?: number): Finder =>
+  (_, name) => ({
+    name,
+    means: 'datagrams',
+    place,
+    ...(uid !== undefined && { uid }),
+    tenant,
+    link: undefined,
+    gateways: undefined,
+    routerMac: undefined,
+    managementMac: undefined,
+    peer: undefined,
+  });
+
+const outsideHost: Finder = (world, name) => ({
+  ...onNode('outside')(world, name),
+  means: 'frames',
+  link: { ...world.outside, device: 'eth0' },
+  routerMac: world.nodes[0].mac,
+});
+
+const FINDERS: Readonly<Record<SourceName, Finder>> = {
+  'pod of a layer-3 network': inNetwork('red'),
+  'pod of a layer-2 network': inNetwork('green'),
+  'locked interface, layer 3': lockedOf('red'),
+  'locked interface, layer 2': lockedOf('green'),
+  'pod of the default network': inNetwork(DEFAULT_TENANT),
+  'host outside': outsideHost,
+  'process of root': onNode(NODE),
+  'process of another user': onNode(NODE, undefined, NOBODY),
+  'host-network pod of a tenant': onNode('blue/host', 'blue'),
+  'host-network pod of no tenant': onNode(`${DEFAULT_TENANT}/host`),
+};
+
+export const meansOf = (name: SourceName): Means => (/^(process|host-network)/.test(name) ? 'datagrams' : 'frames');
+
+export const isLocked = (name: SourceName): boolean => name.startsWith('locked');
+
+/** @throws Error of sockets, which have no link of their own */
+export const linkOf = ({ name, link }: Attacker): Interface => {
+  if (link === undefined) throw new Error(`a ${name} has no link`);
+  return link;
+};
+
+/** Its own, on its link. */
+export const ownAddress = (attacker: Attacker, family: Family): Ip => linkOf(attacker).addresses[family];

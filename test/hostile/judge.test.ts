@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { caseOf, type HostileCase } from './cases.ts';
+import { type Cell, cells } from './cells.ts';
+import { complaintAbout } from './judge.ts';
+import { MADE_UP_WORLD as world } from './testing/world.ts';
+import { markerOf } from './wire/marker.ts';
+
+const all = cells();
+
+const caseLike = (wanted: Partial<Record<keyof Cell, string | number>>): HostileCase => {
+  const plain = { encapsulation: 'none', claim: 'itself', hop: 'router', protocol: 'udp', family: 4, ...wanted };
+  const cell = all.find((one) =>
+    Object.entries(plain).every(([key, value]) => {
+      const own = one[key as keyof Cell];
+      return (typeof own === 'object' ? own.name : own) === value;
+    }),
+  );
+  const found = cell === undefined ? undefined : caseOf(world, cell, 0);
+  if (found === undefined) throw new Error(`there is no ${JSON.stringify(wanted)}`);
+  return found;
+};
+
+/** Of the frame as it was sent. */
+const heard = (
+  one: HostileCase,
+  place: string,
+  device: string,
+  isOutgoing = false,
+  change = (bytes: Buffer) => bytes,
+) => {
+  const shot = one.shoot(markerOf('0123abcd', 1));
+  const bytes = 'frames' in shot ? shot.frames[0] : Buffer.alloc(64);
+  return complaintAbout(world, one, { index: 1, place, device, isOutgoing, bytes: change(bytes ?? Buffer.alloc(0)) });
+};
+
+/** As a node sends it on. */
+const translated = (bytes: Buffer): Buffer =>
+  Buffer.concat([
+    bytes.subarray(0, 6),
+    Buffer.from('0200ac14000b', 'hex'),
+    bytes.subarray(12, 26),
+    Buffer.from([172, 20, 0, 11]),
+    bytes.subarray(30),
+  ]);
+
+describe('a pod of a layer-3 network', () => {
+  const out = caseLike({ source: 'pod of a layer-3 network', entry: 'server outside' });
+
+  it('is heard by its network', () => {
+    expect(heard(out, 'red/b', 'ovn-udn1')).toBeUndefined();
+    expect(heard(out, 'red/b', 'eth0')).toBe('a pod of red heard it');
+  });
+
+  it('is heard by no other, even with the same addresses', () => {
+    expect(heard(out, 'twin/b', 'ovn-udn1')).toBe('a pod of twin heard it');
+    expect(heard(out, 'plain/a', 'eth0')).toBe('a pod of plain heard it');
+  });
+
+  it('leaves with its node’s address only', () => {
+    expect(heard(out, 'outside', 'eth0', false, translated)).toBeUndefined();
+    expect(heard(out, 'outside', 'eth0')).toMatch(/^it left untranslated: 10\.80\.0\.3 → 172\.20\.0\.2/);
+    expect(heard(out, 'node-1', 'eth0', true)).toMatch(/^it left untranslated/);
+    expect(heard(out, 'node-1', 'veth0p')).toBeUndefined();
+  });
+
+  it('comes to the host by its own management port only', () => {
+    expect(heard(out, 'node-1', 'ovn-k8s-mp1')).toBeUndefined();
+    expect(heard(out, 'node-1', 'ovn-k8s-mp2')).toBe('it came by ovn-k8s-mp2');
+    expect(heard(out, 'node-1', 'ovn-k8s-mp0')).toBe('it came by ovn-k8s-mp0');
+    expect(heard(out, 'node-1', 'br-ex', true)).toMatch(/^the host sent it on untranslated/);
+  });
+
+  it('may not be anybody else', () => {
+    const forged = caseLike({ source: 'pod of a layer-3 network', entry: 'server outside', claim: 'its peer' });
+    expect(heard(forged, 'red/b', 'ovn-udn1')).toBe('a pod of its own network heard it, from somebody else');
+    expect(heard(forged, 'outside', 'eth0', false, translated)).toBe('it left, from somebody else');
+  });
+
+  it('gets nothing to a tunnel endpoint', () => {
+    const tunnel = { source: 'pod of a layer-3 network', entry: 'tunnel endpoint', encapsulation: 'geneve' };
+    expect(heard(caseLike(tunnel), 'node-1', 'eth0', true, translated)).toBe('it left for a tunnel endpoint');
+  });
+});
+
+it('of a locked interface nobody hears anything', () => {
+  const locked = caseLike({ source: 'locked interface, layer 3', entry: 'server outside' });
+  for (const place of ['red/b', 'plain/a', 'green/b']) expect(heard(locked, place, 'eth0')).toMatch(/heard it$/);
+  expect(heard(locked, 'outside', 'eth0', false, translated)).toBe('it left, from a locked interface');
+});
+
+it('of a process of a node only pods of the default network hear, and those of its own namespace’s network', () => {
+  const process = caseLike({ source: 'process of root', entry: 'pod' });
+  expect(heard(process, 'plain/b', 'eth0')).toBeUndefined();
+  expect(heard(process, 'blue/b', 'ovn-udn1')).toBe('a pod of blue heard it');
+  const pod = caseLike({ source: 'host-network pod of a tenant', entry: 'pod' });
+  expect(heard(pod, 'blue/b', 'ovn-udn1')).toBeUndefined();
+  expect(heard(pod, 'blue/b', 'eth0')).toBe('a pod of blue heard it');
+});

@@ -1,0 +1,122 @@
+/** Whether somebody heard what nobody may hear. By default nobody may: what is allowed is said here. Pure. */
+import { type Ip, ipFamily } from '../../net/ip.ts';
+import type { HostileCase } from './cases.ts';
+import { isHonest } from './dimensions/claims.ts';
+import { isLocked } from './dimensions/sources.ts';
+import { dissect, type Layer } from './frames/dissect.ts';
+import { GENEVE_PORT } from './frames/tunnels.ts';
+import type { Sighting } from './wire/listener.ts';
+import { DEFAULT_TENANT, networkOf, type World } from './world.ts';
+
+/** What is wrong with it; undefined: nothing. */
+export const complaintAbout = (world: World, one: HostileCase, sighting: Sighting): string | undefined => {
+  const { place, device, isOutgoing } = sighting;
+  if (place === one.attacker.place && place.includes('/')) return undefined;
+  if (place.includes('/')) return isOutgoing ? undefined : heardByPod(world, one, sighting);
+  if (place === 'outside') return isOutgoing ? undefined : onTheWire(world, one, sighting);
+  if (device === 'eth0') return isOutgoing ? onTheWire(world, one, sighting) : undefined;
+  return heardByHost(world, one, sighting);
+};
+
+/** Whose pods hear an attacker that is honest. */
+const audienceOf = ({ attacker: { name, tenant } }: HostileCase): readonly string[] => {
+  const isOnNode = /^(process|host-network)/.test(name);
+  return [...(tenant === undefined ? [] : [tenant]), ...(isOnNode ? [DEFAULT_TENANT] : [])];
+};
+
+const isOutside = ({ attacker: { name } }: HostileCase): boolean => name === 'host outside';
+
+/** Without an address are who looks for duplicates of it, and DHCP clients. */
+const isHimself = ({ cell: { claim } }: HostileCase): boolean => isHonest(claim) || claim === 'nobody';
+
+const heardByPod = (world: World, one: HostileCase, { place, device }: Sighting): string | undefined => {
+  const pod = world.footholds.find((foothold) => foothold.pod === place);
+  const isTheirs = pod !== undefined && audienceOf(one).includes(pod.tenant) && device === pod.primary.device;
+  if (!isTheirs) return `a pod of ${pod?.tenant} heard it`;
+  return isHimself(one) && one.cell.encapsulation === 'none'
+    ? undefined
+    : 'a pod of its own network heard it, from somebody else';
+};
+
+const nodeAddresses = (world: World): readonly string[] =>
+  world.nodes.flatMap(({ addresses }) => Object.values(addresses));
+
+/** Between nodes everything is in Geneve, from address to address of nodes; all else leaves as the node itself. */
+const onTheWire = (world: World, one: HostileCase, { place, bytes }: Sighting): string | undefined => {
+  const layers = dissect(bytes);
+  const [outer] = layers;
+  if (!isOutside(one) && isForgedTunnel(world, one, layers)) return 'it left for a tunnel endpoint';
+  // A host outside is on the wire anyway, and nodes forward and answer.
+  if (isTunnel(layers) || one.attacker.means === 'datagrams' || isOutside(one)) return undefined;
+  if (outer?.ip === undefined) return `it left as ${describe(outer)}`;
+  if (!nodeAddresses(world).includes(outer.ip.src)) return `it left untranslated: ${describe(outer)}`;
+  if (isLocked(one.attacker.name)) return 'it left, from a locked interface';
+  if (!isHimself(one)) return 'it left, from somebody else';
+  const isNodes = place === 'outside' || world.nodes.some(({ mac }) => mac === outer.from);
+  return isNodes ? undefined : `it left from the MAC address ${outer.from}`;
+};
+
+const isTunnel = (layers: readonly Layer[]): boolean =>
+  layers[0]?.ip?.protocol === 17 && layers[0].ip.port === GENEVE_PORT;
+
+/** A tunnel of the node's own has the attacker's frame in it, and so one layer more than what he has sent. */
+const isForgedTunnel = (world: World, { cell: { encapsulation } }: HostileCase, layers: readonly Layer[]): boolean => {
+  if (!encapsulation.startsWith('geneve')) return false;
+  const isFragment = layers[0]?.ip?.protocol === 17 && layers[0].ip.port === undefined;
+  const isToNode = nodeAddresses(world).includes(layers[0]?.ip?.dst ?? '');
+  return (isTunnel(layers) && layers.length < 3) || (encapsulation === 'geneve in fragments' && isFragment && isToNode);
+};
+
+const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string | undefined => {
+  const { device, isOutgoing, bytes } = sighting;
+  const [outer] = dissect(bytes);
+  if (one.attacker.means === 'datagrams') return undefined;
+  if (device === 'br-ex') return isOutgoing ? fromHost(world, outer) : atUplink(world, one, outer);
+  const network = world.networks.find(({ managementPort }) => managementPort.device === device);
+  if (network === undefined) return undefined;
+  if (network.tenant !== one.attacker.tenant) return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}`;
+  return isOutgoing || isHimself(one) ? undefined : `it came by ${device}, from somebody else`;
+};
+
+const fromHost = (world: World, outer: Layer | undefined): string | undefined => {
+  const src = outer?.ip?.src;
+  return src !== undefined && podAddresses(world).includes(src)
+    ? `the host sent it on untranslated: ${describe(outer)}`
+    : undefined;
+};
+
+const atUplink = (world: World, one: HostileCase, outer: Layer | undefined): string | undefined => {
+  const { name, tenant } = one.attacker;
+  if (one.cell.encapsulation.startsWith('geneve') && outer?.ip?.port === GENEVE_PORT && !isOutside(one)) {
+    return 'it came to a tunnel endpoint';
+  }
+  if (isOutside(one)) {
+    const isMasked = one.cell.claim === 'a masquerade address' && outer?.ip !== undefined;
+    return isMasked ? 'the host got it, from a masquerade address' : undefined;
+  }
+  if (isLocked(name)) return 'the host got it, from a locked interface';
+  const src = outer?.ip?.src;
+  if (src === undefined || tenant === undefined) return `the host got it as ${describe(outer)}`;
+  const mine: readonly string[] = networkOf(world, tenant).masquerade[ipFamily(src)];
+  if (mine.includes(src) || !isInside(world, src)) return undefined;
+  return `the host got it untranslated: ${describe(outer)}`;
+};
+
+/** An address that means something on a node or in a network only. What answers from elsewhere repeats what it was sent. */
+const isInside = (world: World, ip: Ip): boolean =>
+  podAddresses(world).includes(ip) || world.networks.some(({ masquerade }) => masquerade[ipFamily(ip)].includes(ip));
+
+const podAddresses = (world: World): readonly string[] => [
+  ...world.footholds
+    .flatMap(({ primary, locked }) => [primary, locked])
+    .flatMap((at) => Object.values(at?.addresses ?? {})),
+  ...world.networks.flatMap(({ managementPort }) => Object.values(managementPort.addresses)),
+];
+
+const describe = (layer: Layer | undefined): string => {
+  if (layer === undefined) return 'a frame that is cut off';
+  const { ip, type, from, to } = layer;
+  return ip === undefined
+    ? `${from} → ${to}, type 0x${type.toString(16)}`
+    : `${ip.src} → ${ip.dst}, protocol ${ip.protocol}`;
+};

@@ -1,0 +1,55 @@
+/** The batteries as tests: one for each source. Call it where tests are declared. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../sandbox/index.ts';
+import { attack, type Outcome } from './battery.ts';
+import { casesOf } from './cases.ts';
+import type { Cell } from './cells.ts';
+import { protocolControls, tunnelControls } from './controls.ts';
+import { findAttacker, SOURCES, type SourceName } from './dimensions/sources.ts';
+import { planOf } from './plan.ts';
+import { setUp } from './set-up.ts';
+import { DEFAULT_TENANT, footholdOf, type World } from './world.ts';
+
+/** At 10,000 frames in 20 s, and a guest is six times slower. */
+const TIMEOUT_MS = 1_800_000;
+
+/** @returns what gives the world, once tests run */
+export const hostileSuite = (cluster: () => Sandbox): (() => World) => {
+  const plan = planOf(process.env);
+  let world: World | undefined;
+  let cells: readonly Cell[] = [];
+  const known = (): World => {
+    if (world === undefined) throw new Error('the cast is not there');
+    return world;
+  };
+
+  beforeAll(async () => {
+    cells = plan.cells();
+    world = await setUp(cluster());
+  });
+
+  describe(`frames of every kind to every entry point (${plan.name})`, () => {
+    it.each(SOURCES)('%s', { timeout: TIMEOUT_MS }, async (source) => {
+      const outcome = await attackFrom(cluster(), known(), source, cells);
+      expect(outcome.unproved).toEqual([]);
+      expect(outcome.violations.map(({ id, heard }) => `${id}: ${heard}`)).toEqual([]);
+      expect(outcome.sent).toBeGreaterThan(10);
+    });
+  });
+  return known;
+};
+
+/** With its controls; those of locked interfaces are of their neighbours in the default network. */
+const attackFrom = async (
+  sandbox: Sandbox,
+  world: World,
+  source: SourceName,
+  cells: readonly Cell[],
+): Promise<Outcome> => {
+  const own = cells.filter((cell) => cell.source === source);
+  const attacker = findAttacker(world, source);
+  const insider = findAttacker(world, 'pod of the default network');
+  const isInDefault = attacker.peer?.pod === footholdOf(world, `${DEFAULT_TENANT}/a`).pod;
+  const controls = protocolControls(isInDefault ? insider : attacker);
+  return await attack(sandbox, world, casesOf(world, own), [...controls, ...tunnelControls(world)]);
+};
