@@ -60,11 +60,12 @@ const answerSchema = z
     { ...rest, who: who ?? undefined, error: error ?? undefined },
   ]);
 
-const readAnswers = (text: string): [string, Answer][] => jsonLines(text).map((line) => answerSchema.parse(line));
+export const readAnswers = (text: string): [string, Answer][] =>
+  jsonLines(text).map((line) => answerSchema.parse(line));
 
 const seenSchema = z.object({ nonce: z.string(), seen: z.boolean() });
 
-const readSeen = (text: string): ReadonlySet<string> => {
+export const readSeen = (text: string): ReadonlySet<string> => {
   const lines = jsonLines(text).map((line) => seenSchema.parse(line));
   return new Set(lines.filter(({ seen }) => seen).map(({ nonce }) => nonce));
 };

@@ -45,6 +45,8 @@ int icmp_socket_for(const struct probe *probe, int *is_new) {
     return -1;
   }
   setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size);
+  int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   if (is4) filter4(fd);
   else filter6(fd);
   sockets[socket_count] = (struct icmp_socket){.fd = fd, .family = probe->family};

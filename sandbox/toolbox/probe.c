@@ -64,6 +64,8 @@ static int open_socket(struct probe *probe, size_t index) {
   int fd = socket(probe->to.any.sa_family, type, probe->protocol == PROBE_SCTP ? IPPROTO_SCTP : 0);
   if (fd < 0) return -1;
   probe->fd = fd;
+  int on = 1; /* udp may be to everybody of a subnet: socket(7) */
+  setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
   if (probe->interface[0] &&
       setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, probe->interface, (socklen_t)strlen(probe->interface)) < 0)
     return -1;

@@ -17,8 +17,11 @@ export const SUBNETS: Readonly<Record<string, readonly string[]>> = {
 };
 export const TENANTS = [...Object.keys(SUBNETS), DEFAULT_TENANT];
 
-/** Two pods on the first node and one on the second. */
-export const PODS = TENANTS.flatMap((tenant) => ['a', 'b', 'c'].map((name) => `${tenant}/${name}`));
+/** One pod on each node, and one more beside each attacker, who is an `a`. */
+export const PODS = TENANTS.flatMap((tenant) => {
+  const names = ['red', 'green', DEFAULT_TENANT].includes(tenant) ? ['a', 'b', 'c'] : ['a', 'c'];
+  return names.map((name) => `${tenant}/${name}`);
+});
 export const nodeOf = (key: string): string => (key.endsWith('/c') ? OTHER_NODE : NODE);
 
 const isSwitched = (subnets: readonly string[]): boolean => (subnets[0] ?? '').split('/').length === 2;
@@ -39,7 +42,7 @@ export const CAST: readonly ManifestObject[] = [
 /** Services with endpoints that are written by hand: who may make EndpointSlices names any address in them. */
 export const SERVICES = [
   { name: `${DEFAULT_TENANT}/web`, port: 8081, internalTrafficPolicy: 'Cluster', names: 'plain/b', isLocked: false },
-  { name: 'blue/web', port: 8081, internalTrafficPolicy: 'Cluster', names: 'blue/b', isLocked: false },
+  { name: 'blue/web', port: 8081, internalTrafficPolicy: 'Cluster', names: 'blue/a', isLocked: false },
   { name: `${DEFAULT_TENANT}/trap`, port: 8081, internalTrafficPolicy: 'Cluster', names: 'red/b', isLocked: true },
   { name: `${DEFAULT_TENANT}/trap-local`, port: 8081, internalTrafficPolicy: 'Local', names: 'red/b', isLocked: true },
 ] as const;

@@ -52,7 +52,7 @@ describe('a pod of a layer-3 network', () => {
   });
 
   it('is heard by no other, even with the same addresses', () => {
-    expect(heard(out, 'twin/b', 'ovn-udn1')).toBe('a pod of twin heard it');
+    expect(heard(out, 'twin/a', 'ovn-udn1')).toBe('a pod of twin heard it');
     expect(heard(out, 'plain/a', 'eth0')).toBe('a pod of plain heard it');
   });
 
@@ -91,8 +91,8 @@ it('of a locked interface nobody hears anything', () => {
 it('of a process of a node only pods of the default network hear, and those of its own namespace’s network', () => {
   const process = caseLike({ source: 'process of root', entry: 'pod' });
   expect(heard(process, 'plain/b', 'eth0')).toBeUndefined();
-  expect(heard(process, 'blue/b', 'ovn-udn1')).toBe('a pod of blue heard it');
+  expect(heard(process, 'blue/a', 'ovn-udn1')).toBe('a pod of blue heard it');
   const pod = caseLike({ source: 'host-network pod of a tenant', entry: 'pod' });
-  expect(heard(pod, 'blue/b', 'ovn-udn1')).toBeUndefined();
-  expect(heard(pod, 'blue/b', 'eth0')).toBe('a pod of blue heard it');
+  expect(heard(pod, 'blue/a', 'ovn-udn1')).toBeUndefined();
+  expect(heard(pod, 'blue/a', 'eth0')).toBe('a pod of blue heard it');
 });

@@ -1,11 +1,12 @@
 /** The batteries as tests: one for each source. Call it where tests are declared. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../sandbox/index.ts';
-import { attack, type Outcome } from './battery.ts';
+import { attack, type Outcome, type Violation } from './battery.ts';
 import { casesOf } from './cases.ts';
 import type { Cell } from './cells.ts';
 import { protocolControls, tunnelControls } from './controls.ts';
 import { findAttacker, SOURCES, type SourceName } from './dimensions/sources.ts';
+import { nodeOracle } from './oracle.ts';
 import { planOf } from './plan.ts';
 import { setUp } from './set-up.ts';
 import { DEFAULT_TENANT, footholdOf, type World } from './world.ts';
@@ -13,8 +14,13 @@ import { DEFAULT_TENANT, footholdOf, type World } from './world.ts';
 /** At 10,000 frames in 20 s, and a guest is six times slower. */
 const TIMEOUT_MS = 1_800_000;
 
+export interface HostileOptions {
+  /** Management ports lead into networks. */
+  readonly hasVrfs?: boolean;
+}
+
 /** @returns what gives the world, once tests run */
-export const hostileSuite = (cluster: () => Sandbox): (() => World) => {
+export const hostileSuite = (cluster: () => Sandbox, options: HostileOptions = {}): (() => World) => {
   const plan = planOf(process.env);
   let world: World | undefined;
   let cells: readonly Cell[] = [];
@@ -32,11 +38,23 @@ export const hostileSuite = (cluster: () => Sandbox): (() => World) => {
     it.each(SOURCES)('%s', { timeout: TIMEOUT_MS }, async (source) => {
       const outcome = await attackFrom(cluster(), known(), source, cells);
       expect(outcome.unproved).toEqual([]);
-      expect(outcome.violations.map(({ id, heard }) => `${id}: ${heard}`)).toEqual([]);
+      expect(outcome.violations.length, describeViolations(outcome.violations)).toBe(0);
       expect(outcome.sent).toBeGreaterThan(10);
     });
   });
+  describe('sockets of the node', () => nodeOracle(cluster, options));
   return known;
+};
+
+const SHOWN = 60;
+
+/** A case each, with all who heard it. */
+const describeViolations = (violations: readonly Violation[]): string => {
+  const lines = [...Map.groupBy(violations, ({ id }) => id)].map(
+    ([id, heard]) => `${id}: heard at ${heard.map((one) => one.heard).join('; ')}`,
+  );
+  const more = lines.length > SHOWN ? [`… and ${lines.length - SHOWN} more`] : [];
+  return [`${lines.length} cases were heard where nobody may hear them:`, ...lines.slice(0, SHOWN), ...more].join('\n');
 };
 
 /** With its controls; those of locked interfaces are of their neighbours in the default network. */
