@@ -19,6 +19,8 @@ export interface HostileCase {
   readonly cell: Cell;
   readonly attacker: Attacker;
   readonly target: Target;
+  /** Whether its addresses are its own, as those of a target may be, too, where networks have the same subnets. */
+  readonly isHimself: boolean;
   readonly shoot: (marker: Buffer) => Shot;
 }
 
@@ -59,7 +61,16 @@ export const caseOf = (world: World, cell: Cell, turn: number): HostileCase | un
   if (shoot === undefined) return undefined;
   const inside =
     cell.encapsulation === 'none' ? '' : ` with ${key.isLocked ? 'the locked interface of ' : ''}${key.pod} inside`;
-  return { id: `${cellId(cell)} (${target.label}${inside})`, cell, attacker, target, shoot };
+  const isHimself = attacker.means === 'datagrams' || isOwn(world, { cell, attacker, target, key });
+  return { id: `${cellId(cell)} (${target.label}${inside})`, cell, attacker, target, isHimself, shoot };
+};
+
+/** Without an address are who looks for duplicates of it, and DHCP clients. */
+const isOwn = (world: World, { cell: { family, claim }, attacker, target }: Aim): boolean => {
+  const claimed = claimedBy(world, attacker, { target, family, claim });
+  const { mac, addresses, linkLocal } = linkOf(attacker);
+  const own: readonly string[] = [addresses[family], linkLocal, '0.0.0.0', '::'];
+  return claimed?.mac === mac && own.includes(claimed.src);
 };
 
 /** Of somebody else's pod on the other node. */

@@ -1,7 +1,6 @@
 /** Whether somebody heard what nobody may hear. By default nobody may: what is allowed is said here. Pure. */
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import type { HostileCase } from './cases.ts';
-import { isHonest } from './dimensions/claims.ts';
 import { isLocked } from './dimensions/sources.ts';
 import { dissect, type Layer } from './frames/dissect.ts';
 import { GENEVE_PORT } from './frames/tunnels.ts';
@@ -19,21 +18,20 @@ export const complaintAbout = (world: World, one: HostileCase, sighting: Sightin
 };
 
 /** Whose pods hear an attacker that is honest. */
-const audienceOf = ({ attacker: { name, tenant } }: HostileCase): readonly string[] => {
+const audienceOf = ({ attacker: { name, tenant }, cell: { entry } }: HostileCase): readonly string[] => {
   const isOnNode = /^(process|host-network)/.test(name);
-  return [...(tenant === undefined ? [] : [tenant]), ...(isOnNode ? [DEFAULT_TENANT] : [])];
+  // As with kube-proxy, a node serves the default network's ClusterIPs to whoever routes them to it.
+  const isServed = name === 'host outside' && entry.name === 'ClusterIP';
+  return [...(tenant === undefined ? [] : [tenant]), ...(isOnNode || isServed ? [DEFAULT_TENANT] : [])];
 };
 
 const isOutside = ({ attacker: { name } }: HostileCase): boolean => name === 'host outside';
-
-/** Without an address are who looks for duplicates of it, and DHCP clients. */
-const isHimself = ({ cell: { claim } }: HostileCase): boolean => isHonest(claim) || claim === 'nobody';
 
 const heardByPod = (world: World, one: HostileCase, { place, device }: Sighting): string | undefined => {
   const pod = world.footholds.find((foothold) => foothold.pod === place);
   const isTheirs = pod !== undefined && audienceOf(one).includes(pod.tenant) && device === pod.primary.device;
   if (!isTheirs) return `a pod of ${pod?.tenant} heard it`;
-  return isHimself(one) && one.cell.encapsulation === 'none'
+  return (one.isHimself || isOutside(one)) && one.cell.encapsulation === 'none'
     ? undefined
     : 'a pod of its own network heard it, from somebody else';
 };
@@ -51,7 +49,7 @@ const onTheWire = (world: World, one: HostileCase, { place, bytes }: Sighting): 
   if (outer?.ip === undefined) return `it left as ${describe(outer)}`;
   if (!nodeAddresses(world).includes(outer.ip.src)) return `it left untranslated: ${describe(outer)}`;
   if (isLocked(one.attacker.name)) return 'it left, from a locked interface';
-  if (!isHimself(one)) return 'it left, from somebody else';
+  if (!one.isHimself) return 'it left, from somebody else';
   const isNodes = place === 'outside' || world.nodes.some(({ mac }) => mac === outer.from);
   return isNodes ? undefined : `it left from the MAC address ${outer.from}`;
 };
@@ -75,7 +73,7 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   const network = world.networks.find(({ managementPort }) => managementPort.device === device);
   if (network === undefined) return undefined;
   if (network.tenant !== one.attacker.tenant) return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}`;
-  return isOutgoing || isHimself(one) ? undefined : `it came by ${device}, from somebody else`;
+  return isOutgoing || one.isHimself ? undefined : `it came by ${device}, from somebody else`;
 };
 
 const fromHost = (world: World, outer: Layer | undefined): string | undefined => {
@@ -104,13 +102,14 @@ const atUplink = (world: World, one: HostileCase, outer: Layer | undefined): str
 
 /** An address that means something on a node or in a network only. What answers from elsewhere repeats what it was sent. */
 const isInside = (world: World, ip: Ip): boolean =>
-  podAddresses(world).includes(ip) || world.networks.some(({ masquerade }) => masquerade[ipFamily(ip)].includes(ip));
+  podAddresses(world).includes(ip) ||
+  world.networks.some(({ managementPort }) => Object.values(managementPort.addresses).includes(ip)) ||
+  world.networks.some(({ masquerade }) => masquerade[ipFamily(ip)].includes(ip));
 
 const podAddresses = (world: World): readonly string[] => [
   ...world.footholds
     .flatMap(({ primary, locked }) => [primary, locked])
     .flatMap((at) => Object.values(at?.addresses ?? {})),
-  ...world.networks.flatMap(({ managementPort }) => Object.values(managementPort.addresses)),
 ];
 
 const describe = (layer: Layer | undefined): string => {
