@@ -8,6 +8,7 @@ import { applyAndWait, useCluster } from './support/cluster.ts';
 import { GRPC_SERVER } from './support/grpc-server.ts';
 import { hostIsolation } from './support/host-isolation.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { plugFlood } from './support/plug-flood.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-host-isolation' });
@@ -66,6 +67,8 @@ beforeAll(async () => {
 });
 
 hostIsolation(cluster, { victim: 'red/a', plain: ['plain/a', 'plain/b'], hostPods: ['red/host', 'plain/host'] });
+
+plugFlood(cluster, 'red', 'plain');
 
 it('startup, readiness and liveness probes work, over HTTP, TCP and gRPC, also when kubelet is started again', async () => {
   await applyAndWait(cluster(), [probed('red', 'probed'), probed('plain', 'probed')]);

@@ -42,11 +42,13 @@ interface Marked {
 /** A chunk is sent again until all of it is proved. */
 type Chunk = readonly Marked[];
 
+/** @param isUnderWay so long as it says so, everything is sent again and again */
 export const attack = async (
   sandbox: Sandbox,
   world: World,
   cases: readonly HostileCase[],
   controls: readonly Control[],
+  isUnderWay: () => boolean = () => false,
 ): Promise<Outcome> => {
   const run = newRun();
   const byIndex = new Map<number, HostileCase>();
@@ -66,6 +68,7 @@ export const attack = async (
       }
     };
     const isPending = (chunk: Chunk): boolean => chunk.some(({ index }) => awaited.has(index) && !proved.has(index));
+    while (isUnderWay()) await sendAll(sandbox, chunks.flat());
     for (let round = 0; round < ROUNDS && chunks.some(isPending); round++) {
       await sendAll(sandbox, chunks.filter(isPending).flat());
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));

@@ -1,11 +1,14 @@
 /** The batteries as tests: one for each source. Call it where tests are declared. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { attack, type Outcome, type Violation } from './battery.ts';
 import { casesOf } from './cases.ts';
+import { NODE } from './cast.ts';
 import type { Cell } from './cells.ts';
 import { protocolControls, tunnelControls } from './controls.ts';
-import { findAttacker, SOURCES, type SourceName } from './dimensions/sources.ts';
+import { isHonest } from './dimensions/claims.ts';
+import { findAttacker, isLocked, SOURCES, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
 import { planOf } from './plan.ts';
 import { setUp } from './set-up.ts';
@@ -42,6 +45,26 @@ export const hostileSuite = (cluster: () => Sandbox, options: HostileOptions = {
       expect(outcome.sent).toBeGreaterThan(10);
     });
   });
+  it('locked interfaces hear nothing of each other while ovn-controller starts again', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const isNeighbourly = ({ source, protocol, hop, claim }: Cell): boolean =>
+      isLocked(source) &&
+      /neighbour|router|mld|arp/.test(protocol.name) &&
+      ['target', 'group'].includes(hop) &&
+      isHonest(claim);
+    const own = casesOf(known(), cells.filter(isNeighbourly));
+    let isOver = false;
+    const attacked = attack(cluster(), known(), own, [], () => !isOver);
+    await cluster().kill(NODE, 'ovn-controller', 'SIGKILL');
+    await eventually(async () => expect(await controllerStatus(cluster())).toBe('connected'), 60_000);
+    isOver = true;
+    const { violations, unproved, sent } = await attacked;
+    expect(unproved).toEqual([]);
+    expect(violations.length, describeViolations(violations)).toBe(0);
+    expect(sent).toBeGreaterThan(50);
+  });
+
   describe('sockets of the node', () => nodeOracle(cluster, options));
   return known;
 };
@@ -56,6 +79,10 @@ const describeViolations = (violations: readonly Violation[]): string => {
   const more = lines.length > SHOWN ? [`… and ${lines.length - SHOWN} more`] : [];
   return [`${lines.length} cases were heard where nobody may hear them:`, ...lines.slice(0, SHOWN), ...more].join('\n');
 };
+
+/** ovn-controller(8): whether it has what the southbound database says. */
+const controllerStatus = async (sandbox: Sandbox): Promise<string> =>
+  (await sandbox.node(NODE, ['ovn-appctl', '-t', 'ovn-controller', 'connection-status'])).stdout.trim();
 
 /** With its controls; those of locked interfaces are of their neighbours in the default network. */
 const attackFrom = async (
