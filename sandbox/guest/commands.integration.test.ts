@@ -71,6 +71,14 @@ describe('a command', () => {
     expect(stdout.length).toBe(3_000_000);
   });
 
+  it('that ends before all of its stdin has come is known to have ended', async () => {
+    const much = 'x'.repeat(150_000);
+    const outputs: string[] = [];
+    // One in fourteen was taken for the guest's end when its connection was closed at once.
+    for (let i = 0; i < 100; i++) outputs.push((await run(['echo', 'over'], much)).stdout);
+    expect(new Set(outputs)).toEqual(new Set(['over\n']));
+  });
+
   it('that does not read its stdin is no obstacle to signals', async () => {
     const child = start('sleep', '1000');
     child.stdin?.on('error', () => {});

@@ -24,7 +24,7 @@ import { connectFrame } from './frames.ts';
 import { ensureGuestImages, type GuestImages } from './images.ts';
 import { QEMU_LINK_BATCH, qemuCommand } from './qemu.ts';
 import { makeQemuFiles } from './qemu-images.ts';
-import { UML_LINK_BATCH, umlCommand } from './uml.ts';
+import { UML_LINK_BATCH, UML_LINK_FEATURES, umlCommand } from './uml.ts';
 import { makeUmlFiles } from './uml-images.ts';
 
 /** A guest that runs. */
@@ -84,9 +84,7 @@ const bootGuest = async (
     signal,
   );
   try {
-    const ip = treeCommand(images.tree, 'usr/bin/ip');
-    const links = images.accelerator === 'uml' ? UML_LINK_BATCH : QEMU_LINK_BATCH;
-    await run(machine.enter([ip.file, ...ip.args, '-batch', '-']), links, signal);
+    await makeLink(machine, images, signal);
     const kernel = startKernel(
       machine.enter([command.file, ...command.args], { cgroup: 'kernel.service' }),
       join(logs, 'guest.console.log'),
@@ -118,6 +116,15 @@ const kernelCommand = async (
   const scratch = join(folder, 'scratch');
   await mkdir(scratch, { recursive: true });
   return umlCommand({ images: images.uml, files: await makeUmlFiles(artifacts, folder), memoryMib, tree, scratch });
+};
+
+const makeLink = async (machine: Machine, { accelerator, tree }: GuestImages, signal: AbortSignal): Promise<void> => {
+  const isUml = accelerator === 'uml';
+  const ip = treeCommand(tree, 'usr/bin/ip');
+  await run(machine.enter([ip.file, ...ip.args, '-batch', '-']), isUml ? UML_LINK_BATCH : QEMU_LINK_BATCH, signal);
+  if (!isUml) return;
+  const ethtool = treeCommand(tree, 'usr/sbin/ethtool');
+  await run(machine.enter([ethtool.file, ...ethtool.args, ...UML_LINK_FEATURES]), undefined, signal);
 };
 
 const unlessOver = ({ ready, ended }: Kernel): Promise<void> =>

@@ -21,10 +21,11 @@ export interface UmlSpec {
  */
 const ENDS = { machine: 'machine', guest: 'guest' };
 export const UML_LINK_BATCH = linkBatch(
-  // The driver drops what is longer than a packet.
-  [`link add ${ENDS.guest} up type veth peer name ${ENDS.machine} gso_max_segs 1`],
+  [`link add ${ENDS.guest} up type veth peer name ${ENDS.machine}`],
   ENDS.machine,
 );
+/** ethtool(8) arguments: that driver drops what is longer than a packet. */
+export const UML_LINK_FEATURES: readonly string[] = ['-K', ENDS.machine, 'tso', 'off', 'gso', 'off'];
 
 /** Where it makes the file that is the guest's memory. A container's /dev/shm is too small, and a disk too slow. */
 const ON_A_TMPFS =

@@ -23,6 +23,8 @@
 
 /* Of what a command wrote and nobody took yet. */
 #define OUTPUT_LIMIT 65536
+/* For a peer that reads nothing more. */
+#define CLOSING_MS 30000
 
 struct command {
   char *argv[1024], *env[256], *workdir;
@@ -199,6 +201,20 @@ static void attend(struct session *s) {
   }
 }
 
+/*
+ * Until the peer has read everything: INPUT that comes to a closed connection resets it, and who is told so (the proxy) reads no more
+ * of what came before, the ENDED frame.
+ */
+static void wait_for_peer(int peer) {
+  char unread[4096];
+  struct pollfd readable = {.fd = peer, .events = POLLIN};
+  shutdown(peer, SHUT_WR);
+  while (poll(&readable, 1, CLOSING_MS) > 0) {
+    ssize_t n = read(peer, unread, sizeof unread);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return;
+  }
+}
+
 /* From here on the stream is the socket's: whatever has been read already goes first. */
 static void connect_to(struct session *s, const struct frame *frame) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -251,6 +267,7 @@ static void serve_peer(int peer) {
     if (frame.kind == RUN) break;
   }
   attend(&s);
+  if (s.is_over && queue_length(&s.to_peer) == 0) wait_for_peer(s.peer);
   if (s.child > 0) kill(s.child, SIGKILL);
 }
 
