@@ -73,6 +73,10 @@ export const startRealKubelet = async (spec: KubeletSpec): Promise<void> => {
 /** A device without a driver, where devices can't be opened. */
 const UNREADABLE = '/run/ovn-udn-unreadable';
 
+/** A kubelet wants to know how fast processors are, and user-mode Linux does not say. */
+const CPUS = '/run/ovn-udn-cpuinfo';
+const TELL_SPEED = `grep -q MHz /proc/cpuinfo || { sed 's/^bogomips.*/cpu MHz : 1000.000/' /proc/cpuinfo > ${CPUS}; mount --bind ${CPUS} /proc/cpuinfo; }`;
+
 /**
  * Folders that are no overlay's, as a node's root is one, and the overlay file system takes none of another for its upper
  * one; the kernel's settings that are the whole machine's, as KERNEL_SETTINGS has them; and the kubelet's cgroups of
@@ -88,6 +92,7 @@ const PREPARE = [
     const file = `/run/ovn-udn-kernel-${path.replaceAll('/', '-')}`;
     return `echo ${value} > ${file}; mount --bind ${file} /proc/sys/${path}`;
   }),
+  TELL_SPEED,
   `mknod ${UNREADABLE} c 0 0`,
   ...['besteffort', 'burstable'].map((quality) => {
     const cgroup = `/sys/fs/cgroup/kubepods/${quality}`;
