@@ -20,9 +20,9 @@ export const GUEST_PROGRAMS = { KUBEBUILDER_ASSETS: FOLDER };
 const TAKE_FILE = 'mkdir -p "$(dirname "$1")" && cat > "$1.$$" && chmod 755 "$1.$$" && mv "$1.$$" "$1"';
 const TAKE_FOLDER = 'mkdir -p "$1.$$" && tar -x -C "$1.$$" && { mv -T "$1.$$" "$1" || rm -r "$1.$$"; }';
 /** User-mode Linux sees the machine's files, which takes no time and none of its memory. */
-const MOUNT_FOLDER = 'mkdir -p "$2" && mount -t hostfs -o "ro,hostfs=$1" machine "$2"';
+const MOUNT_FOLDER = 'mkdir -p "$2" && mount -n -t hostfs -o "ro,hostfs=$1" machine "$2"';
 const LINK_FILE = `{ mountpoint -q "$2" || { ${MOUNT_FOLDER}; }; } && mkdir -p "$(dirname "$4")" && ln -sfn "$2/$3" "$4"`;
-const MACHINE = '/run/machine';
+const MACHINE = '/opt/machine';
 
 const TELL_PRESENT = 'for path; do ! test -e "$path" || echo "$path"; done';
 

@@ -47,7 +47,7 @@ const moreThan = (before: readonly string[], after: readonly string[]): string[]
 const tracesIn = async (toolbox: string, guest: Guest): Promise<readonly string[]> =>
   z.array(z.string()).parse(JSON.parse(await run(inGuest(toolbox, guest, ['python3', '-c', TRACES]))));
 
-/** Without kernel threads, this command, and what serves it. */
+/** Without kernel threads, this command, and what serves it; and without folders of the machine, which a guest is given and keeps. */
 const TRACES = `
 import json, os
 
@@ -73,7 +73,7 @@ for pid in filter(str.isdigit, os.listdir('/proc')):
         except (FileNotFoundError, ProcessLookupError):
             pass
 found += ['namespace of kind ' + kind for kind, _ in namespaces]
-found += ['mount ' + line for line in read('/proc/self/mounts').splitlines()]
+found += ['mount ' + line for line in read('/proc/self/mounts').splitlines() if ' hostfs ' not in line]
 found += ['cgroup ' + folder for folder, _, _ in os.walk('/sys/fs/cgroup')]
 found += ['link ' + name for name in entries('/sys/class/net')]
 found += [folder + '/' + name for folder in ('/run', '/run/ovn-udn-sandbox', '/tmp') for name in entries(folder)]
