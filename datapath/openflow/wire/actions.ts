@@ -17,7 +17,7 @@ export const encodeActions: (text: string) => Uint8Array = memo((text) => {
 });
 
 const ACTION = { output: 0, pushVlan: 17, popVlan: 18, group: 22, decTtl: 24, setField: 25, copyField: 28 } as const;
-const NICIRA_ACTION = { resubmit: 14, ctClear: 43, checkSize: 49 } as const;
+const NICIRA_ACTION = { resubmit: 14, conjunction: 34, ctClear: 43, checkSize: 49 } as const;
 
 const RESERVED: Readonly<Record<string, number>> = {
   IN_PORT: 0xffff_fff8,
@@ -56,6 +56,8 @@ const writeCall = (writer: ByteWriter, action: string): ByteWriter => {
       return writeLearn(writer, call.inner);
     case 'resubmit':
       return writeResubmit(writer, call.inner);
+    case 'conjunction':
+      return writeConjunction(writer, call.inner);
     default:
       return action.startsWith('check_pkt_larger(')
         ? writeCheckSize(writer, action)
@@ -140,6 +142,17 @@ const writeResubmit = (writer: ByteWriter, inner: string): ByteWriter => {
   if (table === undefined) throw invalid(`the bytes of resubmit(${inner}) are not known`);
   const inPort = port === '' || port === undefined ? IN_PORT_10 : smallNumber(port, 0xfeffn);
   return writeNicira(writer, NICIRA_ACTION.resubmit, () => writer.u16(inPort).u8(smallNumber(table, 254n)).zeros(3));
+};
+
+/** `conjunction(1,2/3)`: the second of three clauses, which are counted from 0 in bytes. */
+const writeConjunction = (writer: ByteWriter, inner: string): ByteWriter => {
+  const [, id, clause, clauses] = /^([0-9]+),([0-9]+)\/([0-9]+)$/.exec(inner) ?? [];
+  if (id === undefined || clause === undefined || clauses === undefined) {
+    throw invalid(`the bytes of conjunction(${inner}) are not known`);
+  }
+  const [index, count] = [smallNumber(clause, 64n) - 1, smallNumber(clauses, 64n)];
+  const number = smallNumber(id, 0xffff_ffffn);
+  return writeNicira(writer, NICIRA_ACTION.conjunction, () => writer.u8(index).u8(count).u32(number));
 };
 
 /** `OFPP_IN_PORT` of OpenFlow 1.0. */

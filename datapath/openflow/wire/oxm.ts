@@ -28,6 +28,7 @@ const registers = (count: number, row: (index: number) => Row): Row[] =>
 
 /** By the name in `set_field`, in the order of a match. */
 const ROWS: readonly Row[] = [
+  ['conj_id', NICIRA, 37, ['decimal', 32]],
   ['in_port', BASIC, 0, ['decimal', 32]],
   ['eth_src', BASIC, 4],
   ['eth_dst', BASIC, 3],
