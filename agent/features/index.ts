@@ -2,7 +2,13 @@
 import type { Feature } from '../model/fragment.ts';
 import { attachments } from './attachments/index.ts';
 import { defaultServiceFlows, defaultServiceRoutes } from './default-services/index.ts';
-import { gatewayBridge, gatewayBridgeNeighbours, gatewayBridgeNetwork, pathMtu } from './gateway-bridge/index.ts';
+import {
+  gatewayBridge,
+  gatewayBridgeNeighbours,
+  gatewayBridgeNetwork,
+  pathMtu,
+  tunnelEnds,
+} from './gateway-bridge/index.ts';
 import { gatewayRouters } from './gateway-routers/index.ts';
 import { hostIsolation, hostIsolationPod } from './host-isolation/index.ts';
 import { hostGateway, hostNetwork } from './host-network/index.ts';
@@ -38,6 +44,7 @@ export const FEATURES: readonly Feature[] = [
   gatewayBridgeNetwork,
   gatewayBridgeNeighbours,
   pathMtu,
+  tunnelEnds,
   hostGateway,
   hostNetwork,
   hostNftables,

@@ -13,17 +13,26 @@ const PATCH = 'patch-br-ex_blue_node1-to-br-int';
 
 const flowsOf = (cluster: TestCluster): string[] => [...(cluster.render().openflow['br-ex'] ?? [])];
 const isOutput = (action: Action, port: string): boolean => typeof action !== 'string' && action.output === port;
+/** Of a conjunctive match: it does nothing by itself. */
+const isClause = (text: string): boolean => /actions=conjunction\(1,[0-9]\/3\)$/.test(text);
 const count = (variant: Variant): number => flowsOf(workedCluster(variant)).length;
 const perNetwork = (variant: Variant): number => count(variant) - flowsOf(emptyCluster(variant)).length;
 
+/** Its datapath is the kernel's. */
+const onKernel = (cluster: TestCluster): TestCluster => {
+  const gateway = cluster.facts.get('gateway', 'node1') as GatewayFact;
+  cluster.facts.set('gateway', 'node1', { ...gateway, cannotAdvertise: true });
+  return cluster;
+};
+
 describe('the number of flows', () => {
   it.each([
-    ['shared', 'ipv4', 21],
-    ['shared', 'ipv6', 24],
-    ['shared', 'dual', 44],
-    ['local', 'ipv4', 20],
-    ['local', 'ipv6', 21],
-    ['local', 'dual', 39],
+    ['shared', 'ipv4', 22],
+    ['shared', 'ipv6', 25],
+    ['shared', 'dual', 45],
+    ['local', 'ipv4', 21],
+    ['local', 'ipv6', 22],
+    ['local', 'dual', 40],
   ] as const)('of a network in %s mode, %s', (mode, family, expected) => {
     expect(perNetwork({ topology: 'layer3', mode, family })).toBe(expected);
     expect(perNetwork({ topology: 'layer2', mode, family })).toBe(expected);
@@ -79,7 +88,7 @@ describe('a tenant network', () => {
     flowsOf(workedCluster(variant)).filter((flow) => flow.includes(`in_port=${PATCH}`));
 
   it('leaves with the node’s address only as its own masquerade address, and else not at all', () => {
-    const cluster = workedCluster(DUAL);
+    const cluster = onKernel(workedCluster(DUAL));
     cluster.render();
     const leaving = cluster.sinks.openflow
       .all()
@@ -116,7 +125,7 @@ describe('a tenant network', () => {
 
   it('meets no flow of the node below its drop that would take it without regard to the port', () => {
     const open = flowsOf(workedCluster(DUAL)).filter(
-      (flow) => /table=0, priority=\d+/.test(flow) && !flow.includes('in_port='),
+      (flow) => /table=0, priority=\d+/.test(flow) && !flow.includes('in_port=') && !isClause(flow),
     );
     const above = open.filter((flow) => Number(/priority=(\d+)/.exec(flow)?.[1]) > 90);
     expect(above.every((flow) => flow.endsWith('actions=drop'))).toBe(true);
@@ -134,6 +143,92 @@ describe('a tenant network', () => {
     expect(flowsOf(cluster).filter((flow) => /ipv6|icmp6/.test(flow))).toEqual([]);
     const none = addTenant(emptyCluster({ mode: 'shared', family: 'ipv4' }), 'blue', 1, { ...DUAL, family: 'ipv6' });
     expect(flowsOf(none)).toEqual(flowsOf(emptyCluster({ mode: 'shared', family: 'ipv4' })));
+  });
+});
+
+describe('what conntrack could not translate', () => {
+  it.each(['shared', 'local'] as const)('does not leave by the userspace datapath, %s mode', (mode) => {
+    const flows = flowsOf(workedCluster({ ...DUAL, mode }));
+    const translating = flows.filter((flow) => /zone=64000,nat\(src=/.test(flow));
+    expect(translating).not.toEqual([]);
+    expect(translating.filter((flow) => !/actions=ct\(commit,table=25,[^ ]*\)$/.test(flow))).toEqual([]);
+    expect(flows.filter((flow) => flow.includes('table=25, ')).map((flow) => flow.split('table=25, ')[1])).toEqual([
+      'priority=40, ct_state=-inv+trk,ct_mark=0, actions=drop',
+      'priority=30, ip,in_port=LOCAL,nw_src=172.30.0.2,nw_dst=172.30.0.0/24, actions=NORMAL',
+      ...(mode === 'local'
+        ? []
+        : [
+            'priority=30, ip,in_port=patch-br-ex_node1-to-br-int,nw_src=172.30.0.2,nw_dst=172.30.0.0/24, actions=NORMAL',
+          ]),
+      'priority=30, ipv6,in_port=LOCAL,ipv6_src=fd00:30::2,ipv6_dst=fd00:30::/64, actions=NORMAL',
+      ...(mode === 'local'
+        ? []
+        : [
+            'priority=30, ipv6,in_port=patch-br-ex_node1-to-br-int,ipv6_src=fd00:30::2,ipv6_dst=fd00:30::/64, actions=NORMAL',
+          ]),
+      'priority=20, ip,in_port=LOCAL,nw_src=172.30.0.2, actions=output:eth0',
+      'priority=20, ipv6,in_port=LOCAL,ipv6_src=fd00:30::2, actions=output:eth0',
+      'priority=10, ip,nw_src=172.30.0.2, actions=output:eth0',
+      'priority=10, ipv6,ipv6_src=fd00:30::2, actions=output:eth0',
+    ]);
+  });
+
+  it('is dropped by the kernel itself: packets go no further way there', () => {
+    expect(flowsOf(onKernel(workedCluster(DUAL))).filter((flow) => flow.includes('table=25'))).toEqual([]);
+  });
+});
+
+describe('tunnels of nodes', () => {
+  const clauses = (cluster: TestCluster): Map<string, string[]> => {
+    const flows = flowsOf(cluster).filter((flow) => flow.includes('priority=710, '));
+    const [, ...parts] = flows.map((flow) => /priority=710, (.*), actions=(.*)$/.exec(flow)?.slice(1) ?? []);
+    const grouped = Map.groupBy(parts, ([, action = '']) => action);
+    return new Map([...grouped].map(([action, of]) => [action, of.map(([match = '']) => match)]));
+  };
+  const PORTS = [
+    'udp,tp_dst=6081',
+    'udp,tp_dst=4789',
+    'tcp,tp_dst=7471',
+    'udp,tp_dst=0,nw_frag=first',
+    'tcp,tp_dst=0,nw_frag=first',
+  ];
+
+  it.each(['shared', 'local'] as const)('are reached by no network, the default one included, %s mode', (mode) => {
+    const cluster = workedCluster({ ...DUAL, mode });
+    cluster.gateway('node2', {
+      mode,
+      addresses: ['172.30.0.3/24', 'fd00:30::3/64'],
+      hostAddresses: ['172.30.0.3/24', '10.9.9.9/24', 'fd00:30::3/64'],
+    });
+    const fact = cluster.facts.get('node', 'node2');
+    cluster.facts.set('node', 'node2', fact && { ...fact, encapIps: [parseIp('10.8.8.8')] });
+    expect(flowsOf(cluster)).toContain('cookie=0xdeff105, table=0, priority=710, conj_id=1, actions=drop');
+    const found = clauses(cluster);
+    expect([...found.keys()].sort()).toEqual(['conjunction(1,1/3)', 'conjunction(1,2/3)', 'conjunction(1,3/3)']);
+    expect(found.get('conjunction(1,1/3)')).toEqual([`in_port=${PATCH}`, 'in_port=patch-br-ex_node1-to-br-int']);
+    expect(found.get('conjunction(1,2/3)')?.toSorted()).toEqual(
+      [
+        ...['169.254.0.0/17', '172.30.0.2', '172.30.0.3', '10.9.9.9', '10.8.8.8'].map((dst) => `ip,nw_dst=${dst}`),
+        ...['fd69::/112', 'fd00:30::2', 'fd00:30::3'].map((dst) => `ipv6,ipv6_dst=${dst}`),
+      ].sort(),
+    );
+    const sorted = (text: string): string => text.split(',').sort().join(',');
+    expect(found.get('conjunction(1,3/3)')?.map(sorted).sort()).toEqual(
+      [...PORTS, ...PORTS.map((match) => match.replace(/^(udp|tcp)/, '$16'))].map(sorted).sort(),
+    );
+  });
+
+  it('come before every flow that takes a packet of a network', () => {
+    const priorities = flowsOf(workedCluster(DUAL))
+      .filter((flow) => /table=0, .*in_port=patch-/.test(flow) && !isClause(flow))
+      .map((flow) => Number(/priority=(\d+)/.exec(flow)?.[1]));
+    expect(Math.max(...priorities)).toBeLessThan(710);
+  });
+
+  it('are as many flows more as a node has addresses', () => {
+    const before = flowsOf(workedCluster(DUAL)).length;
+    const cluster = workedCluster(DUAL).node('node3', { id: 4, encapIps: ['172.30.0.4'] });
+    expect(flowsOf(cluster).length - before).toBe(1);
   });
 });
 
@@ -175,9 +270,7 @@ describe('neighbours outside', () => {
   });
 
   it('are asked for outside, IPv6 ones, where no flow can make an advertisement', () => {
-    const cluster = known(workedCluster(DUAL), GATEWAY, GATEWAY6);
-    const gateway = cluster.facts.get('gateway', 'node1') as GatewayFact;
-    cluster.facts.set('gateway', 'node1', { ...gateway, cannotAdvertise: true });
+    const cluster = onKernel(known(workedCluster(DUAL), GATEWAY, GATEWAY6));
     expect(questions(cluster)).toEqual([expect.stringContaining('arp_tpa=172.30.0.1')]);
     expect(flowsOf(cluster).filter((flow) => flow.includes('table=22'))).toEqual([expect.stringContaining('arp_op=1')]);
     expect(flowsOf(cluster).join('\n')).not.toMatch(/nd_reserved|nd_options_type/);
@@ -196,7 +289,7 @@ describe('a port that no flow knows', () => {
   const NODE_MAC = 'dl_src=02:00:00:00:00:01';
   const classified = (): { readonly priority: number; readonly text: string }[] =>
     flowsOf(workedCluster(DUAL))
-      .filter((flow) => flow.includes('table=0,') && !flow.includes('in_port='))
+      .filter((flow) => flow.includes('table=0,') && !flow.includes('in_port=') && !isClause(flow))
       .map((text) => ({ priority: Number(/priority=(\d+)/.exec(text)?.[1]), text }));
 
   it('sends nothing as the node: it is a network’s patch port whose flows are not there yet, or no more', () => {
@@ -222,7 +315,7 @@ describe('a port that no flow knows', () => {
 });
 
 it('a fragment from outside goes through conntrack once', () => {
-  const fragments = flowsOf(emptyCluster(DUAL)).filter((flow) => flow.includes('nw_frag'));
+  const fragments = flowsOf(emptyCluster(DUAL)).filter((flow) => flow.includes('nw_frag=yes'));
   expect(fragments).toHaveLength(2);
   for (const flow of fragments) expect(flow).toMatch(/ct_state=-trk.*ct\(table=0,zone=64004\)$/);
 });

@@ -13,6 +13,7 @@ import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
 import { bridgeSite } from './site.ts';
+import { nodeAddresses, tunnelsAt } from './tunnel-guard.ts';
 
 export const gatewayBridge: FeatureOver<'zone'> = {
   name: 'gateway-bridge',
@@ -73,6 +74,17 @@ export const pathMtu: FeatureOver<'node'> = {
       });
     });
     return { openflow: { items: onBridge(gateway.bridge, flows) } };
+  },
+};
+
+/** Where tunnels of nodes end, this one's included. */
+export const tunnelEnds: FeatureOver<'node'> = {
+  name: 'tunnel-ends',
+  over: 'node',
+  render: ({ node }, view) => {
+    const bridge = view.gateway(view.node)?.bridge;
+    if (bridge === undefined) return EMPTY_FRAGMENT;
+    return { openflow: { items: onBridge(bridge, nodeAddresses(node, view).map(tunnelsAt)) } };
   },
 };
 

@@ -6,12 +6,15 @@ import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../mode
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
 import { hostEndpoints, toHostEndpoint } from './host-endpoints.ts';
+import { leaveAs } from './leaving.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
 import { asking, QUESTION } from './neighbour-flows.ts';
 import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
 import { asNeighbour, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+import { tunnelsFrom } from './tunnel-guard.ts';
 
 export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
+  tunnelsFrom(patch),
   ...patch.families.flatMap((family) => [
     ...withServices(patch, family),
     ...(site.isLocal ? hairpins(patch, family) : []),
@@ -90,26 +93,25 @@ const replies = (patch: LocalPatch, { family, routerIp }: PatchFamily): Flow[] =
  */
 const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: string): Flow[] => {
   const { family, nodeIp, masqueradeIp, routerIp } = own;
-  const translate = ct({ commit: true, zone: CT_ZONES.external, nat: { src: nodeIp }, mark: patch.ctMark });
+  const leave = leaveAs(site, { src: nodeIp, mark: patch.ctMark }, [output(uplink)]);
   const fromRouter = { dl_src: site.mac };
   const toOtherNodes = flow('classify', 'egress', {
     inPort: patch.port,
     match: { ...fromRouter, ...ip(family, { src: routerIp }) },
-    actions: [translate, output(uplink)],
+    actions: leave,
   });
   return [
     flow('classify', 'nodeSnat', {
       inPort: patch.port,
       match: { ...fromRouter, ...ip(family), ...NODE_SNAT },
-      actions: [translate, output(uplink)],
+      actions: leave,
     }),
     flow('classify', 'egress', {
       inPort: patch.port,
       match: { ...fromRouter, ...ip(family, { src: masqueradeIp }) },
-      actions: [
-        patch.isDefault ? ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.default }) : translate,
-        output(uplink),
-      ],
+      actions: patch.isDefault
+        ? [ct({ commit: true, zone: CT_ZONES.external, mark: CT_MARKS.default }), output(uplink)]
+        : leave,
     }),
     ...(routerIp === undefined ? [] : [toOtherNodes]),
   ];

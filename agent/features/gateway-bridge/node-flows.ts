@@ -1,13 +1,17 @@
 /** What the gateway bridge of a node has whichever networks there are. */
 import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
 import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
+import { GENEVE } from '../../model/registry/tunnels.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
 import { unknownToHost } from './host-endpoints.ts';
+import { leaveAs, leaving } from './leaving.ts';
 import { TO_ASKER } from './neighbour-flows.ts';
 import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+import { tunnelPorts } from './tunnel-guard.ts';
 
 export const nodeFlows = (site: BridgeSite): Flow[] => [
   flow('classify', 'normal', { actions: [NORMAL] }),
+  ...tunnelPorts(site),
   ...sendersAsNode(site),
   ...site.families.flatMap((family) => [
     ...hostToServices(family),
@@ -79,13 +83,11 @@ const outside = (site: BridgeSite, uplink: string): Flow[] => [
     ...(family.family === 6 ? advertisements() : []),
   ]),
   ...neighbourReplies(site),
+  ...leaving(site, uplink),
 ];
 
-/** RFC 8926 §3.3: the port of Geneve. */
-const GENEVE = { tp_dst: '6081' };
-
 const tunnels = (site: BridgeSite, uplink: string, { family }: BridgeFamily): Flow[] => {
-  const geneve = { ...ip(family, {}, 'udp'), ...GENEVE };
+  const geneve = { ...ip(family, {}, 'udp'), tp_dst: String(GENEVE.port) };
   return [
     flow('classify', 'tunnelToHost', {
       inPort: uplink,
@@ -166,19 +168,19 @@ export const asNode = (
   toOutside: readonly Action[],
 ): Flow[] =>
   bridgeIps.flatMap((src) => {
-    const translate = ct({ commit: true, zone: CT_ZONES.external, nat: { src }, mark });
+    const leave = (out: readonly Action[]): readonly Action[] => leaveAs(site, { src, mark }, out);
     return [
       ...(toNeighbours ? hostSubnets : []).map((dst) =>
         flow('classify', 'hostSubnetAsNode', {
           inPort,
           match: { dl_src: site.mac, ...ip(family, { src, dst }) },
-          actions: [translate, NORMAL],
+          actions: leave([NORMAL]),
         }),
       ),
       flow('classify', 'egressAsNode', {
         inPort,
         match: { dl_src: site.mac, ...ip(family, { src }) },
-        actions: [translate, ...toOutside],
+        actions: leave(toOutside),
       }),
     ];
   });

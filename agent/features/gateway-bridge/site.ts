@@ -20,6 +20,11 @@ export interface BridgeSite {
   /** Those in which the bridge has an address, IPv4 first. */
   readonly families: readonly BridgeFamily[];
   readonly defaultPatch: string;
+  /**
+   * Its conntrack is that of OVS's userspace datapath (`leaving`). So is it while nobody knows: the flows are right everywhere. The
+   * datapaths that cannot make advertisements are the kernel's.
+   */
+  readonly checksTranslation: boolean;
 }
 
 export interface BridgeFamily {
@@ -48,6 +53,7 @@ export const bridgeSite = (view: View): BridgeSite | undefined => {
     isLocal: mode === 'local',
     families: bridgeFamilies(gateway, view.cluster),
     defaultPatch: patchPortName(gateway, DEFAULT_NETWORK_NAME, view.node),
+    checksTranslation: gateway.cannotAdvertise !== true,
   };
 };
 

@@ -23,7 +23,9 @@ const rules = (it: TestCluster, name: string): readonly string[] =>
 const elements = (it: TestCluster): string[] =>
   items(it)
     .flatMap(({ kind, ...item }) => (kind === 'element' && 'element' in item ? [item.element] : []))
-    .filter(({ set }) => set.startsWith('udn-') && !/^udn-mark-(nodeports|external)/.test(set))
+    .filter(
+      ({ set }) => set.startsWith('udn-') && !/^udn-(mark-(nodeports|external)|node-ips|management-sources)/.test(set),
+    )
     .map(({ set, key, value, comment }) => `${set} ${key}${value === undefined ? '' : ` : ${value}`} # ${comment}`)
     .sort();
 

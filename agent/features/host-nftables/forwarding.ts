@@ -7,18 +7,28 @@
  * Nor does the host forward what begins something with masquerade addresses, which only the node and OVN have: what a pod sends
  * to OVN's own one would go round between the host and the default network's gateway router until its hop limit is used up. No
  * interface is named for it: what comes by a management port has its VRF as the interface here (Documentation/networking/vrf.rst).
+ *
+ * What is sent to a tunnel of a node is dropped whoever sends it, and whatever a service has made of its destination.
  */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
+import { managementLinkName } from '../../model/host-names.ts';
 import type { BridgeFamily } from '../gateway-bridge/site.ts';
 import { notByPodLinks, throughDefaultPort } from '../host-isolation/default-port.ts';
 import { chain, ipWord } from './text.ts';
+import { toTunnels } from './tunnels.ts';
 
-export const forwardingItems = (families: readonly BridgeFamily[]): NftItem[] => [
+/** @param isShared pods leave by the gateway bridge: by the default management port they only come to the host itself, and to Services */
+export const forwardingItems = (families: readonly BridgeFamily[], isShared: boolean): NftItem[] => [
   chain('forwarding', [
     notByPodLinks(),
     throughDefaultPort(),
+    ...toTunnels(),
+    // Its hop limit says that it has come from this link (RFC 4861 §7.1): nobody believes it elsewhere.
+    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } drop',
     'ct state established,related accept',
     'ct status dnat accept',
+    ...(isShared ? [`iifname "${managementLinkName(DEFAULT_NETWORK_ID)}" drop`] : []),
     ...families.map(({ family, masqueradeSubnet }) => `${ipWord(family)} daddr ${masqueradeSubnet} drop`),
     'oifname != "ovn-k8s-mp*" accept',
     'drop',

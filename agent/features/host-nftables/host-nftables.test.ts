@@ -14,6 +14,11 @@ const rulesOf = (cluster: TestCluster, chain: string): readonly string[] | undef
   return item?.kind === 'chain' ? item.chain.rules : undefined;
 };
 
+const TO_TUNNELS = [4, 6].map(
+  (family) =>
+    `meta l4proto . th dport { tcp . 7471, udp . 4789, udp . 6081 } ${family === 4 ? 'ip' : 'ip6'} daddr @udn-node-ips-v${family} drop`,
+);
+
 it('what is forwarded to pods comes from the management port', () => {
   expect(rulesOf(workedCluster(DUAL), 'mgmtport-snat')).toEqual([
     'oifname != "ovn-k8s-mp0" return',
@@ -74,8 +79,11 @@ it.each(['shared', 'local'] as const)(
     expect(rulesOf(workedCluster({ ...DUAL, mode }), 'udn-forward')).toEqual([
       'oifgroup { 7693422, 7693423 } drop',
       'oifname "ovn-k8s-mp0" jump udn-default-port',
+      ...TO_TUNNELS,
+      'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } drop',
       'ct state established,related accept',
       'ct status dnat accept',
+      ...(mode === 'shared' ? ['iifname "ovn-k8s-mp0" drop'] : []),
       'ip daddr 169.254.0.0/17 drop',
       'ip6 daddr fd69::/112 drop',
       'oifname != "ovn-k8s-mp*" accept',
@@ -97,6 +105,52 @@ it('the addresses of other nodes are known, and the node’s own are not', () =>
     'element remote-node-ips-v4 172.30.0.3',
     'element remote-node-ips-v6 fd00:30::3',
   ]);
+});
+
+it('what comes in by a management port has an address that the network has there', () => {
+  expect(rulesOf(workedCluster(DUAL), 'udn-management-in')).toEqual([
+    'iifname != "ovn-k8s-mp*" return',
+    ...TO_TUNNELS,
+    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',
+    'ct state related accept',
+    'ct direction reply accept',
+    'iifname . ip saddr @udn-management-sources-v4 accept',
+    'iifname . ip6 saddr @udn-management-sources-v6 accept',
+    'iifname != "ovn-k8s-mp0" drop',
+    'ip saddr @udn-pod-default-ips-v4 drop',
+    'ip6 saddr @udn-pod-default-ips-v6 drop',
+    'ip saddr 10.128.0.0/14 accept',
+    'ip6 saddr fd00:10:128::/48 accept',
+    'drop',
+  ]);
+  const sources = (variant: Variant): string[] =>
+    [...itemsOf(workedCluster(variant)).keys()].filter((key) => key.startsWith('element udn-management-sources'));
+  const both = [
+    'element udn-management-sources-v4 "ovn-k8s-mp1" . 169.254.0.12',
+    'element udn-management-sources-v6 "ovn-k8s-mp1" . fd69::c',
+  ];
+  expect(sources(DUAL)).toEqual(both);
+  expect(sources({ ...DUAL, topology: 'layer2' })).toEqual(both);
+  expect(sources({ ...DUAL, family: 'ipv6' })).toEqual(both.slice(1));
+});
+
+it('tunnels take what comes from nodes, and only Open vSwitch sends to them where that can be told', () => {
+  const cluster = workedCluster(DUAL);
+  expect(rulesOf(cluster, 'udn-tunnels-in')).toEqual([
+    'udp dport 6081 ip saddr != @udn-node-ips-v4 drop',
+    'udp dport 6081 ip6 saddr != @udn-node-ips-v6 drop',
+  ]);
+  expect(rulesOf(cluster, 'udn-tunnels-out')).toEqual(TO_TUNNELS);
+  const elements = [...itemsOf(cluster).keys()].filter((key) => key.startsWith('element udn-node-ips'));
+  expect(elements.toSorted()).toEqual([
+    'element udn-node-ips-v4 172.30.0.2',
+    'element udn-node-ips-v4 172.30.0.3',
+    'element udn-node-ips-v6 fd00:30::2',
+    'element udn-node-ips-v6 fd00:30::3',
+  ]);
+  const gateway = cluster.facts.get('gateway', 'node1');
+  cluster.facts.set('gateway', 'node1', gateway && { ...gateway, cannotAdvertise: true });
+  expect(rulesOf(cluster, 'udn-tunnels-out')).toBeUndefined();
 });
 
 it('other networks come and go without a change to anything of a network or the node', () => {

@@ -18,9 +18,11 @@ import { localNetwork } from '../local-network.ts';
 import { forwardingItems } from './forwarding.ts';
 import { hostPodServiceItems } from './host-pod-services.ts';
 import { localGatewayItems } from './local-gateway.ts';
+import { managementInItems, managementSources } from './management-in.ts';
 import { managementSnatItems } from './management-snat.ts';
 import { pathMtuItems } from './path-mtu.ts';
 import { tenantServiceItems } from './tenant-services.ts';
+import { nodeElements, tunnelItems } from './tunnels.ts';
 
 export const hostNftables: FeatureOver<'zone'> = {
   name: 'host-nftables',
@@ -36,7 +38,9 @@ export const hostNftables: FeatureOver<'zone'> = {
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
       ...hostPodServiceItems(),
       ...pathMtuItems(),
-      ...forwardingItems(families),
+      ...tunnelItems(gateway !== undefined && gateway.cannotAdvertise !== true),
+      ...managementInItems(local?.network.subnets.map(({ cidr }) => cidr) ?? []),
+      ...forwardingItems(families, gateway?.mode === 'shared'),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),
     ];
     return { nftables: { items } };
@@ -67,22 +71,23 @@ export const hostNftablesNetwork: FeatureOver<'network'> = {
               rules: [`meta mark set 0x${mark.toString(16).padStart(8, '0')}`],
             },
           },
+          ...(network.role === 'primary' ? managementSources(network, view.cluster) : []),
         ],
       },
     };
   },
 };
 
-/** Addresses of every other node. */
+/** Addresses of every node, and of every other one. */
 export const remoteNodes: FeatureOver<'node'> = {
   name: 'remote-nodes',
   over: 'node',
   render: ({ node }, view) => {
-    if (node === view.node) return EMPTY_FRAGMENT;
-    const items = view.hostAddresses(node).map((address): NftItem => {
+    const others = node === view.node ? [] : view.hostAddresses(node);
+    const items = others.map((address): NftItem => {
       const key = addressOf(address);
       return { kind: 'element', element: { set: setName('remoteNodes', ipFamily(key)), key } };
     });
-    return { nftables: { items } };
+    return { nftables: { items: [...items, ...nodeElements(node, view)] } };
   },
 };

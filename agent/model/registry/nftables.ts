@@ -83,6 +83,21 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'forward', priority: 0 },
     purpose: 'nobody gets to pods through the host but by a service: replies are let through, connections are not',
   },
+  managementIn: {
+    name: 'udn-management-in',
+    hook: { type: 'filter', hook: 'prerouting', priority: -160 },
+    purpose: 'what comes in by a management port has an address that its network has there, or goes no further',
+  },
+  tunnelsIn: {
+    name: 'udn-tunnels-in',
+    hook: { type: 'filter', hook: 'input', priority: 0 },
+    purpose: 'tunnels of this node take only what comes from a node',
+  },
+  tunnelsOut: {
+    name: 'udn-tunnels-out',
+    hook: { type: 'filter', hook: 'output', priority: 0 },
+    purpose: 'userspace datapath: no process of the node sends to tunnels of nodes, Open vSwitch does so elsewhere',
+  },
   isolation: {
     name: 'udn-isolation',
     hook: { type: 'filter', hook: 'output', priority: 0 },
@@ -123,6 +138,11 @@ export const NFT_SETS = {
   markExternalIps: { name: 'udn-mark-external-ips', purpose: 'external addresses and ports → the same' },
   remoteNodes: { name: 'remote-node-ips', purpose: 'addresses of other nodes' },
   defaultPods: { name: 'udn-default-pods', purpose: 'addresses of pods of the default network, on this node' },
+  nodeIps: { name: 'udn-node-ips', purpose: 'addresses of all nodes, at which tunnels may end' },
+  managementSources: {
+    name: 'udn-management-sources',
+    purpose: 'management ports of user-defined networks, and as which their pods come in there',
+  },
   isolatedPods: { name: 'udn-pod-default-ips', purpose: 'addresses on the default network of pods with a primary one' },
   openPorts: { name: 'udn-open-ports', purpose: 'ports that are open on these addresses' },
   openIcmp: { name: 'udn-open-ports-icmp', purpose: 'those of these addresses that may be pinged' },

@@ -32,6 +32,8 @@ export const FLOW_TABLES = {
   betweenNetworks: 23,
   /** ICMP errors that a tenant's gateway router sends, after conntrack has been asked what they are about. */
   errors: 24,
+  /** OVS's own conntrack: what it has translated leaves, and nothing else does. */
+  leave: 25,
 } as const;
 
 export type FlowTable = keyof typeof FLOW_TABLES;
@@ -46,6 +48,7 @@ const rank = (priority: number, purpose: string): FlowPriority => ({ priority, p
 /** By table, the highest first. */
 export const FLOW_PRIORITIES = {
   classify: {
+    tunnelPort: rank(710, 'drop what networks send to tunnels of nodes: it would be a frame in any network'),
     pathMtu: rank(700, 'drop path MTU messages to other nodes: they would shrink what the nodes send to each other'),
     bfd: rank(650, 'local gateway: BFD of the default network'),
     masqueradedToService: rank(550, 'from the host to services, with a masquerade address as source already'),
@@ -136,6 +139,12 @@ export const FLOW_PRIORITIES = {
     network: rank(10, 'to the network that has asked, by its address'),
   },
   errors: { known: rank(10, 'about a connection of the network, as those to its Services are') },
+  leave: {
+    notTranslated: rank(40, 'drop what conntrack could not translate'),
+    neighbour: rank(30, 'to neighbours of the node, with its address'),
+    ofHost: rank(20, 'of the host, to the outside with its address'),
+    asNode: rank(10, 'to the outside with the node’s address'),
+  },
 } as const satisfies Readonly<Record<FlowTable, Readonly<Record<string, FlowPriority>>>>;
 
 /**
@@ -151,6 +160,12 @@ export const INTEGRATION_FLOWS = {
 
 /** What the flows above have in common: of the integration bridge nothing else is looked at. */
 export const INTEGRATION_SCOPE = 'table=0,icmp6,icmp_type=134';
+
+/** Ids of conjunctive matches (ovs-fields(7), "Conjunctive Match Fields"): unique in a table. */
+export const CONJUNCTIONS = {
+  /** By a patch port, to an address of a node, to a port of tunnels. */
+  tunnelPort: 1,
+} as const;
 
 /** Groups of earlier versions, by id: removed where they are found. */
 export const FORMER_GROUPS = {

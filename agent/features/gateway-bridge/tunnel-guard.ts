@@ -1,0 +1,58 @@
+/**
+ * Nothing that networks send comes to a tunnel of a node. The peer's tunnel goes by addresses, and what leaves the bridge has this
+ * node's: a pod's own Geneve header would make a frame in any network of it. One conjunctive match (ovs-fields(7)) of three clauses, so
+ * that there are as many flows as networks, addresses of nodes and ports, and not their product. It comes before everything that
+ * translates an address; what load balancers have sent to a node passes here again.
+ *
+ * The first fragment has the ports, and without it no packet is put together: those after it may pass. A first fragment that ends
+ * before the ports (port 0) is none that anybody sends: RFC 1858 §3, RFC 7112 §5.
+ */
+import type { Flow, Match } from '../../../datapath/openflow/types.ts';
+import { addressOf } from '../../../net/cidr.ts';
+import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import { CONJUNCTIONS } from '../../model/registry/openflow.ts';
+import { TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
+import type { View } from '../../model/view.ts';
+import { DROP, flow, ip } from './flow.ts';
+import type { LocalPatch } from './local-patch.ts';
+import type { BridgeSite } from './site.ts';
+
+const CLAUSES = { network: 1, node: 2, port: 3 } as const;
+
+const clause = (which: keyof typeof CLAUSES, match: Match, inPort?: string): Flow =>
+  flow('classify', 'tunnelPort', {
+    inPort,
+    match,
+    actions: [`conjunction(${CONJUNCTIONS.tunnelPort},${CLAUSES[which]}/${Object.keys(CLAUSES).length})`],
+  });
+
+/** Of the bridge. Masquerade addresses are the node's own. */
+export const tunnelPorts = ({ families }: BridgeSite): Flow[] => [
+  flow('classify', 'tunnelPort', { match: { conj_id: String(CONJUNCTIONS.tunnelPort) }, actions: DROP }),
+  ...families.flatMap(({ family, masqueradeSubnet }) => [
+    ...portMatches(family).map((match) => clause('port', match)),
+    clause('node', ip(family, { dst: masqueradeSubnet })),
+  ]),
+];
+
+const portMatches = (family: Family): Match[] => [
+  ...TUNNEL_PORTS.map(({ protocol, port }) => ({ ...ip(family, {}, protocol), tp_dst: String(port) })),
+  ...[...new Set(TUNNEL_PORTS.map(({ protocol }) => protocol))].map((protocol) => ({
+    ...ip(family, {}, protocol),
+    nw_frag: 'first',
+    tp_dst: '0',
+  })),
+];
+
+export const tunnelsFrom = ({ port }: LocalPatch): Flow => clause('network', {}, port);
+
+export const tunnelsAt = (address: Ip): Flow => clause('node', ip(ipFamily(address), { dst: address }));
+
+/** All that others may know a node by: of its links, of its bridge, and where its tunnels end. */
+export const nodeAddresses = (node: string, view: View): readonly Ip[] => [
+  ...new Set([
+    ...[...view.hostAddresses(node), ...(view.gateway(node)?.addresses ?? [])].map(addressOf),
+    ...(view.nodeFact(node)?.encapIps ?? []),
+    ...(node === view.node ? view.encapIps : []),
+  ]),
+];

@@ -1,0 +1,58 @@
+/**
+ * What comes in by management ports. A pod may address a frame to the port's MAC: it goes around the router that translates, into the
+ * host's VRF and from there to wherever that has a route. So only what the router has translated may begin something, what answers
+ * somebody on the host, and what keeps the link: neighbour discovery, which no router sends on (RFC 4861 §7.1).
+ *
+ * The hook is after conntrack (-200), and before anything of ours that goes by destinations. A packet passes it twice, the second time
+ * with the VRF as its interface (Documentation/networking/vrf.rst): the first time is enough.
+ */
+
+import type { ClusterConfig } from '../../../api/cluster-config.ts';
+import { networkMasqueradeAddresses } from '../../../api/masquerade.ts';
+import { networkFamilies } from '../../../api/network.ts';
+import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
+import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
+import { FAMILIES, ipFamily } from '../../../net/ip.ts';
+import type { NetworkFact } from '../../model/facts.ts';
+import { managementLinkName } from '../../model/host-names.ts';
+import { setName } from '../../model/registry/nftables.ts';
+import { addressType, chain, ipWord, set } from './text.ts';
+import { toTunnels } from './tunnels.ts';
+
+const DEFAULT_LINK = managementLinkName(DEFAULT_NETWORK_ID);
+
+/** @param podSubnets of the default network, on all nodes: its pods come as themselves, but not those that have another network */
+export const managementInItems = (podSubnets: readonly Cidr[]): NftItem[] => [
+  ...FAMILIES.map((family) =>
+    set({ name: setName('managementSources', family), type: `ifname . ${addressType(family)}` }),
+  ),
+  chain('managementIn', [
+    'iifname != "ovn-k8s-mp*" return',
+    ...toTunnels(),
+    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',
+    'ct state related accept',
+    'ct direction reply accept',
+    ...FAMILIES.map((family) => `iifname . ${ipWord(family)} saddr @${setName('managementSources', family)} accept`),
+    `iifname != "${DEFAULT_LINK}" drop`,
+    ...FAMILIES.map((family) => `${ipWord(family)} saddr @${setName('isolatedPods', family)} drop`),
+    ...podSubnets.map((subnet) => `${ipWord(cidrFamily(subnet))} saddr ${subnet} accept`),
+    'drop',
+  ]),
+];
+
+/** As which the router sends a network's packets to the host. None while the masquerade subnets have no address for it. */
+export const managementSources = (network: NetworkFact, cluster: ClusterConfig): NftItem[] => {
+  const families = networkFamilies(network);
+  const addresses = networkMasqueradeAddresses(cluster, network.id, 'management') ?? [];
+  return addresses
+    .filter((ip) => families.includes(ipFamily(ip)))
+    .map((ip) => ({
+      kind: 'element',
+      element: {
+        set: setName('managementSources', ipFamily(ip)),
+        key: `"${managementLinkName(network.id)}" . ${ip}`,
+        comment: network.name,
+      },
+    }));
+};
