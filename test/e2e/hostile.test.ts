@@ -32,6 +32,7 @@ import {
 } from './support/hostile.ts';
 import { hostileByNode } from './support/hostile-by-node.ts';
 import { hostileLinks } from './support/hostile-links.ts';
+import { hostileTunnels } from './support/hostile-tunnels.ts';
 
 const cluster = useCluster({ name: 'test-hostile' });
 let here: HostileCluster;
@@ -42,6 +43,7 @@ beforeAll(async () => {
 
 hostileByNode(cluster, () => here);
 hostileLinks(cluster, () => here);
+hostileTunnels(cluster, () => here);
 
 const attack = (from: Foothold, frames: readonly NamedFrame[], honest: readonly NamedFrame[]) =>
   sendAndWatch(

@@ -43,6 +43,46 @@ export const udp = (ethernet: Ethernet, { src, dst, srcPort = 4444, dstPort = 80
   return packet(ethernet, { src, dst, protocol: 17, hopLimit: 64 }, withChecksum(src, dst, 17, [header, body], 6));
 };
 
+/** One of two fragments of a datagram of IPv4, without a checksum: the first has the ports. */
+export const udpFragment = (
+  ethernet: Ethernet,
+  { src, dst, srcPort = 4444, dstPort = 8081, payload }: Datagram,
+  { id, index }: { readonly id: number; readonly index: 0 | 1 },
+): Buffer => {
+  // OVS's userspace conntrack takes no smaller ones: `ipf-set-min-frag`, ovs-vswitchd(8).
+  const body = Buffer.alloc(1304, '.');
+  body.write(payload);
+  const ports = Buffer.from([...word(srcPort), ...word(dstPort), ...word(8 + 2 * body.length), 0, 0]);
+  const [part, field] = index === 0 ? [Buffer.concat([ports, body]), MORE_FRAGMENTS] : [body, (8 + body.length) / 8];
+  return packet(ethernet, { src, dst, protocol: 17, hopLimit: 64, id, fragment: field }, part);
+};
+
+/** RFC 791 §3.1. */
+const MORE_FRAGMENTS = 0x2000;
+
+/** Of a protocol without ports. */
+export const ipPacket = (
+  ethernet: Ethernet,
+  {
+    src,
+    dst,
+    protocol,
+    body,
+  }: { readonly src: Ip; readonly dst: Ip; readonly protocol: number; readonly body: Buffer },
+): Buffer => packet(ethernet, { src, dst, protocol, hopLimit: 64 }, body);
+
+/** RFC 792; RFC 4443 §4.1. */
+export const echoRequest = (
+  ethernet: Ethernet,
+  { src, dst, id, payload }: { readonly src: Ip; readonly dst: Ip; readonly id: number; readonly payload: string },
+): Buffer => {
+  const fields = (type: number): Buffer => Buffer.from([type, 0, 0, 0, ...word(id), ...word(1)]);
+  if (ipFamily(src) === 6) return icmp6(ethernet, src, dst, [...fields(128), ...Buffer.from(payload)]);
+  const body = Buffer.concat([fields(8), Buffer.from(payload)]);
+  body.writeUInt16BE(checksum(body), 2);
+  return ipPacket(ethernet, { src, dst, protocol: 1, body });
+};
+
 /** RFC 4861 §4.4. With the flags override, and solicited unless it goes to everybody. */
 export const neighbourAdvertisement = (ethernet: Ethernet, src: Ip, dst: Ip, target: Ip): Buffer => {
   const flags = dst === ALL_NODES ? 0x20 : 0x60;
@@ -108,15 +148,23 @@ export interface IpHeader {
   readonly dst: Ip;
   readonly protocol: number;
   readonly hopLimit: number;
+  readonly id?: number;
+  /** Flags and offset, of IPv4. */
+  readonly fragment?: number;
 }
 
-export const packet = (ethernet: Ethernet, { src, dst, protocol, hopLimit }: IpHeader, body: Buffer): Buffer => {
+export const packet = (
+  ethernet: Ethernet,
+  { src, dst, protocol, hopLimit, id = 0, fragment = 0 }: IpHeader,
+  body: Buffer,
+): Buffer => {
   if (ipFamily(src) === 6) {
     const header = Buffer.from([0x60, 0, 0, 0, ...word(body.length), protocol, hopLimit]);
     return frame(ethernet, 0x86dd, header, ipBytes(src), ipBytes(dst), body);
   }
   const length = word(20 + body.length);
-  const header = [0x45, 0, ...length, 0, 0, 0, 0, hopLimit, protocol, 0, 0, ...ipBytes(src), ...ipBytes(dst)];
+  const own = [...word(id), ...word(fragment), hopLimit, protocol];
+  const header = [0x45, 0, ...length, ...own, 0, 0, ...ipBytes(src), ...ipBytes(dst)];
   const sum = word(checksum(Buffer.from(header)));
   return frame(ethernet, 0x0800, Buffer.from([...header.slice(0, 10), ...sum, ...header.slice(12)]), body);
 };

@@ -4,6 +4,7 @@ import type { Sandbox } from '../../../sandbox/index.ts';
 import { deletePods } from './cluster.ts';
 import { HOSTILE_TENANTS, type HostileCluster, hostileCluster, NODE, OTHER_NODE } from './hostile.ts';
 import { hostileByNode } from './hostile-by-node.ts';
+import { hostileTunnels } from './hostile-tunnels.ts';
 import { pod } from './manifests.ts';
 import { podKey, TENANTS } from './north-south-tenants.ts';
 
@@ -22,9 +23,11 @@ export const hostileAmongTenants = (cluster: () => Sandbox): void => {
       here = await hostileCluster(cluster(), { manifests, keyOf, networks: TENANTS.length });
     });
     afterAll(() => deletePods(cluster(), ...HOSTILE_TENANTS.map((tenant) => `${tenant}/b`)));
-    hostileByNode(cluster, () => {
+    const cast = (): HostileCluster => {
       if (here === undefined) throw new Error('the pods are not there');
       return here;
-    });
+    };
+    hostileByNode(cluster, cast);
+    hostileTunnels(cluster, cast);
   });
 };

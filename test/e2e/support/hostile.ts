@@ -199,11 +199,14 @@ export const sendAndWatch = async (
   return sightings(await capture(sandbox, places, () => send(built), isEnough, sendHonest));
 };
 
-/** From node to node inside Geneve (RFC 8926), which is where networks that span nodes are. */
+/** From node to node inside Geneve (RFC 8926), which is where networks that span nodes are: with a frame inside. */
 export const isTunnelled = (frame: Buffer): boolean => {
   const isIpv4 = frame.readUInt16BE(12) === 0x0800;
-  return frame[isIpv4 ? 23 : 20] === 17 && frame.readUInt16BE(isIpv4 ? 36 : 56) === 6081;
+  if (frame[isIpv4 ? 23 : 20] !== 17 || frame.readUInt16BE(isIpv4 ? 36 : 56) !== 6081) return false;
+  return frame.readUInt16BE(isIpv4 ? 44 : 64) === BRIDGED_ETHERNET;
 };
+
+const BRIDGED_ETHERNET = 0x6558;
 
 const marker = (run: string, index: number): string => `<${run}:${index}>`;
 
