@@ -96,7 +96,7 @@ const keyTable = (): string =>
       [
         'transit router of a primary layer-2 network',
         'datapath',
-        `${code(FIRST_ALLOCATED_KEY)} to ${code(LAST_ALLOCATED_KEY)}, lowest free`,
+        `${code(FIRST_ALLOCATED_KEY)} to ${code(LAST_ALLOCATED_KEY)}: the first one + id - 1`,
         'second value of the NAD’s tunnel-keys annotation',
       ],
       ['port of a node on a transit switch', 'port', 'node id', `node 2: ${code(transitPortKey(parseNodeId(2)))}`],
@@ -124,7 +124,11 @@ const idTable = (): string =>
   markdownTable(
     ['id', 'range', 'given by'],
     [
-      ['network', `1 to ${MAX_NETWORKS - 1}; 0 is the default network`, 'the cluster manager, lowest free'],
+      [
+        'network',
+        `1 to ${MAX_NETWORKS - 1}; 0 is the default network`,
+        'the cluster manager: one that was never used, else the one that is free for longest',
+      ],
       ['node', `${FIRST_NODE_ID} to ${LAST_NODE_ID}`, 'the cluster manager, lowest free'],
     ],
   );
@@ -267,7 +271,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'Ids',
     source: '`net/ids.ts`, `cluster-manager/allocation/node-allocations.ts`',
-    about: 'Small integers, the lowest free one each, from which keys and addresses derive.',
+    about: 'Small integers from which keys and addresses derive.',
     table: idTable,
   },
   {

@@ -3,6 +3,8 @@ import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NETWORK_ID_POOLS,
+  NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
@@ -19,6 +21,8 @@ export interface ReadOptions {
   readonly selector?: string | undefined;
   /** Services and their EndpointSlices, and not pods and what only they need. */
   readonly services?: boolean;
+  /** What is said of ids of deleted networks, too. */
+  readonly reservations?: boolean;
   /** Read its Events, too: `involvedObject.name=web`. */
   readonly eventsOf?: { readonly namespace: string; readonly name: string } | undefined;
   /** Where the cluster manager's Lease is. Absent: nobody asks. */
@@ -32,7 +36,7 @@ export const CLUSTER_MANAGER_LEASE = 'udn-cluster-manager';
 /** @throws KubeError when the server cannot be reached, or does not know who asks */
 export const readCluster = async (
   client: Pick<KubeClient, 'get' | 'list'>,
-  { namespace, selector, services = false, eventsOf, programs, now }: ReadOptions,
+  { namespace, selector, services = false, reservations = false, eventsOf, programs, now }: ReadOptions,
 ): Promise<Snapshot> => {
   const objects: unknown[] = [];
   const unread: Unread[] = [];
@@ -47,6 +51,7 @@ export const readCluster = async (
     ...(services
       ? [list(SERVICES, { namespace, labelSelector: selector }), list(ENDPOINT_SLICES, { namespace })]
       : [list(IPAM_CLAIMS, { namespace }), list(NODES), list(PODS, { namespace, labelSelector: selector })]),
+    ...(reservations ? [list(NETWORK_ID_POOLS), list(NODE_NETWORK_REPORTS)] : []),
     eventsOf === undefined
       ? undefined
       : list(EVENTS, { namespace: eventsOf.namespace, fieldSelector: `involvedObject.name=${eventsOf.name}` }),
@@ -60,6 +65,8 @@ interface Selection {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
+
+const OURS_ALONE: readonly ResourceType[] = [NETWORK_ID_POOLS, NODE_NETWORK_REPORTS];
 
 const PAGE_SIZE = 500;
 
@@ -84,6 +91,8 @@ const readList = async (
     );
     objects.push(...found);
   } catch (error) {
+    // A cluster of before.
+    if (isNotFound(error) && OURS_ALONE.includes(resource)) return;
     unread.push(unreadBecause(error, resource.plural, whatOf(resource, selection.namespace), 'list'));
   }
 };

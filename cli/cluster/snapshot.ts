@@ -3,12 +3,14 @@
  * so that whatever judges it can be tested with objects alone.
  */
 import { ApiError, describeFinding } from '../../api/errors.ts';
+import { parseNetworkIdPool, type RetiredEntry } from '../../api/network-id-pool.ts';
 import { describeRef, refOf } from '../../api/object.ts';
 import { type ClaimFacts, claimFacts } from '../../cluster-manager/facts/claim-facts.ts';
 import { type NadFacts, nadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import { type NamespaceFacts, namespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import { cudnFacts, type NetworkFacts, udnFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { usedNads } from '../../cluster-manager/facts/pod-facts.ts';
+import { type ReportFacts, reportFacts } from '../../cluster-manager/facts/report-facts.ts';
 import { type EventState, eventState } from './event-state.ts';
 import { type NodeState, nodeState } from './node-state.ts';
 import { type PodState, podState } from './pod-state.ts';
@@ -35,6 +37,9 @@ export interface Snapshot {
   readonly nodes: ReadonlyMap<string, NodeState>;
   readonly pods: ReadonlyMap<string, PodState>;
   readonly claims: ReadonlyMap<string, ClaimFacts>;
+  /** Ids of deleted networks that nodes may still have; empty also when nobody asked. */
+  readonly retired: ReadonlyMap<number, RetiredEntry>;
+  readonly reports: readonly ReportFacts[];
   readonly events: readonly EventState[];
   readonly services: readonly ServiceState[];
   /** Undefined: it could not be read, or was not asked for. */
@@ -102,9 +107,15 @@ const readFacts = (objects: Iterable<unknown>) => {
   const events: EventState[] = [];
   const services: ServiceState[] = [];
   const slices: SliceState[] = [];
+  const retired = new Map<number, RetiredEntry>();
+  const reports: ReportFacts[] = [];
   const unusable: string[] = [];
   const addNetwork = (facts: NetworkFacts) => networks.set(networkId(facts.kind, facts.key), facts);
   const add: Readonly<Record<string, (object: unknown) => unknown>> = {
+    NetworkIdPool: (object) => {
+      for (const entry of parseNetworkIdPool(object).status.retired) retired.set(entry.id, entry);
+    },
+    NodeNetworkReport: (object) => reports.push(reportFacts(object)),
     UserDefinedNetwork: (object) => addNetwork(udnFacts(object)),
     ClusterUserDefinedNetwork: (object) => addNetwork(cudnFacts(object)),
     NetworkAttachmentDefinition: (object) => put(nads, nadFacts(object), ({ key }) => key),
@@ -125,7 +136,7 @@ const readFacts = (objects: Iterable<unknown>) => {
       unusable.push(`${describeRef(refOf(kind, object))}: ${describeFinding(error)}`);
     }
   }
-  return { networks, nads, namespaces, nodes, pods, claims, events, services, slices, unusable };
+  return { networks, nads, namespaces, nodes, pods, claims, retired, reports, events, services, slices, unusable };
 };
 
 const put = <Facts>(map: Map<string, Facts>, facts: Facts, keyOf: (facts: Facts) => string): void => {

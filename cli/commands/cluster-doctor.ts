@@ -20,7 +20,7 @@ export const examineCluster = async (
   client: Pick<KubeClient, 'get' | 'list'>,
   now: number,
 ): Promise<ClusterDoctorOutput> => {
-  const snapshot = await readCluster(client, { now });
+  const snapshot = await readCluster(client, { reservations: true, now });
   const violations = violationsIn(snapshot);
   const { networks, nads, nodes, pods, unread } = snapshot;
   const looked = `${networks.size} networks, ${nads.size} NADs, ${nodes.size} nodes and ${pods.size} pods were looked at`;

@@ -7,6 +7,7 @@ import { FIRST_ALLOCATED_KEY, LAST_ALLOCATED_KEY, networkDatapathKey } from '../
 import { networkStatusSchema } from '../../api/network-status.ts';
 import { compareByAge } from '../../api/object.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
+import { hasId } from '../../net/id-ranges.ts';
 import type { Snapshot } from '../cluster/snapshot.ts';
 import { givenTwice, type Violation } from './violation.ts';
 
@@ -42,6 +43,7 @@ export const networkViolations = (snapshot: Snapshot): readonly Violation[] => {
       })),
       (id) => `network id ${id}`,
     ),
+    ...keyed.flatMap((one) => reservedIds(one, snapshot)),
     ...twoIds(keyed),
     ...givenTwice(
       'tunnel-key',
@@ -76,6 +78,22 @@ const unreadable = (nad: NadFacts): Violation[] =>
       ? []
       : [{ rule: 'unreadable' as const, objects: [objectOf(nad)], message: describeFinding(error) }],
   );
+
+/** Ids of deleted networks that nodes may still have, or say that they have. */
+const reservedIds = ({ nad, name, keys: { id } }: Keyed, { retired, reports }: Snapshot): readonly Violation[] => {
+  const before = retired.get(id);
+  const isOthers = before !== undefined && before.network !== name;
+  // With rendering on demand a node may be about to give up a network that there is.
+  const nodes = reports.filter(({ hasAll, leaving }) => hasAll && hasId(leaving, id)).map(({ node }) => node);
+  return [
+    ...(isOthers ? [`nodes may still have network ${before.network ?? 'that was deleted'}`] : []),
+    ...(nodes.length > 0 ? [`${nodes.join(', ')} still has something of an earlier network`] : []),
+  ].map((why) => ({
+    rule: 'network-id' as const,
+    objects: [objectOf(nad)],
+    message: `network ${name} has the id ${id}, with which ${why}`,
+  }));
+};
 
 const twoIds = (keyed: readonly Keyed[]): readonly Violation[] => {
   const byNetwork = Map.groupBy(keyed, ({ name }) => name);

@@ -190,7 +190,15 @@ const check = async (cluster: TestCluster, history: Map<string, unknown>): Promi
   await checkInvariants(cluster);
 };
 
-const KINDS = ['Namespace', 'Node', 'Pod', 'UserDefinedNetwork', 'NetworkAttachmentDefinition', 'IPAMClaim'];
+const KINDS = [
+  'Namespace',
+  'Node',
+  'Pod',
+  'UserDefinedNetwork',
+  'NetworkAttachmentDefinition',
+  'IPAMClaim',
+  'NetworkIdPool',
+];
 
 /** What `udnctl doctor --cluster` would say, but for entries that outlive their NAD: their pods are to be deleted. */
 const checkInvariants = async (cluster: TestCluster): Promise<void> => {

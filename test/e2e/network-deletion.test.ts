@@ -1,6 +1,7 @@
 /** Nothing is left of networks that are deleted, and nobody else notices. Needs root and `make build`. */
 import { beforeAll } from 'vitest';
 import { applyAndWait, useCluster } from './support/cluster.ts';
+import { cutOffNode } from './support/cut-off-node.ts';
 import { layer3, namespace, pod } from './support/manifests.ts';
 import { networkDeletion } from './support/network-deletion.ts';
 
@@ -16,3 +17,5 @@ beforeAll(() =>
 );
 
 networkDeletion(cluster, { stays: { from: 'stays/a', to: 'stays/b' }, many: 20, hasMarks: true });
+
+cutOffNode(cluster);

@@ -55,7 +55,7 @@ const judged = (): Promise<void> =>
   });
 
 const OURS =
-  /udn|user-?defined|default-network-annotation|network-attachment|ipamclaims|nodenetworkreports|cluster-settings/;
+  /udn|user-?defined|default-network-annotation|network-attachment|ipamclaims|nodenetworkreports|networkidpools|cluster-settings/;
 
 const network = {
   metadata: { namespace: 'red', name: 'net' },
