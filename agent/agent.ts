@@ -253,7 +253,7 @@ const startNode = (
 ): Pick<Node, 'core' | 'gone'> => {
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
-  const { inputs, databases, writer, tellPod, tellService, metrics } = edges;
+  const { inputs, databases, writer, tellPod, tellService, tellNode, metrics } = edges;
   const core = startCore({
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
@@ -269,6 +269,7 @@ const startNode = (
     writer,
     tellPod,
     tellService,
+    tellNode,
     networkGraceMs: options.networkGraceSeconds * 1000,
     onRendered: metrics.rendered,
   });

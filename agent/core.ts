@@ -13,7 +13,7 @@ import { type FactFeeder, feedFacts } from './inputs/fact-feeder.ts';
 import { FactStore } from './model/fact-store.ts';
 import type { LocalSettings } from './model/view.ts';
 import type { NodeKeeper } from './node/node-keeper.ts';
-import type { TellPod, TellService } from './pod-events.ts';
+import type { TellNode, TellPod, TellService } from './pod-events.ts';
 import { DiagnosticEvents, type TellObject } from './status/diagnostic-events.ts';
 
 export interface Core {
@@ -41,6 +41,7 @@ export interface CoreOptions {
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
   readonly tellPod: TellPod;
   readonly tellService: TellService;
+  readonly tellNode: TellNode;
   /** How long a network that is rendered on demand stays after its last pod here. */
   readonly networkGraceMs: number;
   readonly onRendered: (fragments: number, seconds: number) => void;
@@ -108,11 +109,12 @@ export const startCore = (options: CoreOptions): Core => {
 };
 
 const tellOwner =
-  ({ tellPod, tellService }: CoreOptions, facts: FactStore): TellObject =>
+  ({ tellPod, tellService, tellNode }: CoreOptions, facts: FactStore): TellObject =>
   (object, reason, message) => {
     const [kind, namespace = '', name = ''] = object.split('/');
     const key = `${namespace}/${name}`;
-    if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
+    if (kind === 'Node' && reason === 'NodeIdentityInUse') tellNode(namespace, reason, message);
+    else if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
       tellPod({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {
       tellService({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);

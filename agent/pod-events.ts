@@ -53,8 +53,11 @@ export const serviceEvents =
       message,
     });
 
-/** `ConnectionLimitNear`: a network has nearly all connections that it may have on the node. */
-export type NodeEventReason = 'ConnectionLimitNear' | 'UDNKubeletProbesNotSupported';
+/**
+ * `ConnectionLimitNear`: a network has nearly all connections that it may have on the node. `NodeIdentityInUse`: an older node has
+ * its chassis, an id or an address.
+ */
+export type NodeEventReason = 'ConnectionLimitNear' | 'NodeIdentityInUse' | 'UDNKubeletProbesNotSupported';
 
 export type TellNode = (node: string, reason: NodeEventReason, message: string) => void;
 

@@ -25,6 +25,8 @@ export const reasonsNotReady = (sources: ReadinessSources): string[] => {
   const { node, inputs, facts, ports, netlink, isolation } = sources;
   const reasons: string[] = [];
   if (!inputs.isSynced()) reasons.push('the API has not been read completely yet');
+  const refused = facts.get('refusedNode', node);
+  if (refused !== undefined) reasons.push(`node ${node} counts for nobody: ${refused}`);
   if (facts.get('nodeSubnets', nodeSubnetsId(node, DEFAULT_NETWORK_NAME)) === undefined) {
     reasons.push(`node ${node} has no subnet of the default network yet`);
   }

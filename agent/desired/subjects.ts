@@ -61,6 +61,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'service', value: { service: id } }];
     case 'nodeSubnets':
     case 'networkPrefix':
+    case 'refusedNode':
     case 'nad':
     case 'primaryNad':
     case 'namespace':

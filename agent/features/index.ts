@@ -18,6 +18,7 @@ import { layer2Network } from './layer2/index.ts';
 import { layer3Network } from './layer3/index.ts';
 import { managementPorts } from './management-ports/index.ts';
 import { networkNodes } from './network-nodes/index.ts';
+import { nodeIdentity } from './node-identity/index.ts';
 import { nodePorts } from './node-ports/index.ts';
 import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
@@ -70,4 +71,5 @@ export const FEATURES: readonly Feature[] = [
   nodePorts,
   defaultServiceRoutes,
   defaultServiceFlows,
+  nodeIdentity,
 ];

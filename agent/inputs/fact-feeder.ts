@@ -1,15 +1,14 @@
 /** Keeps the facts as the caches of the API's objects are. */
-import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { defaultNetwork } from '../../api/network.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
-import { type NamespaceFact, nodeSubnetsId, type ServiceFact } from '../model/facts.ts';
+import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NadProjection } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
-import { NodeAddresses } from './node-addresses.ts';
+import { NodeIndex } from './node-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
@@ -29,6 +28,8 @@ export interface ClusterCaches {
 export interface FactFeeder {
   /** Networks whose NADs contradict each other, and how old they are. */
   readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt' | 'onRedefined' | 'withhold' | 'review'>;
+  /** Nodes that have what is another's. */
+  readonly nodes: Pick<NodeIndex, 'problems'>;
   stop(): void;
 }
 
@@ -50,13 +51,10 @@ export const feedFacts = (
     (nadKey) => caches.nads.get(nadKey)?.conf.name ?? nadKey,
   );
   const services = new ServiceIndex(facts);
-  const nodeAddresses = new NodeAddresses(facts);
+  const nodes = new NodeIndex(facts, { cluster, own, get: (name) => caches.nodes.get(name) });
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
   const subscriptions = [
-    caches.nodes.subscribe(({ key, before, after }) => {
-      changeNode(facts, own, key, before, after);
-      nodeAddresses.change(before, after);
-    }),
+    caches.nodes.subscribe(({ key, after }) => nodes.change(key, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),
@@ -67,6 +65,7 @@ export const feedFacts = (
   ];
   return {
     networks,
+    nodes,
     stop: () => {
       for (const unsubscribe of subscriptions) unsubscribe();
     },
@@ -83,26 +82,4 @@ const changeSlices = (
   const found = slices.byIndex('service', service).map(({ fact }) => fact);
   const ordered = found.sort((a, b) => (a.name < b.name ? -1 : 1));
   facts.set('serviceSlices', service, ordered.length === 0 ? undefined : ordered);
-};
-
-/** The annotation of a node's subnets holds all networks: only those that differ become changes. */
-const changeNode = (
-  facts: FactStore,
-  own: string | undefined,
-  name: string,
-  before: NodeProjection | undefined,
-  after: NodeProjection | undefined,
-): void => {
-  facts.set('node', name, after?.fact);
-  if (name !== own) {
-    facts.set('gateway', name, after?.gateway);
-    facts.set('hostAddresses', name, after?.hostAddresses);
-  }
-  for (const [network, subnets] of after?.subnets ?? []) {
-    if (isDeepStrictEqual(before?.subnets.get(network), subnets)) continue;
-    facts.set('nodeSubnets', nodeSubnetsId(name, network), subnets);
-  }
-  for (const network of before?.subnets.keys() ?? []) {
-    if (after?.subnets.has(network) !== true) facts.set('nodeSubnets', nodeSubnetsId(name, network), undefined);
-  }
 };

@@ -17,6 +17,8 @@ import { type Problem, readOr } from './problem.ts';
 
 export interface NodeProjection {
   readonly uid: string;
+  /** Of two nodes with one identity the older counts. */
+  readonly createdAt: string;
   readonly fact: NodeFact;
   readonly subnets: NodeSubnets;
   /** Absent when the node has not said so yet, or has no gateway. */
@@ -43,6 +45,7 @@ export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 's
   };
   return {
     uid,
+    createdAt: object.metadata.creationTimestamp ?? '',
     fact: {
       name,
       id: read(NODE_ANNOTATIONS.id, parseNodeIdAnnotation),

@@ -197,6 +197,8 @@ export interface Facts {
   readonly service: ServiceFact;
   /** By the Service's `namespace/name`, in the order of their names: at least one. */
   readonly serviceSlices: readonly SliceFact[];
+  /** By node name: why nothing is written for it. */
+  readonly refusedNode: string;
   /** By address: some node has it. */
   readonly nodeAddress: true;
   /** By address of the default network: a pod with a primary network has it, of this node or of a layer-2 network. Follows from `pod`. */

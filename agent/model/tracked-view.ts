@@ -60,6 +60,10 @@ export class TrackedView implements View {
     return this.#value('node', name);
   }
 
+  refusedNode(name: string): string | undefined {
+    return this.#value('refusedNode', name);
+  }
+
   gateway(node: string): GatewayFact | undefined {
     return this.#value('gateway', node);
   }

@@ -38,6 +38,8 @@ export interface LocalSettings {
  */
 export interface View extends LocalSettings {
   nodeFact(name: string): NodeFact | undefined;
+  /** Why nothing is written for a node. */
+  refusedNode(name: string): string | undefined;
   /** Absent while unknown, and of nodes without gateways. */
   gateway(node: string): GatewayFact | undefined;
   /** `gateway(node)?.mode`, for what does not depend on addresses. */

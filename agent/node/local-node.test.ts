@@ -6,6 +6,7 @@ import type { NodeProjection } from '../inputs/node-projection.ts';
 import { awaitLocalNode } from './local-node.ts';
 
 const nodeWith = (...addresses: readonly string[]): NodeProjection => ({
+  createdAt: '',
   uid: 'u',
   fact: {
     name: 'node-1',

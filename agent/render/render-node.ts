@@ -73,8 +73,8 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);
-  const found = [...problems, ...feeder.networks.problems].map(
-    (problem): Diagnostic => ({ ...problem, severity: 'error' }),
+  const found = [...problems, ...feeder.networks.problems, ...feeder.nodes.problems].map(
+    (problem): Diagnostic => ({ ...problem, severity: problem.severity ?? 'error' }),
   );
   return { ...document, diagnostics: [...found, ...assumed, ...given, ...document.diagnostics] };
 };

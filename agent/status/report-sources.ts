@@ -70,6 +70,7 @@ export const reportSources = ({
   inputProblems: () => [
     ...inputs.problems(),
     ...core.feeder.networks.problems,
+    ...core.feeder.nodes.problems,
     ...keeper.problems(),
     ...nodePorts.problems(),
     ...usage.problems(),

@@ -15,7 +15,7 @@ const node = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name },
-  status: { addresses: [{ type: 'InternalIP', address: '172.30.0.2' }] },
+  status: { addresses: [{ type: 'InternalIP', address: `172.30.0.${name === 'n2' ? 3 : 2}` }] },
 });
 const tenant = (name: string) => ({
   kind: 'Namespace',

@@ -12,6 +12,7 @@ import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { requireReachability } from './support/faults/reachability.ts';
 import { CONFIG, callShim, podArguments } from './support/faults/shim.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { seenOverHttp } from './support/north-south.ts';
 
 const NODE = 'node-1';
 const WAIT_SECONDS = 6;
@@ -253,6 +254,58 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
     }
   });
 
+  const entry = (ip: string, mac = '0a:58:0a:0a:0a:0a', more: Record<string, unknown> = {}) => ({
+    ip_addresses: [ip],
+    mac_address: mac,
+    ...more,
+  });
+  it.each([
+    ['gateway', 'red', 'default', () => [hostOf('red', 'default', 1)], /is the gateway of/],
+    ['management-port', 'red', 'default', () => [hostOf('red', 'default', 2)], /is the management port of/],
+    ['other-node', 'red', 'red/net', () => ['10.60.200.5/24'], /is not in .*where the pod's addresses are/],
+    ['service', 'red', 'red/net', () => ['172.16.1.1/24'], /is not in/],
+    ['multicast', 'plain', 'default', () => ['224.0.0.5/24'], /is not in/],
+    ['outside', 'plain', 'default', () => ['172.30.255.254/24'], /is not in/],
+    ['mac', 'green', 'green/net', () => ['10.61.0.77/16', '0a:58:0a:3d:00:01'], /mac_address: .* is the gateway's/],
+    ['gateway-2', 'green', 'green/net', () => ['10.61.0.1/16'], /is the gateway of/],
+    ['broadcast', 'green', 'green/net', () => ['10.61.255.255/16'], /is the broadcast address of/],
+    ['key', 'green', 'green/net', () => ['10.61.0.78/16', undefined, { tunnel_id: 2 }], /tunnel_id: 2 is a router's/],
+    [
+      'unlocked',
+      'red',
+      'default',
+      () => [hostOf('red', 'default', 99), undefined, { role: 'primary' }],
+      /role: is primary/,
+    ],
+  ] as const)(
+    'that has what is no pod’s (%s): it gets no port and is told',
+    async (what, inNamespace, nadKey, make, reason) => {
+      const name = `bad-${what}`;
+      const [ip, mac, more] = make() as unknown as readonly [
+        string | Promise<string>,
+        string?,
+        Record<string, unknown>?,
+      ];
+      await objects.apply([annotated(inNamespace, name, JSON.stringify({ [nadKey]: entry(await ip, mac, more) }))]);
+      for (const event of ['ErrorAllocatingPod', 'FailedCreatePodSandBox']) {
+        await eventually(async () =>
+          expect(await eventsOf(sandbox, inNamespace, name)).toContainEqual(
+            expect.objectContaining({ reason: event, message: expect.stringMatching(reason) }),
+          ),
+        );
+      }
+      const { stdout } = await sandbox.node(NODE, [
+        'ovn-nbctl',
+        '--bare',
+        '--columns=name',
+        'find',
+        'Logical_Switch_Port',
+      ]);
+      expect(stdout).not.toContain(name);
+      await objects.delete([pod(inNamespace, name, NODE)]);
+    },
+  );
+
   it('that is damaged or taken away while the pod runs takes nothing away from the pod', async () => {
     const client = await sandbox.client();
     const write = (namespace: string, name: string, value: string | null): Promise<unknown> =>
@@ -277,6 +330,30 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
   });
 });
 
+describe('a pod whose port would have the name of the node’s localnet port', () => {
+  it('gets none, whether it starts or not, and pods go on reaching the outside', async () => {
+    const nodes = (await sandbox.status()).nodes.map(({ name }) => name);
+    await objects.apply([
+      plainNamespace('br-ex'),
+      ...nodes.flatMap((node) => [pod('br-ex', node, node), pod('plain', `on-${node}`, node)]),
+    ]);
+    for (const node of nodes) {
+      await objects.wait('pod', `plain/on-${node}`, 'ready', { timeoutSeconds: 20 });
+      await eventually(async () =>
+        expect(await eventsOf(sandbox, 'br-ex', node)).toContainEqual({
+          type: 'Warning',
+          reason: 'ErrorAllocatingPod',
+          message: `its port name br-ex_${node} is that of the node's localnet port; rename the pod`,
+        }),
+      );
+      await eventually(async () => expect(await seenOverHttp(sandbox, `plain/on-${node}`, 4)).not.toBe(''));
+      const owners = await sandbox.node(node, ['ovn-nbctl', 'lsp-list', node]);
+      expect(owners.stdout).not.toContain(`br-ex_${node}`);
+    }
+    await objects.delete(nodes.flatMap((node) => [pod('br-ex', node, node), pod('plain', `on-${node}`, node)]));
+  });
+});
+
 it('in the end every pod works, and nothing else is there', async () => {
   await untilNothingLeaks(sandbox);
   expect(await requireReachability(sandbox)).toBeGreaterThan(0);
@@ -284,6 +361,17 @@ it('in the end every pod works, and nothing else is there', async () => {
 
 const annotationOf = async (key: string): Promise<string> =>
   (await objects.get('pod', key)).metadata.annotations?.[POD_ANNOTATIONS.networks] ?? '';
+
+/** An address of this node's part of a network, with its prefix length. */
+const hostOf = async (namespace: string, nadKey: string, host: number): Promise<string> => {
+  const networks = JSON.parse(await annotationOf(`${namespace}/${namespace}-1`)) as Record<
+    string,
+    { ip_addresses: string[] }
+  >;
+  const [address = '', length = ''] =
+    networks[nadKey]?.ip_addresses.find((one) => !one.includes(':'))?.split('/') ?? [];
+  return `${address.replace(/[0-9]+$/, String(host))}/${length}`;
+};
 
 const addressOn = (annotation: string, network: string): string => {
   const networks = JSON.parse(annotation) as Record<string, { ip_addresses: string[] }>;

@@ -211,6 +211,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     writer,
     tellPod,
     tellService: () => undefined,
+    tellNode: () => undefined,
     networkGraceMs: 0,
     onRendered: () => undefined,
   });

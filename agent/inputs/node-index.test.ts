@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { FactStore } from '../model/fact-store.ts';
+import { NodeIndex } from './node-index.ts';
+import { type NodeProjection, projectNode } from './node-projection.ts';
+
+const setUp = (own?: string) => {
+  const facts = new FactStore();
+  const mirror = new Map<string, NodeProjection>();
+  const index = new NodeIndex(facts, { cluster: parseClusterConfig(), own, get: (name) => mirror.get(name) });
+  const put = (
+    name: string,
+    second: number,
+    annotations?: Partial<Record<keyof typeof NODE_ANNOTATIONS, string>>,
+  ): void => {
+    if (annotations === undefined) mirror.delete(name);
+    else {
+      const named = Object.entries(annotations).map(([key, value]) => [
+        NODE_ANNOTATIONS[key as keyof typeof NODE_ANNOTATIONS],
+        value,
+      ]);
+      const metadata = {
+        name,
+        uid: name,
+        creationTimestamp: `2026-01-01T00:00:0${second}Z`,
+        annotations: Object.fromEntries(named),
+      };
+      mirror.set(name, projectNode({ metadata } as unknown as KubeObject));
+    }
+    index.change(name, mirror.get(name));
+  };
+  const known = (): string[] => [...facts.ids('node')].sort();
+  return { put, known, index, facts };
+};
+
+const GATEWAY = (address: string): string =>
+  JSON.stringify({
+    default: {
+      mode: 'shared',
+      'bridge-id': 'br-ex',
+      'interface-id': 'br-ex_n',
+      'mac-address': '02:00:00:00:00:01',
+      'ip-addresses': [address],
+      'next-hops': ['172.18.0.1'],
+      'node-port-enable': 'true',
+    },
+  });
+
+describe('of two nodes that have one', () => {
+  it.each([
+    ['chassis', { chassisId: 'c' }, 'its chassis id c'],
+    ['node id', { id: '7' }, 'its node id 7'],
+    ['transit address', { transitAddresses: '{"ipv4":"100.88.0.2/16"}' }, 'its transit address 100.88.0.2'],
+  ])('%s the older counts, whichever is seen first, and the other when it is gone', (_, same, what) => {
+    for (const [first, second] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      const it = setUp();
+      const older = first < second ? 'b' : 'a';
+      const newer = older === 'a' ? 'b' : 'a';
+      it.put('b', first, { ...same, hostCidrs: '["172.18.0.9/16"]', subnets: '{"default":["10.128.0.0/23"]}' });
+      it.put('a', second, { ...same, hostCidrs: '["172.18.0.9/16"]', subnets: '{"default":["10.128.2.0/23"]}' });
+      expect(it.known()).toEqual([older]);
+      expect(it.facts.get('refusedNode', newer)).toBe(`${what} is that of node ${older}`);
+      expect([...it.facts.ids('nodeSubnets'), ...it.facts.ids('hostAddresses')]).toEqual([`${older}/default`, older]);
+      expect(it.index.problems).toEqual([
+        { object: `Node/${newer}`, message: `${what} is that of node ${older}; nothing is written for the node` },
+      ]);
+      it.put(older, 0);
+      expect([it.known(), it.index.problems, it.facts.get('refusedNode', newer)]).toEqual([[newer], [], undefined]);
+    }
+  });
+});
+
+it('of two with one address on the underlay the older has it, and nobody sends anything to the other', () => {
+  const it = setUp();
+  const same = { encapIps: '["172.18.0.2"]', gatewayConfig: GATEWAY('172.18.0.2/16') };
+  it.put('b', 2, same);
+  it.put('a', 1, same);
+  expect([it.known(), it.facts.get('node', 'b')?.encapIps, it.facts.get('gateway', 'b')]).toEqual([
+    ['a', 'b'],
+    [],
+    undefined,
+  ]);
+  expect([it.facts.get('node', 'a')?.encapIps, it.facts.get('gateway', 'a')?.addresses]).toEqual([
+    ['172.18.0.2'],
+    ['172.18.0.2/16'],
+  ]);
+  expect(it.index.problems.map(({ message }) => message)).toEqual([
+    "its tunnels' address 172.18.0.2 is that of node a; no tunnel leads to the node",
+    "its gateway's address 172.18.0.2 is that of node a; the node has no gateway for others",
+  ]);
+  it.put('a', 1);
+  expect([it.facts.get('node', 'b')?.encapIps, it.index.problems]).toEqual([['172.18.0.2'], []]);
+});
+
+it('of nodes of one second the first by name counts', () => {
+  const it = setUp();
+  it.put('b', 1, { chassisId: 'c' });
+  it.put('a', 1, { chassisId: 'c' });
+  expect(it.known()).toEqual(['a']);
+});
+
+it('a node whose name is that of other rows is none', () => {
+  const it = setUp();
+  it.put('join', 1, { chassisId: 'c' });
+  expect([it.known(), it.index.problems[0]?.message]).toEqual([
+    [],
+    'its switches would be the join switches of the networks; nothing is written for the node',
+  ]);
+});
+
+it('addresses of pods, Services and routers are no node’s', () => {
+  const it = setUp();
+  it.put('a', 1, {
+    hostCidrs: '["172.16.1.1/24","10.128.0.5/23","172.18.0.2/16"]',
+    gatewayConfig: GATEWAY('172.16.1.1/24'),
+  });
+  expect(it.facts.get('hostAddresses', 'a')).toEqual(['172.18.0.2/16']);
+  expect(it.facts.get('gateway', 'a')).toBeUndefined();
+  expect(it.index.problems.map(({ message }) => message)).toContain(
+    "k8s.ovn.org/host-cidrs: 10.128.0.5 is in the cluster subnet 10.128.0.0/14 and no node's",
+  );
+});
+
+it('leaves alone what this node’s own agent knows', () => {
+  const it = setUp('a');
+  it.put('a', 1, { hostCidrs: '["172.18.0.2/16"]', gatewayConfig: GATEWAY('172.18.0.2/16') });
+  expect([it.facts.get('hostAddresses', 'a'), it.facts.get('gateway', 'a')]).toEqual([undefined, undefined]);
+});

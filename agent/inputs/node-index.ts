@@ -1,0 +1,144 @@
+/** Nodes as facts: what they say of themselves, less what is another's. A node that has what an older one has is none to us. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { NODE_ANNOTATIONS, refusalOfNodeName } from '../../api/names.ts';
+import { addressOf, type Cidr, cidrContainsIp, type InterfaceAddress } from '../../net/cidr.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import { nodeSubnetsId } from '../model/facts.ts';
+import { NodeAddresses } from './node-addresses.ts';
+import { identityOf, NodeClaims } from './node-claims.ts';
+import type { NodeProjection } from './node-projection.ts';
+import type { Problem } from './problem.ts';
+
+export interface NodeIndexOptions {
+  readonly cluster: ClusterConfig;
+  /** The node whose gateway and addresses somebody else knows first-hand. */
+  readonly own: string | undefined;
+  /** The mirror of nodes. */
+  readonly get: (name: string) => NodeProjection | undefined;
+}
+
+export class NodeIndex {
+  readonly #facts: FactStore;
+  readonly #options: NodeIndexOptions;
+  readonly #identities = new NodeClaims();
+  readonly #tunnels = new NodeClaims();
+  readonly #gateways = new NodeClaims();
+  readonly #addresses: NodeAddresses;
+  readonly #problems = new Map<string, Problem[]>();
+  /** As the facts have them. */
+  readonly #known = new Map<string, NodeProjection>();
+  readonly #inCluster: readonly (readonly [string, Cidr])[];
+
+  constructor(facts: FactStore, options: NodeIndexOptions) {
+    this.#facts = facts;
+    this.#options = options;
+    this.#addresses = new NodeAddresses(facts);
+    this.#inCluster = rangesOf(options.cluster);
+  }
+
+  get problems(): readonly Problem[] {
+    return [...this.#problems.values()].flat();
+  }
+
+  /** Undefined when the node is gone. */
+  change(name: string, after: NodeProjection | undefined): void {
+    const others = this.#claim(name, after);
+    this.#publish(name, after);
+    for (const other of others) this.#publish(other, this.#options.get(other));
+  }
+
+  #claim(name: string, node: NodeProjection | undefined): ReadonlySet<string> {
+    const claim = (things: readonly string[]) => node && { name, createdAt: node.createdAt, things };
+    const tunnels = node?.fact.encapIps.map((ip) => `its tunnels' address ${ip}`) ?? [];
+    const gateways = node?.gateway?.addresses.map((address) => `its gateway's address ${addressOf(address)}`) ?? [];
+    return this.#identities
+      .set(name, claim(node === undefined ? [] : identityOf(node.fact)))
+      .union(this.#tunnels.set(name, claim(tunnels)))
+      .union(this.#gateways.set(name, claim(gateways)));
+  }
+
+  #publish(name: string, projection: NodeProjection | undefined): void {
+    const problems: Problem[] = [];
+    const object = `Node/${name}`;
+    const refusal = projection && (refusalOfNodeName(name) ?? this.#identities.refusalOf(name));
+    if (refusal !== undefined) problems.push({ object, message: `${refusal}; nothing is written for the node` });
+    this.#facts.set('refusedNode', name, refusal);
+    const counting = refusal === undefined ? projection : undefined;
+    this.#enter(name, counting && this.#withoutForeign(counting, problems));
+    if (problems.length === 0) this.#problems.delete(name);
+    else this.#problems.set(name, problems);
+  }
+
+  /** What belongs to the cluster's pods, Services and routers is no node's. */
+  #withoutForeign(projection: NodeProjection, problems: Problem[]): NodeProjection {
+    const { hostAddresses, gateway, fact } = this.#withoutTaken(projection, problems);
+    const good = hostAddresses.filter(
+      (address) => !this.#isForeign(fact.name, NODE_ANNOTATIONS.hostCidrs, address, problems),
+    );
+    const isBad = gateway?.addresses.some((address) =>
+      this.#isForeign(fact.name, NODE_ANNOTATIONS.gatewayConfig, address, problems),
+    );
+    return { ...projection, fact, hostAddresses: good, gateway: isBad === true ? undefined : gateway };
+  }
+
+  /** A node that has another's address on the underlay is still a node, but nobody sends anything there for its sake. */
+  #withoutTaken(
+    projection: NodeProjection,
+    problems: Problem[],
+  ): Pick<NodeProjection, 'fact' | 'gateway' | 'hostAddresses'> {
+    const { fact, gateway, hostAddresses } = projection;
+    const [tunnel, way] = [this.#tunnels.refusalOf(fact.name), this.#gateways.refusalOf(fact.name)];
+    const object = `Node/${fact.name}`;
+    if (tunnel !== undefined) problems.push({ object, message: `${tunnel}; no tunnel leads to the node`, severity: 'warning' });
+    if (way !== undefined) problems.push({ object, message: `${way}; the node has no gateway for others`, severity: 'warning' });
+    return {
+      fact: tunnel === undefined ? fact : { ...fact, encapIps: [] },
+      gateway: way === undefined ? gateway : undefined,
+      hostAddresses,
+    };
+  }
+
+  #isForeign(node: string, annotation: string, address: InterfaceAddress, problems: Problem[]): boolean {
+    const ip = addressOf(address);
+    const found = this.#inCluster.find(([, cidr]) => cidrContainsIp(cidr, ip));
+    if (found === undefined) return false;
+    problems.push({
+      object: `Node/${node}`,
+      message: `${annotation}: ${ip} is in the ${found[0]} ${found[1]} and no node's`,
+      severity: 'warning',
+    });
+    return true;
+  }
+
+  #enter(name: string, after: NodeProjection | undefined): void {
+    const before = this.#known.get(name);
+    if (after === undefined) this.#known.delete(name);
+    else this.#known.set(name, after);
+    this.#facts.set('node', name, after?.fact);
+    if (name !== this.#options.own) {
+      this.#facts.set('gateway', name, after?.gateway);
+      this.#facts.set('hostAddresses', name, after?.hostAddresses);
+    }
+    this.#enterSubnets(name, before, after);
+    this.#addresses.change(before, after);
+  }
+
+  /** The annotation of a node's subnets holds all networks: only those that differ become changes. */
+  #enterSubnets(name: string, before: NodeProjection | undefined, after: NodeProjection | undefined): void {
+    for (const [network, subnets] of after?.subnets ?? []) {
+      if (isDeepStrictEqual(before?.subnets.get(network), subnets)) continue;
+      this.#facts.set('nodeSubnets', nodeSubnetsId(name, network), subnets);
+    }
+    for (const network of before?.subnets.keys() ?? []) {
+      if (after?.subnets.has(network) !== true) this.#facts.set('nodeSubnets', nodeSubnetsId(name, network), undefined);
+    }
+  }
+}
+
+const rangesOf = ({ clusterSubnets, serviceSubnets, joinSubnets, transitSubnets }: ClusterConfig): [string, Cidr][] => [
+  ...clusterSubnets.map(({ cidr }): [string, Cidr] => ['cluster subnet', cidr]),
+  ...serviceSubnets.map((cidr): [string, Cidr] => ['service subnet', cidr]),
+  ...joinSubnets.map((cidr): [string, Cidr] => ['join subnet', cidr]),
+  ...transitSubnets.map((cidr): [string, Cidr] => ['transit subnet', cidr]),
+];
