@@ -259,52 +259,58 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
     mac_address: mac,
     ...more,
   });
-  it.each([
-    ['gateway', 'red', 'default', () => [hostOf('red', 'default', 1)], /is the gateway of/],
-    ['management-port', 'red', 'default', () => [hostOf('red', 'default', 2)], /is the management port of/],
-    ['other-node', 'red', 'red/net', () => ['10.60.200.5/24'], /is not in .*where the pod's addresses are/],
-    ['service', 'red', 'red/net', () => ['172.16.1.1/24'], /is not in/],
-    ['multicast', 'plain', 'default', () => ['224.0.0.5/24'], /is not in/],
-    ['outside', 'plain', 'default', () => ['172.30.255.254/24'], /is not in/],
-    ['mac', 'green', 'green/net', () => ['10.61.0.77/16', '0a:58:0a:3d:00:01'], /mac_address: .* is the gateway's/],
-    ['gateway-2', 'green', 'green/net', () => ['10.61.0.1/16'], /is the gateway of/],
-    ['broadcast', 'green', 'green/net', () => ['10.61.255.255/16'], /is the broadcast address of/],
-    ['key', 'green', 'green/net', () => ['10.61.0.78/16', undefined, { tunnel_id: 2 }], /tunnel_id: 2 is a router's/],
-    [
-      'unlocked',
-      'red',
-      'default',
-      () => [hostOf('red', 'default', 99), undefined, { role: 'primary' }],
-      /role: is primary/,
-    ],
-  ] as const)(
-    'that has what is no pod’s (%s): it gets no port and is told',
-    async (what, inNamespace, nadKey, make, reason) => {
-      const name = `bad-${what}`;
-      const [ip, mac, more] = make() as unknown as readonly [
-        string | Promise<string>,
-        string?,
-        Record<string, unknown>?,
-      ];
-      await objects.apply([annotated(inNamespace, name, JSON.stringify({ [nadKey]: entry(await ip, mac, more) }))]);
+  it('that has what is no pod’s: the pod gets no port and is told, by events and by the container runtime', async () => {
+    const cases = [
+      ['gateway', 'red', 'default', () => [hostOf('red', 'default', 1)], /is the gateway of/],
+      ['management-port', 'red', 'default', () => [hostOf('red', 'default', 2)], /is the management port of/],
+      ['other-node', 'red', 'red/net', () => ['10.60.200.5/24'], /is not in .*where the pod's addresses are/],
+      ['service', 'red', 'red/net', () => ['172.16.1.1/24'], /is not in/],
+      ['multicast', 'plain', 'default', () => ['224.0.0.5/24'], /is not in/],
+      ['outside', 'plain', 'default', () => ['172.30.255.254/24'], /is not in/],
+      ['mac', 'green', 'green/net', () => ['10.61.0.77/16', '0a:58:0a:3d:00:01'], /mac_address: .* is the gateway's/],
+      ['gateway-2', 'green', 'green/net', () => ['10.61.0.1/16'], /is the gateway of/],
+      ['broadcast', 'green', 'green/net', () => ['10.61.255.255/16'], /is the broadcast address of/],
+      ['key', 'green', 'green/net', () => ['10.61.0.78/16', undefined, { tunnel_id: 2 }], /tunnel_id: 2 is a router's/],
+      [
+        'unlocked',
+        'red',
+        'default',
+        () => [hostOf('red', 'default', 99), undefined, { role: 'primary' }],
+        /role: is primary/,
+      ],
+    ] as const;
+    const pods = await Promise.all(
+      cases.map(async ([what, inNamespace, nadKey, make]) => {
+        const [ip, mac, more] = make() as unknown as readonly [
+          string | Promise<string>,
+          string?,
+          Record<string, unknown>?,
+        ];
+        return annotated(inNamespace, `bad-${what}`, JSON.stringify({ [nadKey]: entry(await ip, mac, more) }));
+      }),
+    );
+    await objects.apply(pods);
+    for (const [what, inNamespace, , , reason] of cases) {
       for (const event of ['ErrorAllocatingPod', 'FailedCreatePodSandBox']) {
         await eventually(async () =>
-          expect(await eventsOf(sandbox, inNamespace, name)).toContainEqual(
+          expect(await eventsOf(sandbox, inNamespace, `bad-${what}`), what).toContainEqual(
             expect.objectContaining({ reason: event, message: expect.stringMatching(reason) }),
           ),
         );
       }
-      const { stdout } = await sandbox.node(NODE, [
-        'ovn-nbctl',
-        '--bare',
-        '--columns=name',
-        'find',
-        'Logical_Switch_Port',
-      ]);
-      expect(stdout).not.toContain(name);
-      await objects.delete([pod(inNamespace, name, NODE)]);
-    },
-  );
+    }
+    const { stdout } = await sandbox.node(NODE, [
+      'ovn-nbctl',
+      '--bare',
+      '--columns=name',
+      'find',
+      'Logical_Switch_Port',
+    ]);
+    expect(stdout.split('\n').filter((name) => name.includes('_bad-'))).toEqual([]);
+    await objects.apply([pod('red', 'beside', NODE)]);
+    await objects.wait('pod', 'red/beside', 'ready', { timeoutSeconds: 10 });
+    await objects.delete([...pods, pod('red', 'beside', NODE)]);
+  });
 
   it('that is damaged or taken away while the pod runs takes nothing away from the pod', async () => {
     const client = await sandbox.client();
