@@ -1,4 +1,5 @@
 /** The flags about how the node gets out. */
+import { refusalOfBridgeName } from '../api/names.ts';
 import { commaList } from '../api/scalars.ts';
 import { isLinkName } from '../datapath/netlink/link/types.ts';
 import { parseIp } from '../net/ip.ts';
@@ -48,6 +49,8 @@ const readInterface = (text: string | undefined): string | undefined => {
   if (text !== undefined && !isLinkName(text)) {
     throw new UsageError(`--gateway-interface "${text}" is not a name of an interface`);
   }
+  const refusal = text === undefined ? undefined : refusalOfBridgeName(text);
+  if (refusal !== undefined) throw new UsageError(`--gateway-interface "${text}": ${refusal}`);
   return text;
 };
 

@@ -30,6 +30,7 @@ describe('the flags about the gateway', () => {
   it.each([
     [['--gateway-mode', 'both'], /--gateway-mode "both"/],
     [['--gateway-interface', 'a/b'], /--gateway-interface/],
+    [['--gateway-interface', 'rtos-a'], /names of routers' and switches' ports begin/],
     [['--gateway-nexthop', '10.0.0.1/24'], /--gateway-nexthop/],
     [['--gateway-vlan-id', '4095'], /--gateway-vlan-id/],
     [['--allow-no-uplink', 'yes'], /--allow-no-uplink/],
