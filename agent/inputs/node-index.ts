@@ -90,8 +90,10 @@ export class NodeIndex {
     const { fact, gateway, hostAddresses } = projection;
     const [tunnel, way] = [this.#tunnels.refusalOf(fact.name), this.#gateways.refusalOf(fact.name)];
     const object = `Node/${fact.name}`;
-    if (tunnel !== undefined) problems.push({ object, message: `${tunnel}; no tunnel leads to the node`, severity: 'warning' });
-    if (way !== undefined) problems.push({ object, message: `${way}; the node has no gateway for others`, severity: 'warning' });
+    if (tunnel !== undefined)
+      problems.push({ object, message: `${tunnel}; no tunnel leads to the node`, severity: 'warning' });
+    if (way !== undefined)
+      problems.push({ object, message: `${way}; the node has no gateway for others`, severity: 'warning' });
     return {
       fact: tunnel === undefined ? fact : { ...fact, encapIps: [] },
       gateway: way === undefined ? gateway : undefined,
