@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { NotConnectedError } from '../../ovsdb/errors.ts';
 import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { reconnectOperations } from '../databases/controller-target.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
@@ -11,8 +12,9 @@ const setup = (ids: Record<string, string> | undefined, transact: (ops: readonly
   followSwitch({
     session: { transact },
     replica: {
+      whenSynced: () => Promise.resolve(),
       rows: () => (ids === undefined ? [] : [{ external_ids: ids }]),
-    } as unknown as Pick<VswitchReplica, 'rows'>,
+    } as unknown as Pick<VswitchReplica, 'rows' | 'whenSynced'>,
     onReconnect,
     onError,
     sockets: {
@@ -42,10 +44,20 @@ it('ovn-controller gets another name of its bridge when that appears', async () 
   expect(sent).toEqual([reconnectOperations({})]);
 });
 
-it('nothing is written where somebody else has said what it connects to, or while nothing is known', () => {
+it('a database that ended at the same time is waited for', async () => {
+  const transact = vi.fn().mockRejectedValueOnce(new NotConnectedError('closed')).mockResolvedValue([]);
+  const { appear, onReconnect, onError } = setup({}, transact);
+  appear('br-int');
+  await vi.waitFor(() => expect(onReconnect).toHaveBeenCalledOnce());
+  expect(transact).toHaveBeenCalledTimes(2);
+  expect(onError).not.toHaveBeenCalled();
+});
+
+it('nothing is written where somebody else has said what it connects to, or while nothing is known', async () => {
   const transact = vi.fn();
   setup({ 'ovn-bridge-remote': 'tcp:127.0.0.1:6653' }, transact).appear('br-int');
   setup(undefined, transact).appear('br-int');
+  await new Promise((resolve) => setImmediate(resolve));
   expect(transact).not.toHaveBeenCalled();
 });
 

@@ -1,5 +1,5 @@
 /** The objects of the cluster, as a user handles them. */
-import { isForbidden, isNotFound } from '../../kube/errors.ts';
+import { isForbidden, isNotFound, isUnavailable } from '../../kube/errors.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject, ObjectRef, ResourceType } from '../../kube/types.ts';
@@ -65,7 +65,7 @@ export const createObjects = (client: KubeClient, slowdown = 1): Objects => {
       const { first, rest } = inOrder(parsed(manifests));
       const deleted: { readonly resource: KnownResource; readonly object: ManifestObject }[] = [];
       for (const object of [...first, ...rest].reverse()) {
-        const resource = await resourceOf(object).catch(() => undefined);
+        const resource = await resourceOf(object).catch(unlessAway);
         if (resource !== undefined && (await deleteObject(client, resource, object)))
           deleted.push({ resource, object });
       }
@@ -87,6 +87,11 @@ export const createObjects = (client: KubeClient, slowdown = 1): Objects => {
       await waitFor(client, resource, parseRef(resource, name), parseCondition(condition), patient(options));
     },
   };
+};
+
+/** What has no resource does not exist; but a server that does not answer says nothing about that. */
+const unlessAway = (error: unknown): undefined => {
+  if (isUnavailable(error)) throw error;
 };
 
 const parsed = (manifests: string | readonly ManifestObject[]): readonly ManifestObject[] =>

@@ -18,7 +18,7 @@ const isLong = minutes !== undefined;
 const SECONDS = isLong ? 60 * Number(minutes) : 30;
 /** A long one lets pods come and go between two kills. */
 const PAUSE_MS = isLong ? 3_000 : 1_500;
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 
 const cluster = useCluster({ name: 'test-faults-campaign' });
 

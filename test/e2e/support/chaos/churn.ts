@@ -6,7 +6,7 @@ import { layer3, namespace, pod } from '../manifests.ts';
 import type { ReadyPod } from './losses.ts';
 
 /** The API server may be the one that was killed. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 const insist = <T>(work: () => Promise<T>): Promise<T> => eventually(work, PATIENCE_MS);
 
@@ -40,11 +40,11 @@ const networksComeAndGo = async (options: ChurnOptions, pods: ReadyPod[]): Promi
     const name = `passing-${round}`;
     const network = [namespace(name), layer3(name, 'net', ['10.90.0.0/16/24', 'fd00:90::/48/64'])];
     await insist(() => objects.apply(network));
-    await insist(() => objects.wait('udn', `${name}/net`, 'condition=NetworkCreated', { timeoutSeconds: 30 }));
+    await insist(() => objects.wait('udn', `${name}/net`, 'condition=NetworkCreated', { timeoutSeconds: 60 }));
     await comeAndGo(objects, [pod(name, 'only', random.pick(nodes))], pods);
     // The network first: a namespace is deleted with what is in it.
-    await insist(() => objects.delete(network.slice(1), { timeoutSeconds: 30 }));
-    await insist(() => objects.delete(network.slice(0, 1), { timeoutSeconds: 30 }));
+    await insist(() => objects.delete(network.slice(1), { timeoutSeconds: 60 }));
+    await insist(() => objects.delete(network.slice(0, 1), { timeoutSeconds: 60 }));
   }
 };
 
@@ -54,9 +54,9 @@ const comeAndGo = async (objects: Objects, manifests: readonly ManifestObject[],
   const from = Date.now();
   await Promise.all(
     keys.map(async (key) => {
-      await insist(() => objects.wait('pod', key, 'ready', { timeoutSeconds: 30 }));
+      await insist(() => objects.wait('pod', key, 'ready', { timeoutSeconds: 60 }));
       pods.push({ from, to: Date.now() });
     }),
   );
-  await insist(() => objects.delete(manifests, { timeoutSeconds: 30 }));
+  await insist(() => objects.delete(manifests, { timeoutSeconds: 60 }));
 };

@@ -35,6 +35,8 @@ export interface Row {
 export const NO_KILL = 'none';
 /** What is lost so long after a kill is not its doing. */
 const CAUSE_MS = 20_000;
+/** An answer may be under way for so long on a machine that is busy: then it is lost with what is sent after the kill. */
+const LATE_MS = 500;
 /** Two losses so close belong to one outage: others in between would have come back. */
 const GAP_MS = 250;
 
@@ -74,11 +76,11 @@ export const tally = (
 
 /** From each kill to the next one, or until it can be no cause any more. */
 const spansOf = (kills: readonly Kill[]): Span[] => {
-  const inOrder = [...kills].sort((a, b) => a.at - b.at);
+  const inOrder = kills.map(({ kind, at }) => ({ kind, at: at - LATE_MS })).sort((a, b) => a.at - b.at);
   const spans: Span[] = [{ kind: NO_KILL, from: Number.NEGATIVE_INFINITY, to: inOrder[0]?.at ?? Infinity }];
   for (const [index, { kind, at }] of inOrder.entries()) {
     const next = inOrder[index + 1]?.at ?? Infinity;
-    const end = Math.min(next, at + CAUSE_MS);
+    const end = Math.min(next, at + LATE_MS + CAUSE_MS);
     spans.push({ kind, from: at, to: end });
     if (end < next) spans.push({ kind: NO_KILL, from: end, to: next });
   }
