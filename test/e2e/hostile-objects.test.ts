@@ -116,7 +116,7 @@ describe('names of infrastructure', () => {
     await objects.apply(manifests);
     const pods = manifests.filter(({ kind }) => kind === 'Pod');
     // Whatever becomes of it: it runs, or is told why not.
-    await Promise.all(
+    const fates = await Promise.allSettled(
       pods.map(({ metadata: { namespace: inNamespace = '', name = '' } }) =>
         Promise.any([
           objects.wait('Pod', `${inNamespace}/${name}`, 'ready', { timeoutSeconds: 30 }),
@@ -125,6 +125,7 @@ describe('names of infrastructure', () => {
       ),
     );
     await eventually(async () => expect(await reachOutside()).toEqual(EVERYBODY));
+    expect(fates.map(({ status }) => status)).toEqual(pods.map(() => 'fulfilled'));
     const { stdout } = await cluster().node(NODE, [
       'ovn-nbctl',
       '--format=json',

@@ -5,7 +5,7 @@ import { SERVED_PORT } from './cases.ts';
 import { tunnelFrames } from './dimensions/encapsulations.ts';
 import { PROTOCOLS, type Protocol } from './dimensions/protocols.ts';
 import { type Attacker, isLocked, linkOf } from './dimensions/sources.ts';
-import { DEFAULT_TENANT, type Foothold, footholdOf, type World } from './world.ts';
+import { DEFAULT_TENANT, type Foothold, footholdOf, type KnownTunnelKey, type World } from './world.ts';
 
 export interface Control {
   readonly id: string;
@@ -67,24 +67,20 @@ export const protocolControls = (attacker: Attacker): readonly Control[] => {
 const isHeard = ({ reachesPeers, isAnsweredByDefault = false }: Protocol, { tenant }: Attacker): boolean =>
   reachesPeers === true && !(isAnsweredByDefault && tenant === DEFAULT_TENANT);
 
-/** Each key is a right one: whoever is on the underlay and says that it is a node is believed, without encryption. */
-export const tunnelControls = (world: World): readonly Control[] => {
+/** With the right key, what a packet in the name of a node has in it comes to the pod. */
+export const tunnelControl = (world: World, key: KnownTunnelKey): Control => {
   const [impersonated, node] = world.nodes;
-  return world.tunnelKeys.flatMap((key) =>
-    FAMILIES.map(
-      (family): Control => ({
-        id: `underlay → ${key.isLocked ? 'the locked interface of ' : ''}${key.pod}, geneve, IPv${family} inside`,
-        place: 'outside',
-        heardAt: key.pod,
-        shoot: (marker) => {
-          const ethernet = { from: world.outside.mac, to: node.mac };
-          const outer = { ethernet, src: impersonated.addresses[4], dst: node.addresses[4], port: 0, marker };
-          return {
-            device: 'eth0',
-            frames: tunnelFrames(world, { encapsulation: 'geneve', key, family, marker }, outer),
-          };
-        },
-      }),
-    ),
-  );
+  return {
+    id: `underlay → ${key.isLocked ? 'the locked interface of ' : ''}${key.pod}, geneve`,
+    place: 'outside',
+    heardAt: key.pod,
+    shoot: (marker) => {
+      const ethernet = { from: world.outside.mac, to: node.mac };
+      const outer = { ethernet, src: impersonated.addresses[4], dst: node.addresses[4], port: 0, marker };
+      return {
+        device: 'eth0',
+        frames: tunnelFrames(world, { encapsulation: 'geneve', key, family: 4, marker }, outer),
+      };
+    },
+  };
 };

@@ -72,9 +72,18 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   if (device === 'br-ex') return isOutgoing ? fromHost(world, outer) : atUplink(world, one, outer);
   const network = world.networks.find(({ managementPort }) => managementPort.device === device);
   if (network === undefined) return undefined;
+  if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
   if (network.tenant !== one.attacker.tenant) return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}`;
   return isOutgoing || one.isHimself ? undefined : `it came by ${device}, from somebody else`;
 };
+
+/** The host looks now and then whether a pod that the kubelet has asked is still there (RFC 4861 §7.3): the pod answers. */
+const isKubeletsNeighbour = (
+  { cell: { protocol }, attacker, isHimself }: HostileCase,
+  tenant: string,
+  isOutgoing: boolean,
+) =>
+  isLocked(attacker.name) && tenant === DEFAULT_TENANT && protocol.tellsNeighbours === true && isHimself && !isOutgoing;
 
 const fromHost = (world: World, outer: Layer | undefined): string | undefined => {
   const src = outer?.ip?.src;

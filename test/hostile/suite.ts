@@ -6,11 +6,12 @@ import { attack, type Outcome, type Violation } from './battery.ts';
 import { casesOf } from './cases.ts';
 import { NODE } from './cast.ts';
 import type { Cell } from './cells.ts';
-import { protocolControls, tunnelControls } from './controls.ts';
+import { protocolControls } from './controls.ts';
 import { isHonest } from './dimensions/claims.ts';
 import { findAttacker, isLocked, SOURCES, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
 import { planOf } from './plan.ts';
+import { withProvenKeys } from './proven-keys.ts';
 import { setUp } from './set-up.ts';
 import { DEFAULT_TENANT, footholdOf, type World } from './world.ts';
 
@@ -34,7 +35,17 @@ export const hostileSuite = (cluster: () => Sandbox, options: HostileOptions = {
 
   beforeAll(async () => {
     cells = plan.cells();
-    world = await setUp(cluster());
+    world = await withProvenKeys(cluster(), await setUp(cluster()));
+  });
+
+  it('a node believes what comes out of a tunnel, so that it matters who can send into one', () => {
+    const keys = known().tunnelKeys.map(({ pod, isLocked }) => `${pod.split('/')[0]}${isLocked ? ' locked' : ''}`);
+    for (const kind of [['red', 'blue', 'twin'], ['green', 'gold'], ['plain'], ['red locked', 'green locked']]) {
+      expect(
+        kind.some((one) => keys.includes(one)),
+        kind.join(' or '),
+      ).toBe(true);
+    }
   });
 
   describe(`frames of every kind to every entry point (${plan.name})`, () => {
@@ -96,5 +107,5 @@ const attackFrom = async (
   const insider = findAttacker(world, 'pod of the default network');
   const isInDefault = attacker.peer?.pod === footholdOf(world, `${DEFAULT_TENANT}/a`).pod;
   const controls = protocolControls(isInDefault ? insider : attacker);
-  return await attack(sandbox, world, casesOf(world, own), [...controls, ...tunnelControls(world)]);
+  return await attack(sandbox, world, casesOf(world, own), controls);
 };
