@@ -17,6 +17,7 @@ import {
   UNREACHABLE_METRIC,
   vrfTable,
 } from '../agent/model/registry/routing.ts';
+import { FILTER_TABLE, filterChain, LOCKED_SET } from '../datapath/netlink/frame-filter/types.ts';
 import { OUR_TABLE } from '../datapath/nftables/types.ts';
 import { parseNetworkId } from '../net/ids.ts';
 import { parseMac } from '../net/mac.ts';
@@ -131,6 +132,20 @@ const chainTable = (): string =>
     ],
   );
 
+const filterTable = (): string =>
+  markdownTable(
+    ['name', 'is', 'for'],
+    [
+      [code(`netdev ${FILTER_TABLE}`), 'table', 'all of them'],
+      [
+        code(filterChain('LINK')),
+        'filter egress 0, policy drop',
+        'what a pod hears, by the name of its link on the node',
+      ],
+      [code(LOCKED_SET), 'set', 'MACs of pods whose interface on the default network is locked'],
+    ],
+  );
+
 export const DATAPATH_SECTIONS = [
   {
     title: 'Tables and priorities of the gateway bridge',
@@ -143,6 +158,12 @@ export const DATAPATH_SECTIONS = [
     source: '`agent/model/registry/openflow.ts`',
     about: `What ovn-controller cannot do. All other flows of ${code(INTEGRATION_BRIDGE)} are its own.`,
     table: integrationTable,
+  },
+  {
+    title: 'Frame filters',
+    source: '`datapath/netlink/frame-filter/types.ts`',
+    about: 'Of nftables, but with the links of pods: `docs/adr/0064-filter-what-pods-hear.md`.',
+    table: filterTable,
   },
   {
     title: 'Marks, conntrack zones and cookies',

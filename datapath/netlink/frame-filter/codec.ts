@@ -23,7 +23,15 @@ import {
   TYPE_ETHERADDR,
 } from './constants.ts';
 import { numberOf, ruleExpressions } from './expressions.ts';
-import { FILTER_TABLE, type FrameFilter, type FrameRule, filterDigest, LOCKED_SET } from './types.ts';
+import {
+  FILTER_TABLE,
+  type FrameFilter,
+  type FrameRule,
+  filterChain,
+  filterDigest,
+  LOCKED_SET,
+  linkOfChain,
+} from './types.ts';
 
 /** What makes a filter; the table and the set too, where they are not there yet. EEXIST when the link has a filter. */
 export const addFilter = (filter: FrameFilter): NamedRequest[] => {
@@ -47,7 +55,7 @@ export const addFilter = (filter: FrameFilter): NamedRequest[] => {
         NFT_MSG.NEWRULE,
         NLM_F.CREATE | NLM_F.APPEND,
         textAttribute(NFTA_RULE.TABLE, FILTER_TABLE),
-        textAttribute(NFTA_RULE.CHAIN, chainName(link)),
+        textAttribute(NFTA_RULE.CHAIN, filterChain(link)),
         nested(NFTA_RULE.EXPRESSIONS, ...ruleExpressions(rule)),
       ),
     ),
@@ -100,14 +108,6 @@ export const batchEnds = (): readonly [NamedRequest, NamedRequest] => [
   batchMessage('end', NFNL_MSG_BATCH.END),
 ];
 
-/** Chains need a letter first; links of pods begin with any digit. */
-const CHAIN_PREFIX = 'to-';
-const chainName = (link: string): string => `${CHAIN_PREFIX}${link}`;
-
-/** Undefined for another chain. */
-export const linkOfChain = (chain: string | undefined): string | undefined =>
-  chain?.startsWith(CHAIN_PREFIX) === true ? chain.slice(CHAIN_PREFIX.length) : undefined;
-
 const MAC_BYTES = 6;
 /** `struct nfgenmsg` */
 const HEADER_LENGTH = 4;
@@ -133,7 +133,7 @@ const batchMessage = (what: string, type: number): NamedRequest => ({
 
 const chainId = (link: string): Buffer[] => [
   textAttribute(NFTA_CHAIN.TABLE, FILTER_TABLE),
-  textAttribute(NFTA_CHAIN.NAME, chainName(link)),
+  textAttribute(NFTA_CHAIN.NAME, filterChain(link)),
 ];
 
 const chainAttributes = (link: string, rules: readonly FrameRule[]): Buffer[] => [

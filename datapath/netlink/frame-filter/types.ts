@@ -11,6 +11,15 @@ export const FILTER_TABLE = 'ovn-udn-ports';
 /** MACs of pods whose interface on the default network is locked, by which filters know them as senders. */
 export const LOCKED_SET = 'locked-pods';
 
+/** Chains need a letter first; links of pods begin with any digit. */
+const CHAIN_PREFIX = 'to-';
+
+export const filterChain = (link: string): string => `${CHAIN_PREFIX}${link}`;
+
+/** Undefined for another chain. */
+export const linkOfChain = (chain: string | undefined): string | undefined =>
+  chain?.startsWith(CHAIN_PREFIX) === true ? chain.slice(CHAIN_PREFIX.length) : undefined;
+
 /** Offsets count from the first byte of the Ethernet header; bytes are hexadecimal. */
 export type FrameTest =
   | { readonly at: number; readonly is: string; readonly mask?: string }
