@@ -89,8 +89,9 @@ export class FakeNetns implements Netns {
     return this.#links.get(link)?.txChecksum;
   }
 
-  frameFilters(): ObservedFilters {
-    const digests = new Map([...this.#filters].map(([link, { rules }]) => [link, filterDigest(rules)]));
+  frameFilters(links?: readonly string[]): ObservedFilters {
+    const asked = [...this.#filters].filter(([link]) => links?.includes(link) ?? true);
+    const digests = new Map(asked.map(([link, { rules }]) => [link, filterDigest(rules)]));
     return { digests, lockedMacs: new Set(this.#lockedMacs) };
   }
 

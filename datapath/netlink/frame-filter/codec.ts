@@ -71,7 +71,17 @@ export const deleteFilters = (): NamedRequest =>
 
 export const listChains = (): NamedRequest => messageOf('list frame filters')(NFT_MSG.GETCHAIN, 0);
 
-export const listRules = (): NamedRequest => messageOf('list rules of frame filters')(NFT_MSG.GETRULE, 0);
+export const getChain = (link: string): NamedRequest =>
+  messageOf(`get frame filter of ${link}`)(NFT_MSG.GETCHAIN, 0, ...chainId(link));
+
+/** Of one filter, or of all. */
+export const listRules = (link?: string): NamedRequest =>
+  messageOf('list rules of frame filters')(
+    NFT_MSG.GETRULE,
+    0,
+    textAttribute(NFTA_RULE.TABLE, FILTER_TABLE),
+    ...(link === undefined ? [] : [textAttribute(NFTA_RULE.CHAIN, filterChain(link))]),
+  );
 
 export const listLockedMacs = (): NamedRequest =>
   messageOf('list locked pods')(

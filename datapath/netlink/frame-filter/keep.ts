@@ -13,7 +13,7 @@ export interface KeptFilters {
  */
 export const keepFilters = (kernel: Kernel, wanted: readonly FrameFilter[], isAll: boolean): KeptFilters => {
   const node = kernel.netns();
-  const observed = node.frameFilters();
+  const observed = node.frameFilters(isAll ? undefined : wanted.map(({ link }) => link));
   const stale = wanted.filter((filter) => !isFilterCurrent(filter, observed) && node.link(filter.link) !== undefined);
   const links = new Set(isAll ? [...observed.digests.keys()].filter((link) => node.link(link) === undefined) : []);
   const ops: KernelOp[] = [

@@ -9,11 +9,12 @@ import {
   decodeRule,
   deleteFilter,
   deleteFilters,
+  getChain,
   listChains,
   listLockedMacs,
   listRules,
 } from './codec.ts';
-import type { FrameFilter, ObservedFilters } from './types.ts';
+import { type FrameFilter, NO_FILTERS, type ObservedFilters } from './types.ts';
 
 /** One that is there is replaced in the same batch as it is deleted. @throws NetlinkError */
 export const putFilter = (socket: NetlinkSocket, filter: FrameFilter): void => {
@@ -35,22 +36,25 @@ export const clearFilters = (socket: NetlinkSocket): void => {
   socket.transaction([deleteFilters()], batchEnds());
 };
 
-export const readFilters = (socket: NetlinkSocket): ObservedFilters => {
-  const chains = socket.dump(listChains(), decodeChain);
-  if (chains.length === 0) return { digests: new Map(), lockedMacs: new Set() };
-  const rules = Map.groupBy(socket.dump(listRules(), decodeRule), (link) => link);
+/** @param links absent: of all, however many there are */
+export const readFilters = (socket: NetlinkSocket, links?: readonly string[]): ObservedFilters => {
+  const chains = links?.flatMap((link) => orNone(() => [socket.get(getChain(link), decodeChain)]));
+  const found = (chains ?? socket.dump(listChains(), decodeChain)).filter((chain) => chain !== undefined);
+  if (found.length === 0) return NO_FILTERS;
+  const rules = (links ?? [undefined]).flatMap((link) => socket.dump(listRules(link), decodeRule));
+  const counts = Map.groupBy(rules, (link) => link);
   // A chain whose rules somebody has deleted still has its comment.
-  const digest = ({ link, comment }: { link: string; comment: string }): string =>
-    comment.endsWith(`/${rules.get(link)?.length ?? 0}`) ? comment : '';
+  const digest = ({ link, comment }: (typeof found)[number]): string =>
+    comment.endsWith(`/${counts.get(link)?.length ?? 0}`) ? comment : '';
   return {
-    digests: new Map(chains.map((chain) => [chain.link, digest(chain)])),
-    lockedMacs: new Set(lockedMacs(socket)),
+    digests: new Map(found.map((chain) => [chain.link, digest(chain)])),
+    lockedMacs: new Set(orNone(() => socket.dump(listLockedMacs(), decodeLockedMacs).flat())),
   };
 };
 
-const lockedMacs = (socket: NetlinkSocket) => {
+const orNone = <T>(read: () => T[]): T[] => {
   try {
-    return socket.dump(listLockedMacs(), decodeLockedMacs).flat();
+    return read();
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;

@@ -126,8 +126,8 @@ export class LinuxNetns implements Netns {
     );
   }
 
-  frameFilters(): ObservedFilters {
-    return this.#usingFilters(readFilters);
+  frameFilters(links?: readonly string[]): ObservedFilters {
+    return this.#usingFilters((socket) => readFilters(socket, links));
   }
 
   netnsid(path: string): number | undefined {

@@ -80,7 +80,8 @@ export interface Netns {
   sysctl(key: SysctlKey): string | undefined;
   /** Undefined when there is no such link. */
   txChecksum(link: string): boolean | undefined;
-  frameFilters(): ObservedFilters;
+  /** Of some links, or of all. */
+  frameFilters(links?: readonly string[]): ObservedFilters;
   /** What this namespace calls the one at `path` (`LinkPeer.netnsid`); undefined when it has no name for it yet. */
   netnsid(path: string): number | undefined;
   /** Applies all, in order; one that fails does not stop the next. */

@@ -42,7 +42,7 @@ export const observePod = (kernel: Kernel, { netns: path, interfaces }: PodNetwo
   const routes = FAMILIES.flatMap((family) => pod.routes({ family, table: MAIN_TABLE }));
   return {
     loopbackUp: pod.link('lo')?.up ?? false,
-    filters: kernel.netns().frameFilters(),
+    filters: kernel.netns().frameFilters(interfaces.map(({ hostName }) => hostName)),
     interfaces: new Map(
       interfaces.map((wanted) => [wanted.name, observeInterface(kernel.netns(), pod, path, wanted, routes)]),
     ),
