@@ -14,9 +14,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openConntrack } from '../datapath/conntrack/conntrack.ts';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
-import { createDelegatedAccess } from '../kube/access/delegated-access.ts';
 import { systemClock } from '../kube/clock.ts';
-import { startHttpServer } from '../program/http-server.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { type Cgroups, startCgroups } from './cgroups/index.ts';
 import { CniHandler, cniLimits } from './cni/handler.ts';
@@ -53,6 +51,7 @@ import { openBackends } from './reconcile/open-backends.ts';
 import { ServiceConnections } from './reconcile/service-connections.ts';
 import { startGoneNetworks } from './reconcile/start-gone-networks.ts';
 import { followSwitch } from './reconcile/switch-return.ts';
+import { serveMetrics } from './serve-metrics.ts';
 import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
@@ -95,27 +94,6 @@ export const runAgent = async (context: Context): Promise<void> => {
 /** Without the kernel no pod can be served any more: a new process can, and what is programmed stays meanwhile. */
 const failure = async ({ netlink }: Edges): Promise<never> => {
   throw await netlink.whenEnded();
-};
-
-const serveMetrics = async (
-  { options, log }: Context,
-  { metrics, netlink, client }: Edges,
-  probes: Probes,
-  resources: AsyncDisposableStack,
-): Promise<void> => {
-  metrics.gauge('udn_agent_netlink_oldest_call_seconds', () => (netlink.oldestCallAge() ?? 0) / 1000);
-  metrics.gauge('udn_agent_not_ready_reasons', () => probes.ready().length);
-  if (options.metricsAddress === undefined) return;
-  const server = await startHttpServer({
-    address: options.metricsAddress,
-    contentType: metrics.contentType,
-    metrics: () => metrics.text(),
-    notAlive: () => probes.alive(),
-    notReady: () => probes.ready(),
-    access: createDelegatedAccess({ client, clock: systemClock }),
-  });
-  resources.defer(() => server.close());
-  log.info({ port: server.port }, 'metrics are served');
 };
 
 const meetNode = async ({ options, log, signal }: Context, { inputs, databases }: Edges): Promise<LocalNode> => {

@@ -17,6 +17,7 @@ import type { IdRecord } from './id-record.ts';
 import { idSupply } from './id-shortage.ts';
 import { networkOrNone, refusalOf } from './judge-conf.ts';
 import { KeyLedger } from './key-ledger.ts';
+import type { NadRecord, NadResult, NetworkChange, NetworkRecord } from './network-records.ts';
 import { NetworkReservations } from './network-reservations.ts';
 import {
   type HeldFamilies,
@@ -31,30 +32,7 @@ import { about, belongs, faultsOf, noId, noMatch } from './network-sentences.ts'
 import { RowNames } from './row-names.ts';
 import { addTo, removeFrom, type StringSets } from './string-sets.ts';
 
-export interface NetworkRecord {
-  readonly name: string;
-  readonly network: Network;
-  readonly keys: NetworkKeys;
-}
-
-/** A NAD whose configuration is good, or was the last time it could be read. */
-export interface NadRecord extends NadFacts {
-  readonly conf: NetConf;
-  /** It was rendered from the network that its network name belongs to. */
-  readonly isOwn: boolean;
-}
-
-export interface NetworkChange {
-  readonly before: NetworkRecord | undefined;
-  readonly after: NetworkRecord | undefined;
-}
-
-export interface NadResult {
-  /** What became of the networks that the NAD is and was about. */
-  readonly changes: readonly NetworkChange[];
-  /** Sentences for the owner of the NAD. */
-  readonly problems: readonly string[];
-}
+export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
 
 export class NetworkRegistry {
   readonly #cluster: ClusterConfig;
