@@ -63,38 +63,6 @@ const CASES: readonly Case[] = [
     says: 'network id 5 is given to network red_net and to network other',
   },
   {
-    what: 'an id that a node may still have of a deleted network',
-    more: [
-      {
-        kind: 'NetworkIdPool',
-        metadata: { name: 'cluster' },
-        status: {
-          given: '5-6',
-          retirement: 3,
-          retired: [{ id: 5, network: 'old', retirement: 3, since: '2026-01-01T00:00:00Z' }],
-        },
-      },
-    ],
-    rule: 'network-id',
-    says: 'network red_net has the id 5, with which nodes may still have network old',
-  },
-  {
-    what: 'an id of which a node says that something is left',
-    more: [
-      {
-        kind: 'NodeNetworkReport',
-        metadata: { name: 'n1' },
-        status: {
-          rendering: 'Always',
-          networks: { ready: 0, pending: 0, failed: 0 },
-          ids: { ready: '0,6', pending: '', failed: '', leaving: '5' },
-        },
-      },
-    ],
-    rule: 'network-id',
-    says: 'network red_net has the id 5, with which n1 still has something of an earlier network',
-  },
-  {
     what: 'two ids of one network',
     more: [
       nad('blue/net', netConf('blue/net', 'red_net', { subnets: '10.100.0.0/16' }), { annotations: ids('red_net', 7) }),

@@ -9,10 +9,10 @@ import { cudnOfNetworkName } from '../../api/names.ts';
 import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
-import { compareByAge } from '../../api/object.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner } from '../facts/nad-owner.ts';
+import { definitionOf } from './definition.ts';
 import type { IdRecord } from './id-record.ts';
 import { idSupply } from './id-shortage.ts';
 import { networkOrNone, refusalOf } from './judge-conf.ts';
@@ -247,7 +247,7 @@ export class NetworkRegistry {
 
   /** Makes the record of a network agree with its NADs. */
   #refresh(name: string): { change: NetworkChange[]; problem: string[] } {
-    const definition = this.#oldest(name);
+    const definition = definitionOf(this.#recordsOf(this.#byNetwork.get(name)));
     if (definition === undefined) return { change: this.#forget(name), problem: [] };
     const isOther = this.#definitions.get(name)?.isOwn !== definition.isOwn;
     this.#definitions.set(name, definition);
@@ -325,16 +325,6 @@ export class NetworkRegistry {
       if (!isReserved) this.#forget(name);
       return undefined;
     }
-  }
-
-  #oldest(name: string): NadRecord | undefined {
-    const all = this.#recordsOf(this.#byNetwork.get(name));
-    const own = all.filter(({ isOwn }) => isOwn);
-    const [first, ...others] = own.length === 0 ? all : own;
-    return others.reduce(
-      (oldest, nad) => (oldest !== undefined && compareByAge(oldest.metadata, nad.metadata) <= 0 ? oldest : nad),
-      first,
-    );
   }
 
   #assignKeys(network: Network): NetworkKeys {
