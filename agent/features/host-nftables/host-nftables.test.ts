@@ -55,7 +55,8 @@ it('in local gateway mode pods leave as the node, and services see which network
 
 it('nobody gives packets the mark of a network by itself', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-network-marks')).toEqual([
-    'oifname != "ovn-k8s-mp*" meta mark 0x00001001-0x00001fff drop',
+    'ip daddr 172.16.1.0/24 meta mark 0x00001001-0x00001fff drop',
+    'ip6 daddr fd00:10:96::/112 meta mark 0x00001001-0x00001fff drop',
   ]);
 });
 

@@ -5,20 +5,24 @@
  * iptables/nftables rules added that match on the cgroup".
  *
  * CAP_NET_RAW is enough for SO_MARK, and host-network pods have it by default: a packet that comes with the mark of a network took it by
- * itself. On the way to a management port a packet may come here a second time, by its VRF; those are closed anyhow (`host-isolation`).
+ * itself. Only ClusterIPs are looked at: a tunnel's packet comes here with the mark of what is in it, and management ports are closed
+ * anyhow (`host-isolation`).
  */
-import { MANAGEMENT_LINK_PREFIX } from '../../../api/vrf.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import { NETWORK_PACKET_MARKS } from '../../model/registry/marks.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { POD_LEVELS } from '../host-isolation/chains.ts';
 import { addressType, chain, ipWord, jump, set } from './text.ts';
 
-export const hostPodServiceItems = (): NftItem[] => [
+export const hostPodServiceItems = (serviceSubnets: readonly Cidr[]): NftItem[] => [
   ...FAMILIES.map((family) => set({ name: setName('tenantClusterIps', family), type: addressType(family) })),
   set({ name: NFT_SETS.markHostPods.name, type: 'cgroupsv2', value: 'verdict' }),
-  chain('networkMarks', [`oifname != "${MANAGEMENT_LINK_PREFIX}*" meta mark ${NETWORK_MARKS} drop`]),
+  chain(
+    'networkMarks',
+    serviceSubnets.map((subnet) => `${ipWord(cidrFamily(subnet))} daddr ${subnet} meta mark ${NETWORK_MARKS} drop`),
+  ),
   chain('hostPodServices', [
     'ct direction reply return',
     ...FAMILIES.map(

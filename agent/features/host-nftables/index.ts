@@ -36,7 +36,7 @@ export const hostNftables: FeatureOver<'zone'> = {
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
-      ...hostPodServiceItems(),
+      ...hostPodServiceItems(view.cluster.serviceSubnets),
       ...pathMtuItems(),
       ...tunnelItems(gateway !== undefined && gateway.cannotAdvertise !== true),
       ...managementInItems(local?.network.subnets.map(({ cidr }) => cidr) ?? []),

@@ -64,7 +64,7 @@ export const NFT_CHAINS = {
   networkMarks: {
     name: 'udn-network-marks',
     hook: { type: 'filter', hook: 'output', priority: -300 },
-    purpose: 'no process gives its packets the mark of a user-defined network by itself (`SO_MARK`)',
+    purpose: 'no process gives what it sends to ClusterIPs the mark of a user-defined network by itself (`SO_MARK`)',
   },
   hostPodServices: {
     name: 'udn-host-network-pod-services',
