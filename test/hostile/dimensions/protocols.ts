@@ -171,5 +171,3 @@ export const PROTOCOLS: readonly Protocol[] = [
   },
   { name: 'options', families: BOTH, build: ip(17, datagram, { hasOptions: true }), reachesPeers: true },
 ];
-
-export type ProtocolName = string;

@@ -1,5 +1,7 @@
-/** Who attacks. All are on the first node, but for the host outside. */
-import type { Family, Ip } from '../../../net/ip.ts';
+/**
+ * Who attacks. All are on the first node, but for the host outside. Not here are packet sockets of root on br-ex, eth0 or a management
+ * port, as who may write frames to a node's own links may as well write flows; and the kubelet, of which sandbox/reachability asks.
+ */
 import { NODE } from '../cast.ts';
 import {
   type AddressPair,
@@ -27,18 +29,6 @@ export type SourceName = (typeof SOURCES)[number];
 
 /** `frames`: byte by byte, by a packet socket. `datagrams`: by a UDP socket, whose headers are the kernel's. */
 export type Means = 'frames' | 'datagrams';
-
-/** Who has such means and is not asked, and why. */
-export const SOURCES_LEFT_OUT = [
-  {
-    who: 'a packet socket of root on br-ex, eth0 or a management port',
-    why: 'Who may write frames to a node’s own links may as well write flows: the node is his.',
-  },
-  {
-    who: 'the kubelet',
-    why: 'It may: sandbox/reachability asks for that.',
-  },
-] as const;
 
 export interface Attacker {
   readonly name: SourceName;
@@ -134,6 +124,3 @@ export const linkOf = ({ name, link }: Attacker): Interface => {
   if (link === undefined) throw new Error(`a ${name} has no link`);
   return link;
 };
-
-/** Its own, on its link. */
-export const ownAddress = (attacker: Attacker, family: Family): Ip => linkOf(attacker).addresses[family];
