@@ -11,6 +11,8 @@ export const MANAGER_USES: Readonly<Record<string, string>> = {
   udn_clustermanager_writes_total: 'alert: `outcome="failed"` increases for 15 minutes',
   udn_clustermanager_bad_objects_total: 'alert: any increase: the object is ignored until it is mended',
   udn_clustermanager_networks: 'capacity',
+  udn_clustermanager_reserved_network_ids:
+    'alert: above 0 for an hour: events of Nodes say which agents have not reported that deleted networks are gone',
   udn_clustermanager_silence_seconds: 'alert: above 120: the API server is not heard of',
 };
 

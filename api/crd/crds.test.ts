@@ -45,6 +45,7 @@ describe('CRDs', () => {
       ['net-attach-def'],
       undefined,
       ['nnr'],
+      undefined,
     ]);
   });
 

@@ -55,7 +55,9 @@ const stepsOf = (network: Plumbing['network'], where: 'pod' | 'node', slot: numb
   const indexes = new Map(network.interfaces.map(({ name }, index) => [name, firstIndex + index]));
   const ops = planPod(network, NOTHING)
     .filter((stage) => stage.where === where)
-    .flatMap((stage) => stage.ops);
+    .flatMap((stage) => stage.ops)
+    // Filters of links are isolation, which the floor has none of.
+    .filter(({ op }) => op !== 'filter.put');
   const steps: string[] = [];
   const waiting: NamedRequest[] = [];
   const send = (): void => {
