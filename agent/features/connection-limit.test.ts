@@ -33,7 +33,7 @@ it('limits routers and ports of tenants, ports of the default network, and not t
     'blue_ovn_layer2_switch 16000',
     'blue_transit_router 16000',
     'k8s-blue_node1 16000',
-    'k8s-node1 0',
+    'k8s-node1 4294967295',
     'k8s-red_node1 16000',
     'node1 4000',
     'red_node1 16000',

@@ -24,14 +24,16 @@ export const portConnections = ({ role, name }: Pick<NetworkFact, 'role' | 'name
   return limit(Math.max(LEAST_OF_PORT, Math.floor(connectionLimit / shares)));
 };
 
-/** `options` of the node's own port, which what all pods send to the host passes. 0: none, ovn-nb(5). */
+/** `options` of the node's own port, which what all pods send to the host passes. */
 export const managementConnections = ({ role }: Pick<NetworkFact, 'role'>, { connectionLimit }: View): Limit =>
-  connectionLimit === undefined ? NONE : limit(role === 'default' ? 0 : connectionLimit);
+  connectionLimit === undefined ? NONE : limit(role === 'default' ? ANY_NUMBER : connectionLimit);
 
 const limit = (connections: number | undefined): Limit =>
   connections === undefined ? NONE : { 'ct-zone-limit': String(connections) };
 
 const NONE: Limit = {};
+/** The most that there is: 0 is no limit to Linux' datapath, and no connection at all to OVS' userspace datapath. */
+const ANY_NUMBER = 0xffff_ffff;
 const DEFAULT_SHARES = 4;
 /** A pod has use of some, however many there are. */
 const LEAST_OF_PORT = 256;

@@ -1,6 +1,6 @@
 /** What a logical router has in sets: routes, policies and translations, each row with its place in the router. */
 import type { Cidr } from '../../net/cidr.ts';
-import type { Ip } from '../../net/ip.ts';
+import { type Ip, ipFamily } from '../../net/ip.ts';
 import { type DesiredFragment, rowRef } from '../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { ROUTER_POLICY_PRIORITIES } from '../model/registry/router-policies.ts';
@@ -74,6 +74,23 @@ export const sourceTranslation = (
       },
     ],
     members: [{ table: 'Logical_Router', row: routerKey(router), column: 'nat', value: rowRef(key) }],
+  };
+};
+
+/** Nobody but the management port, behind `port`, sends as it. */
+export const managementSourcePolicy = (router: string, port: string, source: Ip): Northbound => {
+  const { priority } = ROUTER_POLICY_PRIORITIES.managementSource;
+  const key = routerPolicyKey(router, priority, source);
+  const match = `inport != "${port}" && ip${ipFamily(source)}.src == ${source}`;
+  return {
+    rows: [
+      {
+        table: 'Logical_Router_Policy',
+        key,
+        columns: { action: 'drop', priority, match, nexthops: [], external_ids: {} },
+      },
+    ],
+    members: [{ table: 'Logical_Router', row: routerKey(router), column: 'policies', value: rowRef(key) }],
   };
 };
 

@@ -1,10 +1,11 @@
 /**
  * A pod of a primary network keeps its interface on the default network for kubelet's probes. This lets the node start
  * connections to it and stops everything else, before any network policy is looked at. The node is its management port's address
- * and MAC together: the port is on the same switch, and what somebody elsewhere sends as that address comes by a router, with the
- * router's MAC. Port security leaves of the subnet only the pod's own addresses, and neither groups nor link-local ones are of it.
+ * with the port's MAC, or with that of the switch's router: the host takes the router's `arp_proxy` for a pod that is not plugged yet, and
+ * sends to it for a while. What others send as that address to the router is dropped there (`managementSourcePolicy`). Port security
+ * leaves of the subnet only the pod's own addresses, and neither groups nor link-local ones are of it.
  */
-import { managementIp, managementMac } from '../../../api/network.ts';
+import { gatewayMac, managementIp, managementMac } from '../../../api/network.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { DesiredRow } from '../../../ovsdb/desired/types.ts';
@@ -21,9 +22,9 @@ export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): Desi
     isolationAcl('DenyPrimaryUDN', 'Egress', 'drop', `inport == @${portGroup}`),
     isolationAcl('DenyPrimaryUDN', 'Ingress', 'drop', `outport == @${portGroup}`),
   ];
-  const hosts = subnets.map((subnet) => managementIp(DEFAULT_GATEWAYS, subnet));
-  const mac = managementMac(DEFAULT_GATEWAYS, subnets);
-  if (mac === undefined) return deny;
+  const hosts = managementIps(subnets);
+  const macs = [managementMac(DEFAULT_GATEWAYS, subnets), gatewayMac(DEFAULT_GATEWAYS, subnets)];
+  if (macs.includes(undefined)) return deny;
   const asked = anyOf(hosts, (ip) => neighbourMatch(ip, 'tpa'));
   const answered = anyOf(hosts, (ip) => neighbourMatch(ip, 'spa'));
   const probes = subnets.map((subnet) => `( ${probeMatch(subnet)} )`).join(' || ');
@@ -35,10 +36,14 @@ export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): Desi
       'AllowHostPrimaryUDN',
       'Ingress',
       'allow-related',
-      `outport == @${portGroup} && eth.src == ${mac} && !eth.mcast && (${probes})`,
+      `outport == @${portGroup} && eth.src == {${macs.join(', ')}} && !eth.mcast && (${probes})`,
     ),
   ];
 };
+
+/** Of this node's port on the default network. */
+export const managementIps = (subnets: readonly Cidr[]): Ip[] =>
+  subnets.map((subnet) => managementIp(DEFAULT_GATEWAYS, subnet));
 
 const DEFAULT_GATEWAYS = { defaultGatewayIps: [], infrastructureSubnets: [] };
 

@@ -4,9 +4,11 @@ import { rowRef } from '../../../ovsdb/desired/types.ts';
 import { databaseId, hashedName } from '../../model/database-ids.ts';
 import { isLocked } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { controllerName, podPortName } from '../../model/names.ts';
+import { clusterRouterName, controllerName, podPortName, routerToSwitchPortName } from '../../model/names.ts';
 import { portGroupKey, switchPortKey } from '../../model/row-keys.ts';
-import { isolationAcls } from './acls.ts';
+import { merge } from '../merge.ts';
+import { managementSourcePolicy } from '../router-rows.ts';
+import { isolationAcls, managementIps } from './acls.ts';
 import { openPortAcls } from './open-ports.ts';
 
 const LOCKED_PODS = databaseId(controllerName(DEFAULT_NETWORK_NAME), 'UDNIsolation', {
@@ -18,7 +20,13 @@ export const isolation: FeatureOver<'zone'> = {
   name: 'isolation',
   over: 'zone',
   render: (_, view) => {
-    const acls = isolationAcls(PORT_GROUP, view.nodeSubnets(view.node, DEFAULT_NETWORK_NAME));
+    const subnets = view.nodeSubnets(view.node, DEFAULT_NETWORK_NAME);
+    const acls = isolationAcls(PORT_GROUP, subnets);
+    const [router, port] = [
+      clusterRouterName(DEFAULT_NETWORK_NAME),
+      routerToSwitchPortName(DEFAULT_NETWORK_NAME, view.node),
+    ];
+    const policies = managementIps(subnets).map((ip) => managementSourcePolicy(router, port, ip));
     const group = {
       table: 'Port_Group' as const,
       key: portGroupKey(PORT_GROUP),
@@ -28,7 +36,7 @@ export const isolation: FeatureOver<'zone'> = {
         external_ids: LOCKED_PODS.externalIds,
       },
     };
-    return { northbound: { rows: [group, ...acls] } };
+    return { northbound: merge({ rows: [group, ...acls] }, ...policies) };
   },
 };
 

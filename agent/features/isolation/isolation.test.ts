@@ -19,7 +19,7 @@ it('only the node may start connections to a locked interface', () => {
       'to-lport',
       'allow-related',
       1001,
-      `outport == @${pg} && eth.src == 0a:58:0a:01:01:02 && !eth.mcast && (( ip4.src == 10.1.1.2 && ip4.dst == 10.1.1.0/24 ))`,
+      `outport == @${pg} && eth.src == {0a:58:0a:01:01:02, 0a:58:0a:01:01:01} && !eth.mcast && (( ip4.src == 10.1.1.2 && ip4.dst == 10.1.1.0/24 ))`,
     ],
     ['from-lport', 'drop', 1000, `inport == @${pg}`],
     ['to-lport', 'drop', 1000, `outport == @${pg}`],
@@ -31,7 +31,7 @@ it('does so for both families, and denies everything while the node has no subne
     'to-lport',
     'allow-related',
     1001,
-    'outport == @a8747502060113802905 && eth.src == 0a:58:0a:01:01:02 && !eth.mcast && (( ip4.src == 10.1.1.2 && ip4.dst == 10.1.1.0/24 ) || ( ip6.src == fd00:1::2 && ip6.dst == fd00:1::/64 ))',
+    'outport == @a8747502060113802905 && eth.src == {0a:58:0a:01:01:02, 0a:58:0a:01:01:01} && !eth.mcast && (( ip4.src == 10.1.1.2 && ip4.dst == 10.1.1.0/24 ) || ( ip6.src == fd00:1::2 && ip6.dst == fd00:1::/64 ))',
   ]);
   expect(matches(new TestCluster('node1')).map((row) => (row as string[])[1])).toEqual(['drop', 'drop']);
 });
@@ -78,4 +78,13 @@ it('opens the ports that a pod’s annotation has, on its own port of the switch
   expect(ofGroups.filter((acl) => acl.includes('OpenPort'))).toHaveLength(2);
   it.pod('red/a', { node: 'node1', networks: { default: { ips: ['10.1.1.3/24'], role: 'infrastructure-locked' } } });
   expect(JSON.stringify(it.render())).not.toContain('OpenPort');
+});
+
+it('drops what comes to the router as the management port, and not from it', () => {
+  const { northbound } = cluster('10.1.1.0/24', 'fd00:1::/64').render();
+  const policies = (northbound['Logical_Router_Policy'] ?? []).filter(({ action }) => action === 'drop');
+  expect(policies.map(({ priority, match }) => [priority, match])).toEqual([
+    [1010, 'inport != "rtos-node1" && ip4.src == 10.1.1.2'],
+    [1010, 'inport != "rtos-node1" && ip6.src == fd00:1::2'],
+  ]);
 });

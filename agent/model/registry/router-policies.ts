@@ -5,6 +5,11 @@ export interface RouterPolicyPriority {
 }
 
 export const ROUTER_POLICY_PRIORITIES = {
+  managementSource: {
+    priority: 1010,
+    purpose:
+      'what has the source of this node’s management port and does not come from it is dropped: isolation takes it for the kubelet',
+  },
   nodeAddress: {
     priority: 1004,
     purpose: 'what pods send to an address of their node goes to the management port, not out through the gateway',
