@@ -9,6 +9,7 @@ import { checkCommand } from './commands/check.ts';
 import {
   allowedServicesFromSettings,
   clusterFromSettings,
+  connectionLimitFromSettings,
   formatText,
   hasErrors,
   kubeletCgroupFromSettings,
@@ -66,8 +67,9 @@ const renderCommand = (): Command =>
       const kubeletCgroup = kubeletCgroupFromSettings(options.set);
       const networkRendering = networkRenderingFromSettings(options.set);
       const allowedDefaultServices = allowedServicesFromSettings(options.set);
+      const connectionLimit = connectionLimitFromSettings(options.set);
       const { node, gatewayMode } = options;
-      const local = { gatewayMode, kubeletCgroup, networkRendering, allowedDefaultServices };
+      const local = { gatewayMode, kubeletCgroup, networkRendering, allowedDefaultServices, connectionLimit };
       const result = render({ objects, diagnostics, node, cluster, ...local });
       process.stdout.write(formatRendered(result, options.output));
       if (hasErrors(result)) process.exitCode = 1;

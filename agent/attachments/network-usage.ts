@@ -8,7 +8,7 @@ import type { FactStore } from '../model/fact-store.ts';
 
 interface NetworkUsageOptions {
   readonly facts: FactStore;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'schedule'>;
   /** How long a network stays after its last user. */
   readonly graceMs: number;
 }
@@ -76,13 +76,10 @@ export class NetworkUsage implements UsageSink {
     this.#endLater(network);
   }
 
-  /** In steps, as others are written with each; and not for a pod that goes and is followed by another one. */
+  /** By how many there are alone, so that an agent that is started again says the same. */
   #share(network: string): void {
-    const { facts } = this.#options;
     const users = this.#usersOf.get(network)?.size ?? 0;
-    const before = facts.get('networkShares', network) ?? 1;
-    if (users > before || users <= before / 4)
-      facts.set('networkShares', network, users > 1 ? powerOfTwo(users) : undefined);
+    this.#options.facts.set('networkShares', network, users > 1 ? powerOfTwo(users) : undefined);
   }
 
   #endLater(network: string): void {
@@ -96,6 +93,6 @@ export class NetworkUsage implements UsageSink {
 }
 
 /** The least that is not below. */
-const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count));
+export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count));
 
 const NONE: ReadonlySet<string> = new Set();

@@ -10,7 +10,8 @@ import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { AddressBook } from '../attachments/address-book.ts';
-import { createEngine, type UsageSink } from '../desired/engine.ts';
+import { NetworkUsage } from '../attachments/network-usage.ts';
+import { createEngine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
 import { projectNad } from '../inputs/nad-projection.ts';
@@ -42,6 +43,8 @@ export interface RenderInput {
   readonly networkRendering?: LocalSettings['networkRendering'] | undefined;
   /** Default: those of an agent that is told nothing. */
   readonly allowedDefaultServices?: readonly string[] | undefined;
+  /** The node's own limit follows from its kernel. Default: none. */
+  readonly connectionLimit?: number | undefined;
 }
 
 export const renderNode = (input: RenderInput): RenderDocument => {
@@ -56,6 +59,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     southboundRemote: 'unix:/run/ovn/ovnsb_db.sock',
     networkRendering: input.networkRendering ?? 'always',
     allowedDefaultServices: input.allowedDefaultServices ?? parseAllowedServices(DEFAULT_ALLOWED_SERVICES),
+    connectionLimit: input.connectionLimit,
   };
   const facts = new FactStore();
   const sinks = new MemorySinks();
@@ -63,7 +67,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     features: FEATURES,
     facts,
     settings,
-    sinks: { ...sinks, usage: usageIn(facts) },
+    sinks: { ...sinks, usage: new NetworkUsage({ facts, clock: NOTHING_GOES, graceMs: 0 }) },
     schedule: () => undefined,
   });
   const feeder = feedFacts(facts, caches, settings);
@@ -79,13 +83,8 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   return { ...document, diagnostics: [...found, ...assumed, ...given, ...document.diagnostics] };
 };
 
-/** Nothing goes while a node is rendered once. */
-const usageIn = (facts: FactStore): UsageSink => ({
-  set: (_, networks) => {
-    for (const network of networks) facts.set('networkInUse', network, true);
-  },
-  delete: () => undefined,
-});
+/** While a node is rendered once. */
+const NOTHING_GOES = { schedule: () => () => undefined };
 
 const readCaches = (objects: readonly KubeObject[], node: string, problems: Problem[]): ClusterCaches => {
   const read = <T extends object, I extends string = never>(

@@ -20,6 +20,7 @@ import { withNodeDefaults } from './node-defaults.ts';
 const KUBELET_CGROUP = 'kubeletCgroup';
 const NETWORK_RENDERING = 'networkRendering';
 const ALLOWED_SERVICES = 'allowedDefaultServices';
+const CONNECTIONS = 'connectionsPerNetwork';
 const RENDERINGS = ['always', 'on-demand'] as const;
 
 export type RenderOutput = RenderDocument;
@@ -39,6 +40,8 @@ export interface RenderRequest {
   readonly networkRendering?: (typeof RENDERINGS)[number] | undefined;
   /** Default: those of an agent that is told nothing. */
   readonly allowedDefaultServices?: readonly string[] | undefined;
+  /** Default: none, as it follows from the node's kernel. */
+  readonly connectionLimit?: number | undefined;
 }
 
 /** @throws CliError when the node is not in the input */
@@ -94,6 +97,7 @@ export const RENDER_SETTINGS: readonly string[] = [
   KUBELET_CGROUP,
   NETWORK_RENDERING,
   ALLOWED_SERVICES,
+  CONNECTIONS,
 ];
 
 /** `key=value` of `--set`. @throws CliError, status 2 */
@@ -107,6 +111,7 @@ export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => 
     else if (key === KUBELET_CGROUP) refuseNoCgroup(value);
     else if (key === NETWORK_RENDERING) refuseNoRendering(value);
     else if (key === ALLOWED_SERVICES) allowedServices(value);
+    else if (key === CONNECTIONS) connections(value);
     else throw new CliError(`--set ${text}: expected one of ${RENDER_SETTINGS.join(', ')} and a value`, 2);
   }
   return withValues(settings);
@@ -144,6 +149,17 @@ const allowedServices = (text: string): readonly string[] => {
     if (error instanceof ApiError) throw new CliError(`--set ${ALLOWED_SERVICES}: ${error.message}`, 2);
     throw error;
   }
+};
+
+/** The last one of `--set`, if any. @throws CliError, status 2 */
+export const connectionLimitFromSettings = (texts: readonly string[]): number | undefined => {
+  const text = lastOf(CONNECTIONS, texts);
+  return text === undefined ? undefined : connections(text) || undefined;
+};
+
+const connections = (text: string): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new CliError(`--set ${CONNECTIONS}=${text}: expected a number`, 2);
 };
 
 const lastOf = (setting: string, texts: readonly string[]): string | undefined =>

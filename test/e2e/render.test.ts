@@ -21,7 +21,9 @@ const KINDS = {
   Service: 'services',
   EndpointSlice: 'endpointslices',
 };
+const CONNECTIONS = '5000';
 const SETTINGS = [
+  `connectionsPerNetwork=${CONNECTIONS}`,
   'clusterSubnets=10.128.0.0/14/23,fd00:10:128::/48/64',
   'serviceSubnets=10.96.0.0/16,fd00:10:96::/112',
   `networkRendering=${networkRendering() ?? 'always'}`,
@@ -30,7 +32,7 @@ const NOTHING_IS_LEFT = expect.objectContaining({ missing: [], tooMany: [], diff
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await startCluster({ name: 'test-render' });
+  sandbox = await startCluster({ name: 'test-render', settings: { UDN_CONNECTIONS_PER_NETWORK: CONNECTIONS } });
   const objects = await sandbox.objects();
   const pods = ['red/a', 'green/a', 'plain/a'].flatMap((key) => NODES.map((node) => podOn(key, node)));
   const backends = TENANTS.map((tenant) => backend(tenant, `${tenant}-web`, 'node-2', 'web'));
