@@ -15,6 +15,12 @@ nft -s list ruleset
 `;
 
 /**
+ * A MAC is taken out when another pod gets it: there are no more than addresses of the node. The table comes with the first pod, and
+ * goes with `udn-agent cleanup`.
+ */
+const MACS_OF_LOCKED_PODS = /^table netdev ovn-udn-ports \{\n\tset locked-pods \{[^}]*\}\n\t\}\n\}\n/m;
+
+/**
  * One line each, sorted. Not what containerd keeps on record of sandboxes that are stopped and have nothing any more: the
  * kubelet removes those once a minute. The kubelet's cgroup is a new one whenever it starts.
  */
@@ -22,6 +28,7 @@ export const podTraces = async (sandbox: Pick<Sandbox, 'node'>, node: string): P
   const { stdout } = await sandbox.node(node, ['sh', '-c', TRACES]);
   return stdout
     .replaceAll(/comment "cgroup \d+"/g, 'comment "cgroup"')
+    .replace(MACS_OF_LOCKED_PODS, '')
     .split('\n')
     .sort();
 };
