@@ -31,7 +31,7 @@ const retiredSchema = z.object({
   id: networkId.meta({ description: 'Of a network that is deleted.', format: 'int32' }),
   network: z.string().optional().meta({ description: 'Its name in annotations: red_net.' }),
   routerKey: z.int().min(1).max(0xff_ffff).optional().meta({
-    description: 'The tunnel key of its transit router, where that does not follow from the id.',
+    description: 'The tunnel key of its transit router, if it had one.',
     format: 'int32',
   }),
   retirement: z.int().min(1).max(MAX_RETIREMENT).meta({

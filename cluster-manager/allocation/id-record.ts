@@ -8,7 +8,7 @@ import { formatRanges, idsIn, rangesOf } from '../../net/id-ranges.ts';
 /** An id whose network is deleted. */
 export interface RetiredId {
   readonly network: string | undefined;
-  /** Of its transit router; undefined where it follows from the id. */
+  /** Of its transit router; undefined: it had none, or nobody knows it. */
   readonly routerKey: number | undefined;
   /** Undefined: it is not written down yet. */
   readonly retirement: number | undefined;

@@ -55,10 +55,8 @@ export class KeyLedger {
 
   /** Absent is success. Whoever may still have the id may have the key as well. @param isKnown false: no node has seen it */
   release(network: string, isKnown = true): void {
-    const id = this.#ids.get(network);
     const key = this.#routerKeys.get(network);
-    const isUsual = id !== undefined && key === usualRouterKey(parseNetworkId(id));
-    this.#ids.release(network, { routerKey: isUsual ? undefined : key, isKnown });
+    this.#ids.release(network, { routerKey: key, isKnown });
     this.#routerKeys.delete(network);
     if (key !== undefined) this.#byRouterKey.delete(key);
   }
@@ -82,8 +80,9 @@ export class KeyLedger {
     if (key < FIRST_ALLOCATED_KEY) return [`tunnel key ${key} is below ${FIRST_ALLOCATED_KEY}`];
     const holder = this.#byRouterKey.get(key);
     if (holder !== undefined) return [`tunnel key ${key} belongs to network ${holder} already`];
-    // The network gets both anew.
-    if (this.#reservedRouterKeys().has(key)) return [`tunnel key ${key} is reserved: nodes may still have it`];
+    // What a NAD says is its network's, unless it is written down that another one had it: an id that nobody is known to have
+    // had may be that of a network whose NAD comes next, and one of layer 3 has no such key.
+    if (this.#retiredRouterKeys().has(key)) return [`tunnel key ${key} is reserved: nodes may still have it`];
     this.#noteRouterKey(name, key);
     return [];
   }
@@ -107,10 +106,15 @@ export class KeyLedger {
     throw new NetError('ERR_NET_EXHAUSTED', 'all tunnel keys are in use', String(LAST_ALLOCATED_KEY));
   }
 
-  /** With the ids of deleted networks. */
+  /** Those that deleted networks may have had: also where it is not written down which one that was. */
   #reservedRouterKeys(): ReadonlySet<number> {
     return new Set(
       [...this.record.retired].map(([id, { routerKey = usualRouterKey(parseNetworkId(id)) }]) => routerKey),
     );
+  }
+
+  /** Those that deleted networks are known to have had. */
+  #retiredRouterKeys(): ReadonlySet<number | undefined> {
+    return new Set([...this.record.retired.values()].map(({ routerKey }) => routerKey));
   }
 }
