@@ -113,6 +113,36 @@ describe('what is written down of ids', () => {
     expect([record.retired.size, record.next()]).toEqual([0, 1]);
   });
 
+  it('counts for nothing where it could not be written, and nobody who waits is forgotten', () => {
+    const record = started();
+    write(record, 2);
+    record.next();
+    record.giveBack(1, 'red', { routerKey: undefined, isKnown: true });
+    record.want();
+    const failed = record.plan(0, NOW);
+    expect([failed.status.retirement, record.wanted]).toEqual([1, 0]);
+    expect(record.review(() => [])).toEqual([]);
+    record.undo(failed);
+    expect([record.isChanged, record.wanted]).toEqual([true, 1]);
+    expect(record.review(() => [])).toEqual([]);
+    // That number was another one's, of something else: nodes that name it have not seen this.
+    record.adopt({ given: [], retirement: 1, retired: [] });
+    expect(write(record).status).toMatchObject({ retirement: 2, retired: [{ id: 1, retirement: 2 }] });
+  });
+
+  it('is retired anew when it came back while it was written that it is', () => {
+    const record = started();
+    write(record, 1);
+    record.next();
+    record.giveBack(1, 'red', { routerKey: undefined, isKnown: true });
+    const plan = record.plan(0, NOW);
+    record.take(1);
+    record.giveBack(1, 'red', { routerKey: undefined, isKnown: true });
+    record.commit(plan);
+    expect(record.review(() => [])).toEqual([]);
+    expect(write(record).status).toMatchObject({ retired: [{ id: 1, retirement: 2 }] });
+  });
+
   it('is needed no more where there is no place for it', () => {
     const record = started(2);
     record.suspect([1]);

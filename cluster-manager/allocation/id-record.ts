@@ -19,6 +19,10 @@ export interface RetiredId {
 export interface RecordPlan {
   readonly status: PoolStatus;
   readonly granted: readonly number[];
+  /** What is retired with it: as it is known now, and as it is once it is written. */
+  readonly retiring: readonly { readonly id: number; readonly before: RetiredId; readonly after: RetiredId }[];
+  /** How many of those who wait are counted in. */
+  readonly wanted: number;
 }
 
 /** Which nodes may still have what was retired; empty: none. */
@@ -165,29 +169,33 @@ export class IdRecord {
 
   /** What is to be written now. @param more how many ids are to be assignable when it is written @param now as the API writes times */
   plan(more: number, now: string): RecordPlan {
-    const unwritten = [...this.#retired].filter(([, { retirement }]) => retirement === undefined);
-    if (unwritten.length > 0) this.#retirement += 1;
-    for (const [id, one] of unwritten) this.#retired.set(id, { ...one, retirement: this.#retirement, since: now });
+    const retiring = this.#retiring(now);
+    const retirement = this.#retirement + (retiring.length > 0 ? 1 : 0);
     const granted: number[] = [];
     for (const id of this.#free()) {
       if (granted.length + this.#granted.size >= more) break;
       granted.push(id);
     }
+    const wanted = this.#wanted;
     this.#isChanged = false;
     this.#wanted = 0;
     const given = rangesOf([...this.#taken, ...this.#granted, ...this.#retired.keys(), ...granted]);
-    const retired = [...this.#retired].map(([id, { network, routerKey, retirement = 0, since }], index) => ({
+    const all = new Map([...this.#retired, ...retiring.map(({ id, after }) => [id, after] as const)]);
+    const retired = [...all].map(([id, { network, routerKey, retirement: number = 0, since }], index) => ({
       id,
       ...(network !== undefined && index < MAX_NAMED_RETIRED && { network }),
       ...(routerKey !== undefined && { routerKey }),
-      ...{ retirement, since },
+      ...{ retirement: number, since },
     }));
     const list = retired.length === 0 ? {} : { retired };
-    return { status: { given: formatRanges(given), retirement: this.#retirement, ...list }, granted };
+    return { status: { given: formatRanges(given), retirement, ...list }, granted, retiring, wanted };
   }
 
   /** It is written. */
-  commit({ granted }: RecordPlan): void {
+  commit({ status, granted, retiring }: RecordPlan): void {
+    this.#retirement = Math.max(this.#retirement, status.retirement);
+    // What has come back and gone again meanwhile is retired anew.
+    for (const { id, before, after } of retiring) if (this.#retired.get(id) === before) this.#retired.set(id, after);
     for (const id of granted) {
       if (this.#taken.has(id) || this.#retired.has(id)) continue;
       this.#freed.delete(id);
@@ -195,9 +203,13 @@ export class IdRecord {
     }
   }
 
-  /** It is not known whether it is written. */
-  undo(): void {
+  /**
+   * It is not known whether it is written: no answer of a node counts for what it retires, since another one may have written
+   * the same number for something else.
+   */
+  undo({ wanted }: RecordPlan): void {
     this.#isChanged = true;
+    this.#wanted += wanted;
   }
 
   /** Notes who still has what. @returns the ids that nobody has */
@@ -231,6 +243,14 @@ export class IdRecord {
     this.#freed.delete(id);
     this.#retired.set(id, { network, routerKey: undefined, retirement: undefined, since: '' });
     this.#isChanged = true;
+  }
+
+  #retiring(since: string): RecordPlan['retiring'] {
+    return [...this.#retired].flatMap(([id, before]) =>
+      before.retirement === undefined
+        ? [{ id, before, after: { ...before, retirement: this.#retirement + 1, since } }]
+        : [],
+    );
   }
 
   #pick(): number | undefined {

@@ -12,6 +12,9 @@ export const idSupply = (record: IdRecord): IdSupply => ({
   get hasMore() {
     return record.hasMore;
   },
+  get wanted() {
+    return record.wanted;
+  },
   want: () => record.want(),
   get shortage() {
     return shortage(record);

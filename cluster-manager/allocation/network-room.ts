@@ -51,7 +51,9 @@ export interface IdSupply {
   readonly hasNext: boolean;
   /** In a moment. */
   readonly hasMore: boolean;
-  /** Somebody waits for that moment. */
+  /** How many are known to wait for that moment. */
+  readonly wanted: number;
+  /** One more waits for it. */
   want(): void;
   /** Why there is none. */
   readonly shortage: string;
@@ -108,9 +110,13 @@ export class NetworkRoom {
   }
 
   /** Whether a network that was not seen yet would get no sentence; it does not wait for it. */
-  hasRoomFor({ name, namespace, bytes }: Needs, ids: number, hasId: boolean): boolean {
+  hasRoomFor(needs: Needs, ids: number, hasId: boolean): boolean {
+    return (hasId || this.#ids?.hasNext !== false) && this.#hasAllButId(needs, ids, hasId);
+  }
+
+  #hasAllButId({ name, namespace, bytes }: Needs, ids: number, hasId: boolean): boolean {
     const more = bytes - (this.#taken.get(name)?.bytes ?? 0);
-    const isAllowed = hasId || (ids < this.#maxNetworks && !this.#isFull(namespace) && this.#ids?.hasNext !== false);
+    const isAllowed = hasId || (ids < this.#maxNetworks && !this.#isFull(namespace));
     return isAllowed && (more <= 0 || this.#bytes + more <= NODE_SUBNETS_BYTES);
   }
 
@@ -133,11 +139,18 @@ export class NetworkRoom {
     this.#taken.delete(name);
   }
 
-  /** Who has waited for longest of those that there is room for now. @param except who has had its turn */
+  /**
+   * Who has waited for longest of those that there is room for now. When there is none, but there could be ids, somebody
+   * hears that they are wanted. @param except who has had its turn
+   */
   next(ids: number, hasId: (name: string) => boolean, except: ReadonlySet<string>): string | undefined {
+    let wanting = 0;
     for (const [name, needs] of this.#waiting) {
-      if (!except.has(name) && this.hasRoomFor(needs, ids, hasId(name))) return name;
+      if (except.has(name)) continue;
+      if (this.hasRoomFor(needs, ids, hasId(name))) return name;
+      if (this.#hasAllButId(needs, ids, hasId(name))) wanting += 1;
     }
+    if (this.#ids?.hasMore === true) for (; wanting > this.#ids.wanted; ) this.#ids.want();
     return undefined;
   }
 

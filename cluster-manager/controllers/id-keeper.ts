@@ -120,11 +120,12 @@ export class IdKeeper {
   }
 
   #write(): void {
-    if (this.#writing !== undefined || this.#signal.aborted) return;
+    // Whoever waits, what failed a moment ago is not tried again at once.
+    if (this.#writing !== undefined || this.#due.has('retry') || this.#signal.aborted) return;
     this.#writing = this.#writeAll().finally(() => {
       this.#writing = undefined;
       this.look();
-      if (this.#waiting.length > 0 && !this.#due.has('retry')) this.#write();
+      if (this.#waiting.length > 0) this.#write();
     });
   }
 
@@ -141,7 +142,7 @@ export class IdKeeper {
       this.#wake();
       this.reported();
     } catch (error) {
-      this.#record.undo();
+      this.#record.undo(plan);
       if (this.#signal.aborted) return;
       observe({ kind: 'failed', error });
       const wait = this.#retryMs;
