@@ -122,7 +122,7 @@ describe('what is written down of ids', () => {
     const failed = record.plan(0, NOW);
     expect([failed.status.retirement, record.wanted]).toEqual([1, 0]);
     expect(record.review(() => [])).toEqual([]);
-    record.undo(failed);
+    record.undo(failed, 'status 500');
     expect([record.isChanged, record.wanted]).toEqual([true, 1]);
     expect(record.review(() => [])).toEqual([]);
     // That number was another one's, of something else: nodes that name it have not seen this.

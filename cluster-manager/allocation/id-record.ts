@@ -46,6 +46,7 @@ export class IdRecord {
   #holders: ReadonlyMap<number, readonly string[]> = new Map();
   /** How often somebody found no id that can be assigned now. */
   #wanted = 0;
+  #failure: string | undefined;
   /** Something is to be written, though nobody waits for it. */
   #isChanged = false;
 
@@ -75,6 +76,11 @@ export class IdRecord {
   /** There is an id that can be assigned as soon as it is written down. */
   get hasMore(): boolean {
     return this.#isKept && this.#pick() !== undefined;
+  }
+
+  /** Why what was to be written last is not, as far as it is known. */
+  get failure(): string | undefined {
+    return this.#failure;
   }
 
   get wanted(): number {
@@ -117,6 +123,7 @@ export class IdRecord {
 
   /** There is no place to write it to. */
   drop(): void {
+    this.#failure = undefined;
     this.#isKept = false;
     for (const id of [...this.#granted, ...this.#retired.keys()]) this.#freed.add(id);
     this.#granted.clear();
@@ -193,6 +200,7 @@ export class IdRecord {
 
   /** It is written. */
   commit({ status, granted, retiring }: RecordPlan): void {
+    this.#failure = undefined;
     this.#retirement = Math.max(this.#retirement, status.retirement);
     // What has come back and gone again meanwhile is retired anew.
     for (const { id, before, after } of retiring) if (this.#retired.get(id) === before) this.#retired.set(id, after);
@@ -205,9 +213,10 @@ export class IdRecord {
 
   /**
    * It is not known whether it is written: no answer of a node counts for what it retires, since another one may have written
-   * the same number for something else.
+   * the same number for something else. @param why it may not be
    */
-  undo({ wanted }: RecordPlan): void {
+  undo({ wanted }: RecordPlan, why: string): void {
+    this.#failure = why;
     this.#isChanged = true;
     this.#wanted += wanted;
   }

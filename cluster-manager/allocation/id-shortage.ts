@@ -12,6 +12,9 @@ export const idSupply = (record: IdRecord): IdSupply => ({
   get hasMore() {
     return record.hasMore;
   },
+  get failure() {
+    return record.failure;
+  },
   get wanted() {
     return record.wanted;
   },

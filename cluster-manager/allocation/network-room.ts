@@ -51,6 +51,8 @@ export interface IdSupply {
   readonly hasNext: boolean;
   /** In a moment. */
   readonly hasMore: boolean;
+  /** Why the moment may be long. */
+  readonly failure: string | undefined;
   /** How many are known to wait for that moment. */
   readonly wanted: number;
   /** One more waits for it. */
@@ -58,6 +60,8 @@ export interface IdSupply {
   /** Why there is none. */
   readonly shortage: string;
 }
+
+const NO_RECORD = 'NetworkIdPool/cluster was not written';
 
 /** Instead of a sentence: it waits for nothing but a moment. */
 export const ONE_MOMENT = '';
@@ -104,7 +108,8 @@ export class NetworkRoom {
     if (!hasId && this.#ids?.hasNext === false) {
       if (!this.#ids.hasMore) return this.#ids.shortage;
       this.#ids.want();
-      return ONE_MOMENT;
+      const { failure } = this.#ids;
+      return failure === undefined ? ONE_MOMENT : `it waits for an id: ${NO_RECORD}: ${failure}`;
     }
     return `${NO_ROOM} of nodes: it needs ${needs.bytes} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
   }

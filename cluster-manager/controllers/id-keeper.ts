@@ -43,6 +43,8 @@ const RETIRE_MS = 1_000;
 const REVIEW_MS = 1_000;
 /** An agent that is well answers in seconds. */
 const LONG_MS = 60_000;
+/** So long a network's turn waits for its id. */
+const WAIT_MS = 2_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 15_000;
 
@@ -55,7 +57,7 @@ export class IdKeeper {
   readonly #due = new Set<string>();
   #resourceVersion: string | undefined;
   #ahead = FIRST_AHEAD;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #writing: Promise<void> | undefined;
   #reviewing: Promise<void> | undefined;
   #isReviewAsked = false;
@@ -84,21 +86,35 @@ export class IdKeeper {
     this.#later('review', REVIEW_MS, () => this.#review());
   }
 
-  /** Resolves when an id can be assigned, or when there is none. */
+  /**
+   * Resolves when an id can be assigned, when there is none, or when that takes too long: where nothing can be written down,
+   * networks that have their ids are not held up by those that have none.
+   */
   async available(signal: AbortSignal): Promise<void> {
-    while (
-      this.#record.isKept &&
-      !this.#record.hasNext &&
-      this.#record.hasMore &&
-      !signal.aborted &&
-      !this.#signal.aborted
-    ) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      this.#write();
-      await promise;
+    const { clock } = this.#options;
+    const until = clock.monotonic() + WAIT_MS;
+    while (this.#isAboutToCome && !signal.aborted && clock.monotonic() < until) {
+      await this.#woken(until - clock.monotonic(), signal);
     }
+  }
+
+  get #isAboutToCome(): boolean {
+    const { isKept, hasNext, hasMore } = this.#record;
+    // What has failed for as long as anybody waits will not be there in time.
+    return isKept && !hasNext && hasMore && this.#retryMs <= WAIT_MS && !this.#signal.aborted;
+  }
+
+  async #woken(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    const cancel = this.#options.clock.schedule(milliseconds, wake);
+    signal.addEventListener('abort', wake, { once: true });
+    this.#waiting.add(wake);
+    this.#write();
+    await promise;
+    cancel();
+    signal.removeEventListener('abort', wake);
+    this.#waiting.delete(wake);
   }
 
   async idle(): Promise<void> {
@@ -125,13 +141,13 @@ export class IdKeeper {
     this.#writing = this.#writeAll().finally(() => {
       this.#writing = undefined;
       this.look();
-      if (this.#waiting.length > 0) this.#write();
+      if (this.#waiting.size > 0) this.#write();
     });
   }
 
   async #writeAll(): Promise<void> {
     const { clock, observe } = this.#options;
-    const demand = Math.min(this.#waiting.length + this.#record.wanted, LAST_AHEAD);
+    const demand = Math.min(this.#waiting.size + this.#record.wanted, LAST_AHEAD);
     const more = demand === 0 && this.#ahead === FIRST_AHEAD ? 0 : Math.max(this.#ahead, demand * 2);
     const plan = this.#record.plan(more, timeOf(clock.wall()));
     try {
@@ -142,7 +158,7 @@ export class IdKeeper {
       this.#wake();
       this.reported();
     } catch (error) {
-      this.#record.undo(plan);
+      this.#record.undo(plan, textOf(error));
       if (this.#signal.aborted) return;
       observe({ kind: 'failed', error });
       const wait = this.#retryMs;
@@ -188,7 +204,7 @@ export class IdKeeper {
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#wakeAll();
     this.#options.came();
   }
 
@@ -232,8 +248,15 @@ export class IdKeeper {
 
   #end(): void {
     for (const cancel of this.#timers) cancel();
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
   }
 }
 
 const timeOf = (wall: number): string => new Date(wall).toISOString().replace(/\.[0-9]+Z$/, 'Z');
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,10 @@
 /** Who waits for an id gets one as soon as there is one, whatever has gone wrong before. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { NETWORK_ID_POOLS } from '../../api/resources.ts';
+import type { KubeClient, ResourceType } from '../../kube/types.ts';
+import { createTestCluster } from '../testing/harness.ts';
 import { keepIds, refusal, reportOf } from '../testing/id-keeping.ts';
+import { layer2Udn, tenant } from '../testing/objects.ts';
 
 it('a network gets its id when the first write fails', async () => {
   const { server, clock, add, idOf, observed } = keepIds(undefined, { error: refusal(500) });
@@ -37,3 +41,53 @@ it('networks that found no id get theirs when all nodes have answered after the 
   expect([idOf('red'), idOf('blue')]).toEqual([1, 2]);
   expect(written()?.retired).toBeUndefined();
 });
+
+it('nobody waits for longer than a network’s turn may take, and for nothing once that is known', async () => {
+  const { clock, keeper } = keepIds(undefined, { error: refusal(403) });
+  const { signal } = new AbortController();
+  const remove = vi.spyOn(signal, 'removeEventListener');
+  const turn = vi.fn();
+  void keeper.available(signal).then(turn);
+  await clock.advance(1_000);
+  expect(turn).not.toHaveBeenCalled();
+  await clock.advance(1_000);
+  expect(turn).toHaveBeenCalled();
+  expect(remove).toHaveBeenCalled();
+  await clock.advance(10_000);
+  await keeper.available(signal);
+});
+
+it('what waits because nothing can be written says so, until it can', async () => {
+  const { server, clock, registry, add, idOf } = keepIds(undefined, { error: refusal(403) });
+  await clock.advance(3_000);
+  expect(add('red')).toEqual([
+    'no id for network red_n: it waits for an id: NetworkIdPool/cluster was not written: status 403',
+  ]);
+  server.error = undefined;
+  await clock.advance(15_000);
+  expect([idOf('red'), registry.ids.failure]).toEqual([1, undefined]);
+});
+
+it('networks are made and say what they wait for while the record cannot be written', async () => {
+  let isRefused = true;
+  const refusing =
+    <Rest extends readonly unknown[], Value>(write: (resource: ResourceType, ...rest: Rest) => Promise<Value>) =>
+    (resource: ResourceType, ...rest: Rest): Promise<Value> =>
+      isRefused && resource === NETWORK_ID_POOLS ? Promise.reject(refusal(403)) : write(resource, ...rest);
+  const wire = (client: KubeClient): KubeClient => ({
+    ...client,
+    create: refusing(client.create),
+    update: refusing(client.update),
+  });
+  const cluster = await createTestCluster({ wire });
+  await cluster.create(tenant('red'));
+  cluster.start();
+  await cluster.create(layer2Udn('red/net', ['10.20.0.0/16']));
+  const texts = async (): Promise<string> =>
+    JSON.stringify((await cluster.get('UserDefinedNetwork', 'red/net'))?.['status'] ?? {});
+  await vi.waitFor(async () => expect(await texts()).toContain('it waits for an id: '), { timeout: 8_000 });
+  isRefused = false;
+  await vi.waitFor(async () => expect(await texts()).toContain('"networkID":1'), { timeout: 8_000 });
+  expect(await texts()).not.toContain('it waits');
+  await cluster.close();
+}, 20_000);
