@@ -173,4 +173,5 @@ const putInGroup = (
 const sorted = (group: ReadonlyMap<string, NadProjection> | undefined): NadProjection[] =>
   [...(group?.values() ?? [])].sort((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
 
-const ageKey = ({ createdAt, key }: NadProjection): string => `${createdAt} ${key}`;
+/** As the cluster manager compares them: by namespace, then by name. A space is less than all that these may have. */
+const ageKey = ({ createdAt, key }: NadProjection): string => `${createdAt} ${key.replace('/', ' ')}`;

@@ -139,7 +139,10 @@ export class NetworkRegistry {
     if (keys === undefined || name === undefined) return faults;
     if (nad.annotatedNetwork !== undefined && nad.annotatedNetwork !== name) return faults;
     if (nad.conf === undefined) this.#unreadable.set(nad.key, name);
-    return [...faults, ...this.#keys.recover(name, keys)];
+    const problems = this.#keys.recover(name, keys);
+    // Agents let the oldest network with an id have them, whatever it was rendered from.
+    if (nad.conf !== undefined && keysError === undefined && this.#keys.has(name)) this.#rowNames.recover(name);
+    return [...faults, ...problems];
   }
 
   /**

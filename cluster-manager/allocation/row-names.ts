@@ -33,6 +33,11 @@ export class RowNames {
     }
   }
 
+  /** The network has worked with them before a restart, unless another one did. To be called with the oldest first. */
+  recover(network: string): void {
+    if (!this.isTaken(network)) this.claim(network);
+  }
+
   /** The network is gone, and waits no more. @returns who may have them now, first come first */
   release(network: string): readonly string[] {
     const free = rowNameStems(network).filter((stem) => {
