@@ -19,6 +19,7 @@ const setUp = (stored: KubeObject | undefined, uid: string | null = 'u1') => {
   const clock = createFakeClock();
   const writes: ObjectInput[] = [];
   const errors: unknown[] = [];
+  const refusals: unknown[] = [];
   const api = { error: undefined as KubeError | undefined };
   const done = announceNode(
     {
@@ -32,10 +33,11 @@ const setUp = (stored: KubeObject | undefined, uid: string | null = 'u1') => {
         },
       },
       onError: (error) => void errors.push(error),
+      onRefused: (error) => void refusals.push(error),
     },
     new AbortController().signal,
   );
-  return { clock, writes, errors, api, done };
+  return { clock, writes, errors, refusals, api, done };
 };
 
 it('a node without a report gets one before anything else, which says that it has nothing', async () => {
@@ -75,4 +77,22 @@ it('it waits until the report is written, unless the server knows none', async (
   absent.api.error = refusal(404);
   await absent.done;
   expect(absent.writes).toEqual([]);
+});
+
+it.each([403, 422])('a node whose report is refused with %i goes on at once, and says so once', async (status) => {
+  const { api, clock, errors, refusals, done } = setUp(undefined);
+  api.error = refusal(status);
+  await done;
+  await clock.advance(60_000);
+  expect([errors, refusals]).toEqual([[], [api.error]]);
+});
+
+it.each([401, 409, 429, 500, 503])('%i may be another answer next time', async (status) => {
+  const { api, clock, writes, refusals, done } = setUp(undefined);
+  api.error = refusal(status);
+  await clock.advance(5_000);
+  expect([writes, refusals]).toEqual([[], []]);
+  api.error = undefined;
+  await clock.advance(2_000);
+  await done;
 });

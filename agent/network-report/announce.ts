@@ -1,11 +1,12 @@
 /**
  * The report of a node that has none: there before anything is programmed. A node without a report has no network, and the
- * cluster manager gives the ids of deleted ones to others without asking it (ADR 63).
+ * cluster manager gives the ids of deleted ones to others without asking it (ADR 63). Where the server refuses it for what it
+ * is, the node serves all the same: pods are worth more than what others may get meanwhile.
  */
 import type { ReportStatus } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
 import type { Clock } from '../../kube/clock.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import { reportOf } from './reporter.ts';
@@ -18,14 +19,21 @@ export interface Announcing {
   readonly writer: Pick<Writer, 'apply'>;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+  /** By its admission, or for lack of a role: it is not tried again. */
+  readonly onRefused: (error: unknown) => void;
 }
 
 const RETRY_MS = 2_000;
 
-/** Resolves when there is a report, or when the API server has no such kind. @throws the signal's reason */
+/** Resolves when there is a report, when the API server has no such kind, or when it refuses the report. @throws the signal's reason */
 export const announceNode = async (options: Announcing, signal: AbortSignal): Promise<void> => {
-  const { clock, onError } = options;
-  while (!(await isAnnounced(options, signal).catch(onError))) {
+  const { clock, onError, onRefused } = options;
+  const failed = (error: unknown): boolean => {
+    const isRefused = isForbidden(error) || isInvalid(error);
+    (isRefused ? onRefused : onError)(error);
+    return isRefused;
+  };
+  while (!(await isAnnounced(options, signal).catch(failed))) {
     signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = clock.schedule(RETRY_MS, resolve);

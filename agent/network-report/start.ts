@@ -23,6 +23,11 @@ export const announce = ({ edges, options, log }: Pick<Parts, 'edges' | 'options
       ...{ client: edges.client, writer: edges.writer },
       nodeUid: () => edges.inputs.nodes.get(options.node)?.uid,
       onError: (error) => log.warn({ err: error }, 'nothing is programmed before the report of this node is there'),
+      onRefused: (error) =>
+        log.error(
+          { err: error },
+          'the API server refuses the report of this node: ids of deleted networks may be given anew',
+        ),
     },
     signal,
   );
