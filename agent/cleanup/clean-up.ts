@@ -25,6 +25,7 @@ import { mappedBridge } from '../uplink/bridge-mappings.ts';
 import { uplinkEffects } from '../uplink/effects.ts';
 import { mappingOperations } from '../uplink/mapping-operations.ts';
 import { Uplink } from '../uplink/uplink.ts';
+import { removeConnectionLimits } from './connection-limits.ts';
 import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } from './datapath-parts.ts';
 import { forgetConnections, removeChassis, removeSockets } from './left-behind.ts';
 import { unpatchOperations } from './patch-ports.ts';
@@ -124,6 +125,11 @@ const parts = (site: CleanupSite): readonly Part[] => {
       remove: (signal) => removeInterfaces(databases, netlink, signal),
     },
     { what: 'frame filters of pods', remove: (signal) => clearFilters(netlink, signal) },
+    {
+      what: 'limits of connections',
+      needs: 'northbound',
+      remove: (signal) => removeConnectionLimits(databases, signal),
+    },
     {
       what: 'northbound rows',
       needs: 'northbound',

@@ -22,6 +22,7 @@ export interface FilterKeeperOptions {
 
 /** What comes at once is repaired at once: `flush ruleset` is a line for each rule. */
 const GATHER_MS = 20;
+const RETRY_MS = 10_000;
 
 export class FilterKeeper implements Disposable {
   readonly #options: FilterKeeperOptions;
@@ -34,7 +35,7 @@ export class FilterKeeper implements Disposable {
 
   /** Pods that an earlier version has plugged have other filters, or none. */
   async keepAll(): Promise<void> {
-    await this.#keep([{ kind: 'all' }]).catch(this.#options.onError);
+    await this.#keep([{ kind: 'all' }]).catch((error: unknown) => this.#again(error));
   }
 
   /** @param line of `nft monitor` */
@@ -51,7 +52,14 @@ export class FilterKeeper implements Disposable {
 
   #repair(): void {
     this.#cancel = undefined;
-    this.#keep(this.#losses.splice(0)).catch(this.#options.onError);
+    this.#keep(this.#losses.splice(0)).catch((error: unknown) => this.#again(error));
+  }
+
+  /** Which were lost is not known any more. */
+  #again(error: unknown): void {
+    this.#options.onError(error);
+    this.#losses.push({ kind: 'all' });
+    this.#cancel ??= this.#options.clock.schedule(RETRY_MS, () => this.#repair());
   }
 
   async #keep(losses: readonly Loss[]): Promise<void> {

@@ -29,7 +29,7 @@ export const hearing = ({ network, role, subnets }: Attachment, entry: Receiver)
   const isLocked = role === 'infrastructure-locked';
   if (isLocked) return { isLocked, rules: [...fromInfrastructure, drop(LOCKED), IPV4, ...othersRules(entry)] };
   const open = [IPV4, ...fromInfrastructure, ...NO_ROUTER];
-  if (network.role !== 'default') return { isLocked, rules: [...open, accept()] };
+  if (network.role !== 'default') return { isLocked: undefined, rules: [...open, accept()] };
   return { isLocked, rules: [...open, accept(NOT_LOCKED), ...othersRules(entry)] };
 };
 

@@ -4,7 +4,7 @@
  * noted. A connection to the outside passes the gateway router, so its limit is also that of the network in the zone which
  * the gateway bridge shares among all.
  *
- * Every pod has a zone of its own. Their limits together are that of the network: a tenant gets no more by more pods.
+ * Every pod has a zone of its own. What they may have together does not grow with their number, until each has the least.
  */
 import type { NetworkFact } from '../model/facts.ts';
 import type { View } from '../model/view.ts';
@@ -20,8 +20,9 @@ export const portConnections = ({ role, name }: Pick<NetworkFact, 'role' | 'name
   const { connectionLimit } = view;
   if (connectionLimit === undefined) return NONE;
   // Pods of the default network belong to many tenants: none gets less because others have pods, too.
-  const shares = role === 'default' ? DEFAULT_SHARES : view.networkShares(name);
-  return limit(Math.max(LEAST_OF_PORT, Math.floor(connectionLimit / shares)));
+  if (role === 'default') return limit(connectionLimit);
+  const share = Math.floor((PODS_TOGETHER * connectionLimit) / view.networkShares(name));
+  return limit(Math.min(connectionLimit, Math.max(LEAST_OF_PORT, share)));
 };
 
 /** `options` of the node's own port, which what all pods send to the host passes. */
@@ -34,6 +35,7 @@ const limit = (connections: number | undefined): Limit =>
 const NONE: Limit = {};
 /** The most that there is: 0 is no limit to Linux' datapath, and no connection at all to OVS' userspace datapath. */
 const ANY_NUMBER = 0xffff_ffff;
-const DEFAULT_SHARES = 4;
+/** What the pods of a network may have together, in limits of the network: a quarter of the table by default. */
+const PODS_TOGETHER = 4;
 /** A pod has use of some, however many there are. */
-const LEAST_OF_PORT = 256;
+const LEAST_OF_PORT = 1024;

@@ -80,6 +80,8 @@ export class FactStore {
   }
 
   #dropIfUnused(cell: Pick<FactCell, 'kind' | 'id' | 'value' | 'readers'>): void {
-    if (cell.value === undefined && cell.readers.size === 0) this.#cells.get(cell.kind)?.delete(cell.id);
+    // A reader that reads again at once has another cell of this id by now.
+    if (cell.value === undefined && cell.readers.size === 0 && this.#cells.get(cell.kind)?.get(cell.id) === cell)
+      this.#cells.get(cell.kind)?.delete(cell.id);
   }
 }

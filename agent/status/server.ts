@@ -45,7 +45,10 @@ export const serveStatus = async (
   const server = createServer((request, response) => {
     const text = texts[request.url ?? ''];
     if (request.method === 'GET' && text !== undefined) {
-      void text().then((body) => response.writeHead(200, { 'content-type': 'text/plain' }).end(body));
+      answerText(text).then(
+        (body) => response.writeHead(200, { 'content-type': 'text/plain' }).end(body),
+        (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+      );
       return;
     }
     const report = reportAt(request.url ?? '');
@@ -70,6 +73,9 @@ export const serveStatus = async (
       }),
   };
 };
+
+/** What throws at once rejects, too. */
+const answerText = async (text: () => Promise<string>): Promise<string> => await text();
 
 const answer = async (report: Report, sources: ReportSources): Promise<{ status: number; body: string }> => {
   try {

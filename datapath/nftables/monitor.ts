@@ -7,6 +7,8 @@ export type Schedule = (ms: number, callback: () => void) => () => void;
 
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 15_000;
+/** As nft itself says it: what happened while it did not run is lost as well. */
+const EVENTS_LOST = '# ERROR: We lost some netlink events';
 
 export class Monitor {
   readonly #nft: NftProgram;
@@ -77,6 +79,7 @@ export class Monitor {
     this.#retryMs = Math.min(wait * 2, LAST_RETRY_MS);
     this.#cancelRetry = this.#schedule(wait, () => {
       this.#start();
+      this.#onLine(EVENTS_LOST);
       this.#tell('input');
     });
   }

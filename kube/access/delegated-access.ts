@@ -38,9 +38,11 @@ const LONGEST_TOKEN = 16_384;
 export const createDelegatedAccess = ({ client, clock }: DelegatedAccessOptions): AskAccess => {
   const answers = createRecentMap<{ readonly access: Access; readonly until: number }>(REMEMBERED);
   const asking = new Map<string, Promise<Access>>();
-  const rate = createTokenBuckets(RATE, 1);
+  const rate = createTokenBuckets(RATE, 2);
   const askServer = async (key: string, path: string, token: string): Promise<Access> => {
-    if (!rate.take('', clock.monotonic())) return 'unavailable';
+    // Who was allowed before does not wait behind those who try tokens.
+    const bucket = answers.get(key)?.access === 'allowed' ? 'known' : '';
+    if (!rate.take(bucket, clock.monotonic())) return 'unavailable';
     const access = await review(client, path, token).catch((): Access => 'unavailable');
     if (access !== 'unavailable') answers.set(key, { access, until: clock.monotonic() + KEPT_MS[access] });
     return access;

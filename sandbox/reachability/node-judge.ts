@@ -24,6 +24,7 @@ export const judgeNodeProbes = (
 const mayHear = ({ attachments }: ReachabilityPod, { source, network, scope }: NodeProbe): boolean => {
   const isOpen = (attachment: Attachment): boolean =>
     (attachment.role === 'primary' && attachment.network === 'default') ||
+    source.mayBeHeardBy?.(attachment) === true ||
     (source.mayReach(attachment) && (scope === 'global' || attachment.role === 'primary'));
   return attachments.some((attachment) => attachment.network === network && isOpen(attachment));
 };

@@ -10,6 +10,8 @@ export interface NodeSource {
   readonly name: string;
   /** Of another network than the default one, whose pods at their addresses everybody reaches. */
   readonly mayReach: (attachment: Attachment) => boolean;
+  /** What it may send to, whether or not there is an answer. Default: what it may reach. */
+  readonly mayBeHeardBy?: (attachment: Attachment) => boolean;
 }
 
 /** Of the node: by name of the network, the link that leads there, and the broadcast address of its subnet. */

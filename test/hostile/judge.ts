@@ -77,13 +77,20 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   return isOutgoing || one.isHimself ? undefined : `it came by ${device}, from somebody else`;
 };
 
-/** The host looks now and then whether a pod that the kubelet has asked is still there (RFC 4861 §7.3): the pod answers. */
+/**
+ * The host looks now and then whether a pod that the kubelet has asked is still there (RFC 4861 §7.3): the pod answers. Of routers
+ * the host takes no advice there, and gives none: `accept_ra` is 0.
+ */
 const isKubeletsNeighbour = (
   { cell: { protocol }, attacker, isHimself }: HostileCase,
   tenant: string,
   isOutgoing: boolean,
 ) =>
-  isLocked(attacker.name) && tenant === DEFAULT_TENANT && protocol.tellsNeighbours === true && isHimself && !isOutgoing;
+  isLocked(attacker.name) &&
+  tenant === DEFAULT_TENANT &&
+  (protocol.tellsNeighbours === true || /^router /.test(protocol.name)) &&
+  isHimself &&
+  !isOutgoing;
 
 const fromHost = (world: World, outer: Layer | undefined): string | undefined => {
   const src = outer?.ip?.src;

@@ -33,6 +33,9 @@ const inPod =
   (argv, options) =>
     sandbox.exec(key, argv, options);
 
+const isOfBlue: Process['mayReach'] = ({ network, role }) => network === 'blue_net' && role === 'primary';
+
+/** @param hasVrfs management ports lead into networks: else what a pod of the host sends there gets no answer */
 const processes = (hasVrfs: boolean): readonly Process[] => [
   { name: 'a process of root', mayReach: isDefault, runAs: onNode() },
   {
@@ -44,7 +47,8 @@ const processes = (hasVrfs: boolean): readonly Process[] => [
   { name: 'a host-network pod of no tenant', mayReach: isDefault, runAs: inPod('plain/host') },
   {
     name: 'a host-network pod of a tenant',
-    mayReach: (to) => isDefault(to) || (hasVrfs && to.network === 'blue_net' && to.role === 'primary'),
+    mayReach: (to) => isDefault(to) || (hasVrfs && isOfBlue(to)),
+    mayBeHeardBy: isOfBlue,
     runAs: inPod('blue/host'),
   },
   {

@@ -8,7 +8,7 @@ import { NODE } from './cast.ts';
 import type { Cell } from './cells.ts';
 import { protocolControls } from './controls.ts';
 import { isHonest } from './dimensions/claims.ts';
-import { findAttacker, isLocked, SOURCES, type SourceName } from './dimensions/sources.ts';
+import { findAttacker, isLocked, meansOf, SOURCES, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
 import { planOf } from './plan.ts';
 import { withProvenKeys } from './proven-keys.ts';
@@ -18,13 +18,26 @@ import { DEFAULT_TENANT, footholdOf, type World } from './world.ts';
 /** At 10,000 frames in 20 s, and a guest is six times slower. */
 const TIMEOUT_MS = 1_800_000;
 
+/** @returns what gives the world, once tests run */
 export interface HostileOptions {
   /** Management ports lead into networks. */
   readonly hasVrfs?: boolean;
+  /** What is known to get through, and is not tried: docs/security.md says so. */
+  readonly isOpen?: (cell: Cell) => boolean;
 }
 
-/** @returns what gives the world, once tests run */
-export const hostileSuite = (cluster: () => Sandbox, options: HostileOptions = {}): (() => World) => {
+/**
+ * On the kernel's datapath: a tunnel's outer packet has the socket of what is inside, so those of processes look alike (ADR 60). And what
+ * the default network's router does not translate there, as it is an error about nothing.
+ */
+export const OPEN_ON_KERNELS = ({ source, entry, protocol, hop }: Cell): boolean =>
+  (meansOf(source) === 'datagrams' && entry.isTunnelEndpoint === true) ||
+  (source === 'pod of the default network' && protocol.name === 'icmp error' && hop === 'group');
+
+export const hostileSuite = (
+  cluster: () => Sandbox,
+  { hasVrfs = false, isOpen = () => false }: HostileOptions = {},
+): (() => World) => {
   const plan = planOf(process.env);
   let world: World | undefined;
   let cells: readonly Cell[] = [];
@@ -34,7 +47,7 @@ export const hostileSuite = (cluster: () => Sandbox, options: HostileOptions = {
   };
 
   beforeAll(async () => {
-    cells = plan.cells();
+    cells = plan.cells().filter((cell) => !isOpen(cell));
     world = await withProvenKeys(cluster(), await setUp(cluster()));
   });
 
@@ -73,10 +86,10 @@ export const hostileSuite = (cluster: () => Sandbox, options: HostileOptions = {
     const { violations, unproved, sent } = await attacked;
     expect(unproved).toEqual([]);
     expect(violations.length, describeViolations(violations)).toBe(0);
-    expect(sent).toBeGreaterThan(50);
+    expect(sent).toBeGreaterThan(40);
   });
 
-  describe('sockets of the node', () => nodeOracle(cluster, options));
+  describe('sockets of the node', () => nodeOracle(cluster, { hasVrfs }));
   return known;
 };
 

@@ -25,7 +25,7 @@ export const forwardingItems = (families: readonly BridgeFamily[], isShared: boo
     throughDefaultPort(),
     ...toTunnels(),
     // Its hop limit says that it has come from this link (RFC 4861 §7.1): nobody believes it elsewhere.
-    'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } drop',
+    'icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
     'ct state established,related accept',
     'ct status dnat accept',
     ...(isShared ? [`iifname "${managementLinkName(DEFAULT_NETWORK_ID)}" drop`] : []),

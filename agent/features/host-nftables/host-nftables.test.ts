@@ -81,7 +81,7 @@ it.each(['shared', 'local'] as const)(
       'oifgroup { 7693422, 7693423 } drop',
       'oifname "ovn-k8s-mp0" jump udn-default-port',
       ...TO_TUNNELS,
-      'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } drop',
+      'icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
       'ct state established,related accept',
       'ct status dnat accept',
       ...(mode === 'shared' ? ['iifname "ovn-k8s-mp0" drop'] : []),
@@ -110,6 +110,7 @@ it('the addresses of other nodes are known, and the node’s own are not', () =>
 
 it('what comes in by a management port has an address that the network has there', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-management-in')).toEqual([
+    'iifgroup { 7693422, 7693423 } drop',
     'iifname != "ovn-k8s-mp*" return',
     ...TO_TUNNELS,
     'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',

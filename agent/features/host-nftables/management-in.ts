@@ -10,6 +10,7 @@
 import type { ClusterConfig } from '../../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../../api/masquerade.ts';
 import { networkFamilies } from '../../../api/network.ts';
+import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
@@ -20,6 +21,12 @@ import { setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, set } from './text.ts';
 import { toTunnels } from './tunnels.ts';
 
+/**
+ * Where Open vSwitch reads links by packet sockets (userspace datapath), the kernel sees what pods send as well: as if it had come to the
+ * host by an interface of its own. Nothing of pods comes to the host but through the switch.
+ */
+const fromPodLinks = (): string => `iifgroup { ${POD_LINK_GROUP}, ${DYING_LINK_GROUP} } drop`;
+
 const DEFAULT_LINK = managementLinkName(DEFAULT_NETWORK_ID);
 
 /** @param podSubnets of the default network, on all nodes: its pods come as themselves, but not those that have another network */
@@ -28,6 +35,7 @@ export const managementInItems = (podSubnets: readonly Cidr[]): NftItem[] => [
     set({ name: setName('managementSources', family), type: `ifname . ${addressType(family)}` }),
   ),
   chain('managementIn', [
+    fromPodLinks(),
     'iifname != "ovn-k8s-mp*" return',
     ...toTunnels(),
     'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',

@@ -182,8 +182,8 @@ export class FakeNetns implements Netns {
     // nf_tables does not say ENODEV.
     if (!this.#links.has(link)) throw kernelError(`add frame filter of ${link}`, ENOENT);
     this.#filters.set(link, filter);
-    if (receiver.isLocked) this.#lockedMacs.add(receiver.mac);
-    else this.#lockedMacs.delete(receiver.mac);
+    if (receiver.isLocked === true) this.#lockedMacs.add(receiver.mac);
+    else if (receiver.isLocked === false) this.#lockedMacs.delete(receiver.mac);
   }
 
   #addVeth({ peer, ...end }: NewVeth): void {

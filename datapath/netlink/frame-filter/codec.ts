@@ -161,6 +161,7 @@ const chainAttributes = (link: string, rules: readonly FrameRule[]): Buffer[] =>
 
 /** To delete what is not there would undo all of the batch, so it is added first. */
 const membership = ({ receiver: { mac, isLocked } }: FrameFilter, message: Message): NamedRequest[] => {
+  if (isLocked === undefined) return [];
   const element = [
     textAttribute(NFTA_SET_ELEM_LIST.TABLE, FILTER_TABLE),
     textAttribute(NFTA_SET_ELEM_LIST.SET, LOCKED_SET),

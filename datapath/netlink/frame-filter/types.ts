@@ -40,8 +40,11 @@ export interface FrameFilter {
   readonly link: string;
   /** The first that a frame passes decides; what passes none is dropped. */
   readonly rules: readonly FrameRule[];
-  /** Who is behind the link. The filter that was put last for a MAC decides whether it is locked. */
-  readonly receiver: { readonly mac: Mac; readonly isLocked: boolean };
+  /**
+   * Who is behind the link. The filter that was put last for a MAC decides whether it is locked; undefined: it is on another
+   * network, where MACs are others.
+   */
+  readonly receiver: { readonly mac: Mac; readonly isLocked: boolean | undefined };
 }
 
 /** Filters as the kernel has them. */
@@ -60,4 +63,6 @@ export const filterDigest = (rules: readonly FrameRule[]): string =>
 export const isFilterCurrent = (
   { link, rules, receiver }: FrameFilter,
   { digests, lockedMacs }: ObservedFilters,
-): boolean => digests.get(link) === filterDigest(rules) && lockedMacs.has(receiver.mac) === receiver.isLocked;
+): boolean =>
+  digests.get(link) === filterDigest(rules) &&
+  (receiver.isLocked === undefined || lockedMacs.has(receiver.mac) === receiver.isLocked);

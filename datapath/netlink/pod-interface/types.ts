@@ -37,7 +37,7 @@ export interface PodInterface {
 export interface Hearing {
   readonly rules: readonly FrameRule[];
   /** Its own frames are those of a locked pod to the filters of others. */
-  readonly isLocked: boolean;
+  readonly isLocked: boolean | undefined;
 }
 
 export interface PodRoute {

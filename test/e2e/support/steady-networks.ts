@@ -73,7 +73,12 @@ export const readStays = async (sandbox: Sandbox, node: string, tenants: readonl
     const table = Number(/ table (\d+)/.exec(line)?.[1] ?? 0);
     return table >= FIRST_TABLE && !tables.has(table);
   };
-  return { isConcernedBy: (line) => !line.startsWith('flows: ') && !isOfAnother(line) && pattern.test(line) };
+  // A filter of a pod's link has numbers of headers in it, which are no marks; that of a pod that stays has its addresses.
+  const withoutHeaders = (line: string): string =>
+    line.replaceAll(/@ll,\d+,\d+ (?:& 0x[0-9a-f]+ == )?0x[0-9a-f-x]+/g, '');
+  return {
+    isConcernedBy: (line) => !line.startsWith('flows: ') && !isOfAnother(line) && pattern.test(withoutHeaders(line)),
+  };
 };
 
 const masqueradeSchema = z.object({ gateway: z.array(z.string()), management: z.array(z.string()) });
