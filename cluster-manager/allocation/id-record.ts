@@ -103,12 +103,13 @@ export class IdRecord {
   }
 
   /**
-   * From now on nothing is assigned that is not written down. To be called before anything is recovered.
+   * From now on nothing is assigned that is not written down. To be called before anything is recovered, and when there is a
+   * place for it again.
    * @param pool what was written down last; undefined: nothing
    */
   follow(pool: NetworkIdPool['status'] | undefined): void {
     this.#isKept = true;
-    this.#isChanged = pool === undefined;
+    this.#isChanged = pool === undefined || this.#taken.size > 0;
     this.adopt(pool);
   }
 

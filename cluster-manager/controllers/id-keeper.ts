@@ -10,7 +10,16 @@ import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectInput } from '../../kube/types.ts';
 import type { IdRecord, RecordPlan } from '../allocation/id-record.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
-import { type FoundPool, findPool, heldByNode, holdersIn, readReports } from './id-pool.ts';
+import {
+  adoptPool,
+  type FoundPool,
+  findOrMakePool,
+  findPool,
+  heldByNode,
+  holdersIn,
+  listedIn,
+  readReports,
+} from './id-pool.ts';
 
 export interface IdKeeperOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list'>;
@@ -152,7 +161,8 @@ export class IdKeeper {
     const plan = this.#record.plan(more, timeOf(clock.wall()));
     try {
       await this.#send(plan);
-      this.#record.commit(plan);
+      // It is not, where there turned out to be no place for it.
+      if (this.#record.isKept) this.#record.commit(plan);
       if (demand > 0) this.#ahead = Math.min(this.#ahead * 2, LAST_AHEAD);
       this.#retryMs = FIRST_RETRY_MS;
       this.#wake();
@@ -188,6 +198,7 @@ export class IdKeeper {
       else if (isNotFound(error)) {
         this.#record.drop();
         observe({ kind: 'absent' });
+        this.#later('lookup', LAST_RETRY_MS, () => void this.#lookUp());
         this.#wake();
         return;
       }
@@ -201,6 +212,25 @@ export class IdKeeper {
     this.#resourceVersion = found.resourceVersion;
     if (found.error !== undefined) this.#record.suspectAll(0);
     else this.#record.adopt(found.status);
+  }
+
+  /** Where there was no such kind, there may be one by now, or a server that knows it. */
+  async #lookUp(): Promise<void> {
+    const { client, reports, observe } = this.#options;
+    try {
+      const found = await findOrMakePool(client, this.#signal);
+      this.#resourceVersion = found.resourceVersion;
+      const lost = adoptPool(this.#record, found, [...reports()]);
+      // What was given meanwhile is not written down, and may be on nodes.
+      for (const report of reports()) this.#record.suspect(listedIn(report));
+      if (lost !== undefined) observe({ kind: 'lost', error: lost });
+      this.look();
+      this.reported();
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      if (!isNotFound(error)) observe({ kind: 'failed', error });
+      this.#later('lookup', LAST_RETRY_MS, () => void this.#lookUp());
+    }
   }
 
   #wake(): void {

@@ -6,6 +6,7 @@ import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import { hasId, idsIn } from '../../net/id-ranges.ts';
 import type { HoldersOf, IdRecord } from '../allocation/id-record.ts';
+import { MOST_NETWORKS } from '../allocation/network-room.ts';
 import { type ReportFacts, reportFacts } from '../facts/report-facts.ts';
 
 /** What was found when the program started; it is to be given to `adoptPool` before anything is recovered. */
@@ -23,6 +24,21 @@ export const findPool = async (client: Pick<KubeClient, 'get'>, signal: AbortSig
     throw error;
   });
   return object === undefined ? { status: undefined, resourceVersion: undefined } : readPool(object);
+};
+
+/**
+ * The same, where there may be no such kind. One that is new says that all ids are given, until it is known which are.
+ * @throws KubeError not found: there is none
+ */
+export const findOrMakePool = async (
+  client: Pick<KubeClient, 'get' | 'create'>,
+  signal: AbortSignal,
+): Promise<FoundPool> => {
+  const found = await findPool(client, signal);
+  if (found.resourceVersion !== undefined) return found;
+  const body = { metadata: { name: NETWORK_ID_POOL }, status: { given: `1-${MOST_NETWORKS}`, retirement: 0 } };
+  const { metadata } = await client.create(NETWORK_ID_POOLS, body, {}, signal);
+  return { status: undefined, resourceVersion: metadata.resourceVersion };
 };
 
 interface Asking {
@@ -68,7 +84,8 @@ export const adoptPool = (record: IdRecord, found: FoundPool, reports: readonly 
   return isLost ? (found.error ?? new Error('there is none, and nodes have reported what they saw of it')) : undefined;
 };
 
-const listedIn = ({ ready, pending, failed, leaving }: ReportFacts): number[] =>
+/** What a node says that it has. */
+export const listedIn = ({ ready, pending, failed, leaving }: ReportFacts): number[] =>
   [ready, pending, failed, leaving].flatMap((ids) => [...idsIn(ids)]);
 
 /** Not from a mirror. One that can't be read has everything. @throws KubeError */

@@ -2,6 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { NETWORK_ID_POOLS } from '../../api/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
+import { hasId, parseRanges } from '../../net/id-ranges.ts';
 import { createTestCluster } from '../testing/harness.ts';
 import { keepIds, refusal, reportOf } from '../testing/id-keeping.ts';
 import { layer2Udn, tenant } from '../testing/objects.ts';
@@ -66,6 +67,55 @@ it('what waits because nothing can be written says so, until it can', async () =
   server.error = undefined;
   await clock.advance(15_000);
   expect([idOf('red'), registry.ids.failure]).toEqual([1, undefined]);
+});
+
+it('a server that knows no record for a moment is asked again, and what there is is followed', async () => {
+  const { server, clock, registry, add, idOf, observed, written } = keepIds();
+  add('red');
+  await clock.advance(1_000);
+  server.pool = undefined;
+  server.error = refusal(404);
+  registry.remove('red/n');
+  add('green');
+  await clock.advance(20_000);
+  expect(observed.at(-1)).toEqual({ kind: 'absent' });
+  expect([registry.ids.isKept, idOf('green')]).toEqual([false, 2]);
+  server.error = undefined;
+  // What a node had before, and what nobody has written down.
+  server.reports = [reportOf('n1', 0, { ready: '1', leaving: '7' })];
+  await clock.advance(20_000);
+  expect(registry.ids.isKept).toBe(true);
+  expect(written()).toMatchObject({ retired: [{ id: 1 }, { id: 7 }] });
+  expect([1, 2, 7].filter((id) => !hasId(parseRanges(written()?.given ?? '', 4095), id))).toEqual([]);
+  add('blue');
+  await clock.advance(1_000);
+  expect([1, 2, 7, undefined]).not.toContain(idOf('blue'));
+  const given = parseRanges(written()?.given ?? '', 4095);
+  expect(hasId(given, idOf('blue') ?? 0)).toBe(true);
+});
+
+it('a record that is there again says what is given, whatever was given meanwhile', async () => {
+  const { server, clock, registry, add, idOf, written } = keepIds();
+  add('red');
+  await clock.advance(1_000);
+  const { pool } = server;
+  server.pool = undefined;
+  server.error = refusal(404);
+  registry.remove('red/n');
+  add('green');
+  await clock.advance(20_000);
+  expect(registry.ids.isKept).toBe(false);
+  [server.pool, server.error] = [pool, undefined];
+  await clock.advance(20_000);
+  expect(registry.ids.isKept).toBe(true);
+  // No node is there to have what was red's.
+  await clock.advance(20_000);
+  expect(written()?.retired).toBeUndefined();
+  add('blue');
+  await clock.advance(2_000);
+  expect(new Set([idOf('green'), idOf('blue')]).size).toBe(2);
+  expect(idOf('green')).toBe(2);
+  expect(hasId(parseRanges(written()?.given ?? '', 4095), 2)).toBe(true);
 });
 
 it('networks are made and say what they wait for while the record cannot be written', async () => {

@@ -42,11 +42,7 @@ const clientOf = (server: Server): Pick<KubeClient, 'get' | 'create' | 'update' 
       server.pool === undefined ? Promise.reject(server.error ?? refusal(404)) : Promise.resolve(server.pool),
     create: (_, body) => write(body),
     update: (_, body) => write(body),
-    list: ({ plural }) => {
-      if (plural !== 'networkidpools') return Promise.resolve({ items: server.reports, resourceVersion: '1' });
-      if (server.error !== undefined) return Promise.reject(server.error);
-      return Promise.resolve({ items: server.pool === undefined ? [] : [server.pool], resourceVersion: '1' });
-    },
+    list: () => Promise.resolve({ items: server.reports, resourceVersion: '1' }),
   };
 };
 
