@@ -26,13 +26,15 @@ export interface HostileOptions {
   readonly isOpen?: (cell: Cell) => boolean;
 }
 
-/**
- * On the kernel's datapath: a tunnel's outer packet has the socket of what is inside, so those of processes look alike (ADR 60). And what
- * the default network's router does not translate there, as it is an error about nothing.
- */
-export const OPEN_ON_KERNELS = ({ source, entry, protocol, hop }: Cell): boolean =>
-  (meansOf(source) === 'datagrams' && entry.isTunnelEndpoint === true) ||
-  (source === 'pod of the default network' && protocol.name === 'icmp error' && hop === 'group');
+/** In shared gateway mode the default network's router sends on by a group's MAC what conntrack takes for nothing, with the pod's address. */
+export const openInSharedMode = ({ source, protocol, hop }: Cell): boolean =>
+  source === 'pod of the default network' &&
+  hop === 'group' &&
+  ['icmp error', 'first fragment'].includes(protocol.name);
+
+/** On the kernel's datapath a tunnel's outer packet has the socket of what is inside, so those of processes look alike (ADR 60). */
+export const openOnKernels = (cell: Cell): boolean =>
+  openInSharedMode(cell) || (meansOf(cell.source) === 'datagrams' && cell.entry.isTunnelEndpoint === true);
 
 export const hostileSuite = (
   cluster: () => Sandbox,
