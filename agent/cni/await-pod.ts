@@ -50,6 +50,8 @@ export const awaitAddressedPod = async (
         (found) => {
           const known = isThisPod(found);
           if (known === undefined) throw unknownPod(pod, found);
+          // Nothing that is waited for gives it one: somebody has to change the pod, or what it is in the way of.
+          if (known.pod.barred !== undefined) throw notAddressed(key, known);
           return isAddressed(known) ? known : undefined;
         },
         limited,

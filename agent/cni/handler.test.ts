@@ -68,6 +68,17 @@ describe('ADD', () => {
     expect(it.clock.pending).toBe(0);
   });
 
+  it('waits for nothing when no address that comes would give the pod a port', async () => {
+    const it = setUp();
+    it.cluster.pod('ns/a', { node: 'node1', networks: {}, barred: 'its port name is taken' });
+    it.flush();
+    await expect(it.call('ADD')).rejects.toMatchObject({
+      reason: 'networkNotReady',
+      message: 'pod ns/a has no addresses: its port name is taken',
+    });
+    expect(it.clock.pending).toBe(0);
+  });
+
   it('names CNI_NETNS when there is no such namespace', async () => {
     const it = withPod();
     await expect(it.call('ADD', { netns: '/run/netns/gone' })).rejects.toMatchObject({

@@ -61,6 +61,7 @@ export interface PodInput {
   readonly hostNetwork?: boolean;
   readonly openPorts?: readonly OpenPort[];
   readonly unreadableOpenPorts?: string;
+  readonly barred?: string;
 }
 
 export interface ServiceInput {
@@ -218,10 +219,19 @@ export class TestCluster {
         ];
       }),
     );
-    const { node, uid = `uid-${name}`, finished = false, hostNetwork = false, openPorts, unreadableOpenPorts } = input;
+    const {
+      node,
+      uid = `uid-${name}`,
+      finished = false,
+      hostNetwork = false,
+      openPorts,
+      unreadableOpenPorts,
+      barred,
+    } = input;
     this.facts.set('pod', key, {
       ...{ namespace, name, uid, runtimeUid: uid, node, hostNetwork, finished, networks },
       ...(openPorts !== undefined && { openPorts }),
+      ...(barred !== undefined && { barred }),
       ...(unreadableOpenPorts !== undefined && { unreadableOpenPorts }),
     });
     return this;

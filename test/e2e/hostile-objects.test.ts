@@ -31,6 +31,8 @@ beforeAll(async () => {
     ...HONEST.map((key) => pod(key.split('/')[0] ?? '', key.split('/')[1] ?? '', nodeOf(key))),
   ]);
   for (const key of HONEST) honest.set(key, await readPod(cluster(), key));
+  // Who leaves first asks for the neighbour first.
+  await eventually(async () => expect(await reachOutside()).toEqual(EVERYBODY));
 });
 
 const reachOutside = async (): Promise<readonly string[]> => {

@@ -100,12 +100,16 @@ describe('a claim on a real API server', () => {
       layer2Udn(`${NS}/net`, ['10.20.0.0/28'], { ipam: { lifecycle: 'Persistent' } }),
     );
     await client.create(IPAM_CLAIMS, ipamClaim(`${NS}/vm`, `${NS}_net`));
-    // What is written of it, as every watcher sees it.
-    const seen: string[] = [];
     await createPod('first', naming('vm'));
     await gets('first', '10.20.0.3/28');
-    seen.push(...claims().filter((plural) => ['ipamclaims', 'pods'].includes(plural)));
-    expect(seen.indexOf('pods')).toBeGreaterThan(seen.indexOf('ipamclaims'));
+    // The server has it before the writer has its answer.
+    const written = await eventually(async () => {
+      const plurals = claims().filter((plural) => ['ipamclaims', 'pods'].includes(plural));
+      expect(plurals).toContain('pods');
+      return plurals;
+    });
+    expect(written.indexOf('pods')).toBeGreaterThan(written.indexOf('ipamclaims'));
+    expect(written).toContain('ipamclaims');
     expect(await statusOf('vm')).toMatchObject({
       ips: ['10.20.0.3/28'],
       ownerPod: { name: 'first' },
