@@ -13,7 +13,7 @@ import {
   interfaceAddress,
   prefixLength,
 } from '../net/cidr.ts';
-import { FAMILIES, type Family, type Ip, ipFamily } from '../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../net/ip.ts';
 import { type Mac, macFromIp } from '../net/mac.ts';
 import { type ClusterConfig, DEFAULT_HOST_PREFIX } from './cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from './names.ts';
@@ -122,6 +122,9 @@ export const gatewayMac = (network: OwnAddresses, subnets: readonly Cidr[]): Mac
   const first = [...subnets].sort((a, b) => cidrFamily(a) - cidrFamily(b))[0];
   return first === undefined ? undefined : macFromIp(gatewayIp(network, first));
 };
+
+/** The default network's switches have it beside their ports', to answer for other nodes: ovn-nb(5), `arp_proxy`. */
+export const ARP_PROXY_MAC = macFromIp(parseIp('169.254.1.1'));
 
 /** The addresses of `gatewayIp` with the subnet's prefix length, as router ports have them. */
 export const gatewayAddress = (network: OwnAddresses, subnet: Cidr): InterfaceAddress =>

@@ -15,7 +15,15 @@ import {
 import type { Ip } from '../net/ip.ts';
 import { linkLocalFromMac } from '../net/mac.ts';
 import type { PodNetworkEntry, PodNetworkRole } from './annotations/pod-networks.ts';
-import { gatewayIp, gatewayMac, hasPortKeys, managementIp, managementMac, type Network } from './network.ts';
+import {
+  ARP_PROXY_MAC,
+  gatewayIp,
+  gatewayMac,
+  hasPortKeys,
+  managementIp,
+  managementMac,
+  type Network,
+} from './network.ts';
 
 /** Keys below are those of routers' ports on the network's switch. */
 export const FIRST_POD_KEY = 10;
@@ -66,6 +74,7 @@ const ownerOf = (network: Network, subnet: Cidr, ip: Ip): string | undefined => 
 };
 
 const mac: Rule = ({ mac: own }, { network, subnets }) => {
+  if (own === ARP_PROXY_MAC) return `mac_address: ${own} is that of the switch, which answers for other nodes`;
   if (own === gatewayMac(network, subnets)) return `mac_address: ${own} is the gateway's`;
   return own === managementMac(network, subnets) ? `mac_address: ${own} is the management port's` : undefined;
 };

@@ -14,6 +14,7 @@ const setUp = (own?: string) => {
     name: string,
     second: number,
     annotations?: Partial<Record<keyof typeof NODE_ANNOTATIONS, string>>,
+    internalIps: readonly string[] = [],
   ): void => {
     if (annotations === undefined) mirror.delete(name);
     else {
@@ -27,7 +28,8 @@ const setUp = (own?: string) => {
         creationTimestamp: `2026-01-01T00:00:0${second}Z`,
         annotations: Object.fromEntries(named),
       };
-      mirror.set(name, projectNode({ metadata } as unknown as KubeObject));
+      const status = { addresses: internalIps.map((address) => ({ type: 'InternalIP', address })) };
+      mirror.set(name, projectNode({ metadata, status } as unknown as KubeObject));
     }
     index.change(name, mirror.get(name));
   };
@@ -94,6 +96,28 @@ it('of two with one address on the underlay the older has it, and nobody sends a
     "its gateway's address 172.18.0.2 is that of node a; the node has no gateway for others",
   ]);
   it.put('a', 1);
+  expect([it.facts.get('node', 'b')?.encapIps, it.index.problems]).toEqual([['172.18.0.2'], []]);
+});
+
+it('an address on the underlay is the node’s whose status has it, though an older one says it is its own', () => {
+  const it = setUp();
+  const same = { encapIps: '["172.18.0.2"]', gatewayConfig: GATEWAY('172.18.0.2/16') };
+  it.put('a', 1, same, ['172.18.0.1']);
+  expect(it.facts.get('node', 'a')?.encapIps).toEqual(['172.18.0.2']);
+  it.put('b', 2, {}, ['172.18.0.2']);
+  expect(it.facts.get('node', 'a')?.encapIps).toEqual([]);
+  it.put('b', 2, same, ['172.18.0.2']);
+  expect([it.facts.get('node', 'b')?.encapIps, it.facts.get('gateway', 'a')]).toEqual([['172.18.0.2'], undefined]);
+  expect(it.index.problems.map(({ object, message }) => [object, message])).toEqual([
+    ['Node/a', "its tunnels' address 172.18.0.2 is that of node b; no tunnel leads to the node"],
+    ['Node/a', "its gateway's address 172.18.0.2 is that of node b; the node has no gateway for others"],
+  ]);
+});
+
+it('what a Node’s status says refuses nobody who has the address there, too, and claims nothing else', () => {
+  const it = setUp();
+  it.put('a', 1, { encapIps: '["172.18.0.1"]' }, ['172.18.0.1', '172.18.0.9']);
+  it.put('b', 2, { encapIps: '["172.18.0.2"]' }, ['172.18.0.2', '172.18.0.9']);
   expect([it.facts.get('node', 'b')?.encapIps, it.index.problems]).toEqual([['172.18.0.2'], []]);
 });
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { NODE_ANNOTATIONS, refusalOfNodeName } from '../../api/names.ts';
 import { addressOf, type Cidr, cidrContainsIp, type InterfaceAddress } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { nodeSubnetsId } from '../model/facts.ts';
 import { NodeAddresses } from './node-addresses.ts';
@@ -49,13 +50,16 @@ export class NodeIndex {
   }
 
   #claim(name: string, node: NodeProjection | undefined): ReadonlySet<string> {
-    const claim = (things: readonly string[]) => node && { name, createdAt: node.createdAt, things };
-    const tunnels = node?.fact.encapIps.map((ip) => `its tunnels' address ${ip}`) ?? [];
-    const gateways = node?.gateway?.addresses.map((address) => `its gateway's address ${addressOf(address)}`) ?? [];
+    const claim = (things: readonly string[], proven: readonly string[] = []) =>
+      node && { name, createdAt: node.createdAt, things, proven };
+    const claimed = (what: string, ips: readonly Ip[]) => {
+      const things = (all: readonly Ip[]): string[] => all.map((ip) => `its ${what} address ${ip}`);
+      return claim(things(ips), things(node?.internalIps ?? []));
+    };
     return this.#identities
       .set(name, claim(node === undefined ? [] : identityOf(node.fact)))
-      .union(this.#tunnels.set(name, claim(tunnels)))
-      .union(this.#gateways.set(name, claim(gateways)));
+      .union(this.#tunnels.set(name, claimed("tunnels'", node?.fact.encapIps ?? [])))
+      .union(this.#gateways.set(name, claimed("gateway's", node?.gateway?.addresses.map(addressOf) ?? [])));
   }
 
   #publish(name: string, projection: NodeProjection | undefined): void {

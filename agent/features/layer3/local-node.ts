@@ -1,6 +1,6 @@
 /** This node's part of a layer-3 network: its switch, the gateway of its pods, and the way to the transit switch. */
 
-import { gatewayAddress, gatewayMac } from '../../../api/network.ts';
+import { ARP_PROXY_MAC, gatewayAddress, gatewayMac } from '../../../api/network.ts';
 import { addressOf, type Cidr } from '../../../net/cidr.ts';
 import { macFromIp } from '../../../net/mac.ts';
 import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
@@ -105,7 +105,7 @@ const gatewayPort = (network: NetworkFact, node: NodeFact, subnets: readonly Cid
 const arpProxy = ({ role, subnets }: NetworkFact): Record<string, string> =>
   role === 'default' ? { arp_proxy: [...ARP_PROXY, ...subnets.map(({ cidr }) => cidr)].join(' ') } : {};
 
-const ARP_PROXY = ['0a:58:a9:fe:01:01', '169.254.1.1', 'fe80::1'];
+const ARP_PROXY = [ARP_PROXY_MAC, '169.254.1.1', 'fe80::1'];
 
 /** Nothing until the cluster manager has given the node its id and its transit addresses. */
 const transitLink = (network: NetworkFact, node: NodeFact): Northbound => {
