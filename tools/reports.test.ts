@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { countsOfCheck, countsOfLane, failuresOfLane, formatCounts, retriedOfLane, sumOf } from './reports.ts';
+import {
+  countsOfCheck,
+  countsOfLane,
+  failuresOfLane,
+  formatCounts,
+  longestOfLane,
+  retriedOfLane,
+  sumOf,
+} from './reports.ts';
 
 const lane = (success: boolean, passed: number, failed: number, skipped = 0): string =>
   JSON.stringify({
@@ -86,4 +94,14 @@ it('a long reason keeps its beginning and its end', () => {
   const [line = ''] = failuresOfLane(JSON.stringify({ ...JSON.parse(lane(false, 0, 1)), testResults: results }));
   expect(line).toMatch(/^a\.test\.ts: installs: Error: helm failed: warning .* … .* no such chart$/);
   expect(line.length).toBeLessThan(700);
+});
+
+it('the longest files are named', () => {
+  const file = (name: string, seconds: number) => ({
+    ...{ name: `/x/${name}.test.ts`, status: 'passed', startTime: 5_000, endTime: 5_000 + seconds * 1000 },
+    assertionResults: [],
+  });
+  const report = { ...JSON.parse(lane(true, 1, 0)), testResults: [file('a', 1), file('b', 90.4), file('c', 7)] };
+  expect(longestOfLane(JSON.stringify(report), 2)).toEqual(['b 90 s', 'c 7 s']);
+  expect(longestOfLane(undefined, 2)).toEqual([]);
 });

@@ -4,12 +4,12 @@ import { z } from 'zod';
 
 export const REPORT_FOLDER = 'build/reports';
 
-/** The test lanes of docs/testing.md, in the order in which they run. */
+/** The test lanes of docs/testing.md. */
 export const LANES = ['unit', 'integration', 'e2e', 'e2e-on-demand', 'e2e-guest'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** Runs beside the others: it has a kernel of its own, and is as long as all of them. */
-export const BESIDE: Lane = 'e2e-guest';
+/** In the order in which they run, beside the others: scenarios on this kernel are as long as all of these. */
+export const BESIDE: readonly Lane[] = ['e2e-guest', 'integration', 'e2e-on-demand'];
 
 export interface Counts {
   readonly passed: number;
@@ -47,6 +47,19 @@ export const retriedOfLane = (report: string | undefined): string[] => {
       .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
       .map(({ fullName, failureMessages }) => `${basename(name)}: ${fullName}: ${reasons(failureMessages)}`),
   );
+};
+
+/** The files that took longest, in whole seconds. */
+export const longestOfLane = (report: string | undefined, count: number): string[] => {
+  const { data } = laneSchema.safeParse(parse(report));
+  return (data?.testResults ?? [])
+    .map(({ name, startTime, endTime }) => ({
+      file: basename(name, '.test.ts'),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, count)
+    .map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`);
 };
 
 /** Of each try, when they differ. */
@@ -106,6 +119,8 @@ const laneSchema = z.object({
         name: z.string(),
         status: z.string(),
         message: z.string().optional(),
+        startTime: z.number().default(0),
+        endTime: z.number().default(0),
         assertionResults: z.array(
           z.object({ status: z.string(), fullName: z.string(), failureMessages: z.array(z.string()).default([]) }),
         ),

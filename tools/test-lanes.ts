@@ -1,6 +1,6 @@
 /**
- * `make test`: the test lanes of docs/testing.md, one after the other, as they share the machine, and that of the guest beside
- * them. Every lane runs, also after one that failed. Names of lanes as arguments run only those.
+ * `make test`: the test lanes of docs/testing.md in two rows, as they share the machine. Every lane runs, also after one that
+ * failed. Names of lanes as arguments run only those.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,16 @@ import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
-import { BESIDE, countsOfLane, formatCounts, LANES, type Lane, REPORT_FOLDER, reportFile } from './reports.ts';
+import {
+  BESIDE,
+  countsOfLane,
+  formatCounts,
+  LANES,
+  type Lane,
+  longestOfLane,
+  REPORT_FOLDER,
+  reportFile,
+} from './reports.ts';
 
 interface Outcome {
   readonly lane: Lane;
@@ -30,19 +39,26 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);
   if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
-  if (lanes.includes('e2e') || lanes.includes(BESIDE)) {
+  if (lanes.includes('e2e') || lanes.includes('e2e-guest')) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
-    await ensureGuestImages(findArtifacts(), progress);
+    // Who asks for a guest is told again.
+    await ensureGuestImages(findArtifacts(), progress).catch((error: unknown) => console.error('no guest:', error));
   }
-  const beside = lanes.includes(BESIDE) ? run(BESIDE) : undefined;
-  const outcomes: Outcome[] = [];
-  for (const lane of lanes.filter((one) => one !== BESIDE)) outcomes.push(await run(lane));
-  if (beside !== undefined) outcomes.push(await beside);
+  const isBeside = (lane: Lane): boolean => BESIDE.includes(lane);
+  const rows = [lanes.filter((lane) => !isBeside(lane)), BESIDE.filter((lane) => lanes.includes(lane))];
+  const outcomes = (await Promise.all(rows.map(runInTurn))).flat();
   console.log('');
+  for (const { lane } of outcomes) console.log(`longest of ${lane}: ${longest(lane)}`);
   for (const outcome of outcomes) console.log(summary(outcome));
   if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
+};
+
+const runInTurn = async (lanes: readonly Lane[]): Promise<readonly Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  for (const lane of lanes) outcomes.push(await run(lane));
+  return outcomes;
 };
 
 const run = async (lane: Lane): Promise<Outcome> => {
@@ -54,9 +70,9 @@ const run = async (lane: Lane): Promise<Outcome> => {
 const vitest = async (lane: Lane): Promise<number> => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
   const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
-    stdio: lane === BESIDE ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    stdio: BESIDE.includes(lane) ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
   });
-  // Two lanes in one output: of this one every line says so.
+  // Two lanes in one output: of these every line says so.
   for (const output of [child.stdout, child.stderr]) {
     if (output) createInterface(output).on('line', (line) => console.log(`${lane} |${line}`));
   }
@@ -69,6 +85,11 @@ const vitest = async (lane: Lane): Promise<number> => {
     child.once('close', (code) => resolve(code ?? 1));
   });
 };
+
+/** All of them would be more than one reads. */
+const LONGEST = 12;
+
+const longest = (lane: Lane): string => longestOfLane(read(reportFile(lane)), LONGEST).join(', ');
 
 const summary = ({ lane, ok, seconds }: Outcome): string =>
   `${ok ? 'ok    ' : 'FAILED'} ${lane}: ${formatCounts(countsOfLane(read(reportFile(lane))))} (${seconds.toFixed(0)} s)`;
