@@ -11,6 +11,7 @@ const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,s
 const SIMULATIONS = [
   'cluster-manager/allocation/address-ledger.property.test.ts',
   'cluster-manager/controllers/fairness.test.ts',
+  'cluster-manager/controllers/id-keeper.test.ts',
   'cluster-manager/controllers/manager.property.test.ts',
   'datapath/host/convergence.test.ts',
   'test/unit/node-status/node-status.test.ts',
