@@ -1,6 +1,6 @@
 /** Documentation that names something has to name something that is there. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CNI_ERROR_CODES } from '../../api/cni/error.ts';
 
@@ -92,4 +92,11 @@ it('docs/errors.md has every reason of events and conditions', () => {
 it('the index of decisions has all of them, in order', () => {
   const pages = globSync('docs/adr/0*.md').map((file) => file.replace('docs/adr/', ''));
   expect(linksOf('docs/adr/README.md')).toEqual(pages.toSorted());
+});
+
+it('the architecture has every feature', () => {
+  const features = globSync('agent/features/*/index.ts').map((path) => basename(dirname(path)));
+  const text = read('docs/architecture.md');
+  expect(features.length).toBeGreaterThan(20);
+  expect(features.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
