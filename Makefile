@@ -5,7 +5,7 @@ NPM := npm --no-update-notifier
 # npm would leave a folder in the system's temporary one.
 export NODE_DISABLE_COMPILE_CACHE := 1
 
-.PHONY: help build check test test-unit test-integration test-e2e chaos demo bench gen format clean
+.PHONY: help build check test test-all test-unit test-integration test-e2e chaos demo bench gen format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ check: build/.installed ## types, lint, format, import rules, dead code, generat
 
 test: build ## all test lanes: unit, integration, e2e (LANES="unit e2e" for some)
 	@$(NPM) run --silent test -- $(LANES)
+
+test-all: build ## all lanes with every cell of what `make test` has samples of, for an hour or two: before a release
+	@UDN_HOSTILE=all UDN_SERVICE_MATRIX=all UDN_REPEAT=4 $(NPM) run --silent test -- $(LANES)
 
 test-unit: build/.installed ## unit and property tests
 	@$(NPM) run --silent test:unit
