@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sharedChain } from '../../datapath/netlink/frame-filter/types.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { SANDBOX, withTenant } from '../testing/cni-handler.ts';
@@ -61,12 +62,20 @@ describe('the filters of a pod that is plugged', () => {
     expect(repaired).toEqual([[ETH0, UDN1]]);
   });
 
+  it('have the rules again that they share', async () => {
+    const { kernel, monitor, repaired, netlink } = await plugged();
+    kernel.netns().loseSharedRules();
+    await monitor('delete rule netdev ovn-udn-ports shared-0123456789abcdef handle 7');
+    const { shared } = (await netlink.read({ filters: true })).filters;
+    expect([[...shared.values()], repaired]).toEqual([[true, true], [[ETH0, UDN1]]]);
+  });
+
   it('come back with the MAC of a locked pod, not of others', async () => {
     const { lose, monitor, repaired, netlink } = await plugged();
     const { lockedMacs } = (await netlink.read({ filters: true })).filters;
     expect([...lockedMacs]).toEqual(['0a:58:0a:80:00:04']);
     const receiver = { mac: parseMac('0a:58:0a:80:00:04'), isLocked: false };
-    lose({ op: 'filter.put', filter: { link: UDN1, rules: [], receiver } });
+    lose({ op: 'filter.put', filter: { link: UDN1, shared: sharedChain([]), rules: [], receiver } });
     await monitor('delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:05 }');
     expect(repaired).toEqual([]);
     await monitor('delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:04 }');
@@ -87,6 +96,7 @@ describe.each([
   ['# ERROR: We lost some netlink events!', { kind: 'all' }],
   ['delete chain netdev ovn-udn-ports to-abc_1', { kind: 'link', link: 'abc_1' }],
   ['delete rule netdev ovn-udn-ports to-abc handle 7', { kind: 'link', link: 'abc' }],
+  ['delete rule netdev ovn-udn-ports shared-abc handle 7', { kind: 'all' }],
   ['delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:05 }', { kind: 'mac', mac: '0a:58:0a:80:00:05' }],
   ['add rule netdev ovn-udn-ports to-abc accept', undefined],
   ['delete chain netdev another to-abc', undefined],

@@ -1,6 +1,12 @@
 /** Frame filters of the pods that are plugged: at the start, and when another program has deleted some. */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
-import { FILTER_TABLE, type FrameFilter, LOCKED_SET, linkOfChain } from '../../datapath/netlink/frame-filter/types.ts';
+import {
+  FILTER_TABLE,
+  type FrameFilter,
+  isSharedChain,
+  LOCKED_SET,
+  linkOfChain,
+} from '../../datapath/netlink/frame-filter/types.ts';
 import { filterOf } from '../../datapath/netlink/pod-interface/plan.ts';
 import type { PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -92,14 +98,15 @@ export type Loss =
 export const lossIn = (line: string): Loss | undefined => {
   const [, mac] = ELEMENT.exec(line) ?? [];
   if (mac !== undefined) return { kind: 'mac', mac };
-  const link = linkOfChain(OF_LINK.exec(line)?.[1]);
+  const [, chain = ''] = OF_CHAIN.exec(line) ?? [];
+  const link = linkOfChain(chain);
   if (link !== undefined) return { kind: 'link', link };
-  return WHOLE.test(line) || EVENTS_LOST.test(line) ? { kind: 'all' } : undefined;
+  return isSharedChain(chain) || WHOLE.test(line) || EVENTS_LOST.test(line) ? { kind: 'all' } : undefined;
 };
 
 const GONE = '^(?:delete|destroy|flush|replace)';
 const ELEMENT = new RegExp(`${GONE} element netdev ${FILTER_TABLE} ${LOCKED_SET} \\{ (\\S+)`);
-const OF_LINK = new RegExp(`${GONE} (?:chain|rule) netdev ${FILTER_TABLE} (\\S+)`);
+const OF_CHAIN = new RegExp(`${GONE} (?:chain|rule) netdev ${FILTER_TABLE} (\\S+)`);
 const WHOLE = new RegExp(`${GONE} (?:table|set) netdev ${FILTER_TABLE}(?: |$)`);
 const EVENTS_LOST = /^# ERROR: We lost some netlink events/;
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
+import type { FrameTest, SharedRule } from '../../datapath/netlink/frame-filter/types.ts';
+import type { Hearing } from '../../datapath/netlink/pod-interface/types.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { TestCluster } from '../testing/cluster.ts';
@@ -49,7 +50,7 @@ const testWords = (test: FrameTest): string => {
   if ('from' in test) return `${test.at}: ${test.from}-${test.to}`;
   return `${test.at}: ${test.is}${test.mask === undefined ? '' : ` mask ${test.mask}`}`;
 };
-const words = ({ tests, verdict }: FrameRule): string => [...tests.map(testWords), verdict].join(', ');
+const words = ({ tests, verdict }: SharedRule): string => [...tests.map(testWords), verdict].join(', ');
 
 const ANSWERS = [
   `length 42, 0: ${OWN}, 12: 08060001080006040002, 32: ${OWN}0a800003, accept`,
@@ -60,35 +61,37 @@ const WITHOUT_CONTROL = [
     `12: 86dd, 20: ${protocol}, accept`,
     `12: 86dd, 20: 2c, 54: ${protocol}, accept`,
   ]),
-  '12: 86dd, 20: 3a, 54: 130-143, drop',
+  '12: 86dd, 20: 3a, 54: 130-143, return',
   '12: 86dd, 20: 3a, accept',
-  '12: 86dd, 20: 2c, 54: 3a, 56: 0000 mask fff8, 62: 130-143, drop',
+  '12: 86dd, 20: 2c, 54: 3a, 56: 0000 mask fff8, 62: 130-143, return',
   '12: 86dd, 20: 2c, 54: 3a, accept',
 ];
 const NO_ROUTER = [
-  '12: 86dd, 20: 3a, 21: ff, 22: fe80 mask ffc0, 54: 86, drop',
-  ...['00', '2b', '2c', '33', '3c', '87'].map((header) => `12: 86dd, 20: ${header}, 21: ff, 22: fe80 mask ffc0, drop`),
+  '12: 86dd, 20: 3a, 21: ff, 22: fe80 mask ffc0, 54: 86, return',
+  ...['00', '2b', '2c', '33', '3c', '87'].map(
+    (header) => `12: 86dd, 20: ${header}, 21: ff, 22: fe80 mask ffc0, return`,
+  ),
 ];
+
+const INFRASTRUCTURE = [`6: ${ROUTER}, accept`, `6: ${NODE}, accept`];
 
 describe('the rules', () => {
   it('of a locked interface', () => {
-    const infrastructure = [`6: ${ROUTER}, accept`, `6: ${NODE}, accept`];
-    const rules = [...infrastructure, 'sender locked, drop', '12: 0800, accept', ...ANSWERS, ...WITHOUT_CONTROL];
-    expect([locked.isLocked, locked.rules.map(words)]).toEqual([true, rules]);
+    expect(locked.isLocked).toBe(true);
+    expect(locked.shared.rules.map(words)).toEqual(['sender locked, drop', '12: 0800, accept', ...WITHOUT_CONTROL]);
+    expect(locked.rules.map(words)).toEqual([...INFRASTRUCTURE, ...ANSWERS]);
   });
 
   it('of a pod of the default network', () => {
-    const infrastructure = ['12: 0800, accept', `6: ${ROUTER}, accept`, `6: ${NODE}, accept`];
-    const rules = [...infrastructure, ...NO_ROUTER, 'sender not locked, accept', ...ANSWERS, ...WITHOUT_CONTROL];
-    expect([open.isLocked, open.rules.map(words)]).toEqual([false, rules]);
+    const shared = ['12: 0800, accept', ...NO_ROUTER, 'sender not locked, accept', ...WITHOUT_CONTROL];
+    expect([open.isLocked, open.shared.rules.map(words)]).toEqual([false, shared]);
+    expect(open.rules.map(words)).toEqual([...INFRASTRUCTURE, ...ANSWERS]);
   });
 
   it('of a tenant’s own network', () => {
-    const infrastructure = ['12: 0800, accept', `6: ${TENANT_ROUTER}, accept`, '6: 0a580a140102, accept'];
-    expect([tenant.isLocked, tenant.rules.map(words)]).toEqual([
-      undefined,
-      [...infrastructure, ...NO_ROUTER, 'accept'],
-    ]);
+    const shared = ['12: 0800, accept', ...NO_ROUTER, 'accept'];
+    expect([tenant.isLocked, tenant.shared.rules.map(words)]).toEqual([undefined, shared]);
+    expect(tenant.rules.map(words)).toEqual([`6: ${TENANT_ROUTER}, accept`, '6: 0a580a140102, accept']);
   });
 });
 
@@ -97,7 +100,7 @@ const frame = (to: string, from: string, rest: string, length = 0): Buffer => {
   const bytes = Buffer.from(`${to}${from}${rest}`, 'hex');
   return Buffer.concat([bytes, Buffer.alloc(Math.max(0, length - bytes.length))]);
 };
-const verdict = ({ rules }: { rules: readonly FrameRule[] }, bytes: Buffer) => verdictOn(rules, bytes, MACS);
+const verdict = (hears: Hearing, bytes: Buffer) => verdictOn(hears, bytes, MACS);
 
 const anyFrame = (from: string): fc.Arbitrary<Buffer> =>
   fc

@@ -13,7 +13,12 @@
  */
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { gatewayMac, managementMac } from '../../api/network.ts';
-import type { FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
+import {
+  type FrameRule,
+  type FrameTest,
+  type SharedRule,
+  sharedChain,
+} from '../../datapath/netlink/frame-filter/types.ts';
 import type { Hearing } from '../../datapath/netlink/pod-interface/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { type Ip, ipFamily, ipToBytes } from '../../net/ip.ts';
@@ -26,15 +31,19 @@ export const hearing = ({ network, role, subnets }: Attachment, entry: Receiver)
   const parts = subnets.length > 0 ? subnets : network.subnets.map(({ cidr }) => cidr);
   const infrastructure = [gatewayMac(network, parts), managementMac(network, parts)].flatMap((mac) => mac ?? []);
   const fromInfrastructure = infrastructure.map((mac) => accept(sender(mac)));
+  if (network.role !== 'default') return { isLocked: undefined, shared: ON_OWN_NETWORK, rules: fromInfrastructure };
   const isLocked = role === 'infrastructure-locked';
-  if (isLocked) return { isLocked, rules: [...fromInfrastructure, drop(LOCKED), IPV4, ...othersRules(entry)] };
-  const open = [IPV4, ...fromInfrastructure, ...NO_ROUTER];
-  if (network.role !== 'default') return { isLocked: undefined, rules: [...open, accept()] };
-  return { isLocked, rules: [...open, accept(NOT_LOCKED), ...othersRules(entry)] };
+  return {
+    isLocked,
+    shared: isLocked ? BY_LOCKED_INTERFACE : ON_DEFAULT_NETWORK,
+    rules: [...fromInfrastructure, ...neighbourAnswers(entry)],
+  };
 };
 
-const accept = (...tests: readonly FrameTest[]): FrameRule => ({ tests, verdict: 'accept' });
-const drop = (...tests: readonly FrameTest[]): FrameRule => ({ tests, verdict: 'drop' });
+const accept = (...tests: readonly FrameTest[]): FrameRule<'accept'> => ({ tests, verdict: 'accept' });
+const drop = (...tests: readonly FrameTest[]): FrameRule<'drop'> => ({ tests, verdict: 'drop' });
+/** For the rules of the one pod: of infrastructure alone, or an answer to it. */
+const leave = (...tests: readonly FrameTest[]): FrameRule<'return'> => ({ tests, verdict: 'return' });
 
 const LOCKED: FrameTest = { sender: 'locked' };
 const NOT_LOCKED: FrameTest = { sender: 'not locked' };
@@ -74,9 +83,6 @@ const NEXT_HEADER = {
   fragment: '2c',
 } as const;
 
-/** Of pods whose IP is for OVN's ACLs to decide about. */
-const othersRules = (receiver: Receiver): FrameRule[] => [...neighbourAnswers(receiver), ...IPV6_WITHOUT_CONTROL];
-
 /**
  * As OVN makes them, with nothing that a pod could choose: the addresses of who answers are its own (port security), those
  * of who has asked are the receiver's. Of an advertisement the checksum is left, which nftables does not compute.
@@ -115,14 +121,14 @@ const controlTypes = (at: number): FrameTest[] => [{ at, from: 130, to: 143 }];
  * Transport protocols and echoes, also in fragments. Behind any other extension header could be what ACLs let pass, and
  * filters see only fixed offsets.
  */
-const IPV6_WITHOUT_CONTROL: readonly FrameRule[] = [
+const IPV6_WITHOUT_CONTROL: readonly SharedRule[] = [
   ...[NEXT_HEADER.tcp, NEXT_HEADER.udp, NEXT_HEADER.sctp].flatMap((protocol) => [
     accept(...ipv6(protocol)),
     accept(...ipv6(NEXT_HEADER.fragment), is(AT.payload, protocol)),
   ]),
-  drop(...ipv6(NEXT_HEADER.icmp6), ...controlTypes(AT.payload)),
+  leave(...ipv6(NEXT_HEADER.icmp6), ...controlTypes(AT.payload)),
   accept(...ipv6(NEXT_HEADER.icmp6)),
-  drop(
+  leave(
     ...ipv6(NEXT_HEADER.fragment),
     is(AT.payload, NEXT_HEADER.icmp6),
     is(AT.fragmentOffset, '0000', 'fff8'),
@@ -137,7 +143,12 @@ const EXTENSION_HEADERS = ['00', '2b', '2c', '33', '3c', '87'];
 /** RFC 4861 §6.1.2: from a link-local address, with hop limit 255; who listens refuses others. */
 const fromNeighbour: FrameTest[] = [is(AT.hopLimit, 'ff'), is(AT.source, 'fe80', 'ffc0')];
 
-const NO_ROUTER: readonly FrameRule[] = [
-  drop(...ipv6(NEXT_HEADER.icmp6), ...fromNeighbour, is(AT.payload, '86')),
-  ...EXTENSION_HEADERS.map((header) => drop(...ipv6(header), ...fromNeighbour)),
+const NO_ROUTER: readonly SharedRule[] = [
+  leave(...ipv6(NEXT_HEADER.icmp6), ...fromNeighbour, is(AT.payload, '86')),
+  ...EXTENSION_HEADERS.map((header) => leave(...ipv6(header), ...fromNeighbour)),
 ];
+
+/** Of the locked ones nothing is heard, whatever the pod's own rules say. */
+const BY_LOCKED_INTERFACE = sharedChain([drop(LOCKED), IPV4, ...IPV6_WITHOUT_CONTROL]);
+const ON_DEFAULT_NETWORK = sharedChain([IPV4, ...NO_ROUTER, accept(NOT_LOCKED), ...IPV6_WITHOUT_CONTROL]);
+const ON_OWN_NETWORK = sharedChain([IPV4, ...NO_ROUTER, accept()]);

@@ -1,12 +1,16 @@
 /** What nf_tables makes of a frame by rules of a filter, in a few lines. */
-import type { FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
+import type { FrameFilter, FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
 
 export const verdictOn = (
-  rules: readonly FrameRule[],
+  { shared, rules }: Pick<FrameFilter, 'shared' | 'rules'>,
   frame: Buffer,
   locked: ReadonlySet<string>,
-): FrameRule['verdict'] =>
-  rules.find(({ tests }) => tests.every((test) => passes(test, frame, locked)))?.verdict ?? 'drop';
+): FrameRule['verdict'] => {
+  const first = <V extends string>(some: readonly FrameRule<V>[]): V | undefined =>
+    some.find(({ tests }) => tests.every((test) => passes(test, frame, locked)))?.verdict;
+  const early = first(shared.rules);
+  return early === undefined || early === 'return' ? (first(rules) ?? 'drop') : early;
+};
 
 /** A test of bytes that the frame does not have fails, whatever it asks. */
 const passes = (test: FrameTest, frame: Buffer, locked: ReadonlySet<string>): boolean => {

@@ -3,13 +3,14 @@ import { cidrFamily } from '../../../net/cidr.ts';
 import { macFromBytes, parseMac } from '../../../net/mac.ts';
 import type { Address } from '../address/types.ts';
 import { kernelError, NetlinkError } from '../errors.ts';
-import { type FrameFilter, filterDigest, type ObservedFilters } from '../frame-filter/types.ts';
+import type { FrameFilter, ObservedFilters } from '../frame-filter/types.ts';
 import { isSuccess } from '../kernel/success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from '../kernel/types.ts';
 import { isLinkName, type Link, type LinkChange, type NewMaster, type NewVeth } from '../link/types.ts';
 import type { Neighbour } from '../neighbour/types.ts';
 import type { Route } from '../route/types.ts';
 import type { Rule } from '../rule/types.ts';
+import { FakeFilters } from './fake-filters.ts';
 import { FakeInet } from './fake-inet.ts';
 import { type FakeLink, hasCarrier, ipv6Of, type NewFakeLink, newIpv6, newLink } from './fake-link.ts';
 import { FakePolicy } from './fake-policy.ts';
@@ -37,8 +38,7 @@ export class FakeNetns implements Netns {
     ['ipv6/conf/all/forwarding', '0'],
   ]);
   readonly #ids = new Map<FakeNetns, number>();
-  readonly #filters = new Map<string, FrameFilter>();
-  readonly #lockedMacs = new Set<FrameFilter['receiver']['mac']>();
+  readonly #filters = new FakeFilters();
   #nextIndex = 1;
 
   constructor(context: FakeNetnsContext) {
@@ -89,10 +89,13 @@ export class FakeNetns implements Netns {
     return this.#links.get(link)?.txChecksum;
   }
 
-  frameFilters(links?: readonly string[]): ObservedFilters {
-    const asked = [...this.#filters].filter(([link]) => links?.includes(link) ?? true);
-    const digests = new Map(asked.map(([link, { rules }]) => [link, filterDigest(rules)]));
-    return { digests, lockedMacs: new Set(this.#lockedMacs) };
+  frameFilters(filters?: readonly FrameFilter[]): ObservedFilters {
+    return this.#filters.observe(filters);
+  }
+
+  /** Another program flushes the rules that frame filters share. */
+  loseSharedRules(): void {
+    this.#filters.loseShared();
   }
 
   netnsid(path: string): number | undefined {
@@ -139,14 +142,18 @@ export class FakeNetns implements Netns {
         this.#require(op.name).txChecksum = op.on;
         break;
       case 'filter.put':
-        this.#putFilter(op.filter);
+        // nf_tables does not say ENODEV.
+        if (!this.#links.has(op.filter.link)) throw kernelError(`add frame filter of ${op.filter.link}`, ENOENT);
+        this.#filters.put(op.filter, op.withShared ?? false);
         break;
       case 'filter.delete':
-        if (!this.#filters.delete(op.link)) throw kernelError(`delete frame filter of ${op.link}`, ENOENT);
+        this.#filters.delete(op.link);
+        break;
+      case 'filter.unshare':
+        this.#filters.unshare(op.name);
         break;
       case 'filters.clear':
         this.#filters.clear();
-        this.#lockedMacs.clear();
         break;
       case 'address.put':
         this.#inet.putAddress(this.#require(op.address.link), op.address);
@@ -175,15 +182,6 @@ export class FakeNetns implements Netns {
         this.#policy.applyNeighbour(this.#require(op.neighbour.link), op);
         break;
     }
-  }
-
-  #putFilter(filter: FrameFilter): void {
-    const { link, receiver } = filter;
-    // nf_tables does not say ENODEV.
-    if (!this.#links.has(link)) throw kernelError(`add frame filter of ${link}`, ENOENT);
-    this.#filters.set(link, filter);
-    if (receiver.isLocked === true) this.#lockedMacs.add(receiver.mac);
-    else if (receiver.isLocked === false) this.#lockedMacs.delete(receiver.mac);
   }
 
   #addVeth({ peer, ...end }: NewVeth): void {
@@ -231,7 +229,7 @@ export class FakeNetns implements Netns {
     this.#inet.linkGone(link);
     this.#policy.linkGone(link);
     this.#links.delete(link.name);
-    this.#filters.delete(link.name);
+    this.#filters.linkGone(link.name);
   }
 
   #setLink(link: FakeLink, { up, mtu, mac, alias, group, master }: LinkChange): void {

@@ -22,21 +22,43 @@ import {
   NFTNL_UDATA_CHAIN_COMMENT,
   TYPE_ETHERADDR,
 } from './constants.ts';
-import { numberOf, ruleExpressions } from './expressions.ts';
+import { jumpExpression, numberOf, ruleExpressions } from './expressions.ts';
 import {
   FILTER_TABLE,
   type FrameFilter,
-  type FrameRule,
   filterChain,
   filterDigest,
   LOCKED_SET,
-  linkOfChain,
+  type SharedChain,
+  sharedDigest,
 } from './types.ts';
 
-/** What makes a filter; the table and the set too, where they are not there yet. EEXIST when the link has a filter. */
-export const addFilter = (filter: FrameFilter): NamedRequest[] => {
-  const { link, rules } = filter;
+/**
+ * Makes a filter. EEXIST when the link has one; ENOENT when its shared chain is not there, or the table of all.
+ * @param isKnown the set of locked pods has the receiver's MAC: to delete what is not there would undo all of the batch
+ */
+export const addFilter = (filter: FrameFilter, isKnown: boolean): NamedRequest[] => {
+  const { link, shared, rules } = filter;
+  const chain = filterChain(link);
   const message = messageOf(`add frame filter of ${link}`);
+  return [
+    ...membership(filter, isKnown, message),
+    message(
+      NFT_MSG.NEWCHAIN,
+      NLM_F.CREATE | NLM_F.EXCL,
+      ...chainId(chain),
+      ...egressOf(link),
+      comment(filterDigest(filter)),
+    ),
+    newRule(message, chain, [jumpExpression(shared.name)]),
+    ...rules.map((rule) => newRule(message, chain, ruleExpressions(rule))),
+  ];
+};
+
+/** Makes a shared chain, or puts its rules again; the table and the set too, where they are not there yet. */
+export const addShared = (shared: SharedChain): NamedRequest[] => {
+  const { name, rules } = shared;
+  const message = messageOf(`add ${name} of frame filters`);
   return [
     message(NFT_MSG.NEWTABLE, NLM_F.CREATE, textAttribute(NFTA_TABLE_NAME, FILTER_TABLE)),
     message(
@@ -48,40 +70,39 @@ export const addFilter = (filter: FrameFilter): NamedRequest[] => {
       numberOf(NFTA_SET.KEY_LEN, MAC_BYTES),
       numberOf(NFTA_SET.ID, 1),
     ),
-    ...membership(filter, message),
-    message(NFT_MSG.NEWCHAIN, NLM_F.CREATE | NLM_F.EXCL, ...chainAttributes(link, rules)),
-    ...rules.map((rule) =>
-      message(
-        NFT_MSG.NEWRULE,
-        NLM_F.CREATE | NLM_F.APPEND,
-        textAttribute(NFTA_RULE.TABLE, FILTER_TABLE),
-        textAttribute(NFTA_RULE.CHAIN, filterChain(link)),
-        nested(NFTA_RULE.EXPRESSIONS, ...ruleExpressions(rule)),
-      ),
-    ),
+    message(NFT_MSG.NEWCHAIN, NLM_F.CREATE, ...chainId(name), comment(sharedDigest(shared))),
+    message(NFT_MSG.DELRULE, 0, ...ruleChain(name)),
+    ...rules.map((rule) => newRule(message, name, ruleExpressions(rule))),
   ];
 };
 
 /** With its rules. */
 export const deleteFilter = (link: string): NamedRequest =>
-  messageOf(`delete frame filter of ${link}`)(NFT_MSG.DELCHAIN, 0, ...chainId(link));
+  messageOf(`delete frame filter of ${link}`)(NFT_MSG.DELCHAIN, 0, ...chainId(filterChain(link)));
+
+/** With its rules. EBUSY while a filter has it. */
+export const deleteShared = (name: string): NamedRequest =>
+  messageOf(`delete ${name} of frame filters`)(NFT_MSG.DELCHAIN, 0, ...chainId(name));
 
 export const deleteFilters = (): NamedRequest =>
   messageOf('delete all frame filters')(NFT_MSG.DELTABLE, 0, textAttribute(NFTA_TABLE_NAME, FILTER_TABLE));
 
 export const listChains = (): NamedRequest => messageOf('list frame filters')(NFT_MSG.GETCHAIN, 0);
 
-export const getChain = (link: string): NamedRequest =>
-  messageOf(`get frame filter of ${link}`)(NFT_MSG.GETCHAIN, 0, ...chainId(link));
+export const getChain = (chain: string): NamedRequest =>
+  messageOf(`get chain ${chain} of frame filters`)(NFT_MSG.GETCHAIN, 0, ...chainId(chain));
 
-/** Of one filter, or of all. */
-export const listRules = (link?: string): NamedRequest =>
+/** Of one chain, or of all. */
+export const listRules = (chain?: string): NamedRequest =>
   messageOf('list rules of frame filters')(
     NFT_MSG.GETRULE,
     0,
-    textAttribute(NFTA_RULE.TABLE, FILTER_TABLE),
-    ...(link === undefined ? [] : [textAttribute(NFTA_RULE.CHAIN, filterChain(link))]),
+    ...(chain === undefined ? [textAttribute(NFTA_RULE.TABLE, FILTER_TABLE)] : ruleChain(chain)),
   );
+
+/** ENOENT when it is not a locked pod's. */
+export const getLockedMac = (mac: Mac): NamedRequest =>
+  messageOf(`get locked pod ${mac}`)(NFT_MSG.GETSETELEM, 0, ...elementOf(mac));
 
 export const listLockedMacs = (): NamedRequest =>
   messageOf('list locked pods')(
@@ -91,19 +112,18 @@ export const listLockedMacs = (): NamedRequest =>
     textAttribute(NFTA_SET_ELEM_LIST.SET, LOCKED_SET),
   );
 
-/** The link of a filter, and the comment of its chain. Undefined for a chain of somebody else. */
-export const decodeChain = (bytes: Buffer): { readonly link: string; readonly comment: string } | undefined => {
+/** A chain's name and comment. Undefined for a chain of another table. */
+export const decodeChain = (bytes: Buffer): { readonly chain: string; readonly comment: string } | undefined => {
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
-  const link = linkOfChain(readText(attributes, NFTA_CHAIN.NAME));
-  if (readText(attributes, NFTA_CHAIN.TABLE) !== FILTER_TABLE || link === undefined) return undefined;
-  return { link, comment: commentOf(attributes.get(NFTA_CHAIN.USERDATA)) };
+  const chain = readText(attributes, NFTA_CHAIN.NAME);
+  if (readText(attributes, NFTA_CHAIN.TABLE) !== FILTER_TABLE || chain === undefined) return undefined;
+  return { chain, comment: commentOf(attributes.get(NFTA_CHAIN.USERDATA)) };
 };
 
-/** The link that a rule is for. */
+/** The chain that a rule is in. */
 export const decodeRule = (bytes: Buffer): string | undefined => {
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
-  if (readText(attributes, NFTA_RULE.TABLE) !== FILTER_TABLE) return undefined;
-  return linkOfChain(readText(attributes, NFTA_RULE.CHAIN));
+  return readText(attributes, NFTA_RULE.TABLE) === FILTER_TABLE ? readText(attributes, NFTA_RULE.CHAIN) : undefined;
 };
 
 /** Several, as the kernel puts many elements into one message. */
@@ -141,13 +161,26 @@ const batchMessage = (what: string, type: number): NamedRequest => ({
   subject: `${what} batch of nftables`,
 });
 
-const chainId = (link: string): Buffer[] => [
+const chainId = (chain: string): Buffer[] => [
   textAttribute(NFTA_CHAIN.TABLE, FILTER_TABLE),
-  textAttribute(NFTA_CHAIN.NAME, filterChain(link)),
+  textAttribute(NFTA_CHAIN.NAME, chain),
 ];
 
-const chainAttributes = (link: string, rules: readonly FrameRule[]): Buffer[] => [
-  ...chainId(link),
+const ruleChain = (chain: string): Buffer[] => [
+  textAttribute(NFTA_RULE.TABLE, FILTER_TABLE),
+  textAttribute(NFTA_RULE.CHAIN, chain),
+];
+
+const newRule = (message: Message, chain: string, expressions: readonly Buffer[]): NamedRequest =>
+  message(
+    NFT_MSG.NEWRULE,
+    NLM_F.CREATE | NLM_F.APPEND,
+    ...ruleChain(chain),
+    nested(NFTA_RULE.EXPRESSIONS, ...expressions),
+  );
+
+/** What makes a chain a base chain. */
+const egressOf = (link: string): Buffer[] => [
   nested(
     NFTA_CHAIN.HOOK,
     numberOf(NFTA_HOOK.HOOKNUM, NF_NETDEV_EGRESS),
@@ -156,23 +189,29 @@ const chainAttributes = (link: string, rules: readonly FrameRule[]): Buffer[] =>
   ),
   numberOf(NFTA_CHAIN.POLICY, NF_DROP),
   textAttribute(NFTA_CHAIN.TYPE, 'filter'),
-  attribute(NFTA_CHAIN.USERDATA, commentBytes(filterDigest(rules))),
 ];
 
-/** To delete what is not there would undo all of the batch, so it is added first. */
-const membership = ({ receiver: { mac, isLocked } }: FrameFilter, message: Message): NamedRequest[] => {
-  if (isLocked === undefined) return [];
-  const element = [
-    textAttribute(NFTA_SET_ELEM_LIST.TABLE, FILTER_TABLE),
-    textAttribute(NFTA_SET_ELEM_LIST.SET, LOCKED_SET),
-    nested(
-      NFTA_SET_ELEM_LIST.ELEMENTS,
-      nested(NFTA_LIST_ELEM, nested(NFTA_SET_ELEM_KEY, attribute(NFTA_DATA.VALUE, macToBytes(mac)))),
-    ),
+const membership = (
+  { receiver: { mac, isLocked } }: FrameFilter,
+  isKnown: boolean,
+  message: Message,
+): NamedRequest[] => {
+  if (isLocked === undefined || isLocked === isKnown) return [];
+  return [
+    isLocked
+      ? message(NFT_MSG.NEWSETELEM, NLM_F.CREATE, ...elementOf(mac))
+      : message(NFT_MSG.DELSETELEM, 0, ...elementOf(mac)),
   ];
-  const added = message(NFT_MSG.NEWSETELEM, NLM_F.CREATE, ...element);
-  return isLocked ? [added] : [added, message(NFT_MSG.DELSETELEM, 0, ...element)];
 };
+
+const elementOf = (mac: Mac): Buffer[] => [
+  textAttribute(NFTA_SET_ELEM_LIST.TABLE, FILTER_TABLE),
+  textAttribute(NFTA_SET_ELEM_LIST.SET, LOCKED_SET),
+  nested(
+    NFTA_SET_ELEM_LIST.ELEMENTS,
+    nested(NFTA_LIST_ELEM, nested(NFTA_SET_ELEM_KEY, attribute(NFTA_DATA.VALUE, macToBytes(mac)))),
+  ),
+];
 
 const macOfElement = (element: Buffer): Mac[] => {
   const value = readNested(readAttributes(element), NFTA_SET_ELEM_KEY).get(NFTA_DATA.VALUE);
@@ -193,8 +232,11 @@ const childrenOf = (list: Buffer): Buffer[] => {
 const lengthAt = (bytes: Buffer): number => new Uint16Array(Uint8Array.from(bytes.subarray(0, 2)).buffer)[0] ?? 0;
 
 /** Type, length with the NUL, text: as nft itself writes comments, so that it lists them. */
-const commentBytes = (text: string): Buffer =>
-  Buffer.concat([Uint8Array.of(NFTNL_UDATA_CHAIN_COMMENT, text.length + 1), Buffer.from(`${text}\0`)]);
+const comment = (text: string): Buffer =>
+  attribute(
+    NFTA_CHAIN.USERDATA,
+    Buffer.concat([Uint8Array.of(NFTNL_UDATA_CHAIN_COMMENT, text.length + 1), Buffer.from(`${text}\0`)]),
+  );
 
 const commentOf = (bytes: Buffer | undefined): string =>
   bytes?.[0] === NFTNL_UDATA_CHAIN_COMMENT ? bytes.toString('latin1', 2, 1 + (bytes[1] ?? 0)) : '';

@@ -12,6 +12,9 @@ export const NFPROTO_NETDEV = 5;
 export const NF_NETDEV_EGRESS = 1;
 export const NF_DROP = 0;
 export const NF_ACCEPT = 1;
+/** nf_tables.h, enum nft_verdicts */
+export const NFT_JUMP = -3;
+export const NFT_RETURN = -5;
 
 /** enum nf_tables_msg_types */
 export const NFT_MSG = {
@@ -22,6 +25,7 @@ export const NFT_MSG = {
   DELCHAIN: 5,
   NEWRULE: 6,
   GETRULE: 7,
+  DELRULE: 8,
   NEWSET: 9,
   NEWSETELEM: 12,
   GETSETELEM: 13,
@@ -43,7 +47,7 @@ export const NFTA_SET_ELEM_KEY = 1;
 export const NFTA_LIST_ELEM = 1;
 /** enum nft_data_attributes, nft_verdict_attributes */
 export const NFTA_DATA = { VALUE: 1, VERDICT: 2 } as const;
-export const NFTA_VERDICT_CODE = 1;
+export const NFTA_VERDICT = { CODE: 1, CHAIN: 2 } as const;
 /** enum nft_expr_attributes */
 export const NFTA_EXPR = { NAME: 1, DATA: 2 } as const;
 /** Of each expression. */

@@ -5,10 +5,12 @@ import {
   NF_ACCEPT,
   NF_DROP,
   NFT_CMP,
+  NFT_JUMP,
   NFT_LOOKUP_F_INV,
   NFT_META_LEN,
   NFT_PAYLOAD_LL_HEADER,
   NFT_REG,
+  NFT_RETURN,
   NFTA_BITWISE,
   NFTA_CMP,
   NFTA_DATA,
@@ -18,21 +20,21 @@ import {
   NFTA_LOOKUP,
   NFTA_META,
   NFTA_PAYLOAD,
-  NFTA_VERDICT_CODE,
+  NFTA_VERDICT,
   REGISTER_BYTES,
 } from './constants.ts';
-import { type FrameRule, type FrameTest, LOCKED_SET } from './types.ts';
+import { type FrameTest, LOCKED_SET, type SharedRule } from './types.ts';
 
-export const ruleExpressions = ({ tests, verdict }: FrameRule): Buffer[] => [
+export const ruleExpressions = ({ tests, verdict }: SharedRule): Buffer[] => [
   ...tests.flatMap(testExpressions),
-  expression('immediate', [
-    numberOf(NFTA_IMMEDIATE.DREG, NFT_REG.VERDICT),
-    nested(
-      NFTA_IMMEDIATE.DATA,
-      nested(NFTA_DATA.VERDICT, numberOf(NFTA_VERDICT_CODE, verdict === 'accept' ? NF_ACCEPT : NF_DROP)),
-    ),
-  ]),
+  immediate(numberOf(NFTA_VERDICT.CODE, VERDICTS[verdict])),
 ];
+
+/** Every frame is for another chain first, and for what follows when that returns. */
+export const jumpExpression = (chain: string): Buffer =>
+  immediate(numberOf(NFTA_VERDICT.CODE, NFT_JUMP), textAttribute(NFTA_VERDICT.CHAIN, chain));
+
+const VERDICTS = { accept: NF_ACCEPT, drop: NF_DROP, return: NFT_RETURN } as const;
 
 /** nf_tables has its numbers in network byte order. */
 export const numberOf = (type: number, value: number): Buffer => {
@@ -59,6 +61,12 @@ const testExpressions = (test: FrameTest): Buffer[] => {
   const masked = test.mask === undefined ? [] : [mask(Buffer.from(test.mask, 'hex'))];
   return [load(test.at, bytes.length), ...masked, compare(NFT_CMP.EQ, bytes)];
 };
+
+const immediate = (...verdict: readonly Uint8Array[]): Buffer =>
+  expression('immediate', [
+    numberOf(NFTA_IMMEDIATE.DREG, NFT_REG.VERDICT),
+    nested(NFTA_IMMEDIATE.DATA, nested(NFTA_DATA.VERDICT, ...verdict)),
+  ]);
 
 const expression = (name: string, data: readonly Uint8Array[]): Buffer =>
   nested(NFTA_LIST_ELEM, textAttribute(NFTA_EXPR.NAME, name), nested(NFTA_EXPR.DATA, ...data));

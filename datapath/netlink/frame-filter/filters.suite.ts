@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { parseMac } from '../../../net/mac.ts';
 import type { KernelWorld } from '../kernel/kernel-world.suite.ts';
 import type { KernelOp } from '../kernel/types.ts';
-import type { FrameFilter, FrameRule } from './types.ts';
+import { type FrameFilter, type FrameRule, type SharedChain, sharedChain } from './types.ts';
 
 const MAC = parseMac('0a:58:0a:80:01:03');
 const EVERY_TEST: readonly FrameRule[] = [
@@ -14,13 +14,17 @@ const EVERY_TEST: readonly FrameRule[] = [
   { tests: [{ sender: 'not locked' }], verdict: 'accept' },
   { tests: [], verdict: 'accept' },
 ];
+const SHARED = sharedChain([{ tests: [{ at: 12, is: '0800' }], verdict: 'return' }, ...EVERY_TEST]);
 
 export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
-  const filter = (rules = EVERY_TEST, isLocked = true): FrameFilter => ({
+  const filter = (rules = EVERY_TEST, isLocked = true, shared: SharedChain = SHARED): FrameFilter => ({
     link: hostName(),
+    shared,
     rules,
     receiver: { mac: MAC, isLocked },
   });
+  const observed = async () => (await harness().netlink.read({ filters: true })).filters;
+  const sharedNames = async (): Promise<string[]> => [...(await observed()).shared.keys()];
   const put = (one: FrameFilter): KernelOp => ({ op: 'filter.put', filter: one });
   const keep = (filters: readonly FrameFilter[], isAll = false) => harness().netlink.pods.keepFilters(filters, isAll);
 
@@ -31,6 +35,8 @@ export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
     expect(await keep([other])).toEqual([hostName()]);
     expect(await keep([other])).toEqual([]);
     expect(await node(put(filter()), put(other), put(filter()))).toEqual([]);
+    const again: KernelOp = { op: 'filter.put', filter: filter(), withShared: true };
+    expect(await node(again, again)).toEqual([]);
     expect(await keep([filter()])).toEqual([]);
   });
 
@@ -51,11 +57,35 @@ export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
     expect(await keep([filter()])).toEqual([]);
   });
 
+  it('has what links share as long as one of them needs it', async () => {
+    const [first, second] = [sharedChain([]), sharedChain([{ tests: [], verdict: 'return' }])];
+    await node(put(filter(EVERY_TEST, true, first)));
+    expect(await node({ op: 'filter.unshare', name: first.name })).toEqual([]);
+    expect(await sharedNames()).toContain(first.name);
+    const other = filter(EVERY_TEST, true, second);
+    expect(await keep([other])).toEqual([hostName()]);
+    expect(await sharedNames()).toEqual(expect.arrayContaining([first.name, second.name]));
+    expect(await keep([other], true)).toEqual([]);
+    expect(await sharedNames()).toContain(second.name);
+    expect(await sharedNames()).not.toContain(first.name);
+    expect(await node({ op: 'filter.unshare', name: first.name })).toEqual([]);
+  });
+
+  it('puts filters of several links together, or each by itself', async () => {
+    const second: FrameFilter = { ...filter(), link: 'lo', receiver: { mac: MAC, isLocked: undefined } };
+    expect(await node(put(filter()), put(second))).toEqual([]);
+    expect(await keep([filter(), second])).toEqual([]);
+    // One that is there refuses the batch of both.
+    const third: FrameFilter = { ...second, shared: sharedChain([]) };
+    expect(await node(put(filter(EVERY_TEST, false)), put(third))).toEqual([]);
+    expect(await keep([filter(EVERY_TEST, false), third])).toEqual([]);
+    await node({ op: 'filter.delete', link: 'lo' });
+  });
+
   it('has none of links that are gone', async () => {
     await node(put(filter()));
     await node({ op: 'link.delete', name: hostName() });
     expect(await keep([filter()], true)).toEqual([]);
-    const { filters } = await harness().netlink.read({ filters: true });
-    expect(filters.digests.has(hostName())).toBe(false);
+    expect((await observed()).digests.has(hostName())).toBe(false);
   });
 };

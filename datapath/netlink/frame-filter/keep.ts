@@ -1,5 +1,5 @@
 import type { Kernel, KernelOp, OpFailure } from '../kernel/types.ts';
-import { type FrameFilter, isFilterCurrent } from './types.ts';
+import { type FrameFilter, isFilterCurrent, type ObservedFilters } from './types.ts';
 
 export interface KeptFilters {
   /** Links whose filter was not as wanted. */
@@ -9,19 +9,42 @@ export interface KeptFilters {
 
 /**
  * Puts filters that are not in the kernel as they should be. A link that is gone needs none.
- * @param isAll no other link has a filter: those that have waited for a link since it went away (Linux 6.16) go
+ * @param isAll no other link has a filter: those that have waited for a link since it went away (Linux 6.16) go, and shared
+ * chains that no filter needs
  */
 export const keepFilters = (kernel: Kernel, wanted: readonly FrameFilter[], isAll: boolean): KeptFilters => {
   const node = kernel.netns();
-  const observed = node.frameFilters(isAll ? undefined : wanted.map(({ link }) => link));
+  const observed = node.frameFilters(isAll ? undefined : wanted);
   const stale = wanted.filter((filter) => !isFilterCurrent(filter, observed) && node.link(filter.link) !== undefined);
-  const links = new Set(isAll ? [...observed.digests.keys()].filter((link) => node.link(link) === undefined) : []);
-  const ops: KernelOp[] = [
-    ...stale.map((filter) => ({ op: 'filter.put', filter }) as const),
-    ...[...links].map((link) => ({ op: 'filter.delete', link }) as const),
-  ];
+  const ops: KernelOp[] = [...putOps(stale, observed), ...(isAll ? needlessOps(kernel, wanted, observed) : [])];
   const failures = node.apply(ops);
   const failed = new Set(failures.map(({ op }) => op));
   const repaired = ops.flatMap((op) => (op.op === 'filter.put' && !failed.has(op) ? [op.filter.link] : []));
   return { repaired, failures };
+};
+
+/** The first filter of each shared chain that is not whole puts that, too. */
+const putOps = (stale: readonly FrameFilter[], { shared }: ObservedFilters): KernelOp[] => {
+  const whole = new Set([...shared].flatMap(([name, isWhole]) => (isWhole ? [name] : [])));
+  return stale.map((filter) => {
+    const withShared = !whole.has(filter.shared.name);
+    whole.add(filter.shared.name);
+    return { op: 'filter.put', filter, withShared };
+  });
+};
+
+/** Chains that need a shared one go before it. */
+const needlessOps = (
+  kernel: Kernel,
+  wanted: readonly FrameFilter[],
+  { digests, shared }: ObservedFilters,
+): KernelOp[] => {
+  const node = kernel.netns();
+  const needed = new Set(wanted.map((filter) => filter.shared.name));
+  return [
+    ...[...digests.keys()]
+      .filter((link) => node.link(link) === undefined)
+      .map((link) => ({ op: 'filter.delete', link }) as const),
+    ...[...shared.keys()].filter((name) => !needed.has(name)).map((name) => ({ op: 'filter.unshare', name }) as const),
+  ];
 };

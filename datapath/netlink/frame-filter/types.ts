@@ -1,6 +1,9 @@
 /**
  * What a link may send, frame by frame: a base chain of nftables, family netdev, at the link's hook `egress`. The kernel
  * evaluates it in `dev_queue_xmit`, whoever sends: Open vSwitch's kernel datapath and its userspace datapath alike.
+ *
+ * Rules that are equal for many links are in a chain of their own, to which the base chain of each link jumps: adding a pod
+ * takes a few rules, and `nft monitor` reports as few.
  */
 import { hash } from 'node:crypto';
 import type { Mac } from '../../../net/mac.ts';
@@ -13,6 +16,7 @@ export const LOCKED_SET = 'locked-pods';
 
 /** Chains need a letter first; links of pods begin with any digit. */
 const CHAIN_PREFIX = 'to-';
+const SHARED_PREFIX = 'shared-';
 
 export const filterChain = (link: string): string => `${CHAIN_PREFIX}${link}`;
 
@@ -29,15 +33,27 @@ export type FrameTest =
   | { readonly length: number }
   | { readonly sender: 'locked' | 'not locked' };
 
-export interface FrameRule {
+export interface FrameRule<Verdict extends string = 'accept' | 'drop'> {
   /** All have to pass; none: every frame. */
   readonly tests: readonly FrameTest[];
-  readonly verdict: 'accept' | 'drop';
+  readonly verdict: Verdict;
+}
+
+/** `return`: the link's own rules decide. */
+export type SharedRule = FrameRule<'accept' | 'drop' | 'return'>;
+
+/** Rules of many links. Never changed under its name, which follows from them. */
+export interface SharedChain {
+  readonly name: string;
+  /** The first that a frame passes decides; what passes none is for the link's own rules. */
+  readonly rules: readonly SharedRule[];
 }
 
 export interface FrameFilter {
   /** Name of the link; there is one filter for each. */
   readonly link: string;
+  /** Comes first. */
+  readonly shared: SharedChain;
   /** The first that a frame passes decides; what passes none is dropped. */
   readonly rules: readonly FrameRule[];
   /**
@@ -47,22 +63,40 @@ export interface FrameFilter {
   readonly receiver: { readonly mac: Mac; readonly isLocked: boolean | undefined };
 }
 
+export const sharedChain = (rules: readonly SharedRule[]): SharedChain => ({
+  name: `${SHARED_PREFIX}${shortHash(rules)}`,
+  rules,
+});
+
+export const isSharedChain = (chain: string): boolean => chain.startsWith(SHARED_PREFIX);
+
 /** Filters as the kernel has them. */
 export interface ObservedFilters {
   /** What `filterDigest` says, by link. */
   readonly digests: ReadonlyMap<string, string>;
+  /** Whether a shared chain has all its rules, by its name. */
+  readonly shared: ReadonlyMap<string, boolean>;
   readonly lockedMacs: ReadonlySet<Mac>;
 }
 
-export const NO_FILTERS: ObservedFilters = { digests: new Map(), lockedMacs: new Set() };
+export const NO_FILTERS: ObservedFilters = { digests: new Map(), shared: new Map(), lockedMacs: new Set() };
 
-/** Differs when rules do. The chain's comment; the kernel itself does not give rules back in the form that they were put. */
-export const filterDigest = (rules: readonly FrameRule[]): string =>
-  `${hash('sha256', JSON.stringify(rules), 'hex').slice(0, 16)}/${rules.length}`;
+/**
+ * Differs when rules do. The chain's comment, with how many rules the chain has: the kernel itself does not give rules back
+ * in the form that they were put.
+ */
+export const filterDigest = ({ shared, rules }: Pick<FrameFilter, 'shared' | 'rules'>): string =>
+  `${shortHash([shared.name, rules])}/${rules.length + 1}`;
 
-export const isFilterCurrent = (
-  { link, rules, receiver }: FrameFilter,
-  { digests, lockedMacs }: ObservedFilters,
-): boolean =>
-  digests.get(link) === filterDigest(rules) &&
-  (receiver.isLocked === undefined || lockedMacs.has(receiver.mac) === receiver.isLocked);
+export const sharedDigest = ({ name, rules }: SharedChain): string => `${name}/${rules.length}`;
+
+export const isFilterCurrent = (filter: FrameFilter, { digests, shared, lockedMacs }: ObservedFilters): boolean => {
+  const { mac, isLocked } = filter.receiver;
+  return (
+    digests.get(filter.link) === filterDigest(filter) &&
+    shared.get(filter.shared.name) === true &&
+    (isLocked === undefined || lockedMacs.has(mac) === isLocked)
+  );
+};
+
+const shortHash = (value: unknown): string => hash('sha256', JSON.stringify(value), 'hex').slice(0, 16);

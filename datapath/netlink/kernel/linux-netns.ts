@@ -5,8 +5,15 @@ import { decodeAddress, deleteAddress, getAddresses, putAddress } from '../addre
 import type { Address } from '../address/types.ts';
 import { fromSystemError, hasCode, kernelError, NetlinkError } from '../errors.ts';
 import { NETLINK_NETFILTER } from '../frame-filter/constants.ts';
-import { clearFilters, putFilter, readFilters, removeFilter } from '../frame-filter/linux-filters.ts';
-import type { ObservedFilters } from '../frame-filter/types.ts';
+import {
+  clearFilters,
+  putFilter,
+  putTogether,
+  readFilters,
+  removeFilter,
+  removeShared,
+} from '../frame-filter/linux-filters.ts';
+import type { FrameFilter, ObservedFilters } from '../frame-filter/types.ts';
 import {
   addMaster,
   addVeth,
@@ -29,6 +36,7 @@ import { decodeNetnsid, getNetnsid } from '../wire/netnsid.ts';
 import { type NamedRequest, NetlinkSocket } from '../wire/socket.ts';
 import type { NetlinkAddon } from './addon.ts';
 import { FdIo } from './fd-io.ts';
+import { runsOf } from './runs.ts';
 import { isSuccess } from './success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from './types.ts';
 
@@ -126,8 +134,8 @@ export class LinuxNetns implements Netns {
     );
   }
 
-  frameFilters(links?: readonly string[]): ObservedFilters {
-    return this.#usingFilters((socket) => readFilters(socket, links));
+  frameFilters(filters?: readonly FrameFilter[]): ObservedFilters {
+    return this.#usingFilters((socket) => readFilters(socket, filters));
   }
 
   netnsid(path: string): number | undefined {
@@ -143,13 +151,16 @@ export class LinuxNetns implements Netns {
     this.forget();
     const failures: OpFailure[] = [];
     const waiting: WaitingOp[] = [];
-    for (const op of ops) {
-      if (isDirect(op) || this.#isOfUnknownLink(op)) failures.push(...this.#send(waiting));
-      try {
-        if (isDirect(op)) this.#applyDirectly(op);
-        else waiting.push({ op, request: this.#request(op) });
-      } catch (error) {
-        failures.push(...failureOf(op, error));
+    for (const run of runsOf(ops)) {
+      if (run.some((op) => isDirect(op) || this.#isOfUnknownLink(op))) failures.push(...this.#send(waiting));
+      if (this.#putTogether(run)) continue;
+      for (const op of run) {
+        try {
+          if (isDirect(op)) this.#applyDirectly(op);
+          else waiting.push({ op, request: this.#request(op) });
+        } catch (error) {
+          failures.push(...failureOf(op, error));
+        }
       }
     }
     return [...failures, ...this.#send(waiting)];
@@ -225,12 +236,21 @@ export class LinuxNetns implements Netns {
     }
   }
 
+  /** @returns false when each has to be applied by itself: there is one alone, or the kernel has refused, and has none */
+  #putTogether(run: readonly KernelOp[]): boolean {
+    if (run.length < 2) return false;
+    const filters = run.flatMap((op) => (op.op === 'filter.put' ? [op.filter] : []));
+    return this.#usingFilters((socket) => putTogether(socket, filters));
+  }
+
   #applyDirectly(op: DirectOp): void {
     const { addon, fd } = this.#handle;
     if (op.op === 'filter.put') {
-      this.#usingFilters((socket) => putFilter(socket, op.filter));
+      this.#usingFilters((socket) => putFilter(socket, op.filter, op.withShared ?? false));
     } else if (op.op === 'filter.delete') {
       this.#usingFilters((socket) => removeFilter(socket, op.link));
+    } else if (op.op === 'filter.unshare') {
+      this.#usingFilters((socket) => removeShared(socket, op.name));
     } else if (op.op === 'filters.clear') {
       this.#usingFilters(clearFilters);
     } else if (op.op === 'sysctl.set') {
@@ -366,6 +386,13 @@ const linkOf = (op: KernelOp): string | undefined => {
 /** Operations that are not rtnetlink requests. */
 type DirectOp = Extract<KernelOp, { op: (typeof DIRECT)[number] }>;
 
-const DIRECT = ['sysctl.set', 'link.txChecksum', 'filter.put', 'filter.delete', 'filters.clear'] as const;
+const DIRECT = [
+  'sysctl.set',
+  'link.txChecksum',
+  'filter.put',
+  'filter.delete',
+  'filter.unshare',
+  'filters.clear',
+] as const;
 
 const isDirect = (op: KernelOp): op is DirectOp => DIRECT.some((direct) => direct === op.op);

@@ -8,6 +8,7 @@ export const isSuccess = (op: KernelOp, { code }: NetlinkError): boolean =>
 const SUCCESS: Readonly<Partial<Record<KernelOp['op'], readonly string[]>>> = {
   'link.delete': ['ENODEV'],
   'filter.delete': ['ENOENT'],
+  'filter.unshare': ['ENOENT', 'EBUSY'],
   'filters.clear': ['ENOENT'],
   'link.addrGenMode': ['EAFNOSUPPORT'],
   'address.delete': ['EADDRNOTAVAIL', 'ENODEV'],

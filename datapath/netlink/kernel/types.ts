@@ -25,8 +25,11 @@ export type PodOp =
   | { readonly op: 'link.delete'; readonly name: string }
   /** `ethtool -K NAME tx on|off` */
   | { readonly op: 'link.txChecksum'; readonly name: string; readonly on: boolean }
-  /** Replaces the one that the link has. EOPNOTSUPP where the kernel has no nftables at a link's egress (before 5.16). */
-  | { readonly op: 'filter.put'; readonly filter: FrameFilter }
+  /**
+   * Replaces the one that the link has. EOPNOTSUPP where the kernel has no nftables at a link's egress (before 5.16).
+   * `withShared`: the shared chain has lost rules; else it is put only when it is not there at all.
+   */
+  | { readonly op: 'filter.put'; readonly filter: FrameFilter; readonly withShared?: boolean }
   | { readonly op: 'filter.delete'; readonly link: string }
   | { readonly op: 'address.put'; readonly address: NewAddress }
   | { readonly op: 'address.delete'; readonly address: NewAddress }
@@ -40,6 +43,8 @@ export type PodOp =
 export type HostOp =
   /** As `link.add` it may not be repeated. ENOTSUP where the kernel lacks the kind. */
   | { readonly op: 'master.add'; readonly master: NewMaster }
+  /** Deletes a shared chain; success while a filter needs it. */
+  | { readonly op: 'filter.unshare'; readonly name: string }
   /** All filters, of all links. */
   | { readonly op: 'filters.clear' }
   | { readonly op: 'rule.put'; readonly rule: Rule }
@@ -80,8 +85,8 @@ export interface Netns {
   sysctl(key: SysctlKey): string | undefined;
   /** Undefined when there is no such link. */
   txChecksum(link: string): boolean | undefined;
-  /** Of some links, or of all. */
-  frameFilters(links?: readonly string[]): ObservedFilters;
+  /** What there is in the place of some, or all. */
+  frameFilters(filters?: readonly FrameFilter[]): ObservedFilters;
   /** What this namespace calls the one at `path` (`LinkPeer.netnsid`); undefined when it has no name for it yet. */
   netnsid(path: string): number | undefined;
   /** Applies all, in order; one that fails does not stop the next. */

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseMac } from '../../../net/mac.ts';
 import { FakeKernel } from '../fake/fake-kernel.ts';
+import { sharedChain } from '../frame-filter/types.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { ensurePod } from './ensure.ts';
 import type { PodNetwork } from './types.ts';
@@ -18,7 +19,7 @@ const POD: PodNetwork = {
     defaultGateways: [],
     alias: `ovn-udn:test/pod/eth${n}`,
     txChecksum: false,
-    hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
+    hears: { shared: sharedChain([]), rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
   })),
 };
 

@@ -5,6 +5,7 @@ import type { Kernel, Netns, SysctlKey } from '../kernel/types.ts';
 import type { Link } from '../link/types.ts';
 import { MAIN_TABLE, type Route } from '../route/types.ts';
 import { arePaired } from './paired.ts';
+import { filterOf } from './plan.ts';
 import { settingsOf } from './settings.ts';
 import type { PodInterface, PodNetwork } from './types.ts';
 
@@ -42,7 +43,7 @@ export const observePod = (kernel: Kernel, { netns: path, interfaces }: PodNetwo
   const routes = FAMILIES.flatMap((family) => pod.routes({ family, table: MAIN_TABLE }));
   return {
     loopbackUp: pod.link('lo')?.up ?? false,
-    filters: kernel.netns().frameFilters(interfaces.map(({ hostName }) => hostName)),
+    filters: kernel.netns().frameFilters(interfaces.map(filterOf)),
     interfaces: new Map(
       interfaces.map((wanted) => [wanted.name, observeInterface(kernel.netns(), pod, path, wanted, routes)]),
     ),

@@ -6,6 +6,7 @@ import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
 import { PodInterfaceError } from '../errors.ts';
 import { FakeKernel } from '../fake/fake-kernel.ts';
+import { sharedChain } from '../frame-filter/types.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { NOTHING, observePod } from './observe.ts';
 import { planPod, type Stage } from './plan.ts';
@@ -26,7 +27,7 @@ const POD: PodNetwork = {
       defaultRouteMtu: 1300,
       alias: 'ovn-udn:ns/pod/eth0',
       txChecksum: false,
-      hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
+      hears: { shared: sharedChain([]), rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
     },
   ],
 };

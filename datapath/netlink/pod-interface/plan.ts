@@ -4,7 +4,7 @@ import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
 import { PodInterfaceError } from '../errors.ts';
-import { type FrameFilter, isFilterCurrent, NO_FILTERS, type ObservedFilters } from '../frame-filter/types.ts';
+import { type FrameFilter, isFilterCurrent, type ObservedFilters } from '../frame-filter/types.ts';
 import type { PodOp } from '../kernel/types.ts';
 import type { Link, LinkChange } from '../link/types.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../route/types.ts';
@@ -32,7 +32,8 @@ export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod
   const stages: Stage[] = [
     { where: 'pod', ops: plans.flatMap(({ podLinks }) => podLinks) },
     { where: 'node', ops: plans.flatMap(({ nodeLinks }) => nodeLinks) },
-    { where: 'node', ops: plans.flatMap(({ node }) => node) },
+    // The kernel takes filters together that follow each other. Nothing gets past them: links come up last.
+    { where: 'node', ops: STEPS.flatMap((step) => plans.flatMap(({ node }) => node[step])) },
     { where: 'pod', ops: [...loopback, ...plans.flatMap(({ pod }) => pod)] },
   ];
   return stages.filter(({ ops }) => ops.length > 0);
@@ -41,9 +42,13 @@ export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod
 interface InterfacePlan {
   readonly podLinks: readonly PodOp[];
   readonly nodeLinks: readonly PodOp[];
-  readonly node: readonly PodOp[];
+  readonly node: NodeOps;
   readonly pod: readonly PodOp[];
 }
+
+const STEPS = ['settings', 'filter', 'up'] as const;
+
+type NodeOps = Readonly<Record<(typeof STEPS)[number], readonly PodOp[]>>;
 
 const ABSENT: ObservedInterface = {
   host: undefined,
@@ -74,7 +79,7 @@ const planInterface = (
       ...(seen.host === undefined ? [] : [{ op: 'link.delete', name: wanted.hostName } as const]),
       { op: 'link.add', link: pairOf(wanted, netns) },
     ],
-    node: nodeOps(wanted, ABSENT, NO_FILTERS),
+    node: nodeOps(wanted, ABSENT, undefined),
     pod: podOps(wanted, ABSENT),
   };
 };
@@ -118,24 +123,35 @@ const pairOf = ({ name, hostName, mac, mtu }: PodInterface, netns: string) =>
     peer: { name, mac, mtu, group: POD_LINK_GROUP, netns },
   }) as const;
 
-/** No IPv6 on the node's end: what it sends would arrive in the pod. Alias first; up last, when nothing gets past the filter. */
-const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: ObservedFilters): PodOp[] => {
+/**
+ * No IPv6 on the node's end: what it sends would arrive in the pod. Alias first.
+ * @param filters undefined: of a new link, so that nobody has looked
+ */
+const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: ObservedFilters | undefined): NodeOps => {
   const { hostName, mtu, alias } = wanted;
-  const filter = filterOf(wanted);
-  return [
-    ...linkOps(hostName, {
-      ...(host?.alias === alias ? {} : { alias }),
-      ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
-      ...(host === undefined || host.mtu === mtu ? {} : { mtu }),
-    }),
-    ...addrGenModeOps(hostName, host, 'none'),
-    ...(isFilterCurrent(filter, filters) ? [] : [{ op: 'filter.put', filter } as const]),
-    ...(host?.up === true ? [] : linkOps(hostName, { up: true })),
-  ];
+  return {
+    settings: [
+      ...linkOps(hostName, {
+        ...(host?.alias === alias ? {} : { alias }),
+        ...(host === undefined || host.group === POD_LINK_GROUP ? {} : { group: POD_LINK_GROUP }),
+        ...(host === undefined || host.mtu === mtu ? {} : { mtu }),
+      }),
+      ...addrGenModeOps(hostName, host, 'none'),
+    ],
+    filter: filterOps(filterOf(wanted), filters),
+    up: host?.up === true ? [] : linkOps(hostName, { up: true }),
+  };
 };
 
-export const filterOf = ({ hostName, mac, hears: { rules, isLocked } }: PodInterface): FrameFilter => ({
+const filterOps = (filter: FrameFilter, seen: ObservedFilters | undefined): PodOp[] => {
+  if (seen === undefined) return [{ op: 'filter.put', filter }];
+  if (isFilterCurrent(filter, seen)) return [];
+  return [{ op: 'filter.put', filter, withShared: seen.shared.get(filter.shared.name) !== true }];
+};
+
+export const filterOf = ({ hostName, mac, hears: { shared, rules, isLocked } }: PodInterface): FrameFilter => ({
   link: hostName,
+  shared,
   rules,
   receiver: { mac, isLocked },
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { FAMILIES, parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
+import { sharedChain } from '../frame-filter/types.ts';
 import type { Harness } from '../harness.suite.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import type { Netlink, Snapshot } from '../netlink.ts';
@@ -75,7 +76,7 @@ const eth0: Unnamed = {
   ],
   defaultGateways: [],
   txChecksum: true,
-  hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
+  hears: { shared: sharedChain([]), rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
 };
 
 const udn1: Unnamed = {
@@ -90,5 +91,5 @@ const udn1: Unnamed = {
   defaultGateways: ['192.168.1.1', 'fe80::858:c0ff:fea8:101'].map(parseIp),
   defaultRouteMtu: 1280,
   txChecksum: false,
-  hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
+  hears: { shared: sharedChain([]), rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
 };

@@ -4,7 +4,7 @@ import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import { type Cidr, cidrFamily, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
-import type { FrameRule } from '../frame-filter/types.ts';
+import { type FrameRule, sharedChain } from '../frame-filter/types.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { type Route, route } from '../route/types.ts';
 import type { PodInterface, PodNetwork } from './types.ts';
@@ -83,6 +83,11 @@ const anyInterface = (n: number): fc.Arbitrary<PodInterface> =>
 /** Rules of every kind of test. */
 const anyHearing: fc.Arbitrary<PodInterface['hears']> = fc.record({
   isLocked: fc.boolean(),
+  shared: fc.constantFrom(
+    sharedChain([]),
+    sharedChain([{ tests: [{ sender: 'locked' }], verdict: 'return' }]),
+    sharedChain([{ tests: [], verdict: 'drop' }]),
+  ),
   rules: fc.uniqueArray(
     fc.constantFrom<FrameRule>(
       {

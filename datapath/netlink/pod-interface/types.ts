@@ -1,7 +1,7 @@
 import type { Cidr, InterfaceAddress } from '../../../net/cidr.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
-import type { FrameFilter, FrameRule } from '../frame-filter/types.ts';
+import type { FrameFilter, FrameRule, SharedChain } from '../frame-filter/types.ts';
 
 /** A pod's network namespace and all of ours that has to be in it. */
 export interface PodNetwork {
@@ -35,6 +35,8 @@ export interface PodInterface {
 
 /** Which frames get to the pod. */
 export interface Hearing {
+  /** Comes first. */
+  readonly shared: SharedChain;
   readonly rules: readonly FrameRule[];
   /** Its own frames are those of a locked pod to the filters of others. */
   readonly isLocked: boolean | undefined;

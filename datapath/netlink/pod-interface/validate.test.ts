@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
+import { sharedChain } from '../frame-filter/types.ts';
 import type { PodInterface } from './types.ts';
 import { validatePod } from './validate.ts';
 
@@ -15,7 +16,7 @@ const good: PodInterface = {
   defaultGateways: [parseIp('10.128.1.1')],
   alias: 'ovn-udn:a',
   txChecksum: true,
-  hears: { rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
+  hears: { shared: sharedChain([]), rules: [{ tests: [], verdict: 'accept' }], isLocked: false },
 };
 
 const validate = (...interfaces: PodInterface[]) => validatePod({ netns: '/run/netns/a', interfaces });
