@@ -19,7 +19,7 @@ import { releaseMemory } from '../program/release-memory.ts';
 import { type Cgroups, startCgroups } from './cgroups/index.ts';
 import { CniHandler, cniLimits } from './cni/handler.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
-import { type FilterWatch, keepFilters } from './cni/keep-filters.ts';
+import { type FilterWatch, findNoFilters, keepFilters } from './cni/keep-filters.ts';
 import { serveCni } from './cni/server.ts';
 import { VswitchPorts } from './cni/vswitch-ports.ts';
 import { connectionLimit, readTableSize } from './connections/limit.ts';
@@ -316,7 +316,9 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   const isolation = new IsolationState(datapath.nftables);
-  readiness.check = () => reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink, isolation });
+  const noFilters = await findNoFilters(netlink.pods, log);
+  readiness.check = () =>
+    reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink, isolation, noFilters });
   const cniIsOpen = openProbes(context, node);
   const handler = new CniHandler({
     registry: core.registry,
@@ -353,15 +355,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   });
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
-  await readiness.whenReady(
-    [
-      (look) => core.facts.listen(look),
-      (look) => databases.openvswitch.replica.onUpdate(look),
-      (look) => databases.openvswitch.replica.onSynced(look),
-      (look) => datapath.nftables.onLook(look),
-    ],
-    signal,
-  );
+  await untilReady(context, node);
   await installConfiguration(options.cniConfFolder);
   log.info('ready');
   resources.use(await keepFilters(node.filters, { registry: core.registry, ports, interfaces: netlink.pods, log }));
@@ -374,6 +368,18 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );
 };
+
+/** Resolves when pods can be added. */
+const untilReady = ({ signal }: Context, { edges: { databases }, core, datapath, readiness }: Node): Promise<void> =>
+  readiness.whenReady(
+    [
+      (look) => core.facts.listen(look),
+      (look) => databases.openvswitch.replica.onUpdate(look),
+      (look) => databases.openvswitch.replica.onSynced(look),
+      (look) => datapath.nftables.onLook(look),
+    ],
+    signal,
+  );
 
 /** All that there was at the start, and what the databases and the node lacked of it. */
 const whenWritten = async ({ edges: { databases }, datapath }: Node, signal: AbortSignal): Promise<void> => {

@@ -14,6 +14,7 @@ const sources = (changes: Partial<ReadinessSources> = {}): ReadinessSources => {
     ports: { isReady: () => true },
     netlink: { oldestCallAge: () => undefined },
     isolation: { lackingOnNode: () => undefined },
+    noFilters: undefined,
     ...changes,
   };
 };
@@ -27,6 +28,7 @@ it.each<[string, Partial<ReadinessSources>]>([
   ['node node1 has no subnet of the default network yet', { facts: new FactStore() }],
   ['the Open_vSwitch database cannot be reached or has no bridge br-int', { ports: { isReady: () => false } }],
   ['the kernel does not answer netlink requests', { netlink: { oldestCallAge: () => 10_001 } }],
+  ['the kernel has no nftables hook', { noFilters: 'the kernel has no nftables hook' }],
   [
     'the node’s processes are not kept from pods of primary networks: chain udn-isolation: not written yet',
     { isolation: { lackingOnNode: () => 'chain udn-isolation: not written yet' } },

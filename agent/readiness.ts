@@ -15,6 +15,8 @@ export interface ReadinessSources {
   readonly ports: Pick<OvsPorts, 'isReady'>;
   readonly netlink: Pick<Netlink, 'oldestCallAge'>;
   readonly isolation: Pick<IsolationState, 'lackingOnNode'>;
+  /** Why the kernel takes no filters of what pods hear, without which no pod is added; undefined: it does. */
+  readonly noFilters: string | undefined;
 }
 
 /** A kernel that has not answered for so long is stuck. */
@@ -22,7 +24,7 @@ const STUCK_MS = 10_000;
 
 /** A sentence each, without an end; empty: ready. */
 export const reasonsNotReady = (sources: ReadinessSources): string[] => {
-  const { node, inputs, facts, ports, netlink, isolation } = sources;
+  const { node, inputs, facts, ports, netlink, isolation, noFilters } = sources;
   const reasons: string[] = [];
   if (!inputs.isSynced()) reasons.push('the API has not been read completely yet');
   const refused = facts.get('refusedNode', node);
@@ -33,6 +35,7 @@ export const reasonsNotReady = (sources: ReadinessSources): string[] => {
   if (!ports.isReady())
     reasons.push(`the Open_vSwitch database cannot be reached or has no bridge ${INTEGRATION_BRIDGE}`);
   if ((netlink.oldestCallAge() ?? 0) > STUCK_MS) reasons.push('the kernel does not answer netlink requests');
+  if (noFilters !== undefined) reasons.push(noFilters);
   const open = isolation.lackingOnNode();
   if (open !== undefined) reasons.push(`the node’s processes are not kept from pods of primary networks: ${open}`);
   return reasons;

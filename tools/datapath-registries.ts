@@ -17,7 +17,7 @@ import {
   UNREACHABLE_METRIC,
   vrfTable,
 } from '../agent/model/registry/routing.ts';
-import { FILTER_TABLE, filterChain, LOCKED_SET } from '../datapath/netlink/frame-filter/types.ts';
+import { FILTER_TABLE, filterChain, LOCKED_SET, sharedChain } from '../datapath/netlink/frame-filter/types.ts';
 import { OUR_TABLE } from '../datapath/nftables/types.ts';
 import { parseNetworkId } from '../net/ids.ts';
 import { parseMac } from '../net/mac.ts';
@@ -141,6 +141,11 @@ const filterTable = (): string =>
         code(filterChain('LINK')),
         'filter egress 0, policy drop',
         'what a pod hears, by the name of its link on the node',
+      ],
+      [
+        code(sharedChain([]).name.replace(/[0-9a-f]+$/, 'HASH')),
+        'chain',
+        'rules of many links, to which their chains jump, by what they say',
       ],
       [code(LOCKED_SET), 'set', 'MACs of pods whose interface on the default network is locked'],
     ],

@@ -32,3 +32,21 @@ export const keepFilters = async (watch: FilterWatch, site: FilterSite): Promise
   await keeper.keepAll();
   return keeper;
 };
+
+/**
+ * Why the kernel takes no filters, so that no pod can be added. It does not change while the agent runs. Where it cannot be told, each
+ * ADD will say.
+ */
+export const findNoFilters = async (
+  interfaces: Pick<PodInterfaces, 'whyNoFilters'>,
+  log: Pick<Logger, 'error' | 'warn'>,
+): Promise<string | undefined> => {
+  try {
+    const reason = await interfaces.whyNoFilters();
+    if (reason !== undefined) log.error({ reason }, 'no pod can be added to this node');
+    return reason;
+  } catch (error) {
+    log.warn({ err: error }, 'whether the kernel takes frame filters is not known');
+    return undefined;
+  }
+};

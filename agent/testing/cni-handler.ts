@@ -13,14 +13,15 @@ import { FakePorts } from './fake-ports.ts';
 export const NETNS = '/run/netns/cni-1';
 export const SANDBOX = '0123456789abcdef0123456789abcdef';
 
-export const setUp = () => {
+/** @param options of the kernel */
+export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {}) => {
   const cluster = new TestCluster('node1')
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
     .namespace('ns')
     .namespace('red', true)
     .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
   const registry = new AttachmentRegistry();
-  const kernel = new FakeKernel();
+  const kernel = new FakeKernel(options);
   kernel.addNetns(NETNS);
   const netlink = fakeNetlink(kernel);
   const ports = new FakePorts();
@@ -77,8 +78,8 @@ export const setUp = () => {
   return { cluster, flush, call, kernel, netlink, ports, isolation, clock, failures, observations, garbage, notReady };
 };
 
-export const withPod = () => {
-  const it = setUp();
+export const withPod = (options?: Parameters<typeof setUp>[0]) => {
+  const it = setUp(options);
   it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'], role: 'primary' } } });
   it.flush();
   return it;

@@ -3,16 +3,16 @@ import { unplugOperations } from '../../agent/cni/vswitch-operations.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { isUuid } from '../../ovsdb/uuid.ts';
-import { openGuards } from '../doctor/guards.ts';
+import { type OpenGuard, openGuards } from '../doctor/guards.ts';
 import { findLeftovers, type Leftover } from '../doctor/leftovers.ts';
-import { type NodeSources, readNode } from '../doctor/read-node.ts';
+import { type NodeReading, type NodeSources, readNode } from '../doctor/read-node.ts';
 import { CliError } from '../errors.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
 
 export interface DoctorSources extends NodeSources {
   readonly agent: Pick<AgentClient, 'networks' | 'pods' | 'differences'>;
-  readonly netns: Pick<Netns, 'links' | 'rules' | 'routes' | 'apply'>;
+  readonly netns: Pick<Netns, 'links' | 'rules' | 'routes' | 'apply' | 'whyNoFilters'>;
   readonly conntrack: Pick<Conntrack, 'flushMark'>;
 }
 
@@ -31,7 +31,7 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
   // In their order: ports before links, because OVS complains about links that vanish under it.
   for (const one of leftovers) results.push(await treat(sources, one, fix));
   const unseen = [...blind, ...report.unreadable.map(({ backend, message }) => `${backend}: ${message}`)];
-  const open = openGuards(report);
+  const open = [...filterGuard(state), ...openGuards(report)];
   const left = results.filter(({ outcome }) => outcome === 'left' || outcome === 'failed');
   return {
     data: { open, leftovers: results, blind: unseen },
@@ -47,6 +47,10 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
     exitStatus: unseen.length > 0 ? 2 : left.length + open.length > 0 ? 1 : 0,
   };
 };
+
+/** The agent adds no pod then, and says so too. */
+const filterGuard = ({ noFilters }: NodeReading['state']): OpenGuard[] =>
+  noFilters.map((why) => ({ guard: 'frame filters', key: 'kernel', why: `${why}; until then no pod is added` }));
 
 const whatIsWanted = async (agent: DoctorSources['agent']) => {
   try {

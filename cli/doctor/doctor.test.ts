@@ -4,6 +4,7 @@ import { RULE_PRIORITIES, vrfTable } from '../../agent/model/registry/routing.ts
 import type { DifferenceStatus, NetworkStatus, PodStatus } from '../../api/agent-status.ts';
 import { POD_LINK_GROUP } from '../../api/pod-links.ts';
 import { VRF_ALIAS } from '../../datapath/host/ownership.ts';
+import { EGRESS_MISSING } from '../../datapath/netlink/frame-filter/types.ts';
 import type { KernelOp } from '../../datapath/netlink/kernel/types.ts';
 import type { Link } from '../../datapath/netlink/link/types.ts';
 import { ALIAS_PREFIX } from '../../datapath/netlink/pod-interface/marks.ts';
@@ -80,6 +81,7 @@ const node = (more: Partial<DoctorSources> = {}): { sources: DoctorSources; done
       rules: () => [rule(LIVING), rule(GONE), rule(GONE, { protocol: 0 }), rule(GONE, { priority: 5 })],
       routes: ({ family }) =>
         family === 6 ? [] : [route({ dst, table: table(LIVING) }), route({ dst, table: table(GONE) }), route({ dst })],
+      whyNoFilters: () => undefined,
       apply: (ops) => {
         done.ops.push(...ops);
         return [];
@@ -186,11 +188,19 @@ describe('doctor', () => {
     );
   });
 
+  it('says when the kernel takes no frame filters', async () => {
+    const { netns } = node().sources;
+    const { sources } = node({ netns: { ...netns, whyNoFilters: () => EGRESS_MISSING } });
+    const { lines, exitStatus } = await doctor(sources, { fix: false });
+    expect(exitStatus).toBe(1);
+    expect(lines[0]).toBe(`open: frame filters: kernel: ${EGRESS_MISSING}; until then no pod is added`);
+  });
+
   it('exits with 0 when nothing is left but what the agent is removing', async () => {
     const sources: DoctorSources = {
       ...nodeThatRemoves(unwanted('openflow', 'bucket br-ex 1 4')),
       openvswitch: () => Promise.resolve([]),
-      netns: { links: () => [], rules: () => [], routes: () => [], apply: () => [] },
+      netns: { links: () => [], rules: () => [], routes: () => [], apply: () => [], whyNoFilters: () => undefined },
       runner: { run: () => Promise.resolve({ stdout: '', stderr: '' }) },
     };
     expect(await doctor(sources, { fix: false })).toMatchObject({

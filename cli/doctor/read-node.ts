@@ -12,12 +12,15 @@ import type { NodeState, PodPort } from './leftovers.ts';
 
 export interface NodeSources {
   readonly openvswitch: Transact;
-  readonly netns: Pick<Netns, 'links' | 'rules' | 'routes'>;
+  readonly netns: Pick<Netns, 'links' | 'rules' | 'routes' | 'whyNoFilters'>;
   readonly runner: Pick<CommandRunner, 'run'>;
 }
 
 export interface NodeReading {
-  readonly state: NodeState;
+  readonly state: NodeState & {
+    /** Why the kernel takes no filters of what pods hear; empty: it does. */
+    readonly noFilters: readonly string[];
+  };
   /** What could not be looked at, and why. */
   readonly blind: readonly string[];
 }
@@ -37,6 +40,7 @@ export const readNode = async ({ openvswitch, netns, runner }: NodeSources): Pro
     links: await look('links', () => netns.links()),
     rules: await look('rules', () => netns.rules()),
     routes: await look('routes', () => FAMILIES.flatMap((family) => netns.routes({ family, protocol: OUR_PROTOCOL }))),
+    noFilters: await look('frame filters', () => [netns.whyNoFilters()].filter((why) => why !== undefined)),
     conntrackMarks: await look('conntrack', async () => [...(await createConntrack(runner).marks(CT_ZONES.external))]),
   };
   return { state, blind };

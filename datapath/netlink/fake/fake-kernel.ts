@@ -16,11 +16,11 @@ export class FakeKernel implements Kernel {
   readonly #faults: { matches: (op: KernelOp) => boolean; code: string }[] = [];
 
   readonly #listeners = new Set<NetlinkListener>();
-  readonly #vrf: boolean;
+  readonly #features: { readonly vrf: boolean; readonly egress: boolean };
 
-  /** @param options `vrf`: whether this kernel has VRFs */
-  constructor({ vrf = true }: { readonly vrf?: boolean } = {}) {
-    this.#vrf = vrf;
+  /** @param options `vrf`: whether this kernel has VRFs; `egress`: whether it takes frame filters */
+  constructor({ vrf = true, egress = true }: { readonly vrf?: boolean; readonly egress?: boolean } = {}) {
+    this.#features = { vrf, egress };
     this.addNetns(OWN);
   }
 
@@ -67,7 +67,7 @@ export class FakeKernel implements Kernel {
         find: (other) => this.netns(other),
         fault: (op) => this.#fault(op),
         changing: (op, change) => this.#changing(op, change),
-        vrf: this.#vrf,
+        ...this.#features,
       }),
     );
   }

@@ -17,6 +17,7 @@ export const fakeNetlink = (kernel: FakeKernel = new FakeKernel()): Netlink => {
       check: async (pod) => service.checkPod(pod),
       remove: (ends) => service.removePodInterfaces(ends),
       keepFilters: async (filters, isAll) => service.keepFilters(filters, isAll),
+      whyNoFilters: async () => service.whyNoFilters(),
       list: async (aliasPrefix) => service.listHostEnds(aliasPrefix),
     },
     oldestCallAge: () => undefined,

@@ -3,7 +3,7 @@ import { cidrFamily } from '../../../net/cidr.ts';
 import { macFromBytes, parseMac } from '../../../net/mac.ts';
 import type { Address } from '../address/types.ts';
 import { kernelError, NetlinkError } from '../errors.ts';
-import type { FrameFilter, ObservedFilters } from '../frame-filter/types.ts';
+import { EGRESS_MISSING, type FrameFilter, type ObservedFilters } from '../frame-filter/types.ts';
 import { isSuccess } from '../kernel/success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from '../kernel/types.ts';
 import { isLinkName, type Link, type LinkChange, type NewMaster, type NewVeth } from '../link/types.ts';
@@ -26,6 +26,8 @@ export interface FakeNetnsContext {
   changing(op: KernelOp, change: () => void): void;
   /** Whether there are VRFs; not every kernel has them. */
   readonly vrf: boolean;
+  /** Whether nftables has the hook of frame filters. */
+  readonly egress: boolean;
 }
 
 export class FakeNetns implements Netns {
@@ -93,6 +95,10 @@ export class FakeNetns implements Netns {
     return this.#filters.observe(filters);
   }
 
+  whyNoFilters(): string | undefined {
+    return this.#context.egress ? undefined : EGRESS_MISSING;
+  }
+
   /** Another program flushes the rules that frame filters share. */
   loseSharedRules(): void {
     this.#filters.loseShared();
@@ -142,9 +148,7 @@ export class FakeNetns implements Netns {
         this.#require(op.name).txChecksum = op.on;
         break;
       case 'filter.put':
-        // nf_tables does not say ENODEV.
-        if (!this.#links.has(op.filter.link)) throw kernelError(`add frame filter of ${op.filter.link}`, ENOENT);
-        this.#filters.put(op.filter, op.withShared ?? false);
+        this.#putFilter(op);
         break;
       case 'filter.delete':
         this.#filters.delete(op.link);
@@ -182,6 +186,14 @@ export class FakeNetns implements Netns {
         this.#policy.applyNeighbour(this.#require(op.neighbour.link), op);
         break;
     }
+  }
+
+  #putFilter({ filter, withShared = false }: Extract<KernelOp, { op: 'filter.put' }>): void {
+    const subject = `add frame filter of ${filter.link}`;
+    if (!this.#context.egress) throw kernelError(subject, EOPNOTSUPP, EGRESS_MISSING);
+    // nf_tables does not say ENODEV.
+    if (!this.#links.has(filter.link)) throw kernelError(subject, ENOENT);
+    this.#filters.put(filter, withShared);
   }
 
   #addVeth({ peer, ...end }: NewVeth): void {

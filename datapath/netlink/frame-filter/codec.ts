@@ -4,6 +4,7 @@ import { attribute, nested, readAttributes, readNested, readText, textAttribute 
 import { NLM_F } from '../wire/constants.ts';
 import type { NamedRequest } from '../wire/socket.ts';
 import {
+  NF_ACCEPT,
   NF_DROP,
   NF_NETDEV_EGRESS,
   NFNL_MSG_BATCH,
@@ -47,7 +48,7 @@ export const addFilter = (filter: FrameFilter, isKnown: boolean): NamedRequest[]
       NFT_MSG.NEWCHAIN,
       NLM_F.CREATE | NLM_F.EXCL,
       ...chainId(chain),
-      ...egressOf(link),
+      ...egressOf(link, NF_DROP),
       comment(filterDigest(filter)),
     ),
     newRule(message, chain, [jumpExpression(shared.name)]),
@@ -73,6 +74,22 @@ export const addShared = (shared: SharedChain): NamedRequest[] => {
     message(NFT_MSG.NEWCHAIN, NLM_F.CREATE, ...chainId(name), comment(sharedDigest(shared))),
     message(NFT_MSG.DELRULE, 0, ...ruleChain(name)),
     ...rules.map((rule) => newRule(message, name, ruleExpressions(rule))),
+  ];
+};
+
+const PROBE = { table: 'ovn-udn-probe', chain: 'egress', link: 'lo' } as const;
+
+/**
+ * Changes nothing, if the kernel takes it at all: what is made is deleted in the same batch. A hook works before the batch is
+ * committed, so this one lets everything pass.
+ */
+export const probeFilter = (): NamedRequest[] => {
+  const message = messageOf('try a frame filter');
+  const table = textAttribute(NFTA_TABLE_NAME, PROBE.table);
+  return [
+    message(NFT_MSG.NEWTABLE, NLM_F.CREATE, table),
+    message(NFT_MSG.NEWCHAIN, NLM_F.CREATE, ...chainId(PROBE.chain, PROBE.table), ...egressOf(PROBE.link, NF_ACCEPT)),
+    message(NFT_MSG.DELTABLE, 0, table),
   ];
 };
 
@@ -161,8 +178,8 @@ const batchMessage = (what: string, type: number): NamedRequest => ({
   subject: `${what} batch of nftables`,
 });
 
-const chainId = (chain: string): Buffer[] => [
-  textAttribute(NFTA_CHAIN.TABLE, FILTER_TABLE),
+const chainId = (chain: string, table = FILTER_TABLE): Buffer[] => [
+  textAttribute(NFTA_CHAIN.TABLE, table),
   textAttribute(NFTA_CHAIN.NAME, chain),
 ];
 
@@ -180,14 +197,14 @@ const newRule = (message: Message, chain: string, expressions: readonly Buffer[]
   );
 
 /** What makes a chain a base chain. */
-const egressOf = (link: string): Buffer[] => [
+const egressOf = (link: string, policy: number): Buffer[] => [
   nested(
     NFTA_CHAIN.HOOK,
     numberOf(NFTA_HOOK.HOOKNUM, NF_NETDEV_EGRESS),
     numberOf(NFTA_HOOK.PRIORITY, 0),
     textAttribute(NFTA_HOOK.DEV, link),
   ),
-  numberOf(NFTA_CHAIN.POLICY, NF_DROP),
+  numberOf(NFTA_CHAIN.POLICY, policy),
   textAttribute(NFTA_CHAIN.TYPE, 'filter'),
 ];
 

@@ -16,8 +16,10 @@ import {
   listChains,
   listLockedMacs,
   listRules,
+  probeFilter,
 } from './codec.ts';
 import {
+  EGRESS_MISSING,
   type FrameFilter,
   filterChain,
   isSharedChain,
@@ -41,13 +43,30 @@ export const putFilter = (socket: NetlinkSocket, filter: FrameFilter, withShared
       socket.transaction([...before, ...added], batchEnds());
       return;
     } catch (error) {
-      if (!hasCode(error, 'EEXIST', 'ENOENT') || tried.has(error.code)) throw error;
+      if (!hasCode(error, 'EEXIST', 'ENOENT') || tried.has(error.code)) throw explained(error);
       tried.add(error.code);
       if (error.code === 'EEXIST') before.push(deleteFilter(filter.link));
       else before.unshift(...addShared(filter.shared));
     }
   }
 };
+
+/** Why the kernel takes no filter; undefined: it does. @throws NetlinkError when it refuses for another reason */
+export const whyUnsupported = (socket: NetlinkSocket): string | undefined => {
+  try {
+    socket.transaction(probeFilter(), batchEnds());
+    return undefined;
+  } catch (error) {
+    // ENOENT: no base chains of family netdev at all (CONFIG_NF_TABLES_NETDEV).
+    if (hasCode(error, 'EOPNOTSUPP', 'ENOENT')) return EGRESS_MISSING;
+    throw error;
+  }
+};
+
+const explained = (error: unknown): unknown =>
+  hasCode(error, 'EOPNOTSUPP')
+    ? new NetlinkError(error.code, `${error.message}: ${EGRESS_MISSING}`, { errno: error.errno })
+    : error;
 
 /** Filters of new links in one batch. @returns false when the kernel has refused one of them, and so has none */
 export const putTogether = (socket: NetlinkSocket, filters: readonly FrameFilter[]): boolean => {

@@ -12,6 +12,7 @@ import {
   readFilters,
   removeFilter,
   removeShared,
+  whyUnsupported,
 } from '../frame-filter/linux-filters.ts';
 import type { FrameFilter, ObservedFilters } from '../frame-filter/types.ts';
 import {
@@ -36,6 +37,7 @@ import { decodeNetnsid, getNetnsid } from '../wire/netnsid.ts';
 import { type NamedRequest, NetlinkSocket } from '../wire/socket.ts';
 import type { NetlinkAddon } from './addon.ts';
 import { FdIo } from './fd-io.ts';
+import { type DirectOp, isDirect, linkOf } from './op-kinds.ts';
 import { runsOf } from './runs.ts';
 import { isSuccess } from './success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from './types.ts';
@@ -136,6 +138,10 @@ export class LinuxNetns implements Netns {
 
   frameFilters(filters?: readonly FrameFilter[]): ObservedFilters {
     return this.#usingFilters((socket) => readFilters(socket, filters));
+  }
+
+  whyNoFilters(): string | undefined {
+    return this.#usingFilters(whyUnsupported);
   }
 
   netnsid(path: string): number | undefined {
@@ -374,25 +380,3 @@ const FAMILIES = [4, 6] as const;
 /** In every namespace (net/core/dev.h, LOOPBACK_IFINDEX). */
 const LOOPBACK_INDEX = 1;
 const NO_ADDRESS = { link: 'lo', address: parseInterfaceAddress('255.255.255.255/32') };
-
-/** The link whose index a request needs. */
-const linkOf = (op: KernelOp): string | undefined => {
-  if ('address' in op) return op.address.link;
-  if ('route' in op) return op.route.dev;
-  if ('neighbour' in op) return op.neighbour.link;
-  return op.op === 'link.set' ? (op.change.master ?? undefined) : undefined;
-};
-
-/** Operations that are not rtnetlink requests. */
-type DirectOp = Extract<KernelOp, { op: (typeof DIRECT)[number] }>;
-
-const DIRECT = [
-  'sysctl.set',
-  'link.txChecksum',
-  'filter.put',
-  'filter.delete',
-  'filter.unshare',
-  'filters.clear',
-] as const;
-
-const isDirect = (op: KernelOp): op is DirectOp => DIRECT.some((direct) => direct === op.op);

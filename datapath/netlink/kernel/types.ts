@@ -87,6 +87,8 @@ export interface Netns {
   txChecksum(link: string): boolean | undefined;
   /** What there is in the place of some, or all. */
   frameFilters(filters?: readonly FrameFilter[]): ObservedFilters;
+  /** Why the kernel takes no frame filters; undefined: it does. */
+  whyNoFilters(): string | undefined;
   /** What this namespace calls the one at `path` (`LinkPeer.netnsid`); undefined when it has no name for it yet. */
   netnsid(path: string): number | undefined;
   /** Applies all, in order; one that fails does not stop the next. */

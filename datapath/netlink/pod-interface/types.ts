@@ -100,6 +100,12 @@ export interface PodInterfaces {
    */
   keepFilters(filters: readonly FrameFilter[], isAll: boolean, signal?: AbortSignal): Promise<readonly string[]>;
 
+  /**
+   * Why the kernel takes none of the filters that `ensure` puts, as it says itself then; undefined: it does. Changes nothing.
+   * @throws NetlinkError when it cannot be told
+   */
+  whyNoFilters(signal?: AbortSignal): Promise<string | undefined>;
+
   /** All interfaces on the node that are ours, whoever made them; with `aliasPrefix` those whose alias begins with it. */
   list(aliasPrefix?: string, signal?: AbortSignal): Promise<readonly HostEnd[]>;
 }

@@ -50,6 +50,7 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
       check: (pod, signal) => this.#call('checkPod', [pod], signal),
       remove: (ends, signal) => this.#call('removePodInterfaces', [ends], signal),
       keepFilters: (filters, isAll, signal) => this.#call('keepFilters', [filters, isAll], signal),
+      whyNoFilters: (signal) => this.#call('whyNoFilters', [], signal),
       list: (aliasPrefix, signal) => this.#call('listHostEnds', [aliasPrefix], signal),
     };
     const workerData: WorkerOptions = { addonPath, ownNetns };

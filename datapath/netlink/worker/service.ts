@@ -18,6 +18,7 @@ export interface NetlinkService {
   checkPod(pod: PodNetwork): string[];
   removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
   keepFilters(filters: readonly FrameFilter[], isAll: boolean): readonly string[];
+  whyNoFilters(): string | undefined;
   listHostEnds(aliasPrefix?: string): HostEnd[];
 }
 
@@ -39,6 +40,7 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
     checkPod: batch(checkPod),
     removePodInterfaces: batch(removePodInterfaces),
     keepFilters: batch(keep),
+    whyNoFilters: batch((own) => own.netns().whyNoFilters()),
     listHostEnds: batch(listHostEnds),
   };
 };
