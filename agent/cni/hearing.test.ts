@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FrameTest, SharedRule } from '../../datapath/netlink/frame-filter/types.ts';
+import { type FrameTest, type SharedRule, sharedRules } from '../../datapath/netlink/frame-filter/types.ts';
 import type { Hearing } from '../../datapath/netlink/pod-interface/types.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { PodAttachments } from '../model/attachments.ts';
@@ -78,19 +78,23 @@ const INFRASTRUCTURE = [`6: ${ROUTER}, accept`, `6: ${NODE}, accept`];
 describe('the rules', () => {
   it('of a locked interface', () => {
     expect(locked.isLocked).toBe(true);
-    expect(locked.shared.rules.map(words)).toEqual(['sender locked, drop', '12: 0800, accept', ...WITHOUT_CONTROL]);
+    expect(sharedRules(locked.shared).map(words)).toEqual([
+      'sender locked, drop',
+      '12: 0800, accept',
+      ...WITHOUT_CONTROL,
+    ]);
     expect(locked.rules.map(words)).toEqual([...INFRASTRUCTURE, ...ANSWERS]);
   });
 
   it('of a pod of the default network', () => {
     const shared = ['12: 0800, accept', ...NO_ROUTER, 'sender not locked, accept', ...WITHOUT_CONTROL];
-    expect([open.isLocked, open.shared.rules.map(words)]).toEqual([false, shared]);
+    expect([open.isLocked, sharedRules(open.shared).map(words)]).toEqual([false, shared]);
     expect(open.rules.map(words)).toEqual([...INFRASTRUCTURE, ...ANSWERS]);
   });
 
   it('of a tenant’s own network', () => {
     const shared = ['12: 0800, accept', ...NO_ROUTER, 'accept'];
-    expect([tenant.isLocked, tenant.shared.rules.map(words)]).toEqual([undefined, shared]);
+    expect([tenant.isLocked, sharedRules(tenant.shared).map(words)]).toEqual([undefined, shared]);
     expect(tenant.rules.map(words)).toEqual([`6: ${TENANT_ROUTER}, accept`, '6: 0a580a140102, accept']);
   });
 });

@@ -1,5 +1,10 @@
 /** What nf_tables makes of a frame by rules of a filter, in a few lines. */
-import type { FrameFilter, FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
+import {
+  type FrameFilter,
+  type FrameRule,
+  type FrameTest,
+  sharedRules,
+} from '../../datapath/netlink/frame-filter/types.ts';
 
 export const verdictOn = (
   { shared, rules }: Pick<FrameFilter, 'shared' | 'rules'>,
@@ -8,7 +13,7 @@ export const verdictOn = (
 ): FrameRule['verdict'] => {
   const first = <V extends string>(some: readonly FrameRule<V>[]): V | undefined =>
     some.find(({ tests }) => tests.every((test) => passes(test, frame, locked)))?.verdict;
-  const early = first(shared.rules);
+  const early = first(sharedRules(shared));
   return early === undefined || early === 'return' ? (first(rules) ?? 'drop') : early;
 };
 

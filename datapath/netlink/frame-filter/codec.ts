@@ -32,6 +32,7 @@ import {
   LOCKED_SET,
   type SharedChain,
   sharedDigest,
+  sharedRules,
 } from './types.ts';
 
 /**
@@ -58,7 +59,7 @@ export const addFilter = (filter: FrameFilter, isKnown: boolean): NamedRequest[]
 
 /** Makes a shared chain, or puts its rules again; the table and the set too, where they are not there yet. */
 export const addShared = (shared: SharedChain): NamedRequest[] => {
-  const { name, rules } = shared;
+  const { name } = shared;
   const message = messageOf(`add ${name} of frame filters`);
   return [
     message(NFT_MSG.NEWTABLE, NLM_F.CREATE, textAttribute(NFTA_TABLE_NAME, FILTER_TABLE)),
@@ -73,7 +74,7 @@ export const addShared = (shared: SharedChain): NamedRequest[] => {
     ),
     message(NFT_MSG.NEWCHAIN, NLM_F.CREATE, ...chainId(name), comment(sharedDigest(shared))),
     message(NFT_MSG.DELRULE, 0, ...ruleChain(name)),
-    ...rules.map((rule) => newRule(message, name, ruleExpressions(rule))),
+    ...sharedRules(shared).map((rule) => newRule(message, name, ruleExpressions(rule))),
   ];
 };
 

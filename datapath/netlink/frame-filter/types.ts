@@ -50,8 +50,10 @@ export type SharedRule = FrameRule<'accept' | 'drop' | 'return'>;
 /** Rules of many links. Never changed under its name, which follows from them. */
 export interface SharedChain {
   readonly name: string;
-  /** The first that a frame passes decides; what passes none is for the link's own rules. */
-  readonly rules: readonly SharedRule[];
+  /** How many rules it has. */
+  readonly size: number;
+  /** `sharedRules`, as JSON: with each pod they go from thread to thread, where hardly ever somebody reads them. */
+  readonly json: string;
 }
 
 export interface FrameFilter {
@@ -70,8 +72,12 @@ export interface FrameFilter {
 
 export const sharedChain = (rules: readonly SharedRule[]): SharedChain => ({
   name: `${SHARED_PREFIX}${shortHash(rules)}`,
-  rules,
+  size: rules.length,
+  json: JSON.stringify(rules),
 });
+
+/** The first that a frame passes decides; what passes none is for the link's own rules. */
+export const sharedRules = ({ json }: SharedChain): readonly SharedRule[] => JSON.parse(json);
 
 export const isSharedChain = (chain: string): boolean => chain.startsWith(SHARED_PREFIX);
 
@@ -93,7 +99,7 @@ export const NO_FILTERS: ObservedFilters = { digests: new Map(), shared: new Map
 export const filterDigest = ({ shared, rules }: Pick<FrameFilter, 'shared' | 'rules'>): string =>
   `${shortHash([shared.name, rules])}/${rules.length + 1}`;
 
-export const sharedDigest = ({ name, rules }: SharedChain): string => `${name}/${rules.length}`;
+export const sharedDigest = ({ name, size }: SharedChain): string => `${name}/${size}`;
 
 export const isFilterCurrent = (filter: FrameFilter, { digests, shared, lockedMacs }: ObservedFilters): boolean => {
   const { mac, isLocked } = filter.receiver;
