@@ -81,8 +81,8 @@ export const addShared = (shared: SharedChain): NamedRequest[] => {
 const PROBE = { table: 'ovn-udn-probe', chain: 'egress', link: 'lo' } as const;
 
 /**
- * Changes nothing, if the kernel takes it at all: what is made is deleted in the same batch. A hook works before the batch is
- * committed, so this one lets everything pass.
+ * Changes nothing, and nothing is reported to monitors: when the kernel takes all but the last, it refuses that with EEXIST, and with it
+ * the batch. A hook works before its batch is committed, so this one lets everything pass.
  */
 export const probeFilter = (): NamedRequest[] => {
   const message = messageOf('try a frame filter');
@@ -90,7 +90,7 @@ export const probeFilter = (): NamedRequest[] => {
   return [
     message(NFT_MSG.NEWTABLE, NLM_F.CREATE, table),
     message(NFT_MSG.NEWCHAIN, NLM_F.CREATE, ...chainId(PROBE.chain, PROBE.table), ...egressOf(PROBE.link, NF_ACCEPT)),
-    message(NFT_MSG.DELTABLE, 0, table),
+    message(NFT_MSG.NEWTABLE, NLM_F.CREATE | NLM_F.EXCL, table),
   ];
 };
 

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { FILTER_TABLE, LOCKED_SET } from '../../../datapath/netlink/frame-filter/types.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { linkLocalFromMac, macFromIp } from '../../../net/mac.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
@@ -107,6 +108,25 @@ export const hostileLinks = (cluster: () => Sandbox, cast: () => HostileCluster)
       const heard = captured.filter(({ bytes, isOutgoing }) => !isOutgoing && bytes.toString('latin1').includes(text));
       expect([...new Set(heard.map(({ place, device }) => `${device} of ${place}`))]).toEqual([]);
     });
+  });
+
+  it('another program that deletes filters, or of them, finds them there again', async () => {
+    const list = async (): Promise<string[]> => {
+      const { stdout } = await cluster().node(NODE, ['nft', '-s', 'list', 'table', 'netdev', FILTER_TABLE]);
+      return stdout.split('\n').toSorted();
+    };
+    const before = await list();
+    const chain = (prefix: string): string =>
+      before.find((line) => line.startsWith(`\tchain ${prefix}`))?.split(' ')[1] ?? `no ${prefix}`;
+    for (const damage of [
+      ['flush', 'chain', 'netdev', FILTER_TABLE, chain('shared-')],
+      ['flush', 'chain', 'netdev', FILTER_TABLE, chain('to-')],
+      ['flush', 'set', 'netdev', FILTER_TABLE, LOCKED_SET],
+      ['delete', 'table', 'netdev', FILTER_TABLE],
+    ]) {
+      await cluster().node(NODE, ['nft', ...damage]);
+      await eventually(async () => expect(await list()).toEqual(before));
+    }
   });
 
   const controllerState = async (): Promise<string> => {

@@ -15,10 +15,10 @@ nft -s list ruleset
 `;
 
 /**
- * A MAC is taken out when another pod gets it: there are no more than addresses of the node. The table comes with the first pod, and
- * goes with `udn-agent cleanup`.
+ * A MAC is taken out when another pod gets it: there are no more than addresses of the node. The table and what filters share come with
+ * the first pod, and go with `udn-agent cleanup`. No chain of a link is among it.
  */
-const MACS_OF_LOCKED_PODS = /^table netdev ovn-udn-ports \{\n\tset locked-pods \{[^}]*\}\n\t\}\n\}\n/m;
+const LEFT_OF_FILTERS = /^table netdev ovn-udn-ports \{\n(?:(?!\tchain to-).*\n)*?\}\n/m;
 
 /**
  * One line each, sorted. Not what containerd keeps on record of sandboxes that are stopped and have nothing any more: the
@@ -28,7 +28,7 @@ export const podTraces = async (sandbox: Pick<Sandbox, 'node'>, node: string): P
   const { stdout } = await sandbox.node(node, ['sh', '-c', TRACES]);
   return stdout
     .replaceAll(/comment "cgroup \d+"/g, 'comment "cgroup"')
-    .replace(MACS_OF_LOCKED_PODS, '')
+    .replace(LEFT_OF_FILTERS, '')
     .split('\n')
     .sort();
 };
