@@ -26,15 +26,9 @@ export interface HostileOptions {
   readonly isOpen?: (cell: Cell) => boolean;
 }
 
-/** In shared gateway mode the default network's router sends on by a group's MAC what conntrack takes for nothing, with the pod's address. */
-export const openInSharedMode = ({ source, protocol, hop }: Cell): boolean =>
-  source === 'pod of the default network' &&
-  hop === 'group' &&
-  ['icmp error', 'first fragment'].includes(protocol.name);
-
 /** On the kernel's datapath a tunnel's outer packet has the socket of what is inside, so those of processes look alike (ADR 60). */
 export const openOnKernels = (cell: Cell): boolean =>
-  openInSharedMode(cell) || (meansOf(cell.source) === 'datagrams' && cell.entry.isTunnelEndpoint === true);
+  meansOf(cell.source) === 'datagrams' && cell.entry.isTunnelEndpoint === true;
 
 export const hostileSuite = (
   cluster: () => Sandbox,

@@ -117,8 +117,16 @@ const egress = (site: BridgeSite, patch: LocalPatch, own: PatchFamily, uplink: s
   ];
 };
 
-/** Its gateway router is the node: it translates to the node's address itself, and answers for it. */
+/**
+ * Its gateway router is the node: it translates to the node's address itself, and answers for it. What has a pod's own address still is
+ * what conntrack takes for nothing (errors about no connection, fragments without their first), or came to the router by a group's MAC.
+ */
 const defaultNetwork = (site: BridgeSite, patch: LocalPatch): Flow[] => [
+  ...patch.families.flatMap(({ family, podSubnets }) =>
+    podSubnets.map((src) =>
+      flow('classify', 'untranslated', { inPort: patch.port, match: ip(family, { src }), actions: DROP }),
+    ),
+  ),
   ...(site.uplink === undefined ? [] : withUplink(site, patch, site.uplink)),
   flow('classify', 'asNode', { inPort: patch.port, match: { dl_src: site.mac }, actions: [NORMAL] }),
   flow('classify', 'spoofedDefault', { inPort: patch.port, actions: DROP }),

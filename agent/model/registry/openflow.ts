@@ -74,6 +74,7 @@ export const FLOW_PRIORITIES = {
     fragment: rank(112, 'put fragments together'),
     serviceAnswer: rank(110, 'what a Service answers from a node port or an external address'),
     nodeSnat: rank(105, 'leave as the node, by a mark of OVN'),
+    untranslated: rank(104, 'drop what the default network’s router has not translated: it has a pod’s own address'),
     hostSubnetAsNode: rank(103, 'to neighbours of the node, with its address: no two networks with the same port'),
     hostSubnet: rank(102, 'to neighbours of the node'),
     egressAsNode: rank(101, 'to the outside, with the node’s address: no two networks with the same port'),
