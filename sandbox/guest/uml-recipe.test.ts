@@ -21,7 +21,10 @@ it('an option is said once, and none is both wanted and not', () => {
 
 it('has what the agents ask of a kernel, and nothing that breaks Node or adds links to networks', () => {
   expect(UML_ENABLED).toEqual(
-    expect.arrayContaining(['NET_VRF', 'OPENVSWITCH_GENEVE', 'NF_TABLES_INET', 'IP_SCTP', 'XFRM_USER', 'INET6_ESP']),
+    expect.arrayContaining([
+      ...['NET_VRF', 'OPENVSWITCH_GENEVE', 'NF_TABLES_INET', 'IP_SCTP', 'XFRM_USER', 'INET6_ESP'],
+      'IP_ROUTE_CLASSID',
+    ]),
   );
   const options = umlOptions().join(' ');
   for (const name of ['IO_URING', 'IPV6_SIT', 'BRIDGE_NETFILTER']) expect(options).toContain(`--disable ${name}`);
