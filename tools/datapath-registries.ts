@@ -8,6 +8,7 @@ import {
   networkCtMark,
   networkPacketMark,
   PACKET_MARKS,
+  PROCESS_MARK,
 } from '../agent/model/registry/marks.ts';
 import { type ChainEntry, markChainName, NFT_CHAINS, NFT_SETS } from '../agent/model/registry/nftables.ts';
 import { FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES, INTEGRATION_FLOWS } from '../agent/model/registry/openflow.ts';
@@ -80,6 +81,7 @@ const packetMarkTable = (): string =>
         `4096 + network id; network 1: ${hex(networkPacketMark(ONE))}`,
       ],
       ...Object.entries(PACKET_MARKS).map(([name, value]) => ['packet (`pkt_mark`, fwmark)', name, hex(value)]),
+      ['bit of packets’ marks', 'what processes of the node give to Open vSwitch', hex(PROCESS_MARK)],
       ...Object.entries(CT_ZONES).map(([name, value]) => ['conntrack zone', name, code(value)]),
       ...Object.entries(COOKIES).map(([name, value]) => ['cookie of flows', name, hex(value)]),
       ['cookie of learned flows', 'a user-defined network', `by network id; network 1: ${hex(askerCookie(ONE))}`],

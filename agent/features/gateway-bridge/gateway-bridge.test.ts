@@ -314,17 +314,6 @@ describe('a port that no flow knows', () => {
   });
 });
 
-it.each(['shared', 'local'] as const)(
-  'what the default network sends with a pod’s own address goes nowhere, %s mode',
-  (mode) => {
-    const flows = flowsOf(emptyCluster({ ...DUAL, mode })).filter((flow) => flow.includes('priority=104, '));
-    expect(flows.map((flow) => flow.split('priority=104, ')[1])).toEqual([
-      'ip,in_port=patch-br-ex_node1-to-br-int,nw_src=10.128.0.0/14, actions=drop',
-      'ipv6,in_port=patch-br-ex_node1-to-br-int,ipv6_src=fd00:10:128::/48, actions=drop',
-    ]);
-  },
-);
-
 it('a fragment from outside goes through conntrack once', () => {
   const fragments = flowsOf(emptyCluster(DUAL)).filter((flow) => flow.includes('nw_frag=yes'));
   expect(fragments).toHaveLength(2);

@@ -16,7 +16,7 @@ import { managementLinkName } from '../../model/host-names.ts';
 import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { addressType, chain, ipWord, jump, set } from '../host-nftables/text.ts';
+import { addressType, chain, ipWord, jump, markText, set } from '../host-nftables/text.ts';
 import { type LocalNetwork, localNetwork } from '../local-network.ts';
 import { openPortRules } from './open-port-rules.ts';
 
@@ -71,8 +71,7 @@ const serviceRules = ({ cluster }: View): string[] => [
   }),
 ];
 
-/** As nft(8) prints it. */
-const MARK = `0x${PACKET_MARKS.internalTrafficLocal.toString(16).padStart(8, '0')}`;
+const MARK = markText(PACKET_MARKS.internalTrafficLocal);
 
 /**
  * The kernel finds neighbours, and answers those that look for the port: RFC 4861. A process that makes such messages by hand has a

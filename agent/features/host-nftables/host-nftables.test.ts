@@ -136,13 +136,23 @@ it('what comes in by a management port has an address that the network has there
   expect(sources({ ...DUAL, family: 'ipv6' })).toEqual(both.slice(1));
 });
 
-it('tunnels take what comes from nodes, and only Open vSwitch sends to them where that can be told', () => {
+it('tunnels take what comes from nodes, and no process sends to them', () => {
   const cluster = workedCluster(DUAL);
   expect(rulesOf(cluster, 'udn-tunnels-in')).toEqual([
     'udp dport 6081 ip saddr != @udn-node-ips-v4 drop',
     'udp dport 6081 ip6 saddr != @udn-node-ips-v6 drop',
   ]);
-  expect(rulesOf(cluster, 'udn-tunnels-out')).toEqual(TO_TUNNELS);
+  expect(rulesOf(cluster, 'udn-tunnels-out')).toEqual([
+    'meta mark & 0x08000000 == 0x08000000 return',
+    'meta mark 0x00001001-0x00001fff return',
+    ...TO_TUNNELS.map((rule) => rule.replace(/ drop$/, ' meta skuid >= 0 drop')),
+  ]);
+  expect(rulesOf(cluster, 'udn-process-marks')).toEqual(
+    ['ovn-k8s-mp*', 'br-ex'].map(
+      (link) =>
+        `oifname "${link}" meta mark != 0x00001001-0x00001fff meta skuid >= 0 meta mark set meta mark | 0x08000000`,
+    ),
+  );
   const elements = [...itemsOf(cluster).keys()].filter((key) => key.startsWith('element udn-node-ips'));
   expect(elements.toSorted()).toEqual([
     'element udn-node-ips-v4 172.30.0.2',
@@ -150,9 +160,6 @@ it('tunnels take what comes from nodes, and only Open vSwitch sends to them wher
     'element udn-node-ips-v6 fd00:30::2',
     'element udn-node-ips-v6 fd00:30::3',
   ]);
-  const gateway = cluster.facts.get('gateway', 'node1');
-  cluster.facts.set('gateway', 'node1', gateway && { ...gateway, cannotAdvertise: true });
-  expect(rulesOf(cluster, 'udn-tunnels-out')).toBeUndefined();
 });
 
 it('other networks come and go without a change to anything of a network or the node', () => {

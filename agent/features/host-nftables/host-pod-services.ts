@@ -14,7 +14,9 @@ import { FAMILIES } from '../../../net/ip.ts';
 import { NETWORK_PACKET_MARKS } from '../../model/registry/marks.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import { POD_LEVELS } from '../host-isolation/chains.ts';
-import { addressType, chain, ipWord, jump, set } from './text.ts';
+import { addressType, chain, ipWord, jump, markText, set } from './text.ts';
+
+export const NETWORK_MARKS = NETWORK_PACKET_MARKS.map(markText).join('-');
 
 export const hostPodServiceItems = (serviceSubnets: readonly Cidr[]): NftItem[] => [
   ...FAMILIES.map((family) => set({ name: setName('tenantClusterIps', family), type: addressType(family) })),
@@ -29,6 +31,8 @@ export const hostPodServiceItems = (serviceSubnets: readonly Cidr[]): NftItem[] 
       (family) => `${ipWord(family)} daddr @${setName('tenantClusterIps', family)} ${jump('hostPodMarks')}`,
     ),
   ]),
+  // Of the connection, for packets that the kernel sends when the process has closed it, as the last acknowledgement: they have no
+  // cgroup, and without them the endpoint would keep it for minutes.
   chain('hostPodMarks', [
     ...POD_LEVELS.map((level) => `socket cgroupv2 level ${level} vmap @${NFT_SETS.markHostPods.name}`),
     `meta mark ${NETWORK_MARKS} ct mark set meta mark`,
@@ -36,9 +40,3 @@ export const hostPodServiceItems = (serviceSubnets: readonly Cidr[]): NftItem[] 
     `ct mark ${NETWORK_MARKS} meta mark set ct mark`,
   ]),
 ];
-
-/**
- * Of the connection, for packets that the kernel sends when the process has closed it, as the last acknowledgement: they have no
- * cgroup, and without them the endpoint would keep it for minutes.
- */
-const NETWORK_MARKS = NETWORK_PACKET_MARKS.map((mark) => `0x${mark.toString(16).padStart(8, '0')}`).join('-');

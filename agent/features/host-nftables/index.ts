@@ -22,6 +22,7 @@ import { managementInItems, managementSources } from './management-in.ts';
 import { managementSnatItems } from './management-snat.ts';
 import { pathMtuItems } from './path-mtu.ts';
 import { tenantServiceItems } from './tenant-services.ts';
+import { markText } from './text.ts';
 import { nodeElements, tunnelItems } from './tunnels.ts';
 
 export const hostNftables: FeatureOver<'zone'> = {
@@ -38,7 +39,7 @@ export const hostNftables: FeatureOver<'zone'> = {
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
       ...hostPodServiceItems(view.cluster.serviceSubnets),
       ...pathMtuItems(),
-      ...tunnelItems(gateway !== undefined && gateway.cannotAdvertise !== true),
+      ...tunnelItems(gateway?.bridge),
       ...managementInItems(local?.network.subnets.map(({ cidr }) => cidr) ?? []),
       ...forwardingItems(families, gateway?.mode === 'shared'),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),
@@ -68,7 +69,7 @@ export const hostNftablesNetwork: FeatureOver<'network'> = {
             chain: {
               name: markChainName(mark),
               comment: `${name}: UDN packet marking`,
-              rules: [`meta mark set 0x${mark.toString(16).padStart(8, '0')}`],
+              rules: [`meta mark set ${markText(mark)}`],
             },
           },
           ...(network.role === 'primary' ? managementSources(network, view.cluster) : []),

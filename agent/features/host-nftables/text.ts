@@ -17,3 +17,6 @@ export const jump = (which: keyof typeof NFT_CHAINS): string => `jump ${NFT_CHAI
 export const ipWord = (family: Family): string => (family === 4 ? 'ip' : 'ip6');
 
 export const addressType = (family: Family): string => `ipv${family}_addr`;
+
+/** As nft(8) prints it. */
+export const markText = (mark: number): string => `0x${mark.toString(16).padStart(8, '0')}`;

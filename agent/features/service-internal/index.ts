@@ -11,7 +11,7 @@ import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { addressType, chain, ipWord, set } from '../host-nftables/text.ts';
+import { addressType, chain, ipWord, markText, set } from '../host-nftables/text.ts';
 import { networkSlices } from '../services/endpoints.ts';
 import { localNode } from '../services/local-node.ts';
 import { hostEndpointsOf, localServiceNetwork, PROTOCOL_WORDS } from '../services/published.ts';
@@ -59,8 +59,7 @@ const internalServiceChains = (): NftItem[] => [
   ),
 ];
 
-/** As nft(8) prints it. */
-const MARK = `0x${PACKET_MARKS.internalTrafficLocal.toString(16).padStart(8, '0')}`;
+const MARK = markText(PACKET_MARKS.internalTrafficLocal);
 
 const keyType = (family: (typeof FAMILIES)[number]): string => `${addressType(family)} . inet_proto . inet_service`;
 

@@ -26,6 +26,13 @@ export const PACKET_MARKS = {
   internalTrafficLocal: 0x1745ec,
 } as const;
 
+/**
+ * A bit of a packet's mark in the kernel: a process of the node has sent it, and it has passed what processes may not pass. Set where it
+ * goes into Open vSwitch, unless it has a network's mark, which the gateway bridge goes by. No bit of any mark above, of Kubernetes
+ * (0x4000, 0x8000) or of Open vSwitch's IPsec (0x1).
+ */
+export const PROCESS_MARK = 0x0800_0000;
+
 /** Conntrack zones of the gateway bridge. OVN takes zones for its own ports from 1 on. */
 export const CT_ZONES = {
   /** Connections to and from the outside. */

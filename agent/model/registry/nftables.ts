@@ -96,7 +96,12 @@ export const NFT_CHAINS = {
   tunnelsOut: {
     name: 'udn-tunnels-out',
     hook: { type: 'filter', hook: 'output', priority: 0 },
-    purpose: 'userspace datapath: no process of the node sends to tunnels of nodes, Open vSwitch does so elsewhere',
+    purpose: 'no process of the node sends to tunnels of nodes: only what has a mark is a tunnel’s own packet',
+  },
+  processMarks: {
+    name: 'udn-process-marks',
+    hook: { type: 'filter', hook: 'postrouting', priority: 300 },
+    purpose: 'what processes of the node give to Open vSwitch has a mark, which it keeps inside a tunnel’s packet',
   },
   isolation: {
     name: 'udn-isolation',
