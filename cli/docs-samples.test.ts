@@ -47,6 +47,7 @@ const countsOf = (output: RenderOutput): Map<string, number> => {
       ['route', output.routes],
       ['rule', output.rules],
       ['neighbour', output.neighbours],
+      ['filter', output.filters],
       ['sysctl', Object.keys(output.sysctls)],
     ] as const
   ).map(([kind, items]) => [`host ${kind}`, items.length] as const);

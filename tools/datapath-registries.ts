@@ -142,7 +142,7 @@ const filterTable = (): string =>
       [
         code(filterChain('LINK')),
         'filter egress 0, policy drop',
-        'what a pod hears, by the name of its link on the node',
+        'what a pod hears, by the name of its link on the node; what a port of the host sends',
       ],
       [
         code(sharedChain([]).name.replace(/[0-9a-f]+$/, 'HASH')),

@@ -47,6 +47,7 @@ const tenant = hearingOf('red/a', 'red/net');
 const testWords = (test: FrameTest): string => {
   if ('length' in test) return `length ${test.length}`;
   if ('sender' in test) return `sender ${test.sender}`;
+  if ('origin' in test) return test.origin;
   if ('from' in test) return `${test.at}: ${test.from}-${test.to}`;
   return `${test.at}: ${test.is}${test.mask === undefined ? '' : ` mask ${test.mask}`}`;
 };

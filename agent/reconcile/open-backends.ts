@@ -9,6 +9,7 @@ import { openOpenflowBackend } from '../../datapath/openflow/open.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID, MAX_NETWORKS, parseNetworkId } from '../../net/ids.ts';
 import { ledgerPath, rememberingSysctls } from '../cleanup/sysctl-ledger.ts';
+import { lossIn } from '../cni/filter-keeper.ts';
 import { VswitchPortNumbers } from '../databases/port-numbers.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
 import { INTEGRATION_BRIDGE } from '../model/host-names.ts';
@@ -41,6 +42,21 @@ export const openBackends = ({
   sockets,
   onNftablesMonitored,
 }: BackendEdges): Backends & ComparableBackends => {
+  const host = new HostBackend({
+    netlink: rememberingSysctls(netlink, ledgerPath(statusSocket)),
+    ownership: {
+      vrfTables: { first: vrfTable(DEFAULT_NETWORK_ID), last: vrfTable(parseNetworkId(MAX_NETWORKS - 1)) },
+      otherTables: [MAIN_TABLE, MANAGEMENT_PORT_TABLE],
+      rulePriorities: Object.values(RULE_PRIORITIES),
+      neighbourSubnets: masqueradeSubnets,
+    },
+  });
+  const onMonitored = (line: string): void => {
+    const loss = lossIn(line);
+    if (loss?.kind === 'all') host.loseFilters();
+    else if (loss?.kind === 'link') host.loseFilters(loss.link);
+    onNftablesMonitored?.(line);
+  };
   const groups = new Set<number>(Object.values(FORMER_GROUPS));
   return {
     openflow: openOpenflowBackend({
@@ -51,15 +67,7 @@ export const openBackends = ({
       isOurGroup: (group) => groups.has(group),
       only: new Map([[INTEGRATION_BRIDGE, INTEGRATION_SCOPE]]),
     }),
-    host: new HostBackend({
-      netlink: rememberingSysctls(netlink, ledgerPath(statusSocket)),
-      ownership: {
-        vrfTables: { first: vrfTable(DEFAULT_NETWORK_ID), last: vrfTable(parseNetworkId(MAX_NETWORKS - 1)) },
-        otherTables: [MAIN_TABLE, MANAGEMENT_PORT_TABLE],
-        rulePriorities: Object.values(RULE_PRIORITIES),
-        neighbourSubnets: masqueradeSubnets,
-      },
-    }),
-    nftables: openNftables({ spawnAddon, onWritten: onNftablesWritten, onMonitored: onNftablesMonitored }),
+    host,
+    nftables: openNftables({ spawnAddon, onWritten: onNftablesWritten, onMonitored }),
   };
 };

@@ -1,5 +1,6 @@
 /** What the host's network stack would get, as plain lists. */
 import type { HostItem, WantedRule } from '../../datapath/host/types.ts';
+import type { FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
 import type { Route } from '../../datapath/netlink/route/types.ts';
 import { cidrFamily, prefixLength } from '../../net/cidr.ts';
 
@@ -14,6 +15,8 @@ export interface HostDocument {
   readonly neighbours: readonly DocumentItem[];
   /** As sysctl(8) names them: a dot in a link's name is a slash. */
   readonly sysctls: Readonly<Record<string, string>>;
+  /** What links may send: tests, of which all have to pass, and what becomes of the frame then. */
+  readonly filters: readonly DocumentItem[];
 }
 
 export const hostDocument = (items: readonly HostItem[]): HostDocument => {
@@ -34,8 +37,16 @@ export const hostDocument = (items: readonly HostItem[]): HostDocument => {
     sysctls: Object.fromEntries(
       sysctls.map(({ key, value }): [string, string] => [sysctlName(key), value]).sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
+    filters: list('filter', ({ filter: { link, rules } }) => ({ link, rules: rules.map(ruleWords).join('; ') })),
   };
 };
+
+const ruleWords = ({ tests, verdict }: FrameRule): string => [...tests.map(testWords), verdict].join(', ');
+
+const testWords = (test: FrameTest): string =>
+  Object.entries(test)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(' ');
 
 /** Links of ours are VRFs and internal ports of bridges. */
 const linkEntry = (link: Extract<HostItem, { kind: 'link' }>['link']): object =>

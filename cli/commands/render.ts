@@ -188,7 +188,7 @@ export const formatText = (output: RenderOutput): string => {
   const bridges = (['openflow', 'openflowGroups', 'noFlood'] as const).flatMap((part) =>
     Object.entries(output[part]).flatMap(([bridge, lines]) => section(`${part} ${bridge}`, lines)),
   );
-  const host = (['links', 'addresses', 'routes', 'rules', 'neighbours'] as const).flatMap((part) =>
+  const host = (['links', 'addresses', 'routes', 'rules', 'neighbours', 'filters'] as const).flatMap((part) =>
     section(part, output[part].map(fieldsText)),
   );
   const sysctls = Object.entries(output.sysctls).map(([name, value]) => `${name} = ${value}`);

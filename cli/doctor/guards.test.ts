@@ -42,7 +42,10 @@ it('says what may happen without it, and why it is not there', () => {
     difference({ backend: 'northbound', key: 'Logical_Router/red', owners: ['layer3:red'] }),
     difference({ kind: 'unwanted' }),
   ];
-  const unsupported = [{ backend: 'nftables', key: 'chain x drop', message: 'no egress hook' } as const];
+  const unsupported = [
+    { backend: 'nftables', key: 'chain x drop', message: 'no egress hook' },
+    { backend: 'host', key: 'filter ovn-k8s-mp0', message: 'no CONFIG_IP_ROUTE_CLASSID' },
+  ] as const;
   expect(openGuards({ differences, unreadable: [], unsupported: [...unsupported] })).toEqual([
     {
       guard: 'host isolation',
@@ -58,6 +61,11 @@ it('says what may happen without it, and why it is not there', () => {
       guard: 'port security',
       key: 'northbound: Logical_Switch_Port/red_a',
       why: 'is not as desired; until then a pod sends with addresses that are not its own',
+    },
+    {
+      guard: 'filters of the host’s ports',
+      key: 'host: filter ovn-k8s-mp0',
+      why: 'cannot be had here: no CONFIG_IP_ROUTE_CLASSID; until then packet sockets on the node send into networks',
     },
   ]);
 });

@@ -51,6 +51,11 @@ export const GUARDS: readonly Guard[] = [
     has: (part) => part.backend === 'host' && /\bunreachable\b/.test(textOf(part)),
   },
   {
+    name: 'filters of the host’s ports',
+    without: 'packet sockets on the node send into networks',
+    has: (part) => part.backend === 'host' && part.key.startsWith('filter '),
+  },
+  {
     name: 'settings of links',
     without: 'pods change the host’s routes',
     has: (part) => part.backend === 'host' && /accept_ra|accept_redirects|l3mdev_accept/.test(textOf(part)),

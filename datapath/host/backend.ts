@@ -3,6 +3,7 @@
  * that a change costs what it touches; a full reading, now and then, finds what no event tells, for example settings.
  */
 import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import { filterDigest } from '../netlink/frame-filter/types.ts';
 import type { KernelOp, OpFailure } from '../netlink/kernel/types.ts';
 import type { NetlinkEvent } from '../netlink/monitor/events.ts';
 import type { Netlink } from '../netlink/netlink.ts';
@@ -27,6 +28,8 @@ const MAX_ROUNDS = 4;
 const BATCH = 512;
 
 const NO_VRF = 'this kernel has no VRF (CONFIG_NET_VRF)';
+const NO_ORIGIN =
+  'this kernel does not tell frames with a route from others (CONFIG_IP_ROUTE_CLASSID, CONFIG_NETFILTER_EGRESS)';
 
 export class HostBackend implements Backend<HostItem> {
   readonly #netlink: HostBackendOptions['netlink'];
@@ -73,6 +76,12 @@ export class HostBackend implements Backend<HostItem> {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Filters are no matter of the events that it listens to: somebody says which may have changed. @param link absent: all */
+  loseFilters(link?: string): void {
+    this.#state.loseFilters(link);
+    if (!this.#busy) this.#tell();
+  }
+
   close(): Promise<void> {
     this.#unwatch();
     this.#listeners.clear();
@@ -111,7 +120,7 @@ export class HostBackend implements Backend<HostItem> {
     return this.#outcome(written, failed, waiting);
   }
 
-  /** Where there is no VRF, what needs one cannot be: it is not to be tried again and again. */
+  /** Where there is no VRF, what needs one cannot be, nor a filter that the kernel does not know: not to be tried again and again. */
   #outcome(
     written: number,
     failed: ReadonlyMap<string, string>,
@@ -119,9 +128,12 @@ export class HostBackend implements Backend<HostItem> {
   ): ReconcileOutcome {
     const reasons = [...failed.values()];
     if (reasons.includes(NO_VRF)) this.#lacksVrf = true;
-    const isUnsupported = ([, why]: readonly [string, string]): boolean => this.#lacksVrf && /\bVRF\b/.test(why);
+    const isUnsupported = ([, why]: readonly [string, string]): boolean =>
+      why === NO_ORIGIN || (this.#lacksVrf && /\bVRF\b/.test(why));
     const left = new Map([...waiting].filter(([key]) => !failed.has(key)));
-    const unsupported = new Map([...failed, ...left].filter(isUnsupported).map(([key]) => [key, NO_VRF]));
+    const unsupported = new Map(
+      [...failed, ...left].filter(isUnsupported).map(([key, why]) => [key, why === NO_ORIGIN ? why : NO_VRF]),
+    );
     const others = (map: ReadonlyMap<string, string>) => new Map([...map].filter(([key]) => !unsupported.has(key)));
     const outcome = { written, failed: others(failed), waiting: others(left) };
     return unsupported.size === 0 ? outcome : { ...outcome, unsupported };
@@ -140,21 +152,21 @@ export class HostBackend implements Backend<HostItem> {
     }
   }
 
-  /** What no event tells: routes that may be gone, and settings. */
+  /** What no event tells: routes that may be gone, settings, filters. */
   async #readAnew(keys: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { mirror, index } = this.#state;
     const tables = new Set(mirror.staleTables);
-    const sysctls = [...keys].flatMap((key) => {
-      const item = index.wanted.get(key);
-      return item?.kind === 'sysctl' ? [item.sysctl.key] : [];
-    });
-    if (tables.size === 0 && sysctls.length === 0) return;
+    const items = [...keys].flatMap((key) => index.wanted.get(key) ?? []);
+    const sysctls = items.flatMap((item) => (item.kind === 'sysctl' ? [item.sysctl.key] : []));
+    const filters = items.flatMap((item) => (item.kind === 'filter' ? [item.filter.link] : []));
+    if (tables.size === 0 && sysctls.length === 0 && filters.length === 0) return;
     const routes = ([4, 6] as const).flatMap((family) =>
       [...tables].map((table) => ({ family, table, protocol: OUR_PROTOCOL })),
     );
-    const read = await this.#netlink.read({ routes, sysctls }, signal);
+    const read = await this.#netlink.read({ routes, sysctls, filters }, signal);
     mirror.loadTables(tables, read.routes);
     mirror.loadSysctls(sysctls, read.sysctls);
+    mirror.loadFilters(filters, read.filters.digests);
   }
 
   /** @returns keys of what the kernel refused, each with the first reason */
@@ -200,6 +212,9 @@ export class HostBackend implements Backend<HostItem> {
       mirror.putNeighbour({ ...op.neighbour, permanent: true });
     } else if (op.op === 'sysctl.set') {
       mirror.loadSysctls([op.key], new Map([[op.key, op.value]]));
+    } else if (op.op === 'filter.put') {
+      const { link, rules } = op.filter;
+      mirror.loadFilters([link], new Map([[link, filterDigest(rules)]]));
     }
   }
 
@@ -228,5 +243,8 @@ interface Sent {
   readonly answer: Promise<readonly OpFailure[]>;
 }
 
-const sentence = ({ op, error }: OpFailure): string =>
-  op.op === 'master.add' && op.master.kind === 'vrf' && error.code === 'ENOTSUP' ? NO_VRF : error.message;
+const sentence = ({ op, error }: OpFailure): string => {
+  if (error.code !== 'ENOTSUP') return error.message;
+  if (op.op === 'filter.put') return NO_ORIGIN;
+  return op.op === 'master.add' && op.master.kind === 'vrf' ? NO_VRF : error.message;
+};

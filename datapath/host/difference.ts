@@ -20,10 +20,12 @@ export interface DifferenceInput {
 export const findDifferences = async (input: DifferenceInput, signal?: AbortSignal): Promise<Difference[]> => {
   const { netlink, ownership, wanted, remembered } = input;
   const sysctls = [...wanted.values()].flatMap((item) => (item.kind === 'sysctl' ? [item.sysctl.key] : []));
-  const snapshot = await netlink.read({ ...EVERYTHING, sysctls }, signal);
+  const filters = [...wanted.values()].flatMap((item) => (item.kind === 'filter' ? [item.filter.link] : []));
+  const snapshot = await netlink.read({ ...EVERYTHING, sysctls, filters }, signal);
   const mirror = new Mirror();
   mirror.load(snapshot);
   mirror.loadSysctls(sysctls, snapshot.sysctls);
+  mirror.loadFilters(filters, snapshot.filters.digests);
   const index = new WantedIndex(ownership);
   index.update(wanted, 'all');
   const situation = { mirror, index, ownership, remembered };

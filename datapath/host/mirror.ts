@@ -50,6 +50,8 @@ export class Mirror {
   readonly #neighbours = new Map<string, Map<string, Mac>>();
   /** Absent: not known. Undefined: there is no such setting. */
   readonly #sysctls = new Map<string, string | undefined>();
+  /** What `filterDigest` says, by link. Absent: not known. Undefined: it has none. */
+  readonly #filters = new Map<string, string | undefined>();
   /** Keys of settings by their link. */
   readonly #sysctlsOf = new MultiMap();
   /**
@@ -88,10 +90,15 @@ export class Mirror {
     return this.#sysctls.has(key) ? { value: this.#sysctls.get(key) } : undefined;
   }
 
+  /** Undefined while nobody has read it. */
+  filter(link: string): { readonly digest: string | undefined } | undefined {
+    return this.#filters.has(link) ? { digest: this.#filters.get(link) } : undefined;
+  }
+
   /** Takes what `EVERYTHING` gave. */
   load(snapshot: Snapshot): void {
     const maps = [this.links, this.#names, this.#vrfs, this.#addresses, this.routes, this.#routesBy, this.rules];
-    const others = [this.#neighbours, this.#sysctls, this.#sysctlsOf, this.staleTables];
+    const others = [this.#neighbours, this.#sysctls, this.#sysctlsOf, this.#filters, this.staleTables];
     for (const map of [...maps, ...others]) map.clear();
     for (const link of snapshot.links) this.#putLink(link);
     for (const address of snapshot.addresses) this.putAddress(address);
@@ -116,6 +123,17 @@ export class Mirror {
       const link = linkOfSysctl(key);
       if (link !== undefined) this.#sysctlsOf.add(link, key);
     }
+  }
+
+  loadFilters(links: Iterable<string>, digests: ReadonlyMap<string, string>): void {
+    for (const link of links) this.#filters.set(link, digests.get(link));
+  }
+
+  /** They have to be read again. @param link absent: all */
+  loseFilters(link?: string): string[] {
+    const links = link === undefined ? [...this.#filters.keys()] : [link];
+    for (const one of links) this.#filters.delete(one);
+    return links;
   }
 
   /** For what the kernel tells only later: an IPv6 address after some thought. */
@@ -220,6 +238,7 @@ export class Mirror {
     this.#neighbours.delete(name);
     this.#loseRoutes(`dev ${name}`);
     for (const key of this.#sysctlsOf.get(name)) this.#sysctls.delete(key);
+    this.#filters.delete(name);
   }
 
   #loseRoutes(by: string): string[] {

@@ -62,6 +62,9 @@ const mutationsOf = (item: HostItem): KernelOp[] => {
       ];
     case 'sysctl':
       return [{ op: 'sysctl.set', key: item.sysctl.key, value: item.sysctl.value === '1' ? '0' : '1' }];
+    case 'filter':
+      // Whoever follows nftables tells of them, not the kernel's events about links.
+      return [];
   }
 };
 

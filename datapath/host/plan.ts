@@ -71,24 +71,26 @@ const planItems = (
   return { steps, waiting, failed, later };
 };
 
-/** A gateway has to be reachable before a route can lead to it, and the routes are there before anything is sent to them. */
+/** A port is filtered before it is up. A gateway has to be reachable before a route can lead to it, and the routes are there before anything is sent to them. */
 const rank = (item: HostItem): number => {
   switch (item.kind) {
     case 'link':
-      return item.link.kind === 'vrf' ? 0 : 1;
+      return item.link.kind === 'vrf' ? 0 : 2;
+    case 'filter':
+      return 1;
     case 'address':
-      return 2;
-    case 'sysctl':
       return 3;
+    case 'sysctl':
+      return 4;
     case 'route':
-      return item.route.via === undefined ? 4 : 5;
+      return item.route.via === undefined ? 5 : 6;
     case 'rule':
-      return 6;
-    case 'neighbour':
       return 7;
+    case 'neighbour':
+      return 8;
   }
 };
 
-const REMOVAL_ORDER = ['neighbour', 'rule', 'route', 'address', 'link'];
+const REMOVAL_ORDER = ['neighbour', 'rule', 'route', 'address', 'filter', 'link'];
 
 const removalRank = (key: string): number => REMOVAL_ORDER.indexOf(key.slice(0, key.indexOf(' ')));

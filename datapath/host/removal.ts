@@ -49,6 +49,9 @@ const removalOps = (key: string, owned: Owned): KernelOp[] => {
     }
     case 'neighbour':
       return neighbourOps(key, link, address, owned);
+    case 'filter':
+      // Where it has waited for its link since that went (Linux 6.16), too.
+      return owned.remembered.has(key) ? [{ op: 'filter.delete', link }] : [];
     default:
       // A setting stays: nobody knows what it was before, and most go with their link.
       return [];

@@ -39,6 +39,11 @@ export class HostState implements Situation {
     }
   }
 
+  /** Somebody has changed filters, or events about them were lost. @param link absent: of all */
+  loseFilters(link?: string): void {
+    this.#touch(this.mirror.loseFilters(link).map((one) => `filter ${one}`));
+  }
+
   /** Which of what events touched has to be looked at, and why. Forgets them. */
   takeChanges(prune: boolean): OutsideChange[] {
     const [drift, input] = [new Set<string>(), new Set<string>()];
@@ -95,6 +100,7 @@ export class HostState implements Situation {
   /** Has to be read before anything can be said. */
   #isUnknown(item: HostItem): boolean {
     if (item.kind === 'sysctl') return this.mirror.sysctl(item.sysctl.key) === undefined;
+    if (item.kind === 'filter') return this.mirror.filter(item.filter.link) === undefined;
     return item.kind === 'route' && this.mirror.staleTables.has(item.route.table);
   }
 }

@@ -54,6 +54,8 @@ const thingsFor = (op: KernelOp): string[] => {
       return [`link ${op.address.link}`, `address ${op.address.link} ${op.address.address}`];
     case 'neighbour.put':
       return [`link ${op.neighbour.link}`, `neighbour ${op.neighbour.link} ${op.neighbour.address}`];
+    case 'filter.put':
+      return [`link ${op.filter.link}`];
     case 'sysctl.set':
       return [`link ${linkOfSysctl(op.key)}`, `sysctl ${op.key}`];
     default:

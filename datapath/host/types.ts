@@ -2,6 +2,7 @@
 import type { InterfaceAddress } from '../../net/cidr.ts';
 import type { Family, Ip } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
+import type { FrameRule } from '../netlink/frame-filter/types.ts';
 import { type Route, routeKey } from '../netlink/route/types.ts';
 
 export interface VrfLink {
@@ -62,13 +63,20 @@ export interface WantedSysctl {
   readonly ifPresent?: boolean | undefined;
 }
 
+/** What a link may send: a filter of frames, at its hook `egress`. */
+export interface WantedFilter {
+  readonly link: string;
+  readonly rules: readonly FrameRule[];
+}
+
 export type HostItem =
   | { readonly kind: 'link'; readonly link: WantedLink }
   | { readonly kind: 'address'; readonly address: WantedAddress }
   | { readonly kind: 'route'; readonly route: Route }
   | { readonly kind: 'rule'; readonly rule: WantedRule }
   | { readonly kind: 'neighbour'; readonly neighbour: WantedNeighbour }
-  | { readonly kind: 'sysctl'; readonly sysctl: WantedSysctl };
+  | { readonly kind: 'sysctl'; readonly sysctl: WantedSysctl }
+  | { readonly kind: 'filter'; readonly filter: WantedFilter };
 
 /** What a fragment wants of the host. */
 export interface HostFragment {
@@ -89,6 +97,8 @@ export const hostItemKey = (item: HostItem): string => {
       return `neighbour ${item.neighbour.link} ${item.neighbour.address}`;
     case 'sysctl':
       return `sysctl ${item.sysctl.key}`;
+    case 'filter':
+      return `filter ${item.filter.link}`;
   }
 };
 

@@ -1,6 +1,8 @@
 /** Whether a wanted thing is as wanted, and what would make it so. Pure. */
 import { addressOf, cidrFamily, parseCidr } from '../../net/cidr.ts';
+import { parseMac } from '../../net/mac.ts';
 import type { Address, NewAddress } from '../netlink/address/types.ts';
+import { filterDigest } from '../netlink/frame-filter/types.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import type { Link, LinkChange } from '../netlink/link/types.ts';
 import { OUR_PROTOCOL, sameRoute } from '../netlink/route/types.ts';
@@ -13,6 +15,7 @@ import {
   hostItemKey,
   type VrfLink,
   type WantedAddress,
+  type WantedFilter,
   type WantedNeighbour,
   type WantedRule,
   type WantedSysctl,
@@ -53,6 +56,8 @@ export const judge = (item: HostItem, situation: Situation): Verdict => {
       return judgeNeighbour(item.neighbour, situation);
     case 'sysctl':
       return judgeSysctl(item.sysctl, situation);
+    case 'filter':
+      return judgeFilter(item.filter, situation);
   }
 };
 
@@ -201,6 +206,14 @@ const judgeSysctl = ({ key, value, ifPresent = false }: WantedSysctl, { mirror }
   if (there?.value === value || (there !== undefined && there.value === undefined && ifPresent)) return RIGHT;
   return { ops: [{ op: 'sysctl.set', key, value, ifPresent }] };
 };
+
+const judgeFilter = ({ link, rules }: WantedFilter, { mirror }: Situation): Verdict => {
+  if (!mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
+  if (mirror.filter(link)?.digest === filterDigest(rules)) return RIGHT;
+  return { ops: [{ op: 'filter.put', filter: { link, rules, receiver: NO_POD } }] };
+};
+
+const NO_POD = { mac: parseMac('00:00:00:00:00:00'), isLocked: undefined };
 
 /** Undefined when it is there, and a port of the VRF that it should be one of: an address must not be in the wrong table. */
 const isOnLinkOf = (name: string, { mirror, index }: Situation): string | undefined => {

@@ -74,6 +74,8 @@ export const linkOf = (item: HostItem): string | undefined => {
       return item.neighbour.link;
     case 'sysctl':
       return linkOfSysctl(item.sysctl.key);
+    case 'filter':
+      return item.filter.link;
   }
 };
 

@@ -1,5 +1,6 @@
 /** Things of the host as `ip` and `sysctl` write them, one line each. */
 import type { Address } from '../netlink/address/types.ts';
+import { filterDigest } from '../netlink/frame-filter/types.ts';
 import type { Link } from '../netlink/link/types.ts';
 import { OUR_PROTOCOL, type Route } from '../netlink/route/types.ts';
 import type { Mirror } from './mirror.ts';
@@ -19,6 +20,8 @@ export const wantedWords = (item: HostItem): string => {
       return neighbourWords(item.neighbour.link, item.neighbour.address, item.neighbour.mac);
     case 'sysctl':
       return sysctlWords(item.sysctl.key, item.sysctl.value);
+    case 'filter':
+      return filterWords(item.filter.link, filterDigest(item.filter.rules));
   }
 };
 
@@ -41,6 +44,10 @@ export const actualWords = (key: string, mirror: Mirror): string | undefined => 
     case 'neighbour': {
       const mac = mirror.neighbour(name, rest);
       return mac && neighbourWords(name, rest, mac);
+    }
+    case 'filter': {
+      const digest = mirror.filter(name)?.digest;
+      return digest === undefined ? undefined : filterWords(name, digest);
     }
     default: {
       const value = mirror.sysctl(name)?.value;
@@ -91,6 +98,8 @@ const neighbourWords = (link: string, address: string, mac: string): string =>
   `neighbour ${address} dev ${link} lladdr ${mac} nud permanent`;
 
 const sysctlWords = (key: string, value: string): string => `sysctl net/${key} = ${value}`;
+
+const filterWords = (link: string, digest: string): string => `filter dev ${link} rules ${digest}`;
 
 const words = (start: string, fields: Readonly<Record<string, string | number | undefined>>): string =>
   [start, ...Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))].join(

@@ -17,7 +17,8 @@ export interface Query {
   readonly routes?: readonly RouteFilter[];
   readonly rules?: boolean;
   readonly neighbours?: boolean;
-  readonly filters?: boolean;
+  /** Of some links, or of all. */
+  readonly filters?: boolean | readonly string[];
   readonly sysctls?: readonly SysctlKey[];
 }
 

@@ -1,7 +1,7 @@
 /** How the host reaches the default network: pods by the management port, services by the gateway bridge. */
 import { MASQUERADE_OFFSETS } from '../../../api/cluster-config.ts';
 import { gatewayIp, gatewayMac } from '../../../api/network.ts';
-import type { HostItem } from '../../../datapath/host/types.ts';
+import type { HostItem, WantedFilter } from '../../../datapath/host/types.ts';
 import { addressAt, type Cidr, cidrFamily, hostRoute, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import { managementLinkName } from '../../model/host-names.ts';
@@ -59,14 +59,25 @@ export const gatewayBridgeItems = (view: View): HostItem[] => {
   const gateway = view.gateway(view.node);
   if (gateway === undefined) return [];
   const { cluster } = view;
-  return bridgeFamilies(gateway, cluster).flatMap((family) => [
+  const ofFamilies = bridgeFamilies(gateway, cluster).flatMap((family) => [
     masqueradeAddress(gateway.bridge, family),
     ...bridgeRoutes(gateway.bridge, family, cluster.mtu),
     fixedNeighbour(gateway.bridge, family.ovnIp),
     fixedNeighbour(gateway.bridge, dummyNextHop(family)),
     ...forwarding(gateway.bridge, family.family),
   ]);
+  return [{ kind: 'filter', filter: { link: gateway.bridge, rules: WITHOUT_MARKS } }, ...ofFamilies];
 };
+
+/**
+ * The bridge goes by marks of networks, which `udn-network-marks` keeps from what processes send by the IP stack. By packet sockets they may
+ * send what they like there (DHCP, announcements of addresses), but nothing with a mark.
+ */
+const WITHOUT_MARKS: WantedFilter['rules'] = [
+  { tests: [{ origin: 'routed' }], verdict: 'accept' },
+  { tests: [{ origin: 'process' }, { origin: 'marked' }], verdict: 'drop' },
+  { tests: [], verdict: 'accept' },
+];
 
 /** RFC 4862 §5.5.4: a deprecated address is not taken as the source of new connections by itself. */
 const masqueradeAddress = (link: string, { family, hostIp, masqueradeSubnet }: BridgeFamily): HostItem => ({

@@ -1,6 +1,6 @@
 /** The host's own port on a network: an internal port of br-int that ovn-controller binds to the management port. */
 import { managementIp, managementMac } from '../../../api/network.ts';
-import type { HostItem } from '../../../datapath/host/types.ts';
+import type { HostItem, WantedFilter } from '../../../datapath/host/types.ts';
 import { type Cidr, cidrFamily, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import type { Family } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
@@ -58,10 +58,21 @@ export const managementLink = ({ network, subnets }: LocalNetwork, vrf?: string)
       kind: 'link',
       link: { kind: 'foreign', name, mac, mtu: network.mtu, ...(vrf === undefined ? {} : { master: vrf }) },
     },
+    { kind: 'filter', filter: { link: name, rules: OF_THE_HOST } },
     ...subnets.map((subnet) => managementAddress(network, name, subnet)),
     ...families.flatMap((family) => linkSettings(name, family)),
   ];
 };
+
+/**
+ * What the host's IP sends there has passed nftables' hook `output` or `forward` (`host-isolation`). A frame of a packet socket has not: it
+ * is from a process, and has no route. What the kernel itself sends without one (ARP) is of no process.
+ */
+const OF_THE_HOST: WantedFilter['rules'] = [
+  { tests: [{ origin: 'routed' }], verdict: 'accept' },
+  { tests: [{ origin: 'process' }], verdict: 'drop' },
+  { tests: [], verdict: 'accept' },
+];
 
 /**
  * On layer 2 every node has the same address, each behind a switch of its own: an answer from another node would be no

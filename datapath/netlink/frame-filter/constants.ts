@@ -62,9 +62,13 @@ export const NFTA_META = { DREG: 1, KEY: 2 } as const;
 export const NFT_REG = { VERDICT: 0, FIRST: 1 } as const;
 export const REGISTER_BYTES = 16;
 /** enum nft_cmp_ops */
-export const NFT_CMP = { EQ: 0, LTE: 3, GTE: 5 } as const;
+export const NFT_CMP = { EQ: 0, NEQ: 1, LTE: 3, GTE: 5 } as const;
 export const NFT_PAYLOAD_LL_HEADER = 0;
+/** enum nft_meta_keys */
 export const NFT_META_LEN = 0;
+export const NFT_META_MARK = 3;
+export const NFT_META_SKUID = 10;
+export const NFT_META_RTCLASSID = 13;
 export const NFT_LOOKUP_F_INV = 1;
 
 /** Of nft itself (include/datatype.h), so that it lists elements as what they are. */

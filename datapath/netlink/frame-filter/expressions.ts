@@ -11,6 +11,9 @@ import {
   NFT_JUMP,
   NFT_LOOKUP_F_INV,
   NFT_META_LEN,
+  NFT_META_MARK,
+  NFT_META_RTCLASSID,
+  NFT_META_SKUID,
   NFT_PAYLOAD_LL_HEADER,
   NFT_REG,
   NFT_RETURN,
@@ -51,6 +54,7 @@ const MAC_BYTES = 6;
 
 const testExpressions = (test: FrameTest): Buffer[] => {
   if ('length' in test) return [once('length', () => meta(NFT_META_LEN)), compare(NFT_CMP.EQ, hostNumber(test.length))];
+  if ('origin' in test) return originExpressions(test.origin);
   if ('sender' in test) return [load(SENDER_OFFSET, MAC_BYTES), lookup(LOCKED_SET, test.sender === 'not locked')];
   if ('from' in test) {
     return [
@@ -89,6 +93,12 @@ const immediate = (...verdict: readonly Uint8Array[]): Buffer =>
     numberOf(NFTA_IMMEDIATE.DREG, NFT_REG.VERDICT),
     nested(NFTA_IMMEDIATE.DATA, nested(NFTA_DATA.VERDICT, ...verdict)),
   ]);
+
+/** What there is nothing of to load fails the rule (nft_meta_get_eval). The comparison is for nft, which would not list the test. */
+const originExpressions = (origin: Extract<FrameTest, { origin: unknown }>['origin']): Buffer[] => {
+  if (origin === 'marked') return [meta(NFT_META_MARK), compare(NFT_CMP.NEQ, hostNumber(0))];
+  return [meta(origin === 'routed' ? NFT_META_RTCLASSID : NFT_META_SKUID), compare(NFT_CMP.GTE, hostNumber(0))];
+};
 
 const expression = (name: string, data: readonly Uint8Array[]): Buffer =>
   nested(NFTA_LIST_ELEM, textAttribute(NFTA_EXPR.NAME, name), nested(NFTA_EXPR.DATA, ...data));

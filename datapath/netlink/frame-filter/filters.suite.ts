@@ -12,6 +12,8 @@ const EVERY_TEST: readonly FrameRule[] = [
   { tests: [{ at: 54, from: 130, to: 143 }], verdict: 'drop' },
   { tests: [{ sender: 'locked' }], verdict: 'drop' },
   { tests: [{ sender: 'not locked' }], verdict: 'accept' },
+  { tests: [{ origin: 'routed' }], verdict: 'accept' },
+  { tests: [{ origin: 'process' }, { origin: 'marked' }], verdict: 'drop' },
   { tests: [], verdict: 'accept' },
 ];
 const SHARED = sharedChain([{ tests: [{ at: 12, is: '0800' }], verdict: 'return' }, ...EVERY_TEST]);

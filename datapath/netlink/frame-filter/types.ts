@@ -36,7 +36,13 @@ export type FrameTest =
   | { readonly at: number; readonly from: number; readonly to: number }
   /** Of the whole frame. */
   | { readonly length: number }
-  | { readonly sender: 'locked' | 'not locked' };
+  | { readonly sender: 'locked' | 'not locked' }
+  /**
+   * By the kernel's own knowledge, not by bytes. `routed`: the IP stack sends it, by a route; what packet sockets send (packet(7)) has none.
+   * EOPNOTSUPP where the kernel lacks CONFIG_IP_ROUTE_CLASSID. `process`: a socket of a process of this network namespace sends it.
+   * `marked`: it has a mark (socket(7), SO_MARK).
+   */
+  | { readonly origin: 'routed' | 'process' | 'marked' };
 
 export interface FrameRule<Verdict extends string = 'accept' | 'drop'> {
   /** All have to pass; none: every frame. */

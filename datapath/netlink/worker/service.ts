@@ -63,7 +63,10 @@ const read = (kernel: Kernel, query: Query): Snapshot => {
     routes: routes.flatMap((filter) => from.routes(filter)),
     rules: rules === true ? from.rules() : [],
     neighbours: neighbours === true ? from.neighbours() : [],
-    filters: filters === true ? from.frameFilters() : NO_FILTERS,
+    filters:
+      filters === undefined || filters === false
+        ? NO_FILTERS
+        : from.frameFilters(filters === true ? undefined : filters),
     sysctls: new Map(
       sysctls.flatMap((key) => {
         const value = from.sysctl(key);

@@ -32,6 +32,8 @@ const textOf = (document: RenderDocument): string =>
     ...document.neighbours.map(words),
     ...title('settings'),
     ...Object.entries(document.sysctls).map(([key, value]) => `${key} = ${value}`),
+    ...title('filters of links'),
+    ...document.filters.map(words),
     ...title('nftables'),
     document.nftables,
   ].join('\n');
