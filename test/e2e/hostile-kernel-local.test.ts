@@ -1,5 +1,5 @@
 /** The same as hostile-local.test.ts on the kernel's datapath, with VRFs. Needs root and `make build`. */
-import { hostileSuite, openOnKernels } from '../hostile/suite.ts';
+import { hostileSuite } from '../hostile/suite.ts';
 import { useCluster } from './support/cluster.ts';
 
 const cluster = useCluster({
@@ -7,4 +7,4 @@ const cluster = useCluster({
   needs: ['vrf', 'kernel-datapath'],
   gatewayMode: 'local',
 });
-hostileSuite(cluster, { hasVrfs: true, isOpen: openOnKernels });
+hostileSuite(cluster, { hasVrfs: true });

@@ -9,9 +9,23 @@ import { type Attacker, findAttacker, linkOf } from './dimensions/sources.ts';
 import type { KnownTunnelKey, World } from './world.ts';
 
 /** `frames`: more than one are of one packet. */
-export type Shot =
-  | { readonly device: string; readonly frames: readonly Buffer[] }
-  | { readonly address: string; readonly port: number; readonly scope: string | undefined; readonly payload: Buffer };
+export type Shot = Frames | Datagram;
+
+interface Frames {
+  readonly device: string;
+  readonly frames: readonly Buffer[];
+  /** socket(7), SO_MARK. */
+  readonly mark?: number;
+}
+
+interface Datagram {
+  readonly address: string;
+  readonly port: number;
+  readonly scope: string | undefined;
+  readonly payload: Buffer;
+  /** socket(7), SO_MARK. */
+  readonly mark?: number;
+}
 
 export interface HostileCase {
   /** The same in every run. */

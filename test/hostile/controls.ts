@@ -1,10 +1,11 @@
 /** Frames of the same makers that have to arrive: without them, silence would prove nothing. Pure. */
+import { PROCESS_MARK } from '../../agent/model/registry/marks.ts';
 import { FAMILIES } from '../../net/ip.ts';
 import type { Shot } from './cases.ts';
 import { SERVED_PORT } from './cases.ts';
-import { tunnelFrames } from './dimensions/encapsulations.ts';
+import { tunnelFrames, tunnelPayload, tunnelPort } from './dimensions/encapsulations.ts';
 import { PROTOCOLS, type Protocol } from './dimensions/protocols.ts';
-import { type Attacker, isLocked, linkOf } from './dimensions/sources.ts';
+import { type Attacker, isLocked, isPacketSocket, linkOf } from './dimensions/sources.ts';
 import { DEFAULT_TENANT, type Foothold, footholdOf, type KnownTunnelKey, type World } from './world.ts';
 
 export interface Control {
@@ -19,7 +20,7 @@ export interface Control {
 /** Sent between the attacks again and again: a busy datapath may lose frames. */
 export const beatOf = (world: World, attacker: Attacker): Control => {
   const base = { id: `beat of a ${attacker.name}`, place: attacker.place, uid: attacker.uid };
-  if (attacker.means === 'datagrams') {
+  if (attacker.means === 'datagrams' || isPacketSocket(attacker.name)) {
     const { pod, primary } = footholdOf(world, `${DEFAULT_TENANT}/b`);
     const [address, port] = [primary.addresses[4], SERVED_PORT];
     return { ...base, heardAt: pod, shoot: (payload) => ({ address, port, scope: undefined, payload }) };
@@ -47,7 +48,7 @@ const udpTo = (attacker: Attacker, to: string, dst: Foothold['primary']['address
 /** Each protocol to the next pod of the attacker's network. The default network's are those of locked interfaces, too. */
 export const protocolControls = (attacker: Attacker): readonly Control[] => {
   const { peer, link, place, name } = attacker;
-  if (peer === undefined || link === undefined || isLocked(name)) return [];
+  if (peer === undefined || link === undefined || isLocked(name) || isPacketSocket(name)) return [];
   return FAMILIES.flatMap((family) =>
     PROTOCOLS.filter((one) => isHeard(one, attacker) && one.families.includes(family)).map(
       (protocol): Control => ({
@@ -82,5 +83,24 @@ export const tunnelControl = (world: World, key: KnownTunnelKey): Control => {
         frames: tunnelFrames(world, { encapsulation: 'geneve', key, family: 4, marker }, outer),
       };
     },
+  };
+};
+
+/**
+ * The same from a process of the first node, with the mark of what processes put into tunnels: nothing else is wrong with its packets, and
+ * nothing else stops those without. It takes CAP_NET_RAW.
+ */
+export const markedControl = (world: World, key: KnownTunnelKey): Control => {
+  const [attacker, { addresses }] = world.nodes;
+  const encapsulation = 'geneve';
+  return {
+    id: `marked process → ${key.isLocked ? 'the locked interface of ' : ''}${key.pod}`,
+    place: attacker.name,
+    heardAt: key.pod,
+    shoot: (marker) => ({
+      // Where the other node's tunnels end: ADR 25.
+      ...{ address: addresses[4], port: tunnelPort(encapsulation), scope: undefined, mark: PROCESS_MARK },
+      payload: tunnelPayload(world, { encapsulation, key, family: 4, marker }),
+    }),
   };
 };

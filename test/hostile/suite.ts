@@ -6,11 +6,12 @@ import { attack, type Outcome, type Violation } from './battery.ts';
 import { casesOf } from './cases.ts';
 import { NODE } from './cast.ts';
 import type { Cell } from './cells.ts';
-import { protocolControls } from './controls.ts';
+import { markedControl, protocolControls } from './controls.ts';
 import { isHonest } from './dimensions/claims.ts';
-import { findAttacker, isLocked, meansOf, SOURCES, type SourceName } from './dimensions/sources.ts';
+import { findAttacker, isLocked, SOURCES, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
 import { planOf } from './plan.ts';
+import { portsWithoutFilters } from './ports-without-filters.ts';
 import { withProvenKeys } from './proven-keys.ts';
 import { setUp } from './set-up.ts';
 import { DEFAULT_TENANT, footholdOf, type World } from './world.ts';
@@ -22,18 +23,9 @@ const TIMEOUT_MS = 1_800_000;
 export interface HostileOptions {
   /** Management ports lead into networks. */
   readonly hasVrfs?: boolean;
-  /** What is known to get through, and is not tried: docs/security.md says so. */
-  readonly isOpen?: (cell: Cell) => boolean;
 }
 
-/** On the kernel's datapath a tunnel's outer packet has the socket of what is inside, so those of processes look alike (ADR 60). */
-export const openOnKernels = (cell: Cell): boolean =>
-  meansOf(cell.source) === 'datagrams' && cell.entry.isTunnelEndpoint === true;
-
-export const hostileSuite = (
-  cluster: () => Sandbox,
-  { hasVrfs = false, isOpen = () => false }: HostileOptions = {},
-): (() => World) => {
+export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false }: HostileOptions = {}): (() => World) => {
   const plan = planOf(process.env);
   let world: World | undefined;
   let cells: readonly Cell[] = [];
@@ -43,7 +35,7 @@ export const hostileSuite = (
   };
 
   beforeAll(async () => {
-    cells = plan.cells().filter((cell) => !isOpen(cell));
+    cells = plan.cells();
     world = await withProvenKeys(cluster(), await setUp(cluster()));
   });
 
@@ -56,6 +48,19 @@ export const hostileSuite = (
       ).toBe(true);
     }
   });
+
+  it('what a process sends into a tunnel lacks a mark, and nothing else', { timeout: TIMEOUT_MS }, async () => {
+    const controls = known().tunnelKeys.map((key) => markedControl(known(), key));
+    expect((await attack(cluster(), known(), [], controls)).unproved).toEqual([]);
+  });
+
+  it(
+    'what packet sockets send into ports of the host is stopped by their filters, which come back',
+    {
+      timeout: TIMEOUT_MS,
+    },
+    () => portsWithoutFilters(cluster(), known(), hasVrfs),
+  );
 
   describe(`frames of every kind to every entry point (${plan.name})`, () => {
     it.each(SOURCES)('%s', { timeout: TIMEOUT_MS }, async (source) => {

@@ -1,6 +1,6 @@
 /**
- * Who attacks. All are on the first node, but for the host outside. Not here are packet sockets of root on br-ex, eth0 or a management
- * port, as who may write frames to a node's own links may as well write flows; and the kubelet, of which sandbox/reachability asks.
+ * Who attacks. All are on the first node, but for the host outside. Not here are packet sockets on br-ex and
+ * eth0, where hosts may send what they like, and on pods' links (docs/security.md); nor the kubelet, of which sandbox/reachability asks.
  */
 import { NODE } from '../cast.ts';
 import {
@@ -24,6 +24,8 @@ export const SOURCES = [
   'process of another user',
   'host-network pod of a tenant',
   'host-network pod of no tenant',
+  'packet socket on the default management port',
+  'packet socket on a tenant’s management port',
 ] as const;
 export type SourceName = (typeof SOURCES)[number];
 
@@ -102,6 +104,14 @@ const outsideHost: Finder = (world, name) => ({
   routerMac: world.nodes[0].mac,
 });
 
+/** Of root, who is a process of the node: nothing that it writes there may get anywhere. */
+const onManagementPort =
+  (tenant: string): Finder =>
+  (world, name) => ({
+    ...inNetwork(tenant)(world, name),
+    ...{ place: NODE, tenant: undefined, link: networkOf(world, tenant).managementPort },
+  });
+
 const FINDERS: Readonly<Record<SourceName, Finder>> = {
   'pod of a layer-3 network': inNetwork('red'),
   'pod of a layer-2 network': inNetwork('green'),
@@ -113,9 +123,14 @@ const FINDERS: Readonly<Record<SourceName, Finder>> = {
   'process of another user': onNode(NODE, undefined, NOBODY),
   'host-network pod of a tenant': onNode('blue/host', 'blue'),
   'host-network pod of no tenant': onNode(`${DEFAULT_TENANT}/host`),
+  'packet socket on the default management port': onManagementPort(DEFAULT_TENANT),
+  'packet socket on a tenant’s management port': onManagementPort('red'),
 };
 
 export const meansOf = (name: SourceName): Means => (/^(process|host-network)/.test(name) ? 'datagrams' : 'frames');
+
+/** On a link that takes nothing of it. */
+export const isPacketSocket = (name: SourceName): boolean => name.startsWith('packet socket');
 
 export const isLocked = (name: SourceName): boolean => name.startsWith('locked');
 
