@@ -27,6 +27,8 @@ import { startConnectionUsage } from './connections/start.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Databases } from './databases/databases.ts';
 import { type Edges, openEdges } from './edges.ts';
+import { encryptionState } from './encryption/encryption.ts';
+import { startPeerWatch } from './encryption/start.ts';
 import { reasonsNotAlive, reasonsNotProxying, reasonsNotServing } from './health.ts';
 import { logDatapath } from './log.ts';
 import { type AgentMetrics, observeQueues } from './metrics.ts';
@@ -235,7 +237,7 @@ const startNode = (
   const core = startCore({
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
-      ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices },
+      ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices, encryption: options.encryption },
       connectionLimit: connectionLimit(options.connectionsPerNetwork, readTableSize()),
     },
     inputs,
@@ -316,9 +318,11 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   const isolation = new IsolationState(datapath.nftables);
+  const { replica } = databases.openvswitch;
+  const encryption = encryptionState({ encryption: options.encryption, replica, isolation });
   const noFilters = await findNoFilters(netlink.pods, log);
-  readiness.check = () =>
-    reasonsNotReady({ node: local.name, inputs, facts: core.facts, ports, netlink, isolation, noFilters });
+  const looked = { node: local.name, inputs, facts: core.facts, ports, netlink, isolation, noFilters, encryption };
+  readiness.check = () => reasonsNotReady(looked);
   const cniIsOpen = openProbes(context, node);
   const handler = new CniHandler({
     registry: core.registry,
@@ -348,14 +352,18 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const parts = { edges, core, ports, keeper, nodePorts, node: name, cluster, networkRendering, datapath, backends };
   const usage = startConnectionUsage({ edges, core, node: name, spawnAddon: spawnAddonIn(buildFolder), log });
   resources.defer(() => usage.stop());
-  const sources = reportSources({ ...parts, usage });
+  const peers = startPeerWatch(
+    { core, node: name, encryption: options.encryption, spawnAddon: spawnAddonIn(buildFolder), log },
+    resources,
+  );
+  const sources = reportSources({ ...parts, usage, peers, encryption });
   const status = await serveStatus(options.statusSocket, sources, {
     '/metrics': () => metrics.text(),
     '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),
   });
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
-  await untilReady(context, node);
+  await untilReady(context, node, encryption);
   await installConfiguration(options.cniConfFolder);
   log.info('ready');
   resources.use(await keepFilters(node.filters, { registry: core.registry, ports, interfaces: netlink.pods, log }));
@@ -370,13 +378,18 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
 };
 
 /** Resolves when pods can be added. */
-const untilReady = ({ signal }: Context, { edges: { databases }, core, datapath, readiness }: Node): Promise<void> =>
+const untilReady = (
+  { signal }: Context,
+  { edges: { databases }, core, datapath, readiness }: Node,
+  encryption: EncryptionState,
+): Promise<void> =>
   readiness.whenReady(
     [
       (look) => core.facts.listen(look),
       (look) => databases.openvswitch.replica.onUpdate(look),
       (look) => databases.openvswitch.replica.onSynced(look),
       (look) => datapath.nftables.onLook(look),
+      (look) => encryption.listen(look),
     ],
     signal,
   );

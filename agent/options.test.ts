@@ -73,3 +73,28 @@ it('the Services that all tenants reach are the API and DNS, those that are name
   expect(allowedOf('--udn-allowed-default-services', 'none')).toEqual([]);
   expect(() => allowedOf('--udn-allowed-default-services', 'dns')).toThrow('--udn-allowed-default-services: "dns"');
 });
+
+describe('the flags about encryption', () => {
+  const encryptionOf = (...args: readonly string[]): AgentOptions['encryption'] => {
+    const command = parseAgentCommand(['--node', 'n1', ...args], {});
+    return command.kind === 'run' ? command.options.encryption : undefined;
+  };
+
+  it('leave tunnels as they are, or have files', () => {
+    expect(encryptionOf()).toBeUndefined();
+    expect(encryptionOf('--encryption', 'none')).toBeUndefined();
+    expect(encryptionOf('--encryption', 'ipsec', '--encryption-key', '/pki/node-1.key')).toEqual({
+      certificate: '/etc/ipsec.d/certs/ovn-udn.pem',
+      privateKey: '/pki/node-1.key',
+      authority: '/etc/ipsec.d/cacerts/ovn-udn.pem',
+    });
+  });
+
+  it.each([
+    [['--encryption', 'wireguard'], '--encryption "wireguard" is not one of none, ipsec'],
+    [['--encryption-ca', 'ca.pem'], '--encryption-ca must be an absolute path without blanks, not "ca.pem"'],
+    [['--encryption-certificate', '/a b'], '--encryption-certificate must be an absolute path'],
+  ])('refuse %j', (args, message) => {
+    expect(() => encryptionOf(...args)).toThrow(message);
+  });
+});

@@ -19,6 +19,8 @@ import {
   readListenAddress,
   readLogLevel,
 } from '../program/flags.ts';
+import type { TunnelEncryption } from './model/view.ts';
+import { ENCRYPTION_FLAGS, readEncryption } from './options-encryption.ts';
 import { GATEWAY_FLAGS, readGatewayOptions } from './options-gateway.ts';
 import type { GatewayOptions } from './uplink/types.ts';
 
@@ -28,6 +30,8 @@ export interface AgentOptions {
   readonly node: string;
   /** Empty: the node's internal addresses. */
   readonly encapIps: readonly Ip[];
+  /** Absent: tunnels are not encrypted. */
+  readonly encryption: TunnelEncryption | undefined;
   /** Remotes as OVSDB writes them: `unix:PATH`, `tcp:HOST:PORT`, `ssl:HOST:PORT`. */
   readonly ovsRemote: string;
   readonly northboundRemote: string;
@@ -59,6 +63,7 @@ export type CleanupOptions = Omit<
   | 'context'
   | 'node'
   | 'encapIps'
+  | 'encryption'
   | 'cniWaitSeconds'
   | 'metricsAddress'
   | 'gateway'
@@ -86,6 +91,7 @@ const FLAGS: readonly Flag[] = [
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
   { flag: 'node', help: 'name of the Node that this agent serves' },
   { flag: 'encap-ips', help: 'where tunnels end', defaultText: "the Node's first internal address" },
+  ...ENCRYPTION_FLAGS,
   { flag: 'ovs-remote', help: 'the Open_vSwitch database', defaultText: 'unix:/run/openvswitch/db.sock' },
   { flag: 'nb-remote', help: 'the northbound database', defaultText: 'unix:/run/ovn/ovnnb_db.sock' },
   { flag: 'sb-remote', help: 'the southbound database', defaultText: 'unix:/run/ovn/ovnsb_db.sock' },
@@ -171,6 +177,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     context: flags.text('context'),
     node,
     encapIps: readEncapIps(flags.text('encap-ips') ?? ''),
+    encryption: readEncryption(flags),
     cniWaitSeconds: readSeconds(flags, 'cni-wait', DEFAULT_CNI_WAIT_SECONDS),
     metricsAddress: readListenAddress(flags, 'metrics-address'),
     gateway: readGatewayOptions(flags),

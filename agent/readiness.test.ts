@@ -15,6 +15,7 @@ const sources = (changes: Partial<ReadinessSources> = {}): ReadinessSources => {
     netlink: { oldestCallAge: () => undefined },
     isolation: { lackingOnNode: () => undefined },
     noFilters: undefined,
+    encryption: { problems: () => [] },
     ...changes,
   };
 };
@@ -33,6 +34,7 @@ it.each<[string, Partial<ReadinessSources>]>([
     'the node’s processes are not kept from pods of primary networks: chain udn-isolation: not written yet',
     { isolation: { lackingOnNode: () => 'chain udn-isolation: not written yet' } },
   ],
+  ['tunnels cannot be encrypted: x', { encryption: { problems: () => ['tunnels cannot be encrypted: x'] } }],
 ])('no pod can be added while %s', (reason, changes) => {
   expect(reasonsNotReady(sources(changes))).toEqual([reason]);
 });

@@ -3,6 +3,7 @@ import { DEFAULT_NETWORK_NAME } from '../api/names.ts';
 import type { Netlink } from '../datapath/netlink/netlink.ts';
 import type { OvsPorts } from './cni/ovs-ports.ts';
 import { INTEGRATION_BRIDGE } from './cni/vswitch-operations.ts';
+import type { EncryptionState } from './encryption/encryption.ts';
 import type { ClusterInputs } from './inputs/cluster-inputs.ts';
 import type { FactStore } from './model/fact-store.ts';
 import { nodeSubnetsId } from './model/facts.ts';
@@ -17,6 +18,7 @@ export interface ReadinessSources {
   readonly isolation: Pick<IsolationState, 'lackingOnNode'>;
   /** Why the kernel takes no filters of what pods hear, without which no pod is added; undefined: it does. */
   readonly noFilters: string | undefined;
+  readonly encryption: Pick<EncryptionState, 'problems'>;
 }
 
 /** A kernel that has not answered for so long is stuck. */
@@ -24,7 +26,7 @@ const STUCK_MS = 10_000;
 
 /** A sentence each, without an end; empty: ready. */
 export const reasonsNotReady = (sources: ReadinessSources): string[] => {
-  const { node, inputs, facts, ports, netlink, isolation, noFilters } = sources;
+  const { node, inputs, facts, ports, netlink, isolation, noFilters, encryption } = sources;
   const reasons: string[] = [];
   if (!inputs.isSynced()) reasons.push('the API has not been read completely yet');
   const refused = facts.get('refusedNode', node);
@@ -38,7 +40,7 @@ export const reasonsNotReady = (sources: ReadinessSources): string[] => {
   if (noFilters !== undefined) reasons.push(noFilters);
   const open = isolation.lackingOnNode();
   if (open !== undefined) reasons.push(`the node’s processes are not kept from pods of primary networks: ${open}`);
-  return reasons;
+  return [...reasons, ...encryption.problems()];
 };
 
 /** Whether pods can be added, and the moment from which they can. */

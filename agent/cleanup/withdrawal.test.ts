@@ -5,7 +5,7 @@ import { withdrawalOf } from './withdrawal.ts';
 it('takes back the values in rows that are not ours, and only those', () => {
   const { northbound, southbound, openvswitch } = withdrawalOf(FEATURES);
   expect(northbound).toEqual({
-    patches: [{ table: 'NB_Global', columns: { name: '' }, entries: { options: { name: null } } }],
+    patches: [{ table: 'NB_Global', columns: { name: '', ipsec: false }, entries: { options: { name: null } } }],
   });
   expect(southbound).toEqual({ patches: [] });
   expect(openvswitch?.patches).toEqual([

@@ -39,6 +39,7 @@ const emptied = ({ columns = {}, entries = {}, ...target }: AnyPatch): AnyPatch 
 
 const emptyLike = (value: DesiredValue): DesiredValue => {
   if (typeof value === 'string') return '';
+  if (typeof value === 'boolean') return false;
   return Array.isArray(value) ? [] : undefined;
 };
 

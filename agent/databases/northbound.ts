@@ -54,7 +54,7 @@ const TABLES = {
   Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
   Meter_Band: ['action', 'external_ids', 'rate'],
   NAT: ['external_ids', 'external_ip', 'logical_ip', 'logical_port', 'match', 'options', 'type'],
-  NB_Global: ['name', 'options'],
+  NB_Global: ['ipsec', 'name', 'options'],
   Port_Group: ['acls', 'external_ids', 'name', 'ports'],
   Static_MAC_Binding: ['ip', 'logical_port', 'mac', 'override_dynamic_mac'],
 } as const;

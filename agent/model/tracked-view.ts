@@ -20,7 +20,7 @@ import {
   type ServiceFact,
   type SliceFact,
 } from './facts.ts';
-import type { LocalSettings, View } from './view.ts';
+import type { LocalSettings, TunnelEncryption, View } from './view.ts';
 
 export class TrackedView implements View {
   readonly node: string;
@@ -30,6 +30,7 @@ export class TrackedView implements View {
   readonly networkRendering: 'always' | 'on-demand';
   readonly allowedDefaultServices: readonly string[];
   readonly connectionLimit: number | undefined;
+  readonly encryption: TunnelEncryption | undefined;
   readonly #facts: FactStore;
   #read: FactCell[] = [];
 
@@ -42,6 +43,7 @@ export class TrackedView implements View {
     this.networkRendering = settings.networkRendering;
     this.allowedDefaultServices = settings.allowedDefaultServices;
     this.connectionLimit = settings.connectionLimit;
+    this.encryption = settings.encryption;
   }
 
   /** The cells that were read since the last call, each once. A list: there is one for each fragment, and it stays. */

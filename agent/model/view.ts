@@ -14,6 +14,14 @@ import type {
   SliceFact,
 } from './facts.ts';
 
+/** IPsec between nodes, by these files of the node (PEM): ovs-vswitchd.conf.db(5), `other_config` of Open_vSwitch. */
+export interface TunnelEncryption {
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Who issues the certificates of all nodes. */
+  readonly authority: string;
+}
+
 /** What does not change while the agent runs. */
 export interface LocalSettings {
   /** The node this agent serves. */
@@ -29,6 +37,8 @@ export interface LocalSettings {
   readonly allowedDefaultServices: readonly string[];
   /** How many connections a network may have on this node; absent: any number. See `features/connection-limit.ts`. */
   readonly connectionLimit?: number | undefined;
+  /** Absent: tunnels between nodes are not encrypted. */
+  readonly encryption?: TunnelEncryption | undefined;
 }
 
 /**

@@ -143,16 +143,19 @@ it('the addresses of the host are those that others may use', () => {
 });
 
 describe('the MTU of the way between nodes', () => {
-  const problems = (mtu: number, ip: string) =>
-    encapProblems({ encapIps: [parseIp(ip)], mtu: 1400 }, { ...host, links: [link('br-ex', mtu)] });
+  const problems = (mtu: number, ip: string, isEncrypted: boolean) =>
+    encapProblems({ encapIps: [parseIp(ip)], mtu: 1400, isEncrypted }, { ...host, links: [link('br-ex', mtu)] });
 
   it.each([
-    [1458, '172.20.0.11', []],
-    [1457, '172.20.0.11', [expect.stringContaining('1458 is needed')]],
-    [1478, 'fd00:172:20::b', []],
-    [1477, 'fd00:172:20::b', [expect.stringContaining('1478 is needed')]],
-    [1500, '10.9.9.9', [expect.stringContaining('no address of this node')]],
-  ])('of %i at %s', (mtu, ip, expected) => {
-    expect(problems(mtu, ip)).toEqual(expected);
+    [1458, '172.20.0.11', false, []],
+    [1457, '172.20.0.11', false, [expect.stringContaining('1458 is needed')]],
+    [1478, 'fd00:172:20::b', false, []],
+    [1477, 'fd00:172:20::b', false, [expect.stringContaining('1478 is needed')]],
+    [1500, '10.9.9.9', false, [expect.stringContaining('no address of this node')]],
+    [1492, '172.20.0.11', true, []],
+    [1491, '172.20.0.11', true, [expect.stringContaining('do not fit the encrypted tunnels')]],
+    [1500, 'fd00:172:20::b', true, [expect.stringContaining('1512 is needed')]],
+  ])('of %i at %s, encrypted %s', (mtu, ip, isEncrypted, expected) => {
+    expect(problems(mtu, ip, isEncrypted)).toEqual(expected);
   });
 });

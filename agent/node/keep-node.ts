@@ -10,14 +10,14 @@ import { Uplink } from '../uplink/uplink.ts';
 import { NodeKeeper } from './node-keeper.ts';
 
 export interface KeepNodeContext {
-  readonly options: Pick<AgentOptions, 'node' | 'gateway' | 'cluster' | 'encapIps'>;
+  readonly options: Pick<AgentOptions, 'node' | 'gateway' | 'cluster' | 'encapIps' | 'encryption'>;
   readonly edges: Pick<Edges, 'databases' | 'netlink' | 'inputs' | 'metrics'>;
   readonly log: Logger;
 }
 
 /** @param resources ends it with the agent */
 export const keepNode = ({ options, edges, log }: KeepNodeContext, resources: AsyncDisposableStack): NodeKeeper => {
-  const { node, gateway, cluster, encapIps } = options;
+  const { node, gateway, cluster, encapIps, encryption } = options;
   const { session, replica } = edges.databases.openvswitch;
   const { netlink } = edges;
   const child = log.child({ module: 'node' });
@@ -26,6 +26,7 @@ export const keepNode = ({ options, edges, log }: KeepNodeContext, resources: As
     options: gateway,
     cluster,
     encapIps,
+    isEncrypted: encryption !== undefined,
     uplink: new Uplink(
       { options: gateway, masqueradeSubnets: cluster.masqueradeSubnets },
       uplinkEffects({ session, replica, netlink }),

@@ -30,6 +30,8 @@ import { canAdvertise, canCheckMtu, chassisIdOf, concernsNode } from './switch-f
 export interface NodeKeeperOptions extends HostViewInputs {
   /** Said by whoever runs the agent; empty: the Node says. */
   readonly encapIps: readonly Ip[];
+  /** Whether tunnels are. */
+  readonly isEncrypted?: boolean;
   readonly uplink: Pick<Uplink, 'settle' | 'look' | 'bridges' | 'noteDown'>;
   readonly netlink: Pick<Netlink, 'watch'>;
   readonly session: Pick<OvsdbSession, 'transact'>;
@@ -194,7 +196,7 @@ export class NodeKeeper {
   }
 
   #see(state: UplinkState): void {
-    const { options, replica, nodes, node, encapIps, cluster } = this.#options;
+    const { options, replica, nodes, node, encapIps, cluster, isEncrypted = false } = this.#options;
     const { host } = state.world;
     const gateway = options.mode === 'disabled' ? 'disabled' : this.#gateway(state, host);
     const ips = encapIps.length > 0 ? encapIps : encapIpsOf(nodes.get(node));
@@ -211,7 +213,7 @@ export class NodeKeeper {
     });
     this.#tell(
       isGatewayKnown ? [] : [gateway],
-      encapProblems({ encapIps: this.#seen.encapIps, mtu: cluster.mtu }, host),
+      encapProblems({ encapIps: this.#seen.encapIps, mtu: cluster.mtu, isEncrypted }, host),
     );
   }
 

@@ -2,6 +2,7 @@
 import type { NftItem } from '../../datapath/nftables/types.ts';
 import type { HostIsolation } from '../cni/host-isolation.ts';
 import { ISOLATION_CHAIN_KEYS, isolationKeysOf } from '../features/host-isolation/keys.ts';
+import { ENCRYPTION_CHAIN_KEYS } from '../features/host-nftables/tunnels.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { ReconcileLoop } from './reconcile-loop.ts';
 
@@ -17,6 +18,11 @@ export class IsolationState implements HostIsolation {
   /** Why no pod of a primary network is isolated on this node, a sentence without an end; undefined: they are. */
   lackingOnNode(): string | undefined {
     return this.#lacking(ISOLATION_CHAIN_KEYS);
+  }
+
+  /** Why something may leave a tunnel in clear, or be taken so; undefined: nothing does. */
+  lackingOfTunnels(): string | undefined {
+    return this.#lacking(ENCRYPTION_CHAIN_KEYS);
   }
 
   lackingOf(pod: PodAttachments): string | undefined {

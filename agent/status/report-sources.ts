@@ -5,6 +5,8 @@ import type { ConnectionUsage } from '../connections/usage.ts';
 import type { Core } from '../core.ts';
 import { NORTHBOUND_CLAIMS } from '../databases/northbound.ts';
 import type { Edges } from '../edges.ts';
+import type { EncryptionState } from '../encryption/encryption.ts';
+import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
@@ -24,6 +26,9 @@ export interface Parts {
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly nodePorts: Pick<NodePorts, 'problems'>;
   readonly usage: Pick<ConnectionUsage, 'problems'>;
+  /** Other nodes, where tunnels are encrypted. */
+  readonly peers: Pick<PeerWatch, 'problems'>;
+  readonly encryption: Pick<EncryptionState, 'problems'>;
   readonly node: string;
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
@@ -40,6 +45,8 @@ export const reportSources = ({
   keeper,
   nodePorts,
   usage,
+  peers,
+  encryption,
   node,
   cluster,
   networkRendering,
@@ -74,6 +81,8 @@ export const reportSources = ({
     ...keeper.problems(),
     ...nodePorts.problems(),
     ...usage.problems(),
+    ...encryption.problems().map((message) => ({ object: `Node/${node}`, message })),
+    ...peers.problems(),
     ...lackingOnNode(datapath, node),
   ],
   cluster,

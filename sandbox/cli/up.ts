@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import {
   API_KINDS,
   DNS_KINDS,
+  ENCRYPTIONS,
   GATEWAY_MODES,
   IP_FAMILIES,
   KERNELS,
@@ -40,6 +41,9 @@ export const addUpCommand = (program: Command): void => {
     )
     .addOption(choice('--kubelet <kind>', 'the kubelets', KUBELET_KINDS, 'builtin'))
     .addOption(choice('--dns <kind>', 'who answers names of Services', DNS_KINDS, 'none'))
+    .addOption(
+      choice('--encryption <kind>', "of tunnels between nodes; ipsec needs the kernel's datapath", ENCRYPTIONS, 'none'),
+    )
     .addOption(choice('--kernel <kind>', 'whose kernel the nodes use', KERNELS, 'auto'))
     .addOption(
       new Option('--needs <list>', `what the kernel has to have: some of ${NEEDS.join(',')}`)

@@ -1,6 +1,8 @@
 /** OVS and OVN of one node, from nothing to br-ex with the node's addresses. */
+import type { Authority } from '../api/kube/certificate.ts';
 import type { Datapath } from '../plan/bridge.ts';
-import { type DaemonSpec, daemonSpecs } from '../plan/daemons.ts';
+import { type DaemonSpec, daemonSpecs, OVS_SOCKET } from '../plan/daemons.ts';
+import { encryptionDaemon } from '../plan/encryption.ts';
 import type { HostPlan, NetPlan } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import { UPLINK_GUARD } from '../plan/userspace.ts';
@@ -9,6 +11,7 @@ import { run } from '../process/run.ts';
 import { REPORT_FD, type Service, startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
 import { installDatabases } from './databases.ts';
+import { installCredentials } from './encryption.ts';
 import { keepGatewayBridge, keepPlainUplink, provisionAgain } from './gateway-bridge.ts';
 import type { Machine } from './types.ts';
 
@@ -18,6 +21,8 @@ export interface NodeServicesSpec {
   readonly host: HostPlan;
   readonly datapath: Datapath;
   readonly uplink: SandboxOptions['uplink'];
+  /** Who issues the certificates of tunnels, where they are encrypted. */
+  readonly authority: Authority | undefined;
   /** With the files of databases.ts. */
   readonly databases: string;
   readonly logOf: (program: string) => string;
@@ -34,6 +39,10 @@ export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSig
   await installDatabases(spec.databases, spec.node);
   await Promise.all([guardUplink(spec, signal), ...servers.map((daemon) => startServer(spec, daemon, signal))]);
   const daemons = specs.filter(({ socket }) => socket === undefined).map((daemon) => startDaemon(spec, daemon));
+  if (spec.authority !== undefined) {
+    await installCredentials(spec.authority, spec.node, spec.host);
+    startDaemon(spec, encryptionDaemon(OVS_SOCKET));
+  }
   const switchd = daemons.find(({ name }) => name === 'ovs-vswitchd');
   const provisioned = spec.uplink === 'bridge' ? keepGatewayBridge(spec, signal) : keepPlainUplink(spec, signal);
   await partReady(`the uplink of ${spec.node.name}`, switchd?.log, provisioned);

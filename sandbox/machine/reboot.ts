@@ -30,11 +30,13 @@ for link in $(ls /sys/class/net); do
 done 2>/dev/null
 ip addr flush dev ${UPLINK}
 nft flush ruleset
+ip xfrm state flush
+ip xfrm policy flush
 for family in -4 -6; do
   ip $family route flush table all proto 85
   ip $family rule flush
   ip $family rule add lookup main priority 32766
 done 2>/dev/null
 ip -4 rule add lookup default priority 32767
-rm -rf /run/openvswitch/* /run/ovn/* /run/ovn-udn/* ${CONTAINER_FOLDER} ${EXEC_FOLDER} ${SANDBOX_FOLDER} ${MOUNT_FOLDER}
+rm -rf /run/charon* /run/starter* /run/openvswitch/* /run/ovn/* /run/ovn-udn/* ${CONTAINER_FOLDER} ${EXEC_FOLDER} ${SANDBOX_FOLDER} ${MOUNT_FOLDER}
 `;

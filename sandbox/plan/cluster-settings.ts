@@ -35,10 +35,12 @@ export const CLUSTER_DOMAIN = 'cluster.local';
 export const settingsEnvironment = ({
   ipFamily,
   gatewayMode,
+  encryption,
   settings,
-}: Pick<SandboxOptions, 'ipFamily' | 'gatewayMode' | 'settings'>): Record<string, string> => ({
+}: Pick<SandboxOptions, 'ipFamily' | 'gatewayMode' | 'encryption' | 'settings'>): Record<string, string> => ({
   UDN_CLUSTER_SUBNETS: RANGES[ipFamily].clusterSubnets,
   UDN_SERVICE_SUBNETS: RANGES[ipFamily].serviceSubnets.join(','),
   UDN_GATEWAY_MODE: gatewayMode,
+  UDN_ENCRYPTION: encryption,
   ...settings,
 });

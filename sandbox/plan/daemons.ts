@@ -3,8 +3,11 @@
 export const DAEMONS = ['ovsdb-server', 'nb', 'sb', 'ovs-vswitchd', 'northd', 'ovn-controller'] as const;
 export type DaemonName = (typeof DAEMONS)[number];
 
+/** Where tunnels are encrypted, plan/encryption.ts. */
+const ENCRYPTION_DAEMON = 'ovs-monitor-ipsec';
+
 export interface DaemonSpec {
-  readonly name: DaemonName;
+  readonly name: DaemonName | typeof ENCRYPTION_DAEMON;
   readonly argv: readonly string[];
   /** It is there when this socket is: for the database servers. */
   readonly socket?: string;
@@ -16,6 +19,7 @@ export const CONTROL_PLANE = 'control-plane';
 /** What can be killed: the daemons and programs of a node, and those of the control plane. */
 export const KILLABLE = [
   ...DAEMONS,
+  ENCRYPTION_DAEMON,
   'agent',
   'kubelet',
   'containerd',
@@ -60,7 +64,7 @@ export const daemonSpecs = (): readonly DaemonSpec[] =>
   daemons().map((spec) => (isPreferred(spec.name) ? { ...spec, argv: [...PRIORITY, ...spec.argv] } : spec));
 
 /** The databases of OVN have no priority of their own, ovn-ctl(8). */
-const isPreferred = (name: DaemonName): boolean => name !== 'nb' && name !== 'sb';
+const isPreferred = (name: DaemonSpec['name']): boolean => name !== 'nb' && name !== 'sb';
 
 const daemons = (): readonly DaemonSpec[] => [
   databaseServer('ovsdb-server', OVS_SOCKET, [

@@ -29,7 +29,12 @@ describe('planNetwork', () => {
   });
 
   it.each(['4', '6', 'dual'] as const)('overlaps no range of a cluster of family %s', (ipFamily) => {
-    const env = settingsEnvironment({ ipFamily, gatewayMode: 'local', settings: { UDN_LOG_LEVEL: 'debug' } });
+    const env = settingsEnvironment({
+      ipFamily,
+      gatewayMode: 'local',
+      encryption: 'none',
+      settings: { UDN_LOG_LEVEL: 'debug' },
+    });
     expect(env['UDN_GATEWAY_MODE']).toBe('local');
     const config = parseClusterConfig({
       clusterSubnets: env['UDN_CLUSTER_SUBNETS'],

@@ -14,6 +14,7 @@ it('has defaults for everything', () => {
     programs: new Set(['api', 'kubelet', 'cluster-manager', 'agent']),
     definitions: true,
     dns: 'none',
+    encryption: 'none',
     settings: {},
     timeoutSeconds: 120,
     uplink: 'bridge',

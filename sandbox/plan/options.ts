@@ -10,6 +10,8 @@ export const API_KINDS = ['embedded', 'kube'] as const;
 export const KUBELET_KINDS = ['builtin', 'real'] as const;
 /** Who answers names of Services: nobody, or CoreDNS in a pod. */
 export const DNS_KINDS = ['none', 'coredns'] as const;
+/** Of tunnels between nodes. */
+export const ENCRYPTIONS = ['none', 'ipsec'] as const;
 export const KERNELS = ['auto', 'host', 'guest'] as const;
 /** What a kernel may lack, by the names of KernelFeatures but for the kernel's datapath, which needs two of them. */
 export const NEEDS = ['vrf', 'sctp', 'kernel-datapath'] as const;
@@ -57,6 +59,7 @@ const schema = z.strictObject({
   api: z.enum(API_KINDS).optional(),
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   dns: z.enum(DNS_KINDS).default('none'),
+  encryption: z.enum(ENCRYPTIONS).default('none'),
   kernel: z.enum(KERNELS).default('auto'),
   /** What the kernel has to have: `auto` takes a guest's where this machine's lacks it. */
   needs,
@@ -101,5 +104,9 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   if (data.kubelet === 'real' && api !== 'kube') {
     throw new SandboxError('ERR_SANDBOX_USAGE', 'api: real kubelets need --api kube');
   }
-  return { ...data, api };
+  return { ...data, api, needs: neededBy(data) };
 };
+
+/** The userspace datapath knows no IPsec. */
+const neededBy = ({ needs: named, encryption }: z.output<typeof schema>): Need[] =>
+  encryption === 'ipsec' && !named.includes('kernel-datapath') ? [...named, 'kernel-datapath'] : named;

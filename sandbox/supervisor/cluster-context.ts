@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { addressOf } from '../../net/cidr.ts';
+import type { Authority } from '../api/kube/certificate.ts';
 import type { Artifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
 import type { ProgramPaths } from '../kubernetes/build.ts';
@@ -27,6 +28,8 @@ export interface ClusterContext {
   readonly realKubelet: RealKubeletParts | undefined;
   /** The DNS server's program, where it is wanted. */
   readonly coredns: string | undefined;
+  /** Of the certificates of tunnels, where they are encrypted. */
+  readonly authority: Authority | undefined;
   /** The sandbox's own cgroup, on this machine. */
   readonly cgroup: string;
   readonly plan: NetPlan;

@@ -1,4 +1,5 @@
 /** A sandbox, owned by this process: when this process ends, however that happens, so does everything in it. */
+import { createAuthority } from '../api/kube/certificate.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { ensureCoredns } from '../coredns/ensure.ts';
 import { SandboxError } from '../errors.ts';
@@ -64,6 +65,7 @@ export const startCluster = async (
       kubernetes,
       realKubelet,
       coredns,
+      authority: options.encryption === 'ipsec' ? createAuthority('tunnels', Date.now()) : undefined,
       cgroup,
       progress,
       onError,
@@ -144,6 +146,7 @@ const nodeServicesSpec = (
   plan: context.plan,
   datapath: context.datapath,
   uplink: context.options.uplink,
+  authority: context.authority,
   databases: context.folder.databases,
   logOf: (program) => logPath(context, host.name, program),
   onService: (service) => addService(state, host.name, service),

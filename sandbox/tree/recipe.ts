@@ -15,11 +15,14 @@ export const PACKAGES: readonly string[] = [
   'kubectl',
   'ncat',
   'nftables',
+  'openvswitch-ipsec',
   'openvswitch-switch',
   'ovn-central',
   'ovn-host',
   'procps',
   'python3-openvswitch',
+  'strongswan-charon',
+  'strongswan-starter',
   'tcpdump',
 ];
 

@@ -25,6 +25,8 @@ export interface BridgeSite {
    * datapaths that cannot make advertisements are the kernel's.
    */
   readonly checksTranslation: boolean;
+  /** Tunnels between nodes are. */
+  readonly isEncrypted: boolean;
 }
 
 export interface BridgeFamily {
@@ -54,6 +56,7 @@ export const bridgeSite = (view: View): BridgeSite | undefined => {
     families: bridgeFamilies(gateway, view.cluster),
     defaultPatch: patchPortName(gateway, DEFAULT_NETWORK_NAME, view.node),
     checksTranslation: gateway.cannotAdvertise !== true,
+    isEncrypted: view.encryption !== undefined,
   };
 };
 

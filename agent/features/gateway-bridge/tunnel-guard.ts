@@ -6,12 +6,15 @@
  *
  * The first fragment has the ports, and without it no packet is put together: those after it may pass. A first fragment that ends
  * before the ports (port 0) is none that anybody sends: RFC 1858 §3, RFC 7112 §5.
+ *
+ * Where tunnels are encrypted, neither does anything come to IKE, or as ESP: it would leave as the node, hold the half-open exchanges
+ * that a peer may have, and be the connection that conntrack has between the two nodes.
  */
 import type { Flow, Match } from '../../../datapath/openflow/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { CONJUNCTIONS } from '../../model/registry/openflow.ts';
-import { TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
+import { IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
 import type { View } from '../../model/view.ts';
 import { DROP, flow, ip } from './flow.ts';
 import type { LocalPatch } from './local-patch.ts';
@@ -27,10 +30,10 @@ const clause = (which: keyof typeof CLAUSES, match: Match, inPort?: string): Flo
   });
 
 /** Of the bridge. Masquerade addresses are the node's own. */
-export const tunnelPorts = ({ families }: BridgeSite): Flow[] => [
+export const tunnelPorts = ({ families, isEncrypted }: BridgeSite): Flow[] => [
   flow('classify', 'tunnelPort', { match: { conj_id: String(CONJUNCTIONS.tunnelPort) }, actions: DROP }),
   ...families.flatMap(({ family, masqueradeSubnet }) => [
-    ...portMatches(family).map((match) => clause('port', match)),
+    ...[...portMatches(family), ...(isEncrypted ? ipsecMatches(family) : [])].map((match) => clause('port', match)),
     clause('node', ip(family, { dst: masqueradeSubnet })),
   ]),
 ];
@@ -42,6 +45,11 @@ const portMatches = (family: Family): Match[] => [
     nw_frag: 'first',
     tp_dst: '0',
   })),
+];
+
+const ipsecMatches = (family: Family): Match[] => [
+  ...IPSEC.ports.map((port) => ({ ...ip(family, {}, 'udp'), tp_dst: String(port) })),
+  ...IPSEC.protocols.map(({ number }) => ({ ...ip(family), nw_proto: String(number) })),
 ];
 
 export const tunnelsFrom = ({ port }: LocalPatch): Flow => clause('network', {}, port);

@@ -18,12 +18,19 @@ import { notByPodLinks, throughDefaultPort } from '../host-isolation/default-por
 import { chain, ipWord } from './text.ts';
 import { toTunnels } from './tunnels.ts';
 
-/** @param isShared pods leave by the gateway bridge: by the default management port they only come to the host itself, and to Services */
-export const forwardingItems = (families: readonly BridgeFamily[], isShared: boolean): NftItem[] => [
+interface ForwardingOptions {
+  readonly families: readonly BridgeFamily[];
+  /** Pods leave by the gateway bridge: by the default management port they only come to the host itself, and to Services. */
+  readonly isShared: boolean;
+  /** Tunnels between nodes are. */
+  readonly isEncrypted: boolean;
+}
+
+export const forwardingItems = ({ families, isShared, isEncrypted }: ForwardingOptions): NftItem[] => [
   chain('forwarding', [
     notByPodLinks(),
     throughDefaultPort(),
-    ...toTunnels(),
+    ...toTunnels(isEncrypted),
     // Its hop limit says that it has come from this link (RFC 4861 §7.1): nobody believes it elsewhere.
     'icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
     'ct state established,related accept',

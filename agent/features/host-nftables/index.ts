@@ -33,15 +33,16 @@ export const hostNftables: FeatureOver<'zone'> = {
     const gateway = view.gateway(view.node);
     const subnets = local?.subnets ?? [];
     const addresses = local === undefined ? [] : subnets.map((subnet) => managementIp(local.network, subnet));
+    const isEncrypted = view.encryption !== undefined;
     const families = gateway === undefined ? [] : bridgeFamilies(gateway, view.cluster);
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
       ...hostPodServiceItems(view.cluster.serviceSubnets),
       ...pathMtuItems(),
-      ...tunnelItems(gateway?.bridge),
-      ...managementInItems(local?.network.subnets.map(({ cidr }) => cidr) ?? []),
-      ...forwardingItems(families, gateway?.mode === 'shared'),
+      ...tunnelItems({ bridge: gateway?.bridge, isEncrypted }),
+      ...managementInItems(local?.network.subnets.map(({ cidr }) => cidr) ?? [], isEncrypted),
+      ...forwardingItems({ families, isShared: gateway?.mode === 'shared', isEncrypted }),
       ...(gateway?.mode === 'local' ? localGatewayItems(subnets, families) : []),
     ];
     return { nftables: { items } };

@@ -30,14 +30,14 @@ const fromPodLinks = (): string => `iifgroup { ${POD_LINK_GROUP}, ${DYING_LINK_G
 const DEFAULT_LINK = managementLinkName(DEFAULT_NETWORK_ID);
 
 /** @param podSubnets of the default network, on all nodes: its pods come as themselves, but not those that have another network */
-export const managementInItems = (podSubnets: readonly Cidr[]): NftItem[] => [
+export const managementInItems = (podSubnets: readonly Cidr[], isEncrypted: boolean): NftItem[] => [
   ...FAMILIES.map((family) =>
     set({ name: setName('managementSources', family), type: `ifname . ${addressType(family)}` }),
   ),
   chain('managementIn', [
     fromPodLinks(),
     'iifname != "ovn-k8s-mp*" return',
-    ...toTunnels(),
+    ...toTunnels(isEncrypted),
     'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',
     'ct state related accept',
     'ct direction reply accept',

@@ -1,10 +1,11 @@
 /** What ovn-controller reads from the local Open_vSwitch row, ovn-controller(8) "Configuration". */
 import type { FeatureOver } from '../../model/fragment.ts';
+import type { TunnelEncryption } from '../../model/view.ts';
 
 export const openVswitch: FeatureOver<'zone'> = {
   name: 'open-vswitch',
   over: 'zone',
-  render: (_, { node, encapIps, southboundRemote }) => ({
+  render: (_, { node, encapIps, southboundRemote, encryption }) => ({
     openvswitch: {
       patches: [
         {
@@ -28,10 +29,20 @@ export const openVswitch: FeatureOver<'zone'> = {
               'ovn-ofctrl-wait-before-clear': '0',
             },
             // ovs-vswitchd.conf.db(5), seconds: a bundle is not given up while whoever fills it is busy. 0 would be the default.
-            other_config: { 'bundle-idle-timeout': '3600' },
+            other_config: {
+              'bundle-idle-timeout': '3600',
+              ...(encryption === undefined ? {} : credentials(encryption)),
+            },
           },
         },
       ],
     },
   }),
 };
+
+/** For ovs-monitor-ipsec(8). Without encryption they are somebody else's: whoever runs IPsec of their own by Open vSwitch has them too. */
+const credentials = ({ certificate, privateKey, authority }: TunnelEncryption) => ({
+  certificate,
+  private_key: privateKey,
+  ca_cert: authority,
+});

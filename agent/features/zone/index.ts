@@ -9,7 +9,7 @@ export const ACL_LOGGING_METER = 'acl-logging';
 export const zone: FeatureOver<'zone'> = {
   name: 'zone',
   over: 'zone',
-  render: (_, { node }) => ({
+  render: (_, { node, encryption }) => ({
     northbound: {
       rows: [
         ...coppRows(),
@@ -20,7 +20,14 @@ export const zone: FeatureOver<'zone'> = {
         },
         meter(ACL_LOGGING_METER, ACL_LOGGING_METER),
       ],
-      patches: [{ table: 'NB_Global', columns: { name: node }, entries: { options: { name: node } } }],
+      patches: [
+        {
+          table: 'NB_Global',
+          // ovn-nb(5): ovn-controller gives tunnels the name that the other end's certificate has to have.
+          columns: { name: node, ipsec: encryption !== undefined },
+          entries: { options: { name: node } },
+        },
+      ],
     },
   }),
 };

@@ -103,6 +103,11 @@ export const NFT_CHAINS = {
     hook: { type: 'filter', hook: 'postrouting', priority: 300 },
     purpose: 'what processes of the node give to Open vSwitch has a mark, which it keeps inside a tunnel’s packet',
   },
+  tunnelsInClear: {
+    name: 'udn-tunnels-encrypted',
+    hook: { type: 'filter', hook: 'output', priority: 0 },
+    purpose: 'encrypted tunnels: nothing that a tunnel sends leaves but by IPsec',
+  },
   isolation: {
     name: 'udn-isolation',
     hook: { type: 'filter', hook: 'output', priority: 0 },

@@ -8,6 +8,18 @@ export interface TunnelPort {
 /** The encapsulation between nodes: `ovn-encap-type`. RFC 8926 §3.3. */
 export const GENEVE: TunnelPort = { protocol: 'udp', port: 6081, purpose: 'Geneve' };
 
+/**
+ * What IPsec between nodes has itself: IKE, also behind address translation (RFC 7296 §2, RFC 3948), and by their protocol numbers ESP
+ * and AH (RFC 4303 §2, RFC 4302 §2).
+ */
+export const IPSEC = {
+  ports: [500, 4500],
+  protocols: [
+    { number: 50, name: 'esp' },
+    { number: 51, name: 'ah' },
+  ],
+} as const;
+
 /** And the others that Open vSwitch has with a header of UDP or TCP (ovs-vswitchd.conf.db(5), Interface `type`). */
 export const TUNNEL_PORTS: readonly TunnelPort[] = [
   GENEVE,

@@ -1,4 +1,4 @@
-/** Certificates of a cluster that lives for hours (RFC 5280, with ECDSA P-256). Node reads X.509 and does not write it. */
+/** Certificates of a cluster that lives for hours (RFC 5280, signed with ECDSA P-256). Node reads X.509 and does not write it. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { ipToBytes, isIp, parseIp } from '../../../net/ip.ts';
 import {
@@ -28,9 +28,11 @@ export interface Subject {
 }
 
 export interface Authority extends KeyedCertificate {
-  /** @param names DNS names and addresses, of a server; none: for a client */
-  issue(subject: Subject, names?: readonly string[]): KeyedCertificate;
+  /** @param names DNS names and addresses, of a server; none: for a client @param keyType default: ec */
+  issue(subject: Subject, names?: readonly string[], keyType?: KeyType): KeyedCertificate;
 }
+
+export type KeyType = 'ec' | 'rsa';
 
 const OID = {
   commonName: '2.5.4.3',
@@ -62,8 +64,8 @@ export const createAuthority = (commonName: string, now: number): Authority => {
   return {
     certificate: certificateOf(issuer, own),
     key: pemOf(pair.privateKey),
-    issue: (subject, names = []) => {
-      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    issue: (subject, names = [], keyType = 'ec') => {
+      const { publicKey, privateKey } = keyPair(keyType);
       const extensions = endExtensions(names);
       return { certificate: certificateOf(issuer, { subject, publicKey, extensions, now }), key: pemOf(privateKey) };
     },
@@ -73,8 +75,14 @@ export const createAuthority = (commonName: string, now: number): Authority => {
 /** A key pair for tokens: the private key, from which the public one follows. */
 export const createSigningKey = (): string => pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
 
+const keyPair = (type: KeyType) =>
+  type === 'ec'
+    ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    : generateKeyPairSync('rsa', { modulusLength: 2048 });
+
 /** Not PKCS #8, of which the API server does not read the public key. */
-const pemOf = (key: KeyObject): string => key.export({ type: 'sec1', format: 'pem' }).toString();
+const pemOf = (key: KeyObject): string =>
+  key.export({ type: key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1', format: 'pem' }).toString();
 
 interface Issuer {
   readonly name: Buffer;

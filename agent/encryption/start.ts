@@ -1,0 +1,38 @@
+/** Watches the ways to other nodes, where they are encrypted. */
+import type { Logger } from 'pino';
+import { openXfrm } from '../../datapath/xfrm/xfrm.ts';
+import { systemClock } from '../../kube/clock.ts';
+import type { Core } from '../core.ts';
+import { LOCAL } from '../model/facts.ts';
+import type { TunnelEncryption } from '../model/view.ts';
+import { type PeerWatch, watchPeers } from './peers.ts';
+
+interface StartOptions {
+  readonly core: Pick<Core, 'facts'>;
+  readonly node: string;
+  readonly encryption: TunnelEncryption | undefined;
+  readonly spawnAddon: string;
+  readonly log: Logger;
+}
+
+/** @param resources ends it with the agent */
+export const startPeerWatch = (
+  { core: { facts }, node, encryption, spawnAddon, log }: StartOptions,
+  resources: AsyncDisposableStack,
+): Pick<PeerWatch, 'problems'> => {
+  if (encryption === undefined) return { problems: () => [] };
+  const watch = watchPeers({
+    node,
+    xfrm: openXfrm(spawnAddon),
+    ends: () => ({
+      local: facts.get('encapIps', LOCAL) ?? [],
+      peers: [...facts.ids('node')]
+        .filter((name) => name !== node)
+        .flatMap((name) => (facts.get('node', name)?.encapIps ?? []).map((ip) => ({ node: name, ip }))),
+    }),
+    clock: systemClock,
+    onError: (error) => log.warn({ err: error }, 'whether tunnels are encrypted is not known'),
+  });
+  resources.defer(() => watch.stop());
+  return watch;
+};
