@@ -47,9 +47,12 @@ const portMatches = (family: Family): Match[] => [
   })),
 ];
 
+/** To Open vSwitch, AH in IPv6 is a header in front of another one, which it looks at: nothing matches. Nodes have no associations for it. */
 const ipsecMatches = (family: Family): Match[] => [
   ...IPSEC.ports.map((port) => ({ ...ip(family, {}, 'udp'), tp_dst: String(port) })),
-  ...IPSEC.protocols.map(({ number }) => ({ ...ip(family), nw_proto: String(number) })),
+  ...IPSEC.protocols
+    .filter(({ name }) => family === 4 || name !== 'ah')
+    .map(({ number }) => ({ ...ip(family), nw_proto: String(number) })),
 ];
 
 export const tunnelsFrom = ({ port }: LocalPatch): Flow => clause('network', {}, port);
