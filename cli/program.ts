@@ -10,6 +10,7 @@ import {
   allowedServicesFromSettings,
   clusterFromSettings,
   connectionLimitFromSettings,
+  encryptionFromSettings,
   formatText,
   hasErrors,
   kubeletCgroupFromSettings,
@@ -68,8 +69,16 @@ const renderCommand = (): Command =>
       const networkRendering = networkRenderingFromSettings(options.set);
       const allowedDefaultServices = allowedServicesFromSettings(options.set);
       const connectionLimit = connectionLimitFromSettings(options.set);
+      const encryption = encryptionFromSettings(options.set);
       const { node, gatewayMode } = options;
-      const local = { gatewayMode, kubeletCgroup, networkRendering, allowedDefaultServices, connectionLimit };
+      const local = {
+        gatewayMode,
+        kubeletCgroup,
+        networkRendering,
+        allowedDefaultServices,
+        connectionLimit,
+        encryption,
+      };
       const result = render({ objects, diagnostics, node, cluster, ...local });
       process.stdout.write(formatRendered(result, options.output));
       if (hasErrors(result)) process.exitCode = 1;

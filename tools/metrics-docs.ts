@@ -97,7 +97,7 @@ ${markdownTable(
     ],
     [
       '`/readyz`',
-      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected; every place was compared once, and none fails for longer than 30 s; the gateway was seen since the agent started; host isolation is in nftables; the kernel answers',
+      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected; every place was compared once, and none fails for longer than 30 s; the gateway was seen since the agent started; host isolation is in nftables; where tunnels are to be encrypted, they can be; the kernel answers',
       'what exists was read, or another one leads',
     ],
   ],

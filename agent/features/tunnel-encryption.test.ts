@@ -7,7 +7,7 @@ import { TestCluster } from '../testing/cluster.ts';
 const render = (local: Partial<LocalSettings>) =>
   new TestCluster('node1', {}, local)
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23', 'fd00:10:128::/64'] } })
-    .node('node2', { id: 3, subnets: { default: ['10.128.2.0/23', 'fd00:10:128:1::/64'] } })
+    .node('node2', { id: 3, encapIps: ['172.30.0.3'], subnets: { default: ['10.128.2.0/23', 'fd00:10:128:1::/64'] } })
     .gateway('node1', { addresses: ['172.30.0.2/24', 'fd00:30::2/64'], nextHops: ['172.30.0.1', 'fd00:30::1'] })
     .render();
 
@@ -46,11 +46,19 @@ describe('with IPsec', () => {
   });
 
   it('networks reach neither IKE nor ESP of a node', () => {
-    const flows = added(({ openflow }) => openflow['br-ex'] ?? []);
+    const flows = added(({ openflow }) => openflow['br-ex'] ?? []).filter((flow) => flow.includes('conjunction'));
     const clauses = ['udp,tp_dst=500', 'udp,tp_dst=4500', 'ip,nw_proto=50', 'ip,nw_proto=51'];
     const clauses6 = ['udp6,tp_dst=500', 'udp6,tp_dst=4500', 'ipv6,nw_proto=50'];
     expect(flows.map((flow) => /priority=710, ?(\S+?),? actions=conjunction\(1,3\/3\)/.exec(flow)?.[1]).sort()).toEqual(
       [...clauses, ...clauses6].sort(),
     );
+  });
+
+  it('ESP between nodes passes the gateway bridge as Geneve does, that of others does not', () => {
+    const flows = added(({ openflow }) => openflow['br-ex'] ?? []).filter((flow) => !flow.includes('conjunction'));
+    expect(flows.map((flow) => flow.replace(/^.*?priority=/, ''))).toEqual([
+      '205, ip,in_port=eth0,dl_dst=02:00:00:00:00:01,nw_src=172.30.0.3,nw_proto=50, actions=LOCAL',
+      '200, ip,in_port=LOCAL,nw_dst=172.30.0.3,nw_proto=50, actions=output:eth0',
+    ]);
   });
 });

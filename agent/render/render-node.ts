@@ -45,6 +45,8 @@ export interface RenderInput {
   readonly allowedDefaultServices?: readonly string[] | undefined;
   /** The node's own limit follows from its kernel. Default: none. */
   readonly connectionLimit?: number | undefined;
+  /** Default: tunnels are not encrypted. */
+  readonly encryption?: LocalSettings['encryption'];
 }
 
 export const renderNode = (input: RenderInput): RenderDocument => {
@@ -60,6 +62,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     networkRendering: input.networkRendering ?? 'always',
     allowedDefaultServices: input.allowedDefaultServices ?? parseAllowedServices(DEFAULT_ALLOWED_SERVICES),
     connectionLimit: input.connectionLimit,
+    encryption: input.encryption,
   };
   const facts = new FactStore();
   const sinks = new MemorySinks();

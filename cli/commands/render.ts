@@ -2,6 +2,8 @@
 
 import type { GatewayFact } from '../../agent/model/facts.ts';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
+import type { TunnelEncryption } from '../../agent/model/view.ts';
+import { DEFAULT_ENCRYPTION_FILES } from '../../agent/options-encryption.ts';
 import type { RenderDocument } from '../../agent/render/document.ts';
 import { renderNode } from '../../agent/render/render-node.ts';
 import { parseAllowedServices } from '../../api/allowed-services.ts';
@@ -21,6 +23,7 @@ const KUBELET_CGROUP = 'kubeletCgroup';
 const NETWORK_RENDERING = 'networkRendering';
 const ALLOWED_SERVICES = 'allowedDefaultServices';
 const CONNECTIONS = 'connectionsPerNetwork';
+const ENCRYPTION = 'encryption';
 const RENDERINGS = ['always', 'on-demand'] as const;
 
 export type RenderOutput = RenderDocument;
@@ -42,6 +45,8 @@ export interface RenderRequest {
   readonly allowedDefaultServices?: readonly string[] | undefined;
   /** Default: none, as it follows from the node's kernel. */
   readonly connectionLimit?: number | undefined;
+  /** Default: tunnels are not encrypted. */
+  readonly encryption?: TunnelEncryption | undefined;
 }
 
 /** @throws CliError when the node is not in the input */
@@ -91,13 +96,14 @@ const textOf = ({ object, severity, message }: Diagnostic): string => `${object}
 export const hasErrors = ({ diagnostics }: Pick<RenderOutput, 'diagnostics'>): boolean =>
   diagnostics.some(({ severity }) => severity === 'error');
 
-/** What `--set` may set. The last three are no settings of the cluster but of the node and its agent. */
+/** What `--set` may set. The last five are no settings of the cluster but of the node and its agent. */
 export const RENDER_SETTINGS: readonly string[] = [
   ...CLUSTER_SETTINGS.map(({ setting }) => setting),
   KUBELET_CGROUP,
   NETWORK_RENDERING,
   ALLOWED_SERVICES,
   CONNECTIONS,
+  ENCRYPTION,
 ];
 
 /** `key=value` of `--set`. @throws CliError, status 2 */
@@ -112,6 +118,7 @@ export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => 
     else if (key === NETWORK_RENDERING) refuseNoRendering(value);
     else if (key === ALLOWED_SERVICES) allowedServices(value);
     else if (key === CONNECTIONS) connections(value);
+    else if (key === ENCRYPTION) encryption(value);
     else throw new CliError(`--set ${text}: expected one of ${RENDER_SETTINGS.join(', ')} and a value`, 2);
   }
   return withValues(settings);
@@ -160,6 +167,18 @@ export const connectionLimitFromSettings = (texts: readonly string[]): number | 
 const connections = (text: string): number => {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new CliError(`--set ${CONNECTIONS}=${text}: expected a number`, 2);
+};
+
+/** The last one of `--set`, if any, with the agents' default files. @throws CliError, status 2 */
+export const encryptionFromSettings = (texts: readonly string[]): TunnelEncryption | undefined => {
+  const text = lastOf(ENCRYPTION, texts);
+  return text === undefined ? undefined : encryption(text);
+};
+
+const encryption = (text: string): TunnelEncryption | undefined => {
+  if (text === 'none') return undefined;
+  if (text === 'ipsec') return DEFAULT_ENCRYPTION_FILES;
+  throw new CliError(`--set ${ENCRYPTION}=${text}: expected none or ipsec`, 2);
 };
 
 const lastOf = (setting: string, texts: readonly string[]): string | undefined =>

@@ -17,8 +17,7 @@ import {
   NODE,
   ofFamily,
   PEER,
-  readTarget,
-  type Target,
+  type Victim,
 } from './support/encryption.ts';
 import { ipPacket, udp } from './support/frames.ts';
 import { layer2, layer3, namespace, pod } from './support/manifests.ts';
@@ -32,7 +31,7 @@ const TENANTS = ['red', 'green'] as const;
 const LARGEST = { 4: 1372, 6: 1352 } as const;
 
 const pods = new Map<string, ReachabilityPod>();
-const targets: Target[] = [];
+const victims: Victim[] = [];
 const podOf = (key: string): ReachabilityPod => {
   const found = pods.get(key);
   if (found === undefined) throw new Error(`there is no pod ${key}`);
@@ -49,9 +48,7 @@ beforeAll(async () => {
   for (const key of TENANTS.flatMap((tenant) => [`${tenant}/a`, `${tenant}/c`])) {
     pods.set(key, await readPod(cluster(), key));
   }
-  for (const tenant of TENANTS) {
-    targets.push(await readTarget(cluster(), podOf(`${tenant}/c`), podOf(`${tenant}/a`)));
-  }
+  victims.push(...TENANTS.map((tenant) => ({ pod: podOf(`${tenant}/c`), friend: podOf(`${tenant}/a`) })));
 });
 
 const packets = (): Packet[] =>
@@ -115,7 +112,7 @@ it('pods reach each other on other nodes, by ESP and nothing else', async () => 
 });
 
 it('what comes in clear in the name of a node is not believed', async () => {
-  expect(await forge(cluster(), targets)).toEqual([]);
+  expect(await forge(cluster(), victims)).toEqual([]);
 });
 
 it('a pod reaches neither IKE nor ESP of a node', async () => {
@@ -182,7 +179,7 @@ describe('while strongSwan is stopped on a node', () => {
       isOver,
     );
     expect(betweenNodes(frames).filter(isClear)).toEqual([]);
-    expect(await forge(cluster(), targets)).toEqual([]);
+    expect(await forge(cluster(), victims)).toEqual([]);
   });
 
   it('without the host’s filter it would: such frames are believed', async () => {
@@ -190,9 +187,9 @@ describe('while strongSwan is stopped on a node', () => {
     try {
       await inNode('nft', 'flush', 'chain', 'inet', 'ovn-udn', 'udn-tunnels-in');
       await eventually(async () => {
-        const arrived = await forge(cluster(), targets);
+        const arrived = await forge(cluster(), victims);
         const all = FORGERS.flatMap(({ place }) =>
-          targets.flatMap(({ pod: { key } }) => FAMILIES.map((family) => `${place} → ${key} IPv${family}`)),
+          victims.flatMap(({ pod: { key } }) => FAMILIES.map((family) => `${place} → ${key} IPv${family}`)),
         );
         expect(arrived).toEqual(all.sort());
       }, 60_000);
@@ -209,7 +206,7 @@ describe('while strongSwan is stopped on a node', () => {
     await inNode('ipsec', 'start');
     await eventually(back, 60_000);
     await allArrive();
-    expect(await forge(cluster(), targets)).toEqual([]);
+    expect(await forge(cluster(), victims)).toEqual([]);
   });
 });
 

@@ -13,7 +13,7 @@ import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
 import { bridgeSite } from './site.ts';
-import { nodeAddresses, tunnelsAt } from './tunnel-guard.ts';
+import { encryptedWith, nodeAddresses, tunnelsAt } from './tunnel-guard.ts';
 
 export const gatewayBridge: FeatureOver<'zone'> = {
   name: 'gateway-bridge',
@@ -82,9 +82,11 @@ export const tunnelEnds: FeatureOver<'node'> = {
   name: 'tunnel-ends',
   over: 'node',
   render: ({ node }, view) => {
-    const bridge = view.gateway(view.node)?.bridge;
-    if (bridge === undefined) return EMPTY_FRAGMENT;
-    return { openflow: { items: onBridge(bridge, nodeAddresses(node, view).map(tunnelsAt)) } };
+    const site = bridgeSite(view);
+    if (site === undefined) return EMPTY_FRAGMENT;
+    const addresses = nodeAddresses(node, view);
+    const encrypted = site.isEncrypted && node !== view.node ? addresses.flatMap((ip) => encryptedWith(site, ip)) : [];
+    return { openflow: { items: onBridge(site.bridge, [...addresses.map(tunnelsAt), ...encrypted]) } };
   },
 };
 

@@ -10,7 +10,7 @@
  * Where tunnels are encrypted, neither does anything come to IKE, or as ESP: it would leave as the node, hold the half-open exchanges
  * that a peer may have, and be the connection that conntrack has between the two nodes.
  */
-import type { Flow, Match } from '../../../datapath/openflow/types.ts';
+import { type Flow, LOCAL_PORT, type Match } from '../../../datapath/openflow/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { CONJUNCTIONS } from '../../model/registry/openflow.ts';
@@ -18,7 +18,7 @@ import { IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
 import type { View } from '../../model/view.ts';
 import { DROP, flow, ip } from './flow.ts';
 import type { LocalPatch } from './local-patch.ts';
-import type { BridgeSite } from './site.ts';
+import { type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 
 const CLAUSES = { network: 1, node: 2, port: 3 } as const;
 
@@ -50,14 +50,34 @@ const portMatches = (family: Family): Match[] => [
 /** To Open vSwitch, AH in IPv6 is a header in front of another one, which it looks at: nothing matches. Nodes have no associations for it. */
 const ipsecMatches = (family: Family): Match[] => [
   ...IPSEC.ports.map((port) => ({ ...ip(family, {}, 'udp'), tp_dst: String(port) })),
-  ...IPSEC.protocols
-    .filter(({ name }) => family === 4 || name !== 'ah')
-    .map(({ number }) => ({ ...ip(family), nw_proto: String(number) })),
+  ...[IPSEC.esp, ...(family === 4 ? [IPSEC.ah] : [])].map((protocol) => ({
+    ...ip(family),
+    nw_proto: String(protocol),
+  })),
 ];
 
 export const tunnelsFrom = ({ port }: LocalPatch): Flow => clause('network', {}, port);
 
 export const tunnelsAt = (address: Ip): Flow => clause('node', ip(ipFamily(address), { dst: address }));
+
+/**
+ * ESP between this node and an address of another one, as Geneve: it needs no conntrack, and does not depend on whether there is room in
+ * it. That of others may be a pod's with a host outside.
+ */
+export const encryptedWith = (site: BridgeSite, address: Ip): Flow[] => {
+  const { uplink, mac } = site;
+  if (uplink === undefined) return [];
+  const family = ipFamily(address);
+  const esp = (ends: Parameters<typeof ip>[1]): Match => ({ ...ip(family, ends), nw_proto: String(IPSEC.esp) });
+  return [
+    flow('classify', 'tunnelToHost', {
+      inPort: uplink,
+      match: { ...inVlan(site), dl_dst: mac, ...esp({ src: address }) },
+      actions: toHost(site),
+    }),
+    flow('classify', 'tunnel', { inPort: LOCAL_PORT, match: esp({ dst: address }), actions: toTrunk(site, uplink) }),
+  ];
+};
 
 /** All that others may know a node by: of its links, of its bridge, and where its tunnels end. */
 export const nodeAddresses = (node: string, view: View): readonly Ip[] => [

@@ -20,7 +20,6 @@ const PORTS = TUNNEL_PORTS.map(({ protocol, port }) => `${protocol} . ${port}`)
   .join(', ');
 
 const IKE_PORTS = IPSEC.ports.join(', ');
-const IPSEC_PROTOCOLS = IPSEC.protocols.map(({ name }) => name).join(', ');
 
 const PROCESS = markText(PROCESS_MARK);
 
@@ -32,7 +31,7 @@ export const toTunnels = (isEncrypted: boolean): string[] =>
   FAMILIES.flatMap((family) =>
     [
       AT_TUNNELS,
-      ...(isEncrypted ? [`udp dport { ${IKE_PORTS} }`, `meta l4proto { ${IPSEC_PROTOCOLS} }`] : []),
+      ...(isEncrypted ? [`udp dport { ${IKE_PORTS} }`, 'meta l4proto { esp, ah }'] : []),
     ].map((what) => `${what} ${toNodes(family)} drop`),
   );
 

@@ -14,10 +14,8 @@ export const GENEVE: TunnelPort = { protocol: 'udp', port: 6081, purpose: 'Genev
  */
 export const IPSEC = {
   ports: [500, 4500],
-  protocols: [
-    { number: 50, name: 'esp' },
-    { number: 51, name: 'ah' },
-  ],
+  esp: 50,
+  ah: 51,
 } as const;
 
 /** And the others that Open vSwitch has with a header of UDP or TCP (ovs-vswitchd.conf.db(5), Interface `type`). */

@@ -47,6 +47,13 @@
 {{- if ne (default $allowed .values.udnAllowedDefaultServices) $allowed -}}
 {{- $args = append $args (printf "--udn-allowed-default-services=%s" .values.udnAllowedDefaultServices) -}}
 {{- end -}}
+{{- if eq (default "none" .values.encryption) "ipsec" -}}
+{{- $args = append $args "--encryption=ipsec" -}}
+{{- $mount := dict "name" "ipsec" "mountPath" "/etc/ipsec.d" "readOnly" true -}}
+{{- $_ := set $container "volumeMounts" (append $container.volumeMounts $mount) -}}
+{{- $volume := dict "name" "ipsec" "hostPath" (dict "path" "/etc/ipsec.d" "type" "Directory") -}}
+{{- $_ := set $pod.spec "volumes" (append $pod.spec.volumes $volume) -}}
+{{- end -}}
 {{- $_ := set $container "args" $args -}}
 {{ toYaml $object }}
 {{- end -}}

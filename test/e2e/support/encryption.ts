@@ -45,26 +45,32 @@ export const FORGERS: readonly Forger[] = [
   { place: PEER, device: UPLINK },
 ];
 
-export interface Target {
+export interface Victim {
   readonly pod: ReachabilityPod;
+  /** Who the frame inside claims to be from. */
+  readonly friend: ReachabilityPod;
+}
+
+interface Target extends Victim {
   readonly mac: string;
   readonly key: KnownTunnelKey;
   /** Of the node that it is on. */
   readonly nodeMac: string;
-  /** Who the frame inside claims to be from. */
-  readonly friend: ReachabilityPod;
 }
 
 const macAt = async (sandbox: Sandbox, place: Place, device: string): Promise<string> =>
   (await runAt(sandbox, place, ['cat', `/sys/class/net/${device}/address`])).stdout.trim();
 
-/** @throws Error when OVN does not know the pod's port */
-export const readTarget = async (sandbox: Sandbox, pod: ReachabilityPod, friend: ReachabilityPod): Promise<Target> => {
-  const keys = await readTunnelKeys(sandbox, NODE);
-  const key = keys.find((one) => one.pod === pod.key && !one.isLocked);
-  if (key === undefined) throw new Error(`${pod.key} has no tunnel key`);
-  const [mac, nodeMac] = await Promise.all([macAt(sandbox, pod.key, POD_LINK), macAt(sandbox, NODE, BRIDGE)]);
-  return { pod, friend, key, mac, nodeMac };
+/** Each time anew: northd may number ports again. @throws Error when OVN does not know one */
+const readTargets = async (sandbox: Sandbox, victims: readonly Victim[]): Promise<readonly Target[]> => {
+  const [keys, nodeMac] = await Promise.all([readTunnelKeys(sandbox, NODE), macAt(sandbox, NODE, BRIDGE)]);
+  return await Promise.all(
+    victims.map(async ({ pod, friend }) => {
+      const key = keys.find((one) => one.pod === pod.key && !one.isLocked);
+      if (key === undefined) throw new Error(`${pod.key} has no tunnel key`);
+      return { pod, friend, key, nodeMac, mac: await macAt(sandbox, pod.key, POD_LINK) };
+    }),
+  );
 };
 
 /** @throws Error when it has none */
@@ -91,9 +97,10 @@ const forged = ({ pod, friend, key, mac, nodeMac }: Target, marker: string): rea
 /** Sends as each of them until all have come to the node. @returns which came to their pod: `outside → red/c IPv4` */
 export const forge = async (
   sandbox: Sandbox,
-  targets: readonly Target[],
+  victims: readonly Victim[],
   forgers: readonly Forger[] = FORGERS,
 ): Promise<readonly string[]> => {
+  const targets = await readTargets(sandbox, victims);
   const shots = forgers.flatMap(({ place, device }) =>
     targets.flatMap((target) => {
       const marker = `<${randomBytes(4).toString('hex')}>`;

@@ -146,6 +146,17 @@ describe('values', () => {
     expect(values.agent).toMatchObject({ udnAllowedDefaultServices: DEFAULT_ALLOWED_SERVICES });
   });
 
+  it('encryption is the agents’ alone, and shows them the certificates of their node', async () => {
+    const before = await rendered();
+    expect(textOf(before, 'DaemonSet')).not.toContain('ipsec');
+    const encrypted = await rendered('--set', 'agent.encryption=ipsec');
+    const agent = textOf(encrypted, 'DaemonSet');
+    expect(agent).toContain('"--encryption=ipsec"');
+    expect(agent).toContain('"mountPath":"/etc/ipsec.d"');
+    expect(agent).toContain('"path":"/etc/ipsec.d"');
+    expect(textOf(encrypted, 'Deployment')).toBe(textOf(before, 'Deployment'));
+  });
+
   it('the patch of daemonset/README.md sets the same limit', async () => {
     const [, patch = ''] = /```yaml\n([\s\S]*?)```/.exec(await readFile('daemonset/README.md', 'utf8')) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
@@ -193,6 +204,7 @@ describe('values', () => {
     ['agnet.image.tag=v7', "additional properties 'agnet' not allowed"],
     ['agent.image.repository=', "at '/agent/image/repository'"],
     ['agent.udnAllowedDefaultServices=kube-dns', "at '/agent/udnAllowedDefaultServices'"],
+    ['agent.encryption=wireguard', "at '/agent/encryption'"],
     ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
     ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],
     ['clusterManager.maxNetworks=4096', "at '/clusterManager/maxNetworks'"],
