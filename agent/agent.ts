@@ -27,7 +27,7 @@ import { startConnectionUsage } from './connections/start.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Databases } from './databases/databases.ts';
 import { type Edges, openEdges } from './edges.ts';
-import { encryptionState } from './encryption/encryption.ts';
+import { type EncryptionState, encryptionState } from './encryption/encryption.ts';
 import { startPeerWatch } from './encryption/start.ts';
 import { reasonsNotAlive, reasonsNotProxying, reasonsNotServing } from './health.ts';
 import { logDatapath } from './log.ts';

@@ -12,6 +12,7 @@ import { findDifferences } from './difference.ts';
 import { EVERYTHING } from './mirror.ts';
 import type { HostOwnership } from './ownership.ts';
 import { planHost, type Step } from './plan.ts';
+import { digestsOf, frameFilterOf } from './port-filter.ts';
 import { ownedKeys } from './removal.ts';
 import { HostState } from './state.ts';
 import { type Moment, ToldSince } from './told-since.ts';
@@ -158,7 +159,7 @@ export class HostBackend implements Backend<HostItem> {
     const tables = new Set(mirror.staleTables);
     const items = [...keys].flatMap((key) => index.wanted.get(key) ?? []);
     const sysctls = items.flatMap((item) => (item.kind === 'sysctl' ? [item.sysctl.key] : []));
-    const filters = items.flatMap((item) => (item.kind === 'filter' ? [item.filter.link] : []));
+    const filters = items.flatMap((item) => (item.kind === 'filter' ? [frameFilterOf(item.filter)] : []));
     if (tables.size === 0 && sysctls.length === 0 && filters.length === 0) return;
     const routes = ([4, 6] as const).flatMap((family) =>
       [...tables].map((table) => ({ family, table, protocol: OUR_PROTOCOL })),
@@ -166,7 +167,10 @@ export class HostBackend implements Backend<HostItem> {
     const read = await this.#netlink.read({ routes, sysctls, filters }, signal);
     mirror.loadTables(tables, read.routes);
     mirror.loadSysctls(sysctls, read.sysctls);
-    mirror.loadFilters(filters, read.filters.digests);
+    mirror.loadFilters(
+      filters.map(({ link }) => link),
+      digestsOf(filters, read.filters),
+    );
   }
 
   /** @returns keys of what the kernel refused, each with the first reason */
@@ -213,8 +217,7 @@ export class HostBackend implements Backend<HostItem> {
     } else if (op.op === 'sysctl.set') {
       mirror.loadSysctls([op.key], new Map([[op.key, op.value]]));
     } else if (op.op === 'filter.put') {
-      const { link, rules } = op.filter;
-      mirror.loadFilters([link], new Map([[link, filterDigest(rules)]]));
+      mirror.loadFilters([op.filter.link], new Map([[op.filter.link, filterDigest(op.filter)]]));
     }
   }
 

@@ -3,6 +3,7 @@ import type { Difference } from '../backend.ts';
 import type { Netlink } from '../netlink/netlink.ts';
 import { EVERYTHING, Mirror } from './mirror.ts';
 import type { HostOwnership } from './ownership.ts';
+import { digestsOf, frameFilterOf } from './port-filter.ts';
 import { ownedKeys, unwantedStep } from './removal.ts';
 import type { HostItem } from './types.ts';
 import { isRight, judge } from './verdict.ts';
@@ -20,12 +21,15 @@ export interface DifferenceInput {
 export const findDifferences = async (input: DifferenceInput, signal?: AbortSignal): Promise<Difference[]> => {
   const { netlink, ownership, wanted, remembered } = input;
   const sysctls = [...wanted.values()].flatMap((item) => (item.kind === 'sysctl' ? [item.sysctl.key] : []));
-  const filters = [...wanted.values()].flatMap((item) => (item.kind === 'filter' ? [item.filter.link] : []));
+  const filters = [...wanted.values()].flatMap((item) => (item.kind === 'filter' ? [frameFilterOf(item.filter)] : []));
   const snapshot = await netlink.read({ ...EVERYTHING, sysctls, filters }, signal);
   const mirror = new Mirror();
   mirror.load(snapshot);
   mirror.loadSysctls(sysctls, snapshot.sysctls);
-  mirror.loadFilters(filters, snapshot.filters.digests);
+  mirror.loadFilters(
+    filters.map(({ link }) => link),
+    digestsOf(filters, snapshot.filters),
+  );
   const index = new WantedIndex(ownership);
   index.update(wanted, 'all');
   const situation = { mirror, index, ownership, remembered };

@@ -1,14 +1,13 @@
 /** Whether a wanted thing is as wanted, and what would make it so. Pure. */
 import { addressOf, cidrFamily, parseCidr } from '../../net/cidr.ts';
-import { parseMac } from '../../net/mac.ts';
 import type { Address, NewAddress } from '../netlink/address/types.ts';
-import { filterDigest } from '../netlink/frame-filter/types.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import type { Link, LinkChange } from '../netlink/link/types.ts';
 import { OUR_PROTOCOL, sameRoute } from '../netlink/route/types.ts';
 import type { Rule } from '../netlink/rule/types.ts';
 import type { Mirror } from './mirror.ts';
 import { type HostOwnership, isOurVrf, isVrfTable, VRF_ALIAS } from './ownership.ts';
+import { frameFilterOf, wantedDigest } from './port-filter.ts';
 import {
   type ForeignLink,
   type HostItem,
@@ -207,13 +206,12 @@ const judgeSysctl = ({ key, value, ifPresent = false }: WantedSysctl, { mirror }
   return { ops: [{ op: 'sysctl.set', key, value, ifPresent }] };
 };
 
-const judgeFilter = ({ link, rules }: WantedFilter, { mirror }: Situation): Verdict => {
+const judgeFilter = (wanted: WantedFilter, { mirror }: Situation): Verdict => {
+  const { link } = wanted;
   if (!mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
-  if (mirror.filter(link)?.digest === filterDigest(rules)) return RIGHT;
-  return { ops: [{ op: 'filter.put', filter: { link, rules, receiver: NO_POD } }] };
+  if (mirror.filter(link)?.digest === wantedDigest(wanted)) return RIGHT;
+  return { ops: [{ op: 'filter.put', filter: frameFilterOf(wanted), withShared: true }] };
 };
-
-const NO_POD = { mac: parseMac('00:00:00:00:00:00'), isLocked: undefined };
 
 /** Undefined when it is there, and a port of the VRF that it should be one of: an address must not be in the wrong table. */
 const isOnLinkOf = (name: string, { mirror, index }: Situation): string | undefined => {

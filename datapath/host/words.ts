@@ -1,9 +1,9 @@
 /** Things of the host as `ip` and `sysctl` write them, one line each. */
 import type { Address } from '../netlink/address/types.ts';
-import { filterDigest } from '../netlink/frame-filter/types.ts';
 import type { Link } from '../netlink/link/types.ts';
 import { OUR_PROTOCOL, type Route } from '../netlink/route/types.ts';
 import type { Mirror } from './mirror.ts';
+import { wantedDigest } from './port-filter.ts';
 import { type HostItem, hostItemKey, type WantedAddress, type WantedLink } from './types.ts';
 
 export const wantedWords = (item: HostItem): string => {
@@ -21,7 +21,7 @@ export const wantedWords = (item: HostItem): string => {
     case 'sysctl':
       return sysctlWords(item.sysctl.key, item.sysctl.value);
     case 'filter':
-      return filterWords(item.filter.link, filterDigest(item.filter.rules));
+      return filterWords(item.filter.link, wantedDigest(item.filter));
   }
 };
 

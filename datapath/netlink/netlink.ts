@@ -1,5 +1,5 @@
 import type { Address } from './address/types.ts';
-import type { ObservedFilters } from './frame-filter/types.ts';
+import type { FrameFilter, ObservedFilters } from './frame-filter/types.ts';
 import type { KernelOp, OpFailure, RouteFilter, SysctlKey } from './kernel/types.ts';
 import type { Link } from './link/types.ts';
 import type { NetlinkListener } from './monitor/events.ts';
@@ -18,7 +18,7 @@ export interface Query {
   readonly rules?: boolean;
   readonly neighbours?: boolean;
   /** Of some links, or of all. */
-  readonly filters?: boolean | readonly string[];
+  readonly filters?: boolean | readonly FrameFilter[];
   readonly sysctls?: readonly SysctlKey[];
 }
 

@@ -29,10 +29,9 @@ const toNodes = (family: Family): string => `${ipWord(family)} daddr @${setName(
 /** To tunnels of nodes. @param isEncrypted also to what encrypts them */
 export const toTunnels = (isEncrypted: boolean): string[] =>
   FAMILIES.flatMap((family) =>
-    [
-      AT_TUNNELS,
-      ...(isEncrypted ? [`udp dport { ${IKE_PORTS} }`, 'meta l4proto { esp, ah }'] : []),
-    ].map((what) => `${what} ${toNodes(family)} drop`),
+    [AT_TUNNELS, ...(isEncrypted ? [`udp dport { ${IKE_PORTS} }`, 'meta l4proto { esp, ah }'] : [])].map(
+      (what) => `${what} ${toNodes(family)} drop`,
+    ),
   );
 
 interface TunnelOptions {

@@ -1,3 +1,4 @@
+import { hasCode } from '../errors.ts';
 import type { Kernel, KernelOp, OpFailure } from '../kernel/types.ts';
 import { type FrameFilter, isFilterCurrent, type ObservedFilters } from './types.ts';
 
@@ -17,7 +18,8 @@ export const keepFilters = (kernel: Kernel, wanted: readonly FrameFilter[], isAl
   const observed = node.frameFilters(isAll ? undefined : wanted);
   const stale = wanted.filter((filter) => !isFilterCurrent(filter, observed) && node.link(filter.link) !== undefined);
   const ops: KernelOp[] = [...putOps(stale, observed), ...(isAll ? needlessOps(kernel, wanted, observed) : [])];
-  const failures = node.apply(ops);
+  // Ports of the host share chains, too.
+  const failures = node.apply(ops).filter(({ op, error }) => op.op !== 'filter.unshare' || !hasCode(error, 'EBUSY'));
   const failed = new Set(failures.map(({ op }) => op));
   const repaired = ops.flatMap((op) => (op.op === 'filter.put' && !failed.has(op) ? [op.filter.link] : []));
   return { repaired, failures };

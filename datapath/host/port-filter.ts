@@ -1,0 +1,25 @@
+/** Filters of the host's own ports as the kernel has them: ports of one kind have equal rules, so these are shared. Pure. */
+import { parseMac } from '../../net/mac.ts';
+import { type FrameFilter, filterDigest, type ObservedFilters, sharedChain } from '../netlink/frame-filter/types.ts';
+import type { WantedFilter } from './types.ts';
+
+export const frameFilterOf = ({ link, rules }: WantedFilter): FrameFilter => ({
+  ...{ link, rules: [], receiver: NO_POD },
+  shared: sharedChain(rules),
+});
+
+const NO_POD = { mac: parseMac('00:00:00:00:00:00'), isLocked: undefined };
+
+/** By link; one whose shared rules somebody has deleted has none. */
+export const digestsOf = (
+  filters: readonly FrameFilter[],
+  { digests, shared }: ObservedFilters,
+): ReadonlyMap<string, string> =>
+  new Map(
+    filters.flatMap(({ link, shared: { name } }) => {
+      const digest = digests.get(link);
+      return digest === undefined || shared.get(name) !== true ? [] : [[link, digest] as const];
+    }),
+  );
+
+export const wantedDigest = (filter: WantedFilter): string => filterDigest(frameFilterOf(filter));
