@@ -135,6 +135,8 @@ it('a node whose name is that of other rows is none', () => {
     [],
     'its switches would be the join switches of the networks; nothing is written for the node',
   ]);
+  it.put('later', 2, { chassisId: 'c' });
+  expect(it.known()).toEqual(['later']);
 });
 
 it('addresses of pods, Services and routers are no node’s', () => {

@@ -44,7 +44,8 @@ export class NodeIndex {
 
   /** Undefined when the node is gone. */
   change(name: string, after: NodeProjection | undefined): void {
-    const others = this.#claim(name, after);
+    // What has such a name is no node, and keeps nothing from one.
+    const others = this.#claim(name, refusalOfNodeName(name) === undefined ? after : undefined);
     this.#publish(name, after);
     for (const other of others) this.#publish(other, this.#options.get(other));
   }

@@ -12,23 +12,30 @@ interface PodInput {
   readonly phase?: string;
   readonly mac?: string;
   readonly tunnelId?: number;
+  readonly hostNetwork?: boolean;
+  /** Of the static pod that it is the mirror of. */
+  readonly staticUid?: string;
   /** By NAD key. Undefined: no annotation. */
   readonly ips?: Readonly<Record<string, string>>;
 }
 
 const projection = (
   key: string,
-  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId }: PodInput,
+  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, staticUid }: PodInput,
 ) => {
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
     { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId },
   ]);
-  const annotations = ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) };
+  const annotations = {
+    ...(ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) }),
+    ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
+  };
   const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
   const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, annotations };
-  return projectPod({ metadata, spec: { nodeName: 'node1' }, status: { phase } } as unknown as KubeObject, 'node1');
+  const spec = { nodeName: 'node1', hostNetwork };
+  return projectPod({ metadata, spec, status: { phase } } as unknown as KubeObject, 'node1');
 };
 
 const setUp = () => {
@@ -126,6 +133,17 @@ it('a pod that takes the name of another one is as new as it is', () => {
   it.put('b/b', { ips: SAME });
   it.put('a/a', { uid: 'another', second: 5, ips: SAME });
   expect([it.networks('a/a'), it.networks('b/b')]).toEqual([[], ['default']]);
+});
+
+it('of mirrors of one static pod the older one is it', () => {
+  const it = setUp();
+  const staticUid = '0123456789abcdef0123456789abcdef';
+  it.put('b/thief', { second: 2, hostNetwork: true, staticUid });
+  it.put('a/a', { second: 1, hostNetwork: true, staticUid });
+  const uids = () => ['a/a', 'b/thief'].map((key) => it.facts.get('pod', key)?.runtimeUid);
+  expect(uids()).toEqual([staticUid, 'uid-b/thief']);
+  it.put('a/a', undefined);
+  expect(uids()).toEqual([undefined, staticUid]);
 });
 
 describe('a pod whose annotation has what is no pod’s', () => {

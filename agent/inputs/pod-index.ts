@@ -63,13 +63,15 @@ export class PodIndex {
   /** Only of what can be the pod's: nobody keeps others from an address by naming it. */
   #claimOf(key: string, { createdAt }: PodProjection) {
     const fact = this.#judged.get(key)?.fact;
-    if (fact === undefined || fact.finished || fact.hostNetwork || fact.node === undefined) return undefined;
+    if (fact === undefined || fact.finished || fact.node === undefined) return undefined;
+    const named = isStatic(fact) ? [cgroupOf(fact)] : [];
+    if (fact.hostNetwork) return { uid: fact.uid, createdAt, things: named };
     const before = this.#facts.get('pod', key);
     const kept = before?.uid === fact.uid ? [...before.networks] : [];
     const things = [...kept, ...fact.networks].flatMap(([nadKey, entry]) =>
       thingsOf(entry).map((thing) => this.#thingOn(nadKey, thing)),
     );
-    return { uid: fact.uid, createdAt, things: [...new Set(things)] };
+    return { uid: fact.uid, createdAt, things: [...named, ...new Set(things)] };
   }
 
   #publish(key: string, hasRivals: boolean): void {
@@ -79,7 +81,7 @@ export class PodIndex {
 
   #factOf(key: string, { fact, isNameTaken }: JudgedPod, hasRivals: boolean): PodFact {
     if (isNameTaken) return fact;
-    const own = hasRivals ? this.#withoutRefused(key, fact) : fact;
+    const own = hasRivals ? this.#withoutRefused(key, this.#withItsCgroup(key, fact)) : fact;
     const { barred, ...kept } = withKeptNetworks(this.#facts.get('pod', key), own);
     if (barred === undefined) return kept;
     // It runs with what it had, which is written again over what somebody else wrote.
@@ -87,6 +89,12 @@ export class PodIndex {
     return lost === undefined
       ? { ...kept, barred }
       : { ...kept, refused: new Map([...lost].map((nadKey) => [nadKey, barred])) };
+  }
+
+  /** What runs in a cgroup is one pod, whatever others say. */
+  #withItsCgroup(key: string, fact: PodFact): PodFact {
+    const isTaken = isStatic(fact) && this.#claims.rivalOf(key, cgroupOf(fact)) !== undefined;
+    return isTaken ? { ...fact, runtimeUid: fact.uid } : fact;
   }
 
   #withoutRefused(key: string, fact: PodFact): PodFact {
@@ -113,6 +121,9 @@ export class PodIndex {
 interface Judgement extends JudgedPod, FactReader {
   readonly reads: readonly FactCell[];
 }
+
+const isStatic = ({ uid, runtimeUid }: PodFact): boolean => runtimeUid !== uid;
+const cgroupOf = ({ runtimeUid }: PodFact): string => `cgroup ${runtimeUid}`;
 
 /** What no two pods of a network may share. */
 const thingsOf = ({ ipAddresses, mac, tunnelId }: PodNetworkEntry): string[] => [

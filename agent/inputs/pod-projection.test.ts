@@ -13,6 +13,24 @@ const project = (annotations: Record<string, string>, nodeName = 'node1') =>
     'node1',
   );
 
+describe('the UID by which the runtime knows a pod', () => {
+  const HASH = '0123456789abcdef0123456789abcdef';
+  const of = (annotations: Record<string, string>) => project(annotations)?.fact.runtimeUid;
+
+  it('is that of the static pod that it is the mirror of', () => {
+    const mirror = { 'kubernetes.io/config.mirror': HASH, 'kubernetes.io/config.hash': HASH };
+    expect(of(mirror)).toBe(HASH);
+    const [before, after] = [project({}), project(mirror)];
+    expect(before && after && samePod(before, after)).toBe(false);
+  });
+
+  it('is its own for a pod that is no mirror, or names the UID of a pod of the API', () => {
+    expect(of({ 'kubernetes.io/config.hash': HASH })).toBe('u');
+    const other = '389012aa-0000-4000-8000-000000000001';
+    expect(of({ 'kubernetes.io/config.mirror': other, 'kubernetes.io/config.hash': other })).toBe('u');
+  });
+});
+
 describe('open default ports of a pod', () => {
   it('are read, also while they change', () => {
     const before = project({});

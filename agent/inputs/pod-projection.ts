@@ -43,7 +43,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       namespace: metadata.namespace ?? '',
       name: metadata.name,
       uid: metadata.uid,
-      runtimeUid: metadata.annotations?.[STATIC_POD_UID] ?? metadata.uid,
+      runtimeUid: staticPodUid(metadata.annotations) ?? metadata.uid,
       node: nodeName,
       hostNetwork,
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
@@ -63,6 +63,7 @@ export const samePod = (a: PodProjection, b: PodProjection): boolean =>
   a.annotation === b.annotation &&
   a.openPortsAnnotation === b.openPortsAnnotation &&
   a.fact.uid === b.fact.uid &&
+  a.fact.runtimeUid === b.fact.runtimeUid &&
   a.fact.node === b.fact.node &&
   a.fact.finished === b.fact.finished;
 
@@ -79,8 +80,16 @@ const openPortsOf = (
   return { openPorts, ...(found[0] !== undefined && { unreadableOpenPorts: found[0].message }) };
 };
 
-/** On the mirror of a static pod: the UID that the kubelet gave the pod itself. */
+/**
+ * On the mirror of a static pod: the UID that the kubelet gave the pod itself. Who makes a pod writes annotations as he likes, and a pod with
+ * another's UID would count as what runs in that one's cgroup: no UID of the API has this form (pkg/kubelet/config/common.go of Kubernetes).
+ */
+const staticPodUid = (annotations: Readonly<Record<string, string>> = {}): string | undefined => {
+  const uid = annotations[STATIC_POD_UID];
+  return annotations[MIRROR_OF] !== undefined && uid !== undefined && /^[0-9a-f]{32}$/.test(uid) ? uid : undefined;
+};
 const STATIC_POD_UID = 'kubernetes.io/config.hash';
+const MIRROR_OF = 'kubernetes.io/config.mirror';
 
 const NO_NETWORKS: PodNetworks = new Map();
 
