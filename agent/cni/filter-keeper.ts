@@ -73,10 +73,14 @@ export class FilterKeeper implements Disposable {
     const isAll = losses.some(({ kind }) => kind === 'all');
     const links = new Set(losses.flatMap((loss) => (loss.kind === 'link' ? [loss.link] : [])));
     const macs = new Set<string>(losses.flatMap((loss) => (loss.kind === 'mac' ? [loss.mac] : [])));
+    const isAsked = ({ name }: PluggedPort): boolean => isAll || macs.size > 0 || links.has(name);
+    const asked = ports.all().filter(isAsked);
+    // As after each DEL of ours: nobody has that link any more.
+    if (!isAll && asked.length === 0) return;
     const known = new Map([...pods()].filter(isAddressed).map((one) => [one.pod.uid, one]));
     const isLost = ({ name, podUid }: PluggedPort): boolean =>
-      isAll || links.has(name) || (macs.size > 0 && macs.has(lockedMac(known.get(podUid)) ?? ''));
-    const plugged = ports.all().filter(isLost);
+      isAll || links.has(name) || macs.has(lockedMac(known.get(podUid)) ?? '');
+    const plugged = asked.filter(isLost);
     if (!isAll && plugged.length === 0) return;
     const repaired = await interfaces.keepFilters(filtersOf(plugged, known), isAll);
     if (repaired.length > 0) onRepaired(repaired);
