@@ -2,7 +2,9 @@
  * What keeps networks apart, by class. Where a part of it is missing or is not as desired, something may get across until the agent
  * has repaired it: that is no ordinary difference. The agent is asked, so this sees what differs on the node itself.
  */
+import { ROUTER_POLICY_PRIORITIES } from '../../agent/model/registry/router-policies.ts';
 import type { DifferenceStatus, DifferencesStatus } from '../../api/agent-status.ts';
+import { isGuardingName } from './guarding-names.ts';
 
 export interface Guard {
   readonly name: string;
@@ -11,7 +13,9 @@ export interface Guard {
   readonly has: (part: GuardPart) => boolean;
 }
 
-type GuardPart = Pick<DifferenceStatus, 'backend' | 'key' | 'wanted'> & { readonly owners: readonly string[] };
+type GuardPart = Pick<DifferenceStatus, 'backend' | 'key' | 'wanted' | 'actual'> & {
+  readonly owners: readonly string[];
+};
 
 export const GUARDS: readonly Guard[] = [
   {
@@ -22,12 +26,12 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'the host’s filters',
     without: 'the host passes on what networks may not send or get',
-    has: (part) => part.backend === 'nftables' && /\bdrop\b/.test(textOf(part)),
+    has: (part) => part.backend === 'nftables' && (isGuardingName(part.key) || /\bdrop\b/.test(textOf(part))),
   },
   {
     name: 'the gateway bridge',
     without: 'what is not a network’s own leaves it, or comes in',
-    has: (part) => part.backend === 'openflow' && /\bactions=drop\b/.test(textOf(part)),
+    has: (part) => part.backend === 'openflow' && (part.key.startsWith('no-flood ') || DROPS.test(textOf(part))),
   },
   {
     name: 'locked default interfaces',
@@ -37,18 +41,34 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'ACLs',
     without: 'pods answer as servers of their network',
-    has: (part) =>
-      part.backend === 'northbound' && part.key.startsWith('ACL/') && /\b(drop|reject)\b/.test(textOf(part)),
+    has: (part) => isRow(part, 'ACL'),
+  },
+  {
+    name: 'drops of routers',
+    without: 'pods send as the management port of their network',
+    has: (part) => isRow(part, 'Logical_Router_Policy') && (isDropPolicy(part.key) || /\bdrop\b/.test(textOf(part))),
+  },
+  {
+    name: 'translations of routers',
+    without: 'what a network sends leaves with addresses of its pods, which others may have too',
+    has: (part) => isRow(part, 'NAT'),
+  },
+  {
+    name: 'limits of networks',
+    without: 'one network may take what all share: conntrack, or the time of ovn-controller',
+    has: (part) => isRow(part, 'Copp', 'Meter', 'Meter_Band') || changesZoneLimit(part),
   },
   {
     name: 'port security',
     without: 'a pod sends with addresses that are not its own',
-    has: (part) => part.backend === 'northbound' && part.key.startsWith('Logical_Switch_Port/') && isOf(part, 'pods'),
+    has: (part) => isRow(part, 'Logical_Switch_Port') && isOf(part, 'pods'),
   },
   {
-    name: 'VRFs that end',
-    without: 'what a VRF has no route for takes the host’s',
-    has: (part) => part.backend === 'host' && /\bunreachable\b/.test(textOf(part)),
+    name: 'routes that end',
+    without: 'what a VRF or a router has no route for takes another one’s',
+    has: (part) =>
+      (part.backend === 'host' && /\bunreachable\b/.test(textOf(part))) ||
+      (isRow(part, 'Logical_Router_Static_Route') && /\bdiscard\b/.test(textOf(part))),
   },
   {
     name: 'filters of the host’s ports',
@@ -92,5 +112,23 @@ export const guardOf = (part: GuardPart): Guard | undefined => GUARDS.find(({ ha
 
 const isOf = ({ owners }: GuardPart, feature: string): boolean =>
   owners.some((owner) => owner.startsWith(`${feature}:`));
+
+const isRow = ({ backend, key }: GuardPart, ...tables: readonly string[]): boolean =>
+  backend === 'northbound' && tables.includes(key.split('/', 1)[0] ?? '');
+
+/** With `conj_id=` in its match a flow drops what all clauses match; without one of its clauses, nothing (ovs-fields(7)). */
+const DROPS = /\bactions=(drop\b|conjunction\()|\bconj_id=/;
+
+/** A row that is there and different says only what differs. */
+const isDropPolicy = (key: string): boolean =>
+  key.split('/')[2] === String(ROUTER_POLICY_PRIORITIES.managementSource.priority);
+
+/** Of a router, a switch or a port, which have other options too. */
+const changesZoneLimit = ({ backend, wanted, actual }: GuardPart): boolean => {
+  const limit = backend === 'northbound' ? ZONE_LIMIT.exec(wanted ?? '')?.[0] : undefined;
+  return limit !== undefined && actual?.includes(limit) !== true;
+};
+
+const ZONE_LIMIT = /"ct-zone-limit":"[0-9]+"/;
 
 const textOf = ({ key, wanted = '' }: GuardPart): string => `${key} ${wanted}`;
