@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { networkCtMark } from '../../agent/model/registry/marks.ts';
 import { RULE_PRIORITIES, vrfTable } from '../../agent/model/registry/routing.ts';
 import type { DifferenceStatus, NetworkStatus, PodStatus } from '../../api/agent-status.ts';
@@ -87,13 +87,12 @@ const node = (more: Partial<DoctorSources> = {}): { sources: DoctorSources; done
         return [];
       },
     },
-    runner: {
-      run: () =>
-        Promise.resolve({
-          stdout: [LIVING, GONE].map((id) => `tcp,orig=(src=1.1.1.1),zone=64000,mark=${networkCtMark(id)}\n`).join(''),
-          stderr: '',
-        }),
-    },
+    northbound: () => Promise.resolve([]),
+    southbound: () => Promise.resolve([]),
+    controlSocket: (daemon, folder) => Promise.resolve(`${folder}/${daemon}.1.ctl`),
+    runner: healthy(
+      [LIVING, GONE].map((id) => `tcp,orig=(src=1.1.1.1),zone=64000,mark=${networkCtMark(id)}\n`).join(''),
+    ),
     conntrack: {
       flushMark: (_, mark) => {
         done.flushed.push(mark);
@@ -104,6 +103,16 @@ const node = (more: Partial<DoctorSources> = {}): { sources: DoctorSources; done
   };
   return { sources, done };
 };
+
+const ANSWERS: Readonly<Record<string, string>> = { status: 'Status: active\n', 'connection-status': 'connected\n' };
+
+const healthy = (conntrack: string, answers = ANSWERS): DoctorSources['runner'] => ({
+  run: ({ args }) =>
+    Promise.resolve({
+      stdout: args.includes('dpctl/dump-conntrack') ? conntrack : (answers[args.at(-1) ?? ''] ?? ''),
+      stderr: '',
+    }),
+});
 
 const rowsOf = (name: string) =>
   name === 'Interface'
@@ -201,7 +210,7 @@ describe('doctor', () => {
       ...nodeThatRemoves(unwanted('openflow', 'bucket br-ex 1 4')),
       openvswitch: () => Promise.resolve([]),
       netns: { links: () => [], rules: () => [], routes: () => [], apply: () => [], whyNoFilters: () => undefined },
-      runner: { run: () => Promise.resolve({ stdout: '', stderr: '' }) },
+      runner: healthy(''),
     };
     expect(await doctor(sources, { fix: false })).toMatchObject({
       exitStatus: 0,
@@ -236,5 +245,46 @@ describe('doctor', () => {
     const { lines, exitStatus } = await doctor(sources, { fix: false });
     expect(exitStatus).toBe(2);
     expect(lines).toContain('cannot be looked at: conntrack: ovs-vswitchd is away');
+  });
+
+  const blindOf = async (more: Partial<DoctorSources>): Promise<string[]> => {
+    const { lines, exitStatus } = await doctor(node(more).sources, { fix: false });
+    expect(exitStatus).toBe(2);
+    return lines.filter((line) => line.startsWith('cannot be looked at: '));
+  };
+
+  it('says that a daemon is not there, or does not do its work', async () => {
+    const controlSocket: DoctorSources['controlSocket'] = (daemon, folder) =>
+      Promise.resolve(daemon === 'ovn-northd' ? undefined : `${folder}/${daemon}.1.ctl`);
+    const runner = healthy('', { ...ANSWERS, 'connection-status': 'not connected\n' });
+    expect(await blindOf({ controlSocket, runner })).toEqual([
+      'cannot be looked at: ovn-northd: it does not run: there is no control socket of it in /var/run/ovn',
+      'cannot be looked at: ovn-controller: it says: not connected',
+    ]);
+    const paused = healthy('', { ...ANSWERS, status: 'Status: paused\n' });
+    expect(await blindOf({ runner: paused })).toEqual(['cannot be looked at: ovn-northd: it says: Status: paused']);
+  });
+
+  it('says that a database cannot be reached', async () => {
+    const northbound = () => Promise.reject(new Error('OVN_Northbound cannot be reached'));
+    expect(await blindOf({ northbound })).toEqual([
+      'cannot be looked at: the northbound database: OVN_Northbound cannot be reached',
+    ]);
+  });
+
+  it('waits for nobody who hangs', async () => {
+    vi.useFakeTimers();
+    try {
+      const hung = () => new Promise<never>(() => undefined);
+      const blind = blindOf({ northbound: hung, southbound: hung, runner: { run: hung } });
+      await vi.advanceTimersByTimeAsync(4_000);
+      const what = ['conntrack', 'ovs-vswitchd', 'ovn-northd', 'ovn-controller'];
+      const databases = ['the northbound database', 'the southbound database'];
+      expect((await blind).toSorted()).toEqual(
+        [...what, ...databases].map((one) => `cannot be looked at: ${one}: no answer within 4 s`).toSorted(),
+      );
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

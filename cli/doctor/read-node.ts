@@ -2,18 +2,17 @@
 import { POD_PORT_KEY } from '../../agent/model/ownership.ts';
 import { CT_ZONES } from '../../agent/model/registry/marks.ts';
 import { createConntrack } from '../../datapath/conntrack/conntrack.ts';
-import type { CommandRunner } from '../../datapath/exec/types.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { OUR_PROTOCOL } from '../../datapath/netlink/route/types.ts';
 import { FAMILIES } from '../../net/ip.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import { mapOf, setOf, uuidOf } from '../node/wire-values.ts';
+import { type DaemonSources, lookAtDaemons } from './daemons.ts';
 import type { NodeState, PodPort } from './leftovers.ts';
 
-export interface NodeSources {
+export interface NodeSources extends DaemonSources {
   readonly openvswitch: Transact;
   readonly netns: Pick<Netns, 'links' | 'rules' | 'routes' | 'whyNoFilters'>;
-  readonly runner: Pick<CommandRunner, 'run'>;
 }
 
 export interface NodeReading {
@@ -25,25 +24,51 @@ export interface NodeReading {
   readonly blind: readonly string[];
 }
 
-export const readNode = async ({ openvswitch, netns, runner }: NodeSources): Promise<NodeReading> => {
+/** A daemon that hangs takes the connection, and never answers. */
+const ANSWER_MS = 4_000;
+
+export const readNode = async (sources: NodeSources): Promise<NodeReading> => {
+  const { openvswitch, netns, runner } = sources;
   const blind: string[] = [];
-  const look = async <Thing>(what: string, read: () => Promise<readonly Thing[]> | readonly Thing[]) => {
+  const look = async <Thing>(
+    what: string,
+    read: (signal: AbortSignal) => Promise<readonly Thing[]> | readonly Thing[],
+  ): Promise<readonly Thing[]> => {
     try {
-      return await read();
+      return await inTime(read);
     } catch (error) {
       blind.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
       return [];
     }
   };
+  const daemons = lookAtDaemons(sources, look);
+  const marks = look('conntrack', async (signal) => [
+    ...(await createConntrack(runner).marks(CT_ZONES.external, signal)),
+  ]);
   const state = {
     podPorts: await look('OVS ports', () => podPorts(openvswitch)),
     links: await look('links', () => netns.links()),
     rules: await look('rules', () => netns.rules()),
     routes: await look('routes', () => FAMILIES.flatMap((family) => netns.routes({ family, protocol: OUR_PROTOCOL }))),
     noFilters: await look('frame filters', () => [netns.whyNoFilters()].filter((why) => why !== undefined)),
-    conntrackMarks: await look('conntrack', async () => [...(await createConntrack(runner).marks(CT_ZONES.external))]),
+    conntrackMarks: await marks,
   };
+  await daemons;
   return { state, blind };
+};
+
+const inTime = async <Result>(read: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> => {
+  const end = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`no answer within ${ANSWER_MS / 1000} s`));
+    end.abort();
+  }, ANSWER_MS);
+  try {
+    return await Promise.race([read(end.signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 const podPorts = async (openvswitch: Transact): Promise<PodPort[]> => {
