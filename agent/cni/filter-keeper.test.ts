@@ -13,7 +13,7 @@ const plugged = async () => {
   await it.call('ADD', { pod: 'red/a' });
   const repaired: (readonly string[])[] = [];
   const errors: unknown[] = [];
-  const attachments: readonly PodAttachments[] = [...it.cluster.sinks.attachments.values()];
+  const attachments: PodAttachments[] = [...it.cluster.sinks.attachments.values()];
   const keeper = new FilterKeeper({
     pods: () => attachments,
     ports: it.ports,
@@ -30,7 +30,7 @@ const plugged = async () => {
     keeper.onMonitored(line);
     await it.clock.advance(20);
   };
-  return { ...it, keeper, repaired, errors, links, lose, monitor };
+  return { ...it, attachments, keeper, repaired, errors, links, lose, monitor };
 };
 
 describe('the filters of a pod that is plugged', () => {
@@ -82,6 +82,43 @@ describe('the filters of a pod that is plugged', () => {
     expect(repaired).toEqual([[ETH0, UDN1]]);
   });
 
+  it('are compared every 15 seconds, whatever is told', async () => {
+    const { keeper, kernel, clock, links, lose, repaired, errors } = await plugged();
+    await keeper.keepAll();
+    lose({ op: 'filter.delete', link: UDN1 });
+    await clock.advance(15_000);
+    expect([await links(), repaired]).toEqual([[UDN1, ETH0], [[UDN1]]]);
+    kernel.netns().loosenFilter(ETH0);
+    await clock.advance(15_000);
+    await clock.advance(15_000);
+    expect([repaired, errors]).toEqual([[[UDN1], [ETH0]], []]);
+    keeper[Symbol.dispose]();
+    lose({ op: 'filter.delete', link: UDN1 });
+    await clock.advance(15_000);
+    expect(await links()).toEqual([ETH0]);
+  });
+
+  it('drop again what none of their rules decides', async () => {
+    const { kernel, monitor, repaired } = await plugged();
+    kernel.netns().loosenFilter(ETH0);
+    await monitor(`add chain netdev ovn-udn-ports to-${ETH0} { type filter hook egress priority 0; policy accept; }`);
+    expect(repaired).toEqual([[ETH0]]);
+  });
+
+  it('know no other MAC as that of a locked pod, unless it may be one of a pod that is gone', async () => {
+    const { attachments, keeper, kernel, clock, netlink } = await plugged();
+    const gateway = parseMac('0a:58:0a:80:00:01');
+    const known = async () => [...(await netlink.read({ filters: true })).filters.lockedMacs];
+    await keeper.keepAll();
+    kernel.netns().lockMac(gateway);
+    const gone = attachments.splice(0);
+    await clock.advance(15_000);
+    expect(await known()).toEqual(['0a:58:0a:80:00:04', gateway]);
+    attachments.push(...gone);
+    await clock.advance(15_000);
+    expect(await known()).toEqual(['0a:58:0a:80:00:04']);
+  });
+
   it('go with the pod', async () => {
     const it = await plugged();
     await it.call('DEL', { pod: 'red/a' });
@@ -98,6 +135,8 @@ describe.each([
   ['delete rule netdev ovn-udn-ports to-abc handle 7', { kind: 'link', link: 'abc' }],
   ['delete rule netdev ovn-udn-ports shared-abc handle 7', { kind: 'all' }],
   ['delete element netdev ovn-udn-ports locked-pods { 0a:58:0a:80:00:05 }', { kind: 'mac', mac: '0a:58:0a:80:00:05' }],
+  ['add chain netdev ovn-udn-ports to-abc { policy accept; }', { kind: 'link', link: 'abc' }],
+  ['add chain netdev ovn-udn-ports to-abc { policy drop; }', undefined],
   ['add rule netdev ovn-udn-ports to-abc accept', undefined],
   ['delete chain netdev another to-abc', undefined],
   ['delete table inet ovn-udn', undefined],

@@ -1,4 +1,7 @@
-/** Frame filters of the pods that are plugged: at the start, and when another program has deleted some. */
+/**
+ * Frame filters of the pods that are plugged: at the start, when another program has deleted some, and every 15 seconds, as everything
+ * else: what changes without a deletion is not told.
+ */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import {
   FILTER_TABLE,
@@ -10,6 +13,7 @@ import {
 import { filterOf } from '../../datapath/netlink/pod-interface/plan.ts';
 import type { PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Clock } from '../../kube/clock.ts';
+import type { Mac } from '../../net/mac.ts';
 import { isAddressed, type PodAttachments } from '../model/attachments.ts';
 import { isLocked } from '../model/facts.ts';
 import type { OvsPorts, PluggedPort } from './ovs-ports.ts';
@@ -29,11 +33,15 @@ export interface FilterKeeperOptions {
 /** What comes at once is repaired at once: `flush ruleset` is a line for each rule. */
 const GATHER_MS = 20;
 const RETRY_MS = 10_000;
+/** As the places that a reconcile loop keeps (`agent/reconcile/reconcile-loop.ts`). */
+const FULL_EVERY_MS = 15_000;
 
 export class FilterKeeper implements Disposable {
   readonly #options: FilterKeeperOptions;
   #losses: Loss[] = [];
   #cancel: (() => void) | undefined;
+  #cancelFull: (() => void) | undefined;
+  #isStopped = false;
 
   constructor(options: FilterKeeperOptions) {
     this.#options = options;
@@ -42,6 +50,18 @@ export class FilterKeeper implements Disposable {
   /** Pods that an earlier version has plugged have other filters, or none. */
   async keepAll(): Promise<void> {
     await this.#keep([{ kind: 'all' }]).catch((error: unknown) => this.#again(error));
+    this.#later();
+  }
+
+  /** One look after the other, however long it takes. */
+  #later(): void {
+    if (this.#isStopped) return;
+    this.#cancelFull?.();
+    this.#cancelFull = this.#options.clock.schedule(FULL_EVERY_MS, () => {
+      void this.#keep([{ kind: 'timer' }])
+        .catch((error: unknown) => this.#options.onError(error))
+        .finally(() => this.#later());
+    });
   }
 
   /** @param line of `nft monitor` */
@@ -53,7 +73,9 @@ export class FilterKeeper implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isStopped = true;
     this.#cancel?.();
+    this.#cancelFull?.();
   }
 
   #repair(): void {
@@ -68,28 +90,45 @@ export class FilterKeeper implements Disposable {
     this.#cancel ??= this.#options.clock.schedule(RETRY_MS, () => this.#repair());
   }
 
-  async #keep(losses: readonly Loss[]): Promise<void> {
+  async #keep(losses: readonly (Loss | { readonly kind: 'timer' })[]): Promise<void> {
     const { pods, ports, interfaces, onRepaired } = this.#options;
-    const isAll = losses.some(({ kind }) => kind === 'all');
+    const isTold = losses.some(({ kind }) => kind === 'all');
+    const isAll = isTold || losses.some(({ kind }) => kind === 'timer');
     const links = new Set(losses.flatMap((loss) => (loss.kind === 'link' ? [loss.link] : [])));
     const macs = new Set<string>(losses.flatMap((loss) => (loss.kind === 'mac' ? [loss.mac] : [])));
     const isAsked = ({ name }: PluggedPort): boolean => isAll || macs.size > 0 || links.has(name);
     const asked = ports.all().filter(isAsked);
     // As after each DEL of ours: nobody has that link any more.
     if (!isAll && asked.length === 0) return;
-    const known = new Map([...pods()].filter(isAddressed).map((one) => [one.pod.uid, one]));
+    const known = knownPods(pods());
     const isLost = ({ name, podUid }: PluggedPort): boolean =>
       isAll || links.has(name) || macs.has(lockedMac(known.get(podUid)) ?? '');
     const plugged = asked.filter(isLost);
     if (!isAll && plugged.length === 0) return;
-    const repaired = await interfaces.keepFilters(filtersOf(plugged, known), isAll);
+    const needless = isAll ? { shared: isTold, lockedMacs: lockedMacsOf(plugged, known) } : undefined;
+    const wanted = filtersOf(plugged, known).map(({ filter }) => filter);
+    const repaired = await interfaces.keepFilters(wanted, needless);
     if (repaired.length > 0) onRepaired(repaired);
   }
 }
 
-const lockedMac = (attachments: PodAttachments | undefined): string | undefined =>
+type KnownPods = ReadonlyMap<string, PodAttachments>;
+
+export const knownPods = (pods: Iterable<PodAttachments>): KnownPods =>
+  new Map([...pods].filter(isAddressed).map((one) => [one.pod.uid, one]));
+
+const lockedMac = (attachments: PodAttachments | undefined): Mac | undefined =>
   attachments !== undefined && isLocked(attachments.pod)
     ? attachments.pod.networks.get(DEFAULT_NETWORK_NAME)?.mac
+    : undefined;
+
+/**
+ * Of pods that are to be plugged, too: theirs may be there already. Undefined while a pod is plugged that is not known any more: its
+ * MAC is not, either, and while it can send it is a locked pod's.
+ */
+export const lockedMacsOf = (plugged: readonly PluggedPort[], known: KnownPods): readonly Mac[] | undefined =>
+  plugged.every(({ podUid }) => known.has(podUid))
+    ? [...known.values()].flatMap((attachments) => lockedMac(attachments) ?? [])
     : undefined;
 
 export type Loss =
@@ -105,6 +144,9 @@ export const lossIn = (line: string): Loss | undefined => {
   const [, chain = ''] = OF_CHAIN.exec(line) ?? [];
   const link = linkOfChain(chain);
   if (link !== undefined) return { kind: 'link', link };
+  const [, loosened = ''] = POLICY.exec(line) ?? [];
+  const loose = linkOfChain(loosened);
+  if (loose !== undefined) return { kind: 'link', link: loose };
   return isSharedChain(chain) || WHOLE.test(line) || EVENTS_LOST.test(line) ? { kind: 'all' } : undefined;
 };
 
@@ -112,12 +154,23 @@ const GONE = '^(?:delete|destroy|flush|replace)';
 const ELEMENT = new RegExp(`${GONE} element netdev ${FILTER_TABLE} ${LOCKED_SET} \\{ (\\S+)`);
 const OF_CHAIN = new RegExp(`${GONE} (?:chain|rule) netdev ${FILTER_TABLE} (\\S+)`);
 const WHOLE = new RegExp(`${GONE} (?:table|set) netdev ${FILTER_TABLE}(?: |$)`);
+/** Ours is `drop`. */
+const POLICY = new RegExp(`^add chain netdev ${FILTER_TABLE} (\\S+) \\{.* policy accept;`);
 const EVENTS_LOST = /^# ERROR: We lost some netlink events/;
 
-const filtersOf = (plugged: readonly PluggedPort[], known: ReadonlyMap<string, PodAttachments>): FrameFilter[] =>
+export interface PodFilter {
+  readonly filter: FrameFilter;
+  /** `namespace/name` */
+  readonly pod: string;
+}
+
+export const filtersOf = (plugged: readonly PluggedPort[], known: KnownPods): PodFilter[] =>
   plugged.flatMap(({ name, podUid, sandbox }) => {
     const attachments = known.get(podUid);
     if (attachments === undefined) return [];
     const { network } = plumbingOf(attachments, { id: sandbox, netns: '' }, { txChecksum: true });
-    return network.interfaces.filter(({ hostName }) => hostName === name).map(filterOf);
+    const pod = `${attachments.pod.namespace}/${attachments.pod.name}`;
+    return network.interfaces
+      .filter(({ hostName }) => hostName === name)
+      .map((one) => ({ filter: filterOf(one), pod }));
   });

@@ -16,7 +16,7 @@ export const fakeNetlink = (kernel: FakeKernel = new FakeKernel()): Netlink => {
       ensure: async (pod, _signal, onLinked) => service.ensurePod(pod, onLinked),
       check: async (pod) => service.checkPod(pod),
       remove: (ends) => service.removePodInterfaces(ends),
-      keepFilters: async (filters, isAll) => service.keepFilters(filters, isAll),
+      keepFilters: async (filters, needless) => service.keepFilters(filters, needless),
       whyNoFilters: async () => service.whyNoFilters(),
       list: async (aliasPrefix) => service.listHostEnds(aliasPrefix),
     },

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { cidrFamily } from '../../../net/cidr.ts';
-import { macFromBytes, parseMac } from '../../../net/mac.ts';
+import { type Mac, macFromBytes, parseMac } from '../../../net/mac.ts';
 import type { Address } from '../address/types.ts';
 import { kernelError, NetlinkError } from '../errors.ts';
 import { EGRESS_MISSING, type FrameFilter, type ObservedFilters } from '../frame-filter/types.ts';
@@ -104,6 +104,15 @@ export class FakeNetns implements Netns {
     this.#filters.loseShared();
   }
 
+  /** Another program lets pass what no rule of a link's filter decides, or makes a MAC a locked pod's. */
+  loosenFilter(link: string): void {
+    this.#filters.loosen(link);
+  }
+
+  lockMac(mac: Mac): void {
+    this.#filters.lock(mac);
+  }
+
   netnsid(path: string): number | undefined {
     return this.#ids.get(this.#context.find(path));
   }
@@ -155,6 +164,9 @@ export class FakeNetns implements Netns {
         break;
       case 'filter.unshare':
         this.#filters.unshare(op.name);
+        break;
+      case 'filter.unlock':
+        this.#filters.unlock(op.mac);
         break;
       case 'filters.clear':
         this.#filters.clear();

@@ -102,6 +102,10 @@ export const deleteFilter = (link: string): NamedRequest =>
 export const deleteShared = (name: string): NamedRequest =>
   messageOf(`delete ${name} of frame filters`)(NFT_MSG.DELCHAIN, 0, ...chainId(name));
 
+/** ENOENT when it is not known as one. */
+export const deleteLockedMac = (mac: Mac): NamedRequest =>
+  messageOf(`delete locked pod ${mac}`)(NFT_MSG.DELSETELEM, 0, ...elementOf(mac));
+
 export const deleteFilters = (): NamedRequest =>
   messageOf('delete all frame filters')(NFT_MSG.DELTABLE, 0, textAttribute(NFTA_TABLE_NAME, FILTER_TABLE));
 
@@ -130,12 +134,21 @@ export const listLockedMacs = (): NamedRequest =>
     textAttribute(NFTA_SET_ELEM_LIST.SET, LOCKED_SET),
   );
 
-/** A chain's name and comment. Undefined for a chain of another table. */
-export const decodeChain = (bytes: Buffer): { readonly chain: string; readonly comment: string } | undefined => {
+export interface ListedChain {
+  readonly chain: string;
+  readonly comment: string;
+  /** What none of its rules decides is dropped: any program can change that of a chain that is there. */
+  readonly dropsRest: boolean;
+}
+
+/** Undefined for a chain of another table. */
+export const decodeChain = (bytes: Buffer): ListedChain | undefined => {
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
   const chain = readText(attributes, NFTA_CHAIN.NAME);
   if (readText(attributes, NFTA_CHAIN.TABLE) !== FILTER_TABLE || chain === undefined) return undefined;
-  return { chain, comment: commentOf(attributes.get(NFTA_CHAIN.USERDATA)) };
+  const policy = attributes.get(NFTA_CHAIN.POLICY);
+  const dropsRest = policy?.length === 4 && policy.readUInt32BE() === NF_DROP;
+  return { chain, comment: commentOf(attributes.get(NFTA_CHAIN.USERDATA)), dropsRest };
 };
 
 /** The chain that a rule is in. */

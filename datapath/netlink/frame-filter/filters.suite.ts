@@ -1,6 +1,6 @@
 /** What keeping filters may rely on; the real kernel's half is nf_tables. */
 import { expect, it } from 'vitest';
-import { parseMac } from '../../../net/mac.ts';
+import { type Mac, parseMac } from '../../../net/mac.ts';
 import type { KernelWorld } from '../kernel/kernel-world.suite.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { type FrameFilter, type FrameRule, type SharedChain, sharedChain } from './types.ts';
@@ -18,7 +18,7 @@ const EVERY_TEST: readonly FrameRule[] = [
 ];
 const SHARED = sharedChain([{ tests: [{ at: 12, is: '0800' }], verdict: 'return' }, ...EVERY_TEST]);
 
-export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
+const filterWorld = ({ node, hostName, harness }: KernelWorld) => {
   const filter = (rules = EVERY_TEST, isLocked = true, shared: SharedChain = SHARED): FrameFilter => ({
     link: hostName(),
     shared,
@@ -28,7 +28,13 @@ export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
   const observed = async () => (await harness().netlink.read({ filters: true })).filters;
   const sharedNames = async (): Promise<string[]> => [...(await observed()).shared.keys()];
   const put = (one: FrameFilter): KernelOp => ({ op: 'filter.put', filter: one });
-  const keep = (filters: readonly FrameFilter[], isAll = false) => harness().netlink.pods.keepFilters(filters, isAll);
+  const keep = (filters: readonly FrameFilter[], isAll = false, lockedMacs?: readonly Mac[]) =>
+    harness().netlink.pods.keepFilters(filters, isAll ? { shared: true, lockedMacs } : undefined);
+  return { node, hostName, filter, observed, sharedNames, put, keep };
+};
+
+export const filterCases = (world: KernelWorld): void => {
+  const { node, hostName, filter, observed, sharedNames, put, keep } = filterWorld(world);
 
   it('has the filter that was put last, whatever there was', async () => {
     expect(await node(put(filter()))).toEqual([]);
@@ -40,13 +46,6 @@ export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
     const again: KernelOp = { op: 'filter.put', filter: filter(), withShared: true };
     expect(await node(again, again)).toEqual([]);
     expect(await keep([filter()])).toEqual([]);
-  });
-
-  it('knows whether a pod is locked by the last filter of its MAC', async () => {
-    expect(await node(put(filter()))).toEqual([]);
-    expect(await keep([filter(EVERY_TEST, false)])).toEqual([hostName()]);
-    expect(await keep([filter(EVERY_TEST, false)])).toEqual([]);
-    expect(await keep([filter()])).toEqual([hostName()]);
   });
 
   it('puts back what somebody has deleted, of one link and of all', async () => {
@@ -89,5 +88,35 @@ export const filterCases = ({ node, hostName, harness }: KernelWorld): void => {
     await node({ op: 'link.delete', name: hostName() });
     expect(await keep([filter()], true)).toEqual([]);
     expect((await observed()).digests.has(hostName())).toBe(false);
+  });
+};
+
+export const lockedPodCases = (world: KernelWorld): void => {
+  const { node, hostName, filter, observed, put, keep } = filterWorld(world);
+
+  it('knows whether a pod is locked by the last filter of its MAC', async () => {
+    expect(await node(put(filter()))).toEqual([]);
+    expect(await keep([filter(EVERY_TEST, false)])).toEqual([hostName()]);
+    expect(await keep([filter(EVERY_TEST, false)])).toEqual([]);
+    expect(await keep([filter()])).toEqual([hostName()]);
+  });
+
+  it('forgets MACs that are no locked pod’s, when all of those are known', async () => {
+    const other = parseMac('0a:58:0a:80:01:04');
+    const unlocked = filter(EVERY_TEST, false);
+    const macs = async (): Promise<boolean[]> => {
+      const { lockedMacs } = await observed();
+      return [MAC, other].map((mac) => lockedMacs.has(mac));
+    };
+    await node(put({ ...filter(), receiver: { mac: other, isLocked: true } }), put(filter()));
+    await keep([filter()], true);
+    expect(await macs()).toEqual([true, true]);
+    await keep([filter()], true, [other]);
+    expect(await macs()).toEqual([true, true]);
+    expect(await keep([filter()], true, [])).toEqual([]);
+    expect(await macs()).toEqual([true, false]);
+    const unlock: KernelOp = { op: 'filter.unlock', mac: MAC };
+    expect(await node(unlock, unlock)).toEqual([]);
+    expect(await keep([unlocked])).toEqual([]);
   });
 };

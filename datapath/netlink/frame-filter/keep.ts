@@ -1,6 +1,7 @@
+import type { Mac } from '../../../net/mac.ts';
 import { hasCode } from '../errors.ts';
 import type { Kernel, KernelOp, OpFailure } from '../kernel/types.ts';
-import { type FrameFilter, isFilterCurrent, type ObservedFilters } from './types.ts';
+import { type FrameFilter, isFilterCurrent, type NeedlessFilters, type ObservedFilters } from './types.ts';
 
 export interface KeptFilters {
   /** Links whose filter was not as wanted. */
@@ -10,14 +11,20 @@ export interface KeptFilters {
 
 /**
  * Puts filters that are not in the kernel as they should be. A link that is gone needs none.
- * @param isAll no other link has a filter: those that have waited for a link since it went away (Linux 6.16) go, and shared
- * chains that no filter needs
+ * @param needless undefined: other links have filters, too
  */
-export const keepFilters = (kernel: Kernel, wanted: readonly FrameFilter[], isAll: boolean): KeptFilters => {
+export const keepFilters = (
+  kernel: Kernel,
+  wanted: readonly FrameFilter[],
+  needless: NeedlessFilters | undefined,
+): KeptFilters => {
   const node = kernel.netns();
-  const observed = node.frameFilters(isAll ? undefined : wanted);
+  const observed = node.frameFilters(needless === undefined ? wanted : undefined);
   const stale = wanted.filter((filter) => !isFilterCurrent(filter, observed) && node.link(filter.link) !== undefined);
-  const ops: KernelOp[] = [...putOps(stale, observed), ...(isAll ? needlessOps(kernel, wanted, observed) : [])];
+  const ops: KernelOp[] = [
+    ...putOps(stale, observed),
+    ...(needless === undefined ? [] : needlessOps(kernel, wanted, observed, needless)),
+  ];
   // Ports of the host share chains, too.
   const failures = node.apply(ops).filter(({ op, error }) => op.op !== 'filter.unshare' || !hasCode(error, 'EBUSY'));
   const failed = new Set(failures.map(({ op }) => op));
@@ -39,14 +46,31 @@ const putOps = (stale: readonly FrameFilter[], { shared }: ObservedFilters): Ker
 const needlessOps = (
   kernel: Kernel,
   wanted: readonly FrameFilter[],
-  { digests, shared }: ObservedFilters,
+  { digests, shared, lockedMacs }: ObservedFilters,
+  needless: NeedlessFilters,
 ): KernelOp[] => {
   const node = kernel.netns();
   const needed = new Set(wanted.map((filter) => filter.shared.name));
+  const chains = needless.shared ? [...shared.keys()].filter((name) => !needed.has(name)) : [];
   return [
     ...[...digests.keys()]
       .filter((link) => node.link(link) === undefined)
       .map((link) => ({ op: 'filter.delete', link }) as const),
-    ...[...shared.keys()].filter((name) => !needed.has(name)).map((name) => ({ op: 'filter.unshare', name }) as const),
+    ...chains.map((name) => ({ op: 'filter.unshare', name }) as const),
+    ...strangers(lockedMacs, wanted, needless.lockedMacs).map((mac) => ({ op: 'filter.unlock', mac }) as const),
   ];
+};
+
+/** MACs that are no locked pod's: with that of a gateway, no pod would hear it any more. */
+export const strangers = (
+  lockedMacs: ReadonlySet<Mac>,
+  wanted: readonly FrameFilter[],
+  known: readonly Mac[] | undefined,
+): Mac[] => {
+  if (known === undefined) return [];
+  const needed = new Set([
+    ...known,
+    ...wanted.flatMap(({ receiver: { mac, isLocked } }) => (isLocked === true ? [mac] : [])),
+  ]);
+  return [...lockedMacs].filter((mac) => !needed.has(mac));
 };

@@ -1,4 +1,5 @@
 /** The real kernel's frame filters, over a netfilter socket of one namespace. */
+import type { Mac } from '../../../net/mac.ts';
 import { hasCode, NetlinkError } from '../errors.ts';
 import type { NamedRequest, NetlinkSocket } from '../wire/socket.ts';
 import {
@@ -10,6 +11,7 @@ import {
   decodeRule,
   deleteFilter,
   deleteFilters,
+  deleteLockedMac,
   deleteShared,
   getChain,
   getLockedMac,
@@ -105,6 +107,11 @@ export const removeShared = (socket: NetlinkSocket, name: string): void => {
   socket.transaction([deleteShared(name)], batchEnds());
 };
 
+/** @throws NetlinkError ENOENT when it is not known as a locked pod's */
+export const removeLockedMac = (socket: NetlinkSocket, mac: Mac): void => {
+  socket.transaction([deleteLockedMac(mac)], batchEnds());
+};
+
 /** @throws NetlinkError ENOENT when there is no filter at all */
 export const clearFilters = (socket: NetlinkSocket): void => {
   socket.transaction([deleteFilters()], batchEnds());
@@ -123,7 +130,7 @@ export const readFilters = (socket: NetlinkSocket, filters?: readonly FrameFilte
     comment.endsWith(`/${counts.get(chain)?.length ?? 0}`);
   const digests = found.flatMap((one) => {
     const link = linkOfChain(one.chain);
-    return link === undefined ? [] : [[link, isWhole(one) ? one.comment : ''] as const];
+    return link === undefined ? [] : [[link, isWhole(one) && one.dropsRest ? one.comment : ''] as const];
   });
   return {
     digests: new Map(digests),

@@ -96,6 +96,14 @@ export interface ObservedFilters {
   readonly lockedMacs: ReadonlySet<Mac>;
 }
 
+/** What is to go, when the filters of all links are given: those that have waited for a link since it went away (Linux 6.16) do. */
+export interface NeedlessFilters {
+  /** Shared chains that no filter needs. To be refused one that the host's ports need takes the kernel a while. */
+  readonly shared: boolean;
+  /** MACs of all locked pods: others are none's. Undefined: it is not known. */
+  readonly lockedMacs?: readonly Mac[] | undefined;
+}
+
 export const NO_FILTERS: ObservedFilters = { digests: new Map(), shared: new Map(), lockedMacs: new Set() };
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultRoute, parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
-import { filterCases } from '../frame-filter/filters.suite.ts';
+import { filterCases, lockedPodCases } from '../frame-filter/filters.suite.ts';
 import type { Harness } from '../harness.suite.ts';
 import { route } from '../route/types.ts';
 import {
@@ -27,6 +27,7 @@ export const kernelSuite = (name: string, open: () => Promise<Harness>): void =>
     routeCases(world);
     otherCases(world);
     filterCases(world);
+    lockedPodCases(world);
   });
 };
 

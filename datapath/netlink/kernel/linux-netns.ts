@@ -11,6 +11,7 @@ import {
   putTogether,
   readFilters,
   removeFilter,
+  removeLockedMac,
   removeShared,
   whyUnsupported,
 } from '../frame-filter/linux-filters.ts';
@@ -257,6 +258,8 @@ export class LinuxNetns implements Netns {
       this.#usingFilters((socket) => removeFilter(socket, op.link));
     } else if (op.op === 'filter.unshare') {
       this.#usingFilters((socket) => removeShared(socket, op.name));
+    } else if (op.op === 'filter.unlock') {
+      this.#usingFilters((socket) => removeLockedMac(socket, op.mac));
     } else if (op.op === 'filters.clear') {
       this.#usingFilters(clearFilters);
     } else if (op.op === 'sysctl.set') {

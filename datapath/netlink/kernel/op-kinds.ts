@@ -18,6 +18,7 @@ const DIRECT = [
   'filter.put',
   'filter.delete',
   'filter.unshare',
+  'filter.unlock',
   'filters.clear',
 ] as const;
 

@@ -9,6 +9,7 @@ const SUCCESS: Readonly<Partial<Record<KernelOp['op'], readonly string[]>>> = {
   'link.delete': ['ENODEV'],
   'filter.delete': ['ENOENT'],
   'filter.unshare': ['ENOENT', 'EBUSY'],
+  'filter.unlock': ['ENOENT'],
   'filters.clear': ['ENOENT'],
   'link.addrGenMode': ['EAFNOSUPPORT'],
   'address.delete': ['EADDRNOTAVAIL', 'ENODEV'],

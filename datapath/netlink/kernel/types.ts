@@ -1,4 +1,5 @@
 import type { Family } from '../../../net/ip.ts';
+import type { Mac } from '../../../net/mac.ts';
 import type { Address, NewAddress } from '../address/types.ts';
 import type { NetlinkError } from '../errors.ts';
 import type { FrameFilter, ObservedFilters } from '../frame-filter/types.ts';
@@ -45,6 +46,8 @@ export type HostOp =
   | { readonly op: 'master.add'; readonly master: NewMaster }
   /** Deletes a shared chain; success while a filter needs it. */
   | { readonly op: 'filter.unshare'; readonly name: string }
+  /** No locked pod has that MAC; success when none is known by it. */
+  | { readonly op: 'filter.unlock'; readonly mac: Mac }
   /** All filters, of all links. */
   | { readonly op: 'filters.clear' }
   | { readonly op: 'rule.put'; readonly rule: Rule }

@@ -1,7 +1,7 @@
 import type { Cidr, InterfaceAddress } from '../../../net/cidr.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
-import type { FrameFilter, FrameRule, SharedChain } from '../frame-filter/types.ts';
+import type { FrameFilter, FrameRule, NeedlessFilters, SharedChain } from '../frame-filter/types.ts';
 
 /** A pod's network namespace and all of ours that has to be in it. */
 export interface PodNetwork {
@@ -94,11 +94,15 @@ export interface PodInterfaces {
 
   /**
    * Puts filters again that something else has changed; those of `ensure` included.
-   * @param isAll `filters` are those of all links
+   * @param needless `filters` are those of all links, and so much of the others goes
    * @returns the links whose filter was not as wanted
    * @throws NetlinkError of the first that the kernel has refused; the others are there then
    */
-  keepFilters(filters: readonly FrameFilter[], isAll: boolean, signal?: AbortSignal): Promise<readonly string[]>;
+  keepFilters(
+    filters: readonly FrameFilter[],
+    needless?: NeedlessFilters,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]>;
 
   /**
    * Why the kernel takes none of the filters that `ensure` puts, as it says itself then; undefined: it does. Changes nothing.

@@ -49,7 +49,7 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
       ensure: (pod, signal, onLinked) => this.#call('ensurePod', [pod], signal, onLinked),
       check: (pod, signal) => this.#call('checkPod', [pod], signal),
       remove: (ends, signal) => this.#call('removePodInterfaces', [ends], signal),
-      keepFilters: (filters, isAll, signal) => this.#call('keepFilters', [filters, isAll], signal),
+      keepFilters: (filters, needless, signal) => this.#call('keepFilters', [filters, needless], signal),
       whyNoFilters: (signal) => this.#call('whyNoFilters', [], signal),
       list: (aliasPrefix, signal) => this.#call('listHostEnds', [aliasPrefix], signal),
     };

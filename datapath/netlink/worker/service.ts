@@ -1,6 +1,6 @@
 /** What the worker does, by name. Runs where the kernel is, in the worker's thread. */
 import { keepFilters } from '../frame-filter/keep.ts';
-import { type FrameFilter, NO_FILTERS } from '../frame-filter/types.ts';
+import { type FrameFilter, type NeedlessFilters, NO_FILTERS } from '../frame-filter/types.ts';
 import type { Kernel } from '../kernel/types.ts';
 import type { Changes, Query, Snapshot } from '../netlink.ts';
 import { checkPod } from '../pod-interface/check.ts';
@@ -17,7 +17,7 @@ export interface NetlinkService {
   ensurePod(pod: PodNetwork, onLinked?: () => void): EnsureOutcome;
   checkPod(pod: PodNetwork): string[];
   removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
-  keepFilters(filters: readonly FrameFilter[], isAll: boolean): readonly string[];
+  keepFilters(filters: readonly FrameFilter[], needless?: NeedlessFilters): readonly string[];
   whyNoFilters(): string | undefined;
   listHostEnds(aliasPrefix?: string): HostEnd[];
 }
@@ -45,8 +45,8 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
   };
 };
 
-const keep = (kernel: Kernel, filters: readonly FrameFilter[], isAll: boolean): readonly string[] => {
-  const { repaired, failures } = keepFilters(kernel, filters, isAll);
+const keep = (kernel: Kernel, filters: readonly FrameFilter[], needless?: NeedlessFilters): readonly string[] => {
+  const { repaired, failures } = keepFilters(kernel, filters, needless);
   const [failure] = failures;
   if (failure !== undefined) throw failure.error;
   return repaired;

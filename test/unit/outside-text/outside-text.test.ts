@@ -175,17 +175,21 @@ it('what nft answers to a script, and why it refuses one', async () => {
   );
 });
 
+const DAEMONS: Readonly<Record<string, string>> = { status: 'Status: active\n', 'connection-status': 'connected\n' };
+
 it('what conntrack and its datapath say', async () => {
   const dump = 'udp,orig=(src=10.0.0.5,dst=10.0.0.6,sport=1,dport=53),reply=(src=10.0.0.6),zone=64000,mark=4\n';
   const nothing = 'conntrack v1.4.8 (conntrack-tools): 0 flow entries have been deleted.\n';
   await fc.assert(
     fc.asyncProperty(damaged(dump), damaged(nothing), async (connections, refusal) => {
       const runner = new FakeCommandRunner({
-        'ovs-appctl': () => said(connections),
+        'ovs-appctl': ({ args }) => said(DAEMONS[args.at(-1) ?? ''] ?? connections),
         conntrack: () => said('', refusal, 1),
       });
       const netns = new FakeKernel().netns();
-      const { state, blind } = await readNode({ openvswitch: () => Promise.resolve([]), netns, runner });
+      const [nothingThere, controlSocket] = [() => Promise.resolve([]), () => Promise.resolve('/run/some.ctl')];
+      const databases = { openvswitch: nothingThere, northbound: nothingThere, southbound: nothingThere };
+      const { state, blind } = await readNode({ ...databases, controlSocket, netns, runner });
       expect(blind).toEqual([]);
       expect(state.conntrackMarks.flat().every((mark) => Number.isFinite(mark))).toBe(true);
       try {
