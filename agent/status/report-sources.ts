@@ -15,12 +15,13 @@ import type { NodeDatapath } from '../reconcile/node-datapath.ts';
 import { databasePlace } from './database-place.ts';
 import { type ComparableBackends, datapathPlaces } from './datapath-places.ts';
 import { datapathState, lackingOnNode, unfinishedItems, worseState } from './datapath-state.ts';
+import { filterPlace } from './filter-place.ts';
 import { mappingPlace } from './mapping-place.ts';
 import { networkFinder } from './network-of.ts';
 import type { ReportSources } from './report.ts';
 
 export interface Parts {
-  readonly edges: Pick<Edges, 'databases' | 'inputs'>;
+  readonly edges: Pick<Edges, 'databases' | 'inputs' | 'netlink'>;
   readonly core: Core;
   readonly ports: OvsPorts;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
@@ -39,7 +40,7 @@ export interface Parts {
 
 /** What the status server reads, always as it is at the moment. */
 export const reportSources = ({
-  edges: { databases, inputs },
+  edges: { databases, inputs, netlink },
   core,
   ports,
   keeper,
@@ -102,6 +103,7 @@ export const reportSources = ({
       },
     }),
     ...datapathPlaces(datapath, backends),
+    filterPlace({ pods: () => core.registry.values(), ports, netlink }),
   ],
   networkOf: networkFinder({
     subjects: SUBJECTS,

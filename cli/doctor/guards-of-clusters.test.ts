@@ -145,3 +145,7 @@ it('a limit that is as it should be is no reason', () => {
   const [wanted, actual] = ['{"options":{"a":"1","ct-zone-limit":"5"}}', '{"options":{"ct-zone-limit":"5"}}'];
   expect(guardOf({ backend: 'northbound', key: 'Logical_Router/red', owners: [], wanted, actual })).toBeUndefined();
 });
+
+it('a pod’s link without its filter is a guard, too', () => {
+  expect(guardOf({ backend: 'host', key: 'frame-filter 0123456789abc_1', owners: [] })?.name).toBe('frame filters');
+});

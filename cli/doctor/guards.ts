@@ -71,6 +71,11 @@ export const GUARDS: readonly Guard[] = [
       (isRow(part, 'Logical_Router_Static_Route') && /\bdiscard\b/.test(textOf(part))),
   },
   {
+    name: 'frame filters',
+    without: 'a pod hears what others send to all of the default network',
+    has: (part) => part.backend === 'host' && part.key.startsWith('frame-filter '),
+  },
+  {
     name: 'filters of the host’s ports',
     without: 'packet sockets on the node send into networks',
     has: (part) => part.backend === 'host' && part.key.startsWith('filter '),

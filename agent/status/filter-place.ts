@@ -1,0 +1,93 @@
+/** Frame filters of pods' links as a place that can be compared. Those of the host's own ports are items of the host. */
+import { strangers } from '../../datapath/netlink/frame-filter/keep.ts';
+import {
+  type FrameFilter,
+  filterDigest,
+  isFilterCurrent,
+  LOCKED_SET,
+  type ObservedFilters,
+} from '../../datapath/netlink/frame-filter/types.ts';
+import type { Netlink } from '../../datapath/netlink/netlink.ts';
+import { filtersOf, knownPods, lockedMacsOf, type PodFilter } from '../cni/filter-keeper.ts';
+import type { OvsPorts } from '../cni/ovs-ports.ts';
+import type { PodAttachments } from '../model/attachments.ts';
+import type { OwnedDifference, Place } from './places.ts';
+
+export interface FilterSources {
+  /** Of this node. */
+  readonly pods: () => Iterable<PodAttachments>;
+  readonly ports: Pick<OvsPorts, 'all'>;
+  readonly netlink: Pick<Netlink, 'read'>;
+}
+
+const PREFIX = 'frame-filter ';
+const keyOf = ({ filter: { link } }: PodFilter): string => `${PREFIX}${link}`;
+/** The feature that gives pods their ports. */
+const ownersOf = ({ pod }: PodFilter): readonly string[] => [`pods:${pod}`];
+
+export const filterPlace = ({ pods, ports, netlink }: FilterSources): Place => {
+  const wanted = (): PodFilter[] => filtersOf(ports.all(), knownPods(pods()));
+  return {
+    backend: 'host',
+    wanted: () => wanted().map(keyOf),
+    ownersOf: (key) =>
+      wanted()
+        .filter((one) => keyOf(one) === key)
+        .flatMap(ownersOf),
+    problemOf: () => undefined,
+    unsupported: () => [],
+    differences: async (signal) => {
+      const { filters, links } = await netlink.read({ filters: true, links: true }, signal);
+      // What was plugged meanwhile has its filter; what was unplugged needs none.
+      const [plugged, known] = [ports.all(), knownPods(pods())];
+      const here = new Set(links.map(({ name }) => name));
+      const all = filtersOf(plugged, known);
+      const macs = strangers(
+        filters.lockedMacs,
+        all.map(({ filter }) => filter),
+        lockedMacsOf(plugged, known),
+      );
+      return [
+        ...all.filter(({ filter: { link } }) => here.has(link)).flatMap((one) => differenceOf(one, filters)),
+        ...macs.map((mac): OwnedDifference => ({ key: `element ${LOCKED_SET} ${mac}`, kind: 'unwanted', owners: [] })),
+      ];
+    },
+  };
+};
+
+const differenceOf = (one: PodFilter, observed: ObservedFilters): OwnedDifference[] => {
+  const { filter } = one;
+  if (isFilterCurrent(filter, observed)) return [];
+  const there = { key: keyOf(one), owners: ownersOf(one), wanted: textOf(filter) };
+  const digest = observed.digests.get(filter.link);
+  if (digest === undefined) return [{ ...there, kind: 'missing' }];
+  return [{ ...there, kind: 'different', actual: textOfObserved(filter, digest, observed) }];
+};
+
+const textOf = (filter: FrameFilter): string => {
+  const { isLocked } = filter.receiver;
+  return words(filterDigest(filter), filter, true, isLocked);
+};
+
+const textOfObserved = (filter: FrameFilter, digest: string, { shared, lockedMacs }: ObservedFilters): string => {
+  const { mac, isLocked } = filter.receiver;
+  return words(
+    digest,
+    filter,
+    shared.get(filter.shared.name) === true,
+    isLocked === undefined ? isLocked : lockedMacs.has(mac),
+  );
+};
+
+/** A chain without all its rules, or with another policy, has no digest. */
+const words = (
+  digest: string,
+  { shared, receiver: { mac } }: FrameFilter,
+  isWhole: boolean,
+  isLocked: boolean | undefined,
+): string =>
+  [
+    digest === '' ? 'rules or policy changed' : `rules ${digest}, policy drop`,
+    `${shared.name} ${isWhole ? 'whole' : 'not whole'}`,
+    ...(isLocked === undefined ? [] : [`${mac} ${isLocked ? 'locked' : 'not locked'}`]),
+  ].join('; ');
