@@ -1,9 +1,11 @@
 /** `udnctl doctor`: what keeps networks apart and is missing, and what is left of those that are gone; `--fix` removes that. */
 import { unplugOperations } from '../../agent/cni/vswitch-operations.ts';
+import type { DifferencesStatus } from '../../api/agent-status.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { isUuid } from '../../ovsdb/uuid.ts';
 import { type OpenGuard, openGuards } from '../doctor/guards.ts';
+import { inTime } from '../doctor/in-time.ts';
 import { findLeftovers, type Leftover } from '../doctor/leftovers.ts';
 import { type NodeReading, type NodeSources, readNode } from '../doctor/read-node.ts';
 import { CliError } from '../errors.ts';
@@ -25,7 +27,7 @@ export interface DoctorOutput extends TextOutput {
 export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: boolean }): Promise<DoctorOutput> => {
   // What appears after this was read is not looked at, so what is being made now is never taken for a leftover.
   const { state, blind } = await readNode(sources);
-  const { networks, pods, report } = await whatIsWanted(sources.agent);
+  const { networks, pods, report } = await whatIsWanted(sources.agent, blind);
   const leftovers = findLeftovers(state, { networks, pods, differences: report.differences });
   const results: Treated[] = [];
   // In their order: ports before links, because OVS complains about links that vanish under it.
@@ -52,9 +54,19 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
 const filterGuard = ({ noFilters }: NodeReading['state']): OpenGuard[] =>
   noFilters.map((why) => ({ guard: 'frame filters', key: 'kernel', why: `${why}; until then no pod is added` }));
 
-const whatIsWanted = async (agent: DoctorSources['agent']) => {
+/** Who hangs does so for the agent too, which has more patience. */
+const whatIsWanted = async (agent: DoctorSources['agent'], blind: string[]) => {
+  const differences = async (): Promise<DifferencesStatus> => {
+    if (blind.length === 0) return await agent.differences();
+    try {
+      return await inTime((signal) => agent.differences(signal));
+    } catch (error) {
+      blind.push(`differences: ${error instanceof Error ? error.message : String(error)}`);
+      return { differences: [], unreadable: [], unsupported: [] };
+    }
+  };
   try {
-    const [networks, pods, report] = await Promise.all([agent.networks(), agent.pods(), agent.differences()]);
+    const [networks, pods, report] = await Promise.all([agent.networks(), agent.pods(), differences()]);
     return { networks, pods, report };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

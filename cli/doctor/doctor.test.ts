@@ -276,9 +276,11 @@ describe('doctor', () => {
     vi.useFakeTimers();
     try {
       const hung = () => new Promise<never>(() => undefined);
-      const blind = blindOf({ northbound: hung, southbound: hung, runner: { run: hung } });
+      const agent = { ...node().sources.agent, differences: hung };
+      const blind = blindOf({ agent, northbound: hung, southbound: hung, runner: { run: hung } });
       await vi.advanceTimersByTimeAsync(4_000);
-      const what = ['conntrack', 'ovs-vswitchd', 'ovn-northd', 'ovn-controller'];
+      await vi.advanceTimersByTimeAsync(4_000);
+      const what = ['conntrack', 'ovs-vswitchd', 'ovn-northd', 'ovn-controller', 'differences'];
       const databases = ['the northbound database', 'the southbound database'];
       expect((await blind).toSorted()).toEqual(
         [...what, ...databases].map((one) => `cannot be looked at: ${one}: no answer within 4 s`).toSorted(),

@@ -8,6 +8,7 @@ import { FAMILIES } from '../../net/ip.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import { mapOf, setOf, uuidOf } from '../node/wire-values.ts';
 import { type DaemonSources, lookAtDaemons } from './daemons.ts';
+import { inTime } from './in-time.ts';
 import type { NodeState, PodPort } from './leftovers.ts';
 
 export interface NodeSources extends DaemonSources {
@@ -21,11 +22,8 @@ export interface NodeReading {
     readonly noFilters: readonly string[];
   };
   /** What could not be looked at, and why. */
-  readonly blind: readonly string[];
+  readonly blind: string[];
 }
-
-/** A daemon that hangs takes the connection, and never answers. */
-const ANSWER_MS = 4_000;
 
 export const readNode = async (sources: NodeSources): Promise<NodeReading> => {
   const { openvswitch, netns, runner } = sources;
@@ -55,20 +53,6 @@ export const readNode = async (sources: NodeSources): Promise<NodeReading> => {
   };
   await daemons;
   return { state, blind };
-};
-
-const inTime = async <Result>(read: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> => {
-  const end = new AbortController();
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new Error(`no answer within ${ANSWER_MS / 1000} s`));
-    end.abort();
-  }, ANSWER_MS);
-  try {
-    return await Promise.race([read(end.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 };
 
 const podPorts = async (openvswitch: Transact): Promise<PodPort[]> => {

@@ -30,26 +30,30 @@ export interface AgentClient {
   /** Everything that the agent wants to be programmed. */
   wanted(): Promise<WantedStatus[]>;
   /** The agent reads everything anew for it. */
-  differences(): Promise<DifferencesStatus>;
+  differences(signal?: AbortSignal): Promise<DifferencesStatus>;
   /** With ClusterIPs. @param asked `namespace/name`, or `address:port` of a Service */
   services(asked: string): Promise<ServiceStatus[]>;
 }
 
 export const connectAgent = (socketPath: string): AgentClient => {
-  const ask = async <Answer extends z.ZodType>(path: string, answer: Answer): Promise<z.output<Answer>> =>
-    parseWith(answer, JSON.parse(await get(socketPath, path)), `the agent's answer to ${path}`);
+  const ask = async <Answer extends z.ZodType>(
+    path: string,
+    answer: Answer,
+    signal?: AbortSignal,
+  ): Promise<z.output<Answer>> =>
+    parseWith(answer, JSON.parse(await get(socketPath, path, signal)), `the agent's answer to ${path}`);
   return {
     node: () => ask('/v1/node', nodeStatusSchema),
     networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
     pods: () => ask('/v1/pods', z.array(podStatusSchema)),
     problems: () => ask('/v1/problems', z.array(problemSchema)),
     wanted: () => ask('/v1/wanted', z.array(wantedSchema)),
-    differences: () => ask('/v1/differences', differencesSchema),
+    differences: (signal) => ask('/v1/differences', differencesSchema, signal),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
   };
 };
 
-const get = (socketPath: string, path: string): Promise<string> =>
+const get = (socketPath: string, path: string, signal: AbortSignal | undefined): Promise<string> =>
   new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
       reject(
@@ -57,7 +61,7 @@ const get = (socketPath: string, path: string): Promise<string> =>
           `the agent cannot be asked at ${socketPath}: ${error.message}; udnctl has to run as root on a node whose agent is running`,
         ),
       );
-    request({ socketPath, path }, (response) => {
+    request({ socketPath, path, ...(signal && { signal }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', fail);
