@@ -189,6 +189,39 @@ describe('doctor', () => {
   });
 });
 
+describe('what cannot be seen by comparing', () => {
+  const daemon = (signal: 'STOP' | 'CONT', pidfile: string) =>
+    cluster().node(NODE, ['sh', '-c', `kill -${signal} "$(cat /var/run/${pidfile})"`]);
+
+  it.each([
+    ['ovn-controller', 'ovn/ovn-controller.pid'],
+    ['ovn-northd', 'ovn/ovn-northd.pid'],
+    ['the northbound database', 'ovn/ovnnb_db.pid'],
+  ])('doctor says that %s hangs', async (what, pidfile) => {
+    await daemon('STOP', pidfile);
+    try {
+      const { stdout, status } = await udnctl('doctor');
+      expect(stdout).toContain(`cannot be looked at: ${what}: `);
+      expect(status).toBe(2);
+    } finally {
+      await daemon('CONT', pidfile);
+    }
+    await eventually(async () => expect((await udnctl('doctor')).status).toBe(0));
+  });
+
+  it('a frame filter lets nothing pass for long, and takes no other MAC for a locked pod’s', async () => {
+    const table = async () => (await cluster().node(NODE, ['nft', 'list', 'table', 'netdev', 'ovn-udn-ports'])).stdout;
+    const links = [...(await table()).matchAll(/chain to-([0-9a-f]\S+) /g)].map(([, link = '']) => link);
+    const [link = ''] = links;
+    await cluster().node(NODE, ['nft', `chain netdev ovn-udn-ports to-${link} { policy accept; }`]);
+    await cluster().node(NODE, ['nft', 'add element netdev ovn-udn-ports locked-pods { 0a:58:00:00:00:99 }']);
+    const isWrong = (text: string): boolean => /policy accept|0a:58:00:00:00:99/.test(text);
+    expect(links.length).toBeGreaterThan(3);
+    await eventually(async () => expect(isWrong(await table())).toBe(false), 25_000);
+    await eventually(async () => expect((await udnctl('diff')).stdout).not.toContain('frame-filter'));
+  });
+});
+
 it('diff finds nothing once everything is programmed', () =>
   eventually(async () =>
     expect(await udnctl('diff')).toEqual({ stdout: expect.stringMatching(/^no difference\n/), status: 0 }),
