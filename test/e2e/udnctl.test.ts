@@ -211,7 +211,7 @@ describe('what cannot be seen by comparing', () => {
 
   it('a frame filter lets nothing pass for long, and takes no other MAC for a locked pod’s', async () => {
     const table = async () => (await cluster().node(NODE, ['nft', 'list', 'table', 'netdev', 'ovn-udn-ports'])).stdout;
-    const links = [...(await table()).matchAll(/chain to-([0-9a-f]\S+) /g)].map(([, link = '']) => link);
+    const links = [...(await table()).matchAll(/chain to-([0-9a-f]{13}\S*) /g)].map(([, link = '']) => link);
     const [link = ''] = links;
     await cluster().node(NODE, ['nft', `chain netdev ovn-udn-ports to-${link} { policy accept; }`]);
     await cluster().node(NODE, ['nft', 'add element netdev ovn-udn-ports locked-pods { 0a:58:00:00:00:99 }']);
