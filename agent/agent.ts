@@ -353,7 +353,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const usage = startConnectionUsage({ edges, core, node: name, spawnAddon: spawnAddonIn(buildFolder), log });
   resources.defer(() => usage.stop());
   const peers = startPeerWatch(
-    { core, node: name, encryption: options.encryption, spawnAddon: spawnAddonIn(buildFolder), log },
+    { edges, core, node: name, encryption: options.encryption, spawnAddon: spawnAddonIn(buildFolder), log },
     resources,
   );
   const sources = reportSources({ ...parts, usage, peers, encryption });

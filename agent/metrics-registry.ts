@@ -117,6 +117,11 @@ export const AGENT_METRICS = {
     labels: ['network'],
     use: 'alert: 1: new connections of the network are dropped; see `--connections-per-network`',
   },
+  udn_agent_unprotected_peers: {
+    type: 'gauge',
+    help: 'Addresses of other nodes to which nothing is sent, as there is no IPsec with them; 0 where tunnels are not encrypted.',
+    use: 'alert: above 0 for 5 minutes; `udnctl problems` names them',
+  },
   udn_agent_netlink_oldest_call_seconds: {
     type: 'gauge',
     help: 'Age of the oldest unanswered request to the kernel.',

@@ -22,40 +22,56 @@ const watching = (kernel: { policies: number; asked?: boolean; present?: boolean
     { node: 'n2', ip: there },
     { node: 'n3', ip: beyond },
   ];
-  const errors: unknown[] = [];
+  const knocks: string[] = [];
   const watch = watchPeers({
     ...{ node: 'n1', xfrm, clock },
     ends: () => ({ local: [here], peers }),
-    onError: (error) => errors.push(error),
+    knock: (from, to) => knocks.push(`${from} ${to}`),
+    onError: (error) => {
+      throw error;
+    },
   });
-  const twice = async (): Promise<readonly string[]> => {
+  /** What is a problem when it was so for a while. */
+  const lasting = async (): Promise<readonly string[]> => {
     await settled();
-    await clock.advance(15_000);
+    await clock.advance(30_000);
     await settled();
     return watch.problems().map(({ object, message }) => `${object}: ${message}`);
   };
-  return { watch, twice, kernel, errors };
+  return { watch, lasting, kernel, knocks };
 };
 
-it('a policy protects a peer, also before anything was sent; addresses of another family have no tunnel', async () => {
-  expect(await watching({ policies: 1 }).twice()).toEqual([]);
-  expect(await watching({ policies: 1, asked: true, present: true }).twice()).toEqual([]);
+it('associations protect a peer; addresses of another family have no tunnel', async () => {
+  const { lasting, knocks } = watching({ policies: 1, asked: true, present: true });
+  expect(await lasting()).toEqual([]);
+  expect(knocks).toEqual([]);
 });
 
-it('says who has no policy, and who does not answer, when it lasts', async () => {
-  const { watch, twice, kernel } = watching({ policies: 0 });
+it('begins with a peer that it has a policy for, until there is an association', async () => {
+  const { watch, knocks, lasting, kernel } = watching({ policies: 1 });
+  await settled();
+  expect(knocks).toEqual(['10.0.0.1 10.0.0.2']);
+  expect(watch.problems()).toEqual([]);
+  kernel.asked = true;
+  expect(await lasting()).toEqual([expect.stringContaining('the other end does not agree on IPsec')]);
+  expect(knocks).toHaveLength(1);
+  kernel.present = true;
+  expect(await lasting()).toEqual([]);
+  watch.stop();
+});
+
+it('says who has no policy, when it lasts', async () => {
+  const { watch, lasting, kernel, knocks } = watching({ policies: 0 });
   await settled();
   expect(watch.problems()).toEqual([]);
-  expect(await twice()).toEqual([
+  expect(await lasting()).toEqual([
     expect.stringMatching(
       /^Node\/n1: nothing can be sent to pods of node n2 \(10\.0\.0\.2\): there is no IPsec policy/,
     ),
   ]);
+  expect(knocks).toEqual([]);
   kernel.policies = 1;
-  kernel.asked = true;
-  await twice();
-  expect(await twice()).toEqual([expect.stringContaining('the other end does not agree on IPsec')]);
   kernel.present = true;
-  expect(await twice()).toEqual([]);
+  expect(await lasting()).toEqual([]);
   watch.stop();
 });

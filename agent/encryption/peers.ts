@@ -1,6 +1,9 @@
 /**
  * Which nodes this one has no protected way to. Nothing goes to them in clear (features/host-nftables/tunnels.ts): nothing goes at all.
  * The kernel is asked, as only it says what is in effect; once in a while, as an exchange that fails leaves no event.
+ *
+ * It is also made to begin: a peer whose other end lost its power goes on with an association that nobody has any more, until that end
+ * begins a new one. strongSwan would wait for the first packet.
  */
 import type { OutgoingUdp, Xfrm } from '../../datapath/xfrm/xfrm.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -18,6 +21,8 @@ export interface PeerWatchOptions {
   readonly xfrm: Xfrm;
   /** Where tunnels end here, and those of other nodes there. */
   readonly ends: () => { readonly local: readonly Ip[]; readonly peers: readonly Peer[] };
+  /** Makes the kernel ask for an association. */
+  readonly knock: (from: Ip, to: Ip) => void;
   readonly clock: Pick<Clock, 'schedule'>;
   readonly onError: (error: unknown) => void;
 }
@@ -28,6 +33,12 @@ export interface PeerWatch {
 }
 
 const LOOK_MS = 15_000;
+/** While something is lacking. */
+const SOON_MS = 3_000;
+/** At a time: a node that boots has as many exchanges as there are nodes. */
+const MAX_KNOCKS = 16;
+/** Looks at what lacks until it is a problem: an exchange takes a second, and daemons that start a few. */
+const PATIENCE = 5;
 
 /** Why nothing goes to a peer. */
 type Lack = 'policy' | 'association';
@@ -41,17 +52,23 @@ export const watchPeers = (options: PeerWatchOptions): PeerWatch => {
   const stop = new AbortController();
   let cancel = (): void => undefined;
   let problems: readonly Problem[] = [];
-  let before: ReadonlySet<string> = new Set();
+  /** How often each was seen lacking, one after the other. */
+  let before: ReadonlyMap<string, number> = new Map();
   const look = async (): Promise<void> => {
     try {
       const lacks = await lacking(options, stop.signal);
+      knockAt(options, lacks);
+      const keys = lacks.map(keyOf);
       // What is under way is no problem yet.
-      problems = lacks.filter((one) => before.has(keyOf(one))).map((one) => problemOf(options.node, one));
-      before = new Set(lacks.map(keyOf));
+      problems = lacks
+        .filter((one) => (before.get(keyOf(one)) ?? 0) >= PATIENCE)
+        .map((one) => problemOf(options.node, one));
+      before = new Map(keys.map((key) => [key, (before.get(key) ?? 0) + 1]));
     } catch (error) {
       if (!stop.signal.aborted) options.onError(error);
     }
-    if (!stop.signal.aborted) cancel = options.clock.schedule(LOOK_MS, () => void look());
+    const next = before.size > 0 ? SOON_MS : LOOK_MS;
+    if (!stop.signal.aborted) cancel = options.clock.schedule(next, () => void look());
   };
   void look();
   return {
@@ -65,7 +82,17 @@ export const watchPeers = (options: PeerWatchOptions): PeerWatch => {
 
 interface LackingPeer extends Peer {
   readonly lack: Lack;
+  readonly isAsked: boolean;
 }
+
+const knockAt = ({ ends, knock }: PeerWatchOptions, lacks: readonly LackingPeer[]): void => {
+  const { local } = ends();
+  const waiting = lacks.filter(({ lack, isAsked }) => lack === 'association' && !isAsked);
+  for (const { ip } of waiting.slice(0, MAX_KNOCKS)) {
+    const from = local.find((one) => ipFamily(one) === ipFamily(ip));
+    if (from !== undefined) knock(from, ip);
+  }
+};
 
 const lacking = async ({ xfrm, ends }: PeerWatchOptions, signal: AbortSignal): Promise<LackingPeer[]> => {
   const [policies, { asked, present }] = await Promise.all([xfrm.policies(signal), xfrm.associations(signal)]);
@@ -74,8 +101,9 @@ const lacking = async ({ xfrm, ends }: PeerWatchOptions, signal: AbortSignal): P
   return peers
     .filter(({ ip }) => families.has(ipFamily(ip)))
     .flatMap((peer): LackingPeer[] => {
-      if (!policies.some((policy) => protects(policy, local, peer))) return [{ ...peer, lack: 'policy' }];
-      return asked.has(peer.ip) && !present.has(peer.ip) ? [{ ...peer, lack: 'association' }] : [];
+      const isAsked = asked.has(peer.ip);
+      if (!policies.some((policy) => protects(policy, local, peer))) return [{ ...peer, isAsked, lack: 'policy' }];
+      return present.has(peer.ip) ? [] : [{ ...peer, isAsked, lack: 'association' }];
     });
 };
 

@@ -3,11 +3,14 @@ import type { Logger } from 'pino';
 import { openXfrm } from '../../datapath/xfrm/xfrm.ts';
 import { systemClock } from '../../kube/clock.ts';
 import type { Core } from '../core.ts';
+import type { Edges } from '../edges.ts';
 import { LOCAL } from '../model/facts.ts';
 import type { TunnelEncryption } from '../model/view.ts';
+import { knock } from './knock.ts';
 import { type PeerWatch, watchPeers } from './peers.ts';
 
 interface StartOptions {
+  readonly edges: Pick<Edges, 'metrics'>;
   readonly core: Pick<Core, 'facts'>;
   readonly node: string;
   readonly encryption: TunnelEncryption | undefined;
@@ -17,7 +20,7 @@ interface StartOptions {
 
 /** @param resources ends it with the agent */
 export const startPeerWatch = (
-  { core: { facts }, node, encryption, spawnAddon, log }: StartOptions,
+  { edges: { metrics }, core: { facts }, node, encryption, spawnAddon, log }: StartOptions,
   resources: AsyncDisposableStack,
 ): Pick<PeerWatch, 'problems'> => {
   if (encryption === undefined) return { problems: () => [] };
@@ -30,9 +33,11 @@ export const startPeerWatch = (
         .filter((name) => name !== node)
         .flatMap((name) => (facts.get('node', name)?.encapIps ?? []).map((ip) => ({ node: name, ip }))),
     }),
+    knock,
     clock: systemClock,
     onError: (error) => log.warn({ err: error }, 'whether tunnels are encrypted is not known'),
   });
   resources.defer(() => watch.stop());
+  metrics.gauge('udn_agent_unprotected_peers', () => watch.problems().length);
   return watch;
 };

@@ -21,6 +21,11 @@ it('has defaults for everything', () => {
   });
 });
 
+it('encryption needs the kernel’s datapath', () => {
+  expect(parseOptions({ encryption: 'ipsec' }).needs).toEqual(['kernel-datapath']);
+  expect(parseOptions({ encryption: 'ipsec', needs: 'vrf,kernel-datapath' }).needs).toEqual(['vrf', 'kernel-datapath']);
+});
+
 it.each([
   ['all', ['agent', 'api', 'cluster-manager', 'kubelet']],
   ['none', []],

@@ -34,6 +34,8 @@ export const betweenNodes = (frames: readonly CapturedFrame[]): readonly Sent[] 
 export const isEsp = ({ protocol }: Sent): boolean => protocol === ESP;
 export const isClear = ({ protocol, port }: Sent): boolean => protocol === UDP && port === GENEVE_PORT;
 
+export const isClearSent = (sent: Sent): boolean => sent.isOutgoing && isClear(sent);
+
 export interface Forger {
   readonly place: Place;
   readonly device: string;
@@ -61,7 +63,7 @@ interface Target extends Victim {
 const macAt = async (sandbox: Sandbox, place: Place, device: string): Promise<string> =>
   (await runAt(sandbox, place, ['cat', `/sys/class/net/${device}/address`])).stdout.trim();
 
-/** Each time anew: northd may number ports again. @throws Error when OVN does not know one */
+/** @throws Error when OVN does not know one */
 const readTargets = async (sandbox: Sandbox, victims: readonly Victim[]): Promise<readonly Target[]> => {
   const [keys, nodeMac] = await Promise.all([readTunnelKeys(sandbox, NODE), macAt(sandbox, NODE, BRIDGE)]);
   return await Promise.all(
@@ -90,7 +92,7 @@ const forged = ({ pod, friend, key, mac, nodeMac }: Target, marker: string): rea
       udpBody({ src, dst, port: 8081 }, Buffer.from(marker)),
     );
     const outer = { src: nodeAddress(PEER, 4), dst: nodeAddress(NODE, 4) };
-    const body = udpBody({ ...outer, port: GENEVE_PORT }, genevePayload(key, inner));
+    const body = udpBody({ ...outer, port: GENEVE_PORT }, genevePayload({ ...key, ingress: key.egress + 1 }, inner));
     return ipFrame({ ethernet: { from: ethernet.from, to: nodeMac }, ...outer, protocol: UDP }, body);
   });
 

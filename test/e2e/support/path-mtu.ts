@@ -190,7 +190,8 @@ for size in sizes:
     print(size, 'same' if any(is_echoed(sock, attempt, size) for attempt in range(10)) else 'different')
 `;
 
-const TCP_ECHO = `
+/** Some 200 kB to an address and back: `same`, or not. */
+export const TCP_ECHO = `
 import socket, sys, threading
 sock = socket.create_connection((sys.argv[1], 8082), 10)
 sock.settimeout(10)

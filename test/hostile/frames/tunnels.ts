@@ -4,10 +4,17 @@ import { word } from '../../e2e/support/frames.ts';
 export const GENEVE_PORT = 6081;
 export const VXLAN_PORT = 4789;
 
+interface GeneveKey {
+  readonly vni: number;
+  readonly egress: number;
+  /** OVN drops what would leave by the port that it came in by. */
+  readonly ingress?: number;
+}
+
 /** RFC 8926 §3.4, with OVN's option: class 0x0102, type 0x80, the ports that the frame comes from and is for. */
-export const genevePayload = (key: { readonly vni: number; readonly egress: number }, inner: Buffer): Buffer => {
+export const genevePayload = (key: GeneveKey, inner: Buffer): Buffer => {
   const header = [0x02, 0x40, 0x65, 0x58, ...bytes3(key.vni), 0];
-  const option = [0x01, 0x02, 0x80, 0x01, 0, 1, ...word(key.egress)];
+  const option = [0x01, 0x02, 0x80, 0x01, ...word(key.ingress ?? 1), ...word(key.egress)];
   return Buffer.concat([Buffer.from([...header, ...option]), inner]);
 };
 
