@@ -27,7 +27,7 @@ import { startConnectionUsage } from './connections/start.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Databases } from './databases/databases.ts';
 import { type Edges, openEdges } from './edges.ts';
-import { type EncryptionState, encryptionState } from './encryption/encryption.ts';
+import { encryptionState } from './encryption/encryption.ts';
 import { startPeerWatch } from './encryption/start.ts';
 import { reasonsNotAlive, reasonsNotProxying, reasonsNotServing } from './health.ts';
 import { logDatapath } from './log.ts';
@@ -58,6 +58,7 @@ import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
 import { serveStatus } from './status/server.ts';
+import { untilReady } from './until-ready.ts';
 
 interface Context {
   readonly options: AgentOptions;
@@ -363,7 +364,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   });
   resources.defer(() => status.close());
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
-  await untilReady(context, node, encryption);
+  await untilReady({ readiness, facts: core.facts, replica, nftables: datapath.nftables, encryption }, signal);
   await installConfiguration(options.cniConfFolder);
   log.info('ready');
   resources.use(await keepFilters(node.filters, { registry: core.registry, ports, interfaces: netlink.pods, log }));
@@ -376,23 +377,6 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );
 };
-
-/** Resolves when pods can be added. */
-const untilReady = (
-  { signal }: Context,
-  { edges: { databases }, core, datapath, readiness }: Node,
-  encryption: EncryptionState,
-): Promise<void> =>
-  readiness.whenReady(
-    [
-      (look) => core.facts.listen(look),
-      (look) => databases.openvswitch.replica.onUpdate(look),
-      (look) => databases.openvswitch.replica.onSynced(look),
-      (look) => datapath.nftables.onLook(look),
-      (look) => encryption.listen(look),
-    ],
-    signal,
-  );
 
 /** All that there was at the start, and what the databases and the node lacked of it. */
 const whenWritten = async ({ edges: { databases }, datapath }: Node, signal: AbortSignal): Promise<void> => {
