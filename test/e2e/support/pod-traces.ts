@@ -15,10 +15,10 @@ nft -s list ruleset
 `;
 
 /**
- * A MAC is taken out when another pod gets it: there are no more than addresses of the node. The table and what filters share come with
- * the first pod, and go with `udn-agent cleanup`. No chain of a link is among it.
+ * What filters of links share comes with the first pod, and goes with `udn-agent cleanup` (MACs of locked pods sooner). Chains of links are
+ * not among it.
  */
-const LEFT_OF_FILTERS = /^table netdev ovn-udn-ports \{\n(?:(?!\tchain to-).*\n)*?\}\n/m;
+const SHARED_BY_FILTERS = /^\t(?:set locked-pods|chain shared-\S+) \{\n(?:\t\t.*\n)*\t\}\n/gm;
 
 /**
  * One line each, sorted. Not what containerd keeps on record of sandboxes that are stopped and have nothing any more: the
@@ -28,7 +28,8 @@ export const podTraces = async (sandbox: Pick<Sandbox, 'node'>, node: string): P
   const { stdout } = await sandbox.node(node, ['sh', '-c', TRACES]);
   return stdout
     .replaceAll(/comment "cgroup \d+"/g, 'comment "cgroup"')
-    .replace(LEFT_OF_FILTERS, '')
+    .replaceAll(SHARED_BY_FILTERS, '')
     .split('\n')
+    .filter((line) => line !== '')
     .sort();
 };
