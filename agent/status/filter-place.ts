@@ -1,14 +1,12 @@
 /** Frame filters of pods' links as a place that can be compared. Those of the host's own ports are items of the host. */
-import { strangers } from '../../datapath/netlink/frame-filter/keep.ts';
 import {
   type FrameFilter,
   filterDigest,
   isFilterCurrent,
-  LOCKED_SET,
   type ObservedFilters,
 } from '../../datapath/netlink/frame-filter/types.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
-import { filtersOf, knownPods, lockedMacsOf, type PodFilter } from '../cni/filter-keeper.ts';
+import { filtersOf, knownPods, type PodFilter } from '../cni/filter-keeper.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { OwnedDifference, Place } from './places.ts';
@@ -39,18 +37,10 @@ export const filterPlace = ({ pods, ports, netlink }: FilterSources): Place => {
     differences: async (signal) => {
       const { filters, links } = await netlink.read({ filters: true, links: true }, signal);
       // What was plugged meanwhile has its filter; what was unplugged needs none.
-      const [plugged, known] = [ports.all(), knownPods(pods())];
       const here = new Set(links.map(({ name }) => name));
-      const all = filtersOf(plugged, known);
-      const macs = strangers(
-        filters.lockedMacs,
-        all.map(({ filter }) => filter),
-        lockedMacsOf(plugged, known),
-      );
-      return [
-        ...all.filter(({ filter: { link } }) => here.has(link)).flatMap((one) => differenceOf(one, filters)),
-        ...macs.map((mac): OwnedDifference => ({ key: `element ${LOCKED_SET} ${mac}`, kind: 'unwanted', owners: [] })),
-      ];
+      const all = wanted();
+      // MACs of pods that are gone are still among the locked ones until the next look: that is no difference to anybody.
+      return all.filter(({ filter: { link } }) => here.has(link)).flatMap((one) => differenceOf(one, filters));
     },
   };
 };

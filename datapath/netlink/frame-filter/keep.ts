@@ -62,7 +62,7 @@ const needlessOps = (
 };
 
 /** MACs that are no locked pod's: with that of a gateway, no pod would hear it any more. */
-export const strangers = (
+const strangers = (
   lockedMacs: ReadonlySet<Mac>,
   wanted: readonly FrameFilter[],
   known: readonly Mac[] | undefined,
