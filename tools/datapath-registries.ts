@@ -3,6 +3,7 @@ import { INTEGRATION_BRIDGE, managementLinkName, patchPortName, vrfName } from '
 import {
   askerCookie,
   COOKIES,
+  CT_LABELS,
   CT_MARKS,
   CT_ZONES,
   networkCtMark,
@@ -81,6 +82,7 @@ const packetMarkTable = (): string =>
         `4096 + network id; network 1: ${hex(networkPacketMark(ONE))}`,
       ],
       ...Object.entries(PACKET_MARKS).map(([name, value]) => ['packet (`pkt_mark`, fwmark)', name, hex(value)]),
+      ...Object.entries(CT_LABELS).map(([name, value]) => ['connection (`ct_label`)', name, hex(value)]),
       ['bit of packets’ marks', 'what processes of the node give to Open vSwitch', hex(PROCESS_MARK)],
       ...Object.entries(CT_ZONES).map(([name, value]) => ['conntrack zone', name, code(value)]),
       ...Object.entries(COOKIES).map(([name, value]) => ['cookie of flows', name, hex(value)]),

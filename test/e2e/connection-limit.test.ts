@@ -1,15 +1,21 @@
 /**
- * A tenant that opens connections without end: it gets no more than its network may have, others go on, and operators are told.
- * Needs root and `make build`. It costs some 15 s.
+ * A tenant that opens connections without end, and clients outside that do with its node port: there are no more than its network may have,
+ * others go on, and operators are told. Needs root and `make build`. It costs some 20 s.
  */
 import { beforeAll, expect, it } from 'vitest';
+import { FAMILIES } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { agentMetrics } from './support/agent-metrics.ts';
 import { applyAndWait, useCluster } from './support/cluster.ts';
-import { layer3, namespace, pod } from './support/manifests.ts';
+import { layer3, namespace } from './support/manifests.ts';
+import { nodeAddress, outside } from './support/north-south.ts';
+import { doorsOf, publicService } from './support/service-doors.ts';
+import { backend } from './support/services.ts';
 
 const NODE = 'node-1';
 const LIMIT = 300;
+const TENANTS = ['red', 'blue'];
+const [RED_DOOR = 0, BLUE_DOOR = 0] = TENANTS.map((_, index) => doorsOf(index).nodePort);
 const cluster = useCluster({
   ...{ name: 'test-connections', nodes: 1 },
   settings: { UDN_CONNECTIONS_PER_NETWORK: String(LIMIT) },
@@ -18,10 +24,11 @@ const cluster = useCluster({
 beforeAll(() =>
   applyAndWait(
     cluster(),
-    ['red', 'blue'].flatMap((tenant) => [
+    TENANTS.flatMap((tenant) => [
       namespace(tenant),
       layer3(tenant, 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64']),
-      pod(tenant, 'a', NODE),
+      backend(tenant, 'a', NODE, 'web'),
+      publicService(tenant, 'web', 'web', { ...doorsOf(TENANTS.indexOf(tenant)), externalIps: [] }),
     ]),
   ),
 );
@@ -33,8 +40,26 @@ to = sys.argv[1]
 for port in range(20000, 20000 + int(sys.argv[2])):
     with socket.socket(socket.AF_INET6 if ':' in to else socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.bind(('', port))
-        s.sendto(b'hostname', (to, 8081))
+        s.sendto(b'hostname', (to, int(sys.argv[3])))
 `;
+
+/** From one port to one address and port. Prints the answer. */
+const ASK = `
+import socket, sys
+own, to, port, patience = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+with socket.socket(socket.AF_INET6 if ':' in to else socket.AF_INET, socket.SOCK_DGRAM) as s:
+    s.bind(('', own))
+    s.settimeout(patience)
+    s.sendto(b'hostname', (to, port))
+    try: print(s.recvfrom(100)[0].decode().strip())
+    except OSError: print('nothing')
+`;
+
+/** Connections of the datapath in which an end has this port. */
+const withPort = async (port: number): Promise<number> => {
+  const { stdout } = await cluster().node(NODE, ['ovs-appctl', 'dpctl/dump-conntrack']);
+  return stdout.split('\n').filter((line) => line.includes(`port=${port},`)).length;
+};
 
 /** How many connections of a network leave the node: by its mark, in the zone of the gateway bridge. */
 const leaving = async (mark: number): Promise<number> => {
@@ -49,7 +74,7 @@ it.each([4, 6] as const)('keeps a tenant to its connections over IPv%s, and othe
     cluster().exec(`${tenant}/a`, ['curl', '-sf', '-m', '3', `http://${family === 6 ? `[${to}]` : to}:8080/hostname`]);
   await cluster().node(NODE, ['ovs-appctl', 'dpctl/flush-conntrack']);
   await eventually(() => ask('red'));
-  await cluster().exec('red/a', ['python3', '-c', FLOOD, to, '1000']);
+  await cluster().exec('red/a', ['python3', '-c', FLOOD, to, '1000', '8081']);
   const count = await leaving(4);
   expect(count).toBeGreaterThan(LIMIT / 2);
   expect(count).toBeLessThanOrEqual(LIMIT);
@@ -68,3 +93,51 @@ it('is reported, with the network, the number and the limit', async () => {
   const events = await (await cluster().objects()).list('events');
   expect(JSON.stringify(events)).toContain('ConnectionLimitNear');
 });
+
+it.each(FAMILIES)(
+  'clients of its node port have no more over IPv%s, and in no zone that others share',
+  async (family) => {
+    const to = nodeAddress(NODE, family);
+    await cluster().node(NODE, ['ovs-appctl', 'dpctl/flush-conntrack']);
+    const ask = (own: number, port: number) =>
+      cluster().outside(['python3', '-c', ASK, String(own), to, String(port), '2']);
+    await eventually(async () => expect((await ask(19_000, RED_DOOR)).stdout.trim()).toBe('a'));
+    await cluster().outside(['python3', '-c', FLOOD, to, '1000', String(RED_DOOR)]);
+    const inZone = async (zone: number) =>
+      (await cluster().node(NODE, ['ovs-appctl', 'dpctl/dump-conntrack', `zone=${zone}`])).stdout
+        .split('\n')
+        .filter((line) => line.includes(`port=${RED_DOOR},`)).length;
+    const answered = await inZone(64_000);
+    expect(answered).toBeGreaterThan(LIMIT / 4);
+    expect(answered).toBeLessThanOrEqual(LIMIT);
+    // In zones of the network: of its router, its switch, its pod.
+    expect(await withPort(RED_DOOR)).toBeLessThanOrEqual(4 * LIMIT);
+    for (let own = 19_100; own < 19_105; own += 1) expect((await ask(own, BLUE_DOOR)).stdout.trim()).toBe('a');
+  },
+);
+
+it.each(FAMILIES)(
+  'no pod takes for answers what clients outside send to the node’s ports over IPv%s',
+  async (family) => {
+    const [CLIENT, KUBELET] = [19_500, 10_250];
+    const [client, node] = [outside(family), nodeAddress(NODE, family)];
+    await cluster().node(NODE, ['ovs-appctl', 'dpctl/flush-conntrack']);
+    for (const own of [BLUE_DOOR, KUBELET]) {
+      await cluster().exec('red/a', ['python3', '-c', ASK, String(own), client, String(CLIENT), '0']);
+    }
+    const { stdout } = await cluster().node(NODE, ['ovs-appctl', 'dpctl/dump-conntrack', 'zone=64000']);
+    const taken = stdout.split('\n').filter((line) => line.includes(`port=${CLIENT},`));
+    expect(taken).toHaveLength(2);
+    for (const line of taken) expect(line).toMatch(/reply=\([^)]*dport=(3276[89]|327[789]|32[89]|3[3-9]|[4-6])/);
+    const { stdout: answer } = await cluster().outside([
+      'python3',
+      '-c',
+      ASK,
+      String(CLIENT),
+      node,
+      String(BLUE_DOOR),
+      '2',
+    ]);
+    expect(answer.trim()).toBe('a');
+  },
+);

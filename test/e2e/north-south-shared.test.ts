@@ -6,4 +6,5 @@ import { pathMtu } from './support/path-mtu.ts';
 const cluster = useCluster({ name: 'test-north-south' });
 
 northSouth(cluster);
-pathMtu(cluster);
+// OVS' userspace datapath drops what is recirculated more than eight times, and IPv6's way to an endpoint has nine.
+pathMtu(cluster, { ofServices: [4] });

@@ -69,23 +69,37 @@ export interface Conntrack {
   /** Where the packet goes on; absent: the next action. */
   readonly table?: FlowTable;
   /** `true`: as the connection has been translated before. */
-  readonly nat?: true | { readonly src: Ip } | { readonly dst: Ip };
+  readonly nat?:
+    | true
+    | { readonly src: Ip; readonly ports?: { readonly first: number; readonly last: number } | undefined }
+    | { readonly dst: Ip };
   readonly mark?: number;
+  readonly label?: number;
 }
 
 /** ovs-actions(7), "The ct Action". */
-export const ct = ({ zone, commit = false, table, nat, mark }: Conntrack): Action =>
+export const ct = ({ zone, commit = false, table, nat, mark, label }: Conntrack): Action =>
   `ct(${[
     ...(commit ? ['commit'] : []),
     ...(table === undefined ? [] : [`table=${FLOW_TABLES[table]}`]),
     `zone=${zone}`,
     ...(nat === undefined ? [] : [natText(nat)]),
-    ...(mark === undefined ? [] : [`exec(set_field:${hex(mark)}->ct_mark)`]),
+    ...setFields({ ct_mark: mark, ct_label: label }),
   ].join(',')})`;
+
+const setFields = (fields: Readonly<Record<string, number | undefined>>): string[] => {
+  const actions = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`set_field:${hex(value)}->${name}`],
+  );
+  return actions.length === 0 ? [] : [`exec(${actions.join(',')})`];
+};
 
 const natText = (nat: NonNullable<Conntrack['nat']>): string => {
   if (nat === true) return 'nat';
-  return 'src' in nat ? `nat(src=${nat.src})` : `nat(dst=${nat.dst})`;
+  if ('dst' in nat) return `nat(dst=${nat.dst})`;
+  const { src, ports } = nat;
+  if (ports === undefined) return `nat(src=${src})`;
+  return `nat(src=${ipFamily(src) === 6 ? `[${src}]` : src}:${ports.first}-${ports.last})`;
 };
 
 export const hex = (value: number): string => `0x${value.toString(16)}`;

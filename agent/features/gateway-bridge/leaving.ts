@@ -5,7 +5,7 @@
  */
 import { type Action, type Flow, LOCAL_PORT, type Match } from '../../../datapath/openflow/types.ts';
 import type { Ip } from '../../../net/ip.ts';
-import { CT_ZONES } from '../../model/registry/marks.ts';
+import { CT_MARKS, CT_ZONES, PORTS_OF_PODS } from '../../model/registry/marks.ts';
 import { ct, DROP, flow, ip, NORMAL, output } from './flow.ts';
 import { type BridgeFamily, type BridgeSite, toTrunk } from './site.ts';
 
@@ -21,7 +21,8 @@ export const leaveAs = (
   { src, mark }: Leaving,
   out: readonly Action[],
 ): readonly Action[] => {
-  const translation = { commit: true, zone: CT_ZONES.external, nat: { src }, mark } as const;
+  const ports = mark === CT_MARKS.host ? undefined : PORTS_OF_PODS;
+  const translation = { commit: true, zone: CT_ZONES.external, nat: { src, ports }, mark } as const;
   return checksTranslation ? [ct({ ...translation, table: 'leave' })] : [ct(translation), ...out];
 };
 

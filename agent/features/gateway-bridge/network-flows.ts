@@ -177,27 +177,22 @@ const ofServices = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[]
   patch.families.flatMap((family) => [
     ...answers(site, patch, family),
     ...errorsBetween(site, patch, family),
-    ...(patch.isDefault ? [] : errors(site, patch, family, uplink)),
+    ...(patch.isDefault ? [] : family.bridgeIps.flatMap((src) => errorsFrom(site, patch, uplink, src))),
   ]);
 
 /**
- * Its gateway router says from a Service's address that nobody is behind it, or that a packet is too large. With a masquerade
- * address as the source they are its pods' and leave as everything else of theirs.
+ * Its gateway router says from a Service's address that nobody is behind it, or that a packet is too large: here from the node's, and from
+ * others by `service-flows`. Conntrack has noted nothing that was not answered, so the source tells. With a masquerade address they are
+ * its pods' and leave as everything else of theirs; what the router has not translated has a pod's own address.
  */
-const errors = ({ mac }: BridgeSite, { port, ctMark }: LocalPatch, { family }: PatchFamily, uplink: string): Flow[] => [
-  ...ERROR_TYPES[family].map((icmp_type) =>
+export const errorsFrom = ({ mac }: BridgeSite, { port }: LocalPatch, uplink: string, src: Ip): Flow[] =>
+  ERROR_TYPES[ipFamily(src)].map((icmp_type) =>
     flow('classify', 'error', {
       inPort: port,
-      match: { dl_src: mac, ...ip(family, {}, 'icmp'), icmp_type },
-      actions: [ct({ table: 'errors', zone: CT_ZONES.external })],
+      match: { dl_src: mac, ...ip(ipFamily(src), { src }, 'icmp'), icmp_type },
+      actions: [output(uplink)],
     }),
-  ),
-  flow('errors', 'known', {
-    inPort: port,
-    match: { ...ip(family, {}, 'icmp'), ct_state: '+rel+trk', ct_mark: hex(ctMark) },
-    actions: [output(uplink)],
-  }),
-];
+  );
 
 /**
  * The same about what another network of this node has sent to an external address: who has asked is told, by the address. Errors

@@ -1,6 +1,7 @@
 /** What the gateway bridge of a node has whichever networks there are. */
 import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
-import { CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
+import { CT_LABELS, CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
+import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { GENEVE } from '../../model/registry/tunnels.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
 import { unknownToHost } from './host-endpoints.ts';
@@ -83,6 +84,7 @@ const outside = (site: BridgeSite, uplink: string): Flow[] => [
     ...(family.family === 6 ? advertisements() : []),
   ]),
   ...neighbourReplies(site),
+  ...(site.isLocal ? [] : forServices(uplink)),
   ...leaving(site, uplink),
 ];
 
@@ -127,6 +129,20 @@ const reassembly = (uplink: string, { family }: BridgeFamily): Flow =>
     match: { ct_state: '-trk', ...ip(family), nw_frag: 'yes' },
     actions: [ct({ table: 'classify', zone: CT_ZONES.reassembly })],
   });
+
+/** What clients send on is what conntrack takes for replies to a Service's answers. The Service is that which has the port now. */
+const forServices = (uplink: string): Flow[] => [
+  ...[{ ct_state: '-rpl+trk' }, { ct_state: '+rpl+trk', ct_label: hex(CT_LABELS.serviceAnswer) }].map((whose) =>
+    flow('replies', 'service', {
+      inPort: uplink,
+      match: { [FLOW_REGISTERS.notForService]: '0', ...whose },
+      actions: [`resubmit(,${FLOW_TABLES.servicesOutside})`],
+    }),
+  ),
+  flow('servicesOutside', 'none', {
+    actions: [`set_field:0x1->${FLOW_REGISTERS.notForService}`, `resubmit(,${FLOW_TABLES.replies})`],
+  }),
+];
 
 const hostToOutside = (site: BridgeSite, uplink: string, own: BridgeFamily): Flow[] => {
   const { family, hostSubnets } = own;

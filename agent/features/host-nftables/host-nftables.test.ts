@@ -36,19 +36,24 @@ it('what is forwarded to pods comes from the management port', () => {
 
 it('in local gateway mode pods leave as the node, and services see which network they are of', () => {
   const cluster = workedCluster(DUAL);
+  /** From no port at which the node is asked. */
+  const asNode = (whose: string) => [
+    `${whose} meta l4proto { tcp, udp, sctp } masquerade to :32768-65535`,
+    `${whose} masquerade`,
+  ];
   expect(rulesOf(cluster, 'ovn-kube-local-gw-masq')).toEqual([
-    'ip saddr 169.254.0.1 masquerade',
-    'ip6 saddr fd69::1 masquerade',
+    ...asNode('ip saddr 169.254.0.1'),
+    ...asNode('ip6 saddr fd69::1'),
     'jump ovn-kube-pod-subnet-masq',
     'jump ovn-kube-udn-masq',
   ]);
   expect(rulesOf(cluster, 'ovn-kube-pod-subnet-masq')).toEqual([
-    'ip saddr 10.128.0.0/23 masquerade',
-    'ip6 saddr fd00:10:128::/64 masquerade',
+    ...asNode('ip saddr 10.128.0.0/23'),
+    ...asNode('ip6 saddr fd00:10:128::/64'),
   ]);
   expect(rulesOf(cluster, 'ovn-kube-udn-masq')).toEqual([
-    'ip saddr != 169.254.0.0/29 ip daddr != 172.16.1.0/24 ip saddr 169.254.0.0/17 masquerade',
-    'ip6 saddr != fd69::/125 ip6 daddr != fd00:10:96::/112 ip6 saddr fd69::/112 masquerade',
+    ...asNode('ip saddr != 169.254.0.0/29 ip daddr != 172.16.1.0/24 ip saddr 169.254.0.0/17'),
+    ...asNode('ip6 saddr != fd69::/125 ip6 daddr != fd00:10:96::/112 ip6 saddr fd69::/112'),
   ]);
   expect(rulesOf(workedCluster({ ...DUAL, mode: 'shared' }), 'ovn-kube-local-gw-masq')).toBeUndefined();
 });

@@ -2,21 +2,28 @@
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { addressBits } from '../../../net/ip.ts';
+import { PORTS_OF_PODS } from '../../model/registry/marks.ts';
 import type { BridgeFamily } from '../gateway-bridge/site.ts';
 import { chain, ipWord, jump } from './text.ts';
 
 /** @param podSubnets of the default network on this node */
 export const localGatewayItems = (podSubnets: readonly Cidr[], families: readonly BridgeFamily[]): NftItem[] => [
   chain('localGateway', [
-    ...families.map(({ family, ovnIp }) => `${ipWord(family)} saddr ${ovnIp} masquerade`),
+    ...families.flatMap(({ family, ovnIp }) => asNode(`${ipWord(family)} saddr ${ovnIp}`)),
     jump('localGatewayPods'),
     jump('localGatewayTenants'),
   ]),
   chain(
     'localGatewayPods',
-    podSubnets.map((subnet) => `${ipWord(cidrFamily(subnet))} saddr ${subnet} masquerade`),
+    podSubnets.flatMap((subnet) => asNode(`${ipWord(cidrFamily(subnet))} saddr ${subnet}`)),
   ),
   chain('localGatewayTenants', families.flatMap(tenantRules)),
+];
+
+/** @param whose match of a rule */
+const asNode = (whose: string): string[] => [
+  `${whose} meta l4proto { tcp, udp, sctp } masquerade to :${PORTS_OF_PODS.first}-${PORTS_OF_PODS.last}`,
+  `${whose} masquerade`,
 ];
 
 /** The host has the first addresses of the masquerade subnet itself. They are the subnet's first /29, or /125. */
@@ -27,7 +34,7 @@ const tenantRules = ({ family, masqueradeSubnet, serviceSubnets }: BridgeFamily)
   const ip = ipWord(family);
   const fixed = `${addressOf(masqueradeSubnet)}/${addressBits(family) - FIXED_BITS}`;
   const toServices = serviceSubnets.length === 0 ? '' : ` ${ip} daddr != ${setOf(serviceSubnets)}`;
-  return [`${ip} saddr != ${fixed}${toServices} ${ip} saddr ${masqueradeSubnet} masquerade`];
+  return asNode(`${ip} saddr != ${fixed}${toServices} ${ip} saddr ${masqueradeSubnet}`);
 };
 
 const setOf = (subnets: readonly Cidr[]): string =>

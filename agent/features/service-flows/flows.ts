@@ -4,10 +4,11 @@ import type { Flow, Match } from '../../../datapath/openflow/types.ts';
 import type { Cidr } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
-import { CT_ZONES } from '../../model/registry/marks.ts';
+import { CT_LABELS, CT_ZONES } from '../../model/registry/marks.ts';
 import { FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ct, flow, ip, output } from '../gateway-bridge/flow.ts';
 import type { LocalPatch, PatchFamily } from '../gateway-bridge/local-patch.ts';
+import { errorsFrom } from '../gateway-bridge/network-flows.ts';
 import { asNeighbour, type BridgeSite, inVlan } from '../gateway-bridge/site.ts';
 import { clusterIpOf, PROTOCOL_WORDS, type PublishedPort } from '../services/published.ts';
 
@@ -45,6 +46,17 @@ export const externalFlows = (site: ServiceSite, ports: readonly PublishedPort[]
     .flatMap((port) => doorsOf(site, port))
     .flatMap((door) => [...throughUplink(site, door), ...(isAnswered ? betweenNetworks(site, door) : [])]);
 
+/** @param ports of one Service. Its network's router speaks for the node's own address whatever Services there are. */
+export const errorFlows = (site: ServiceSite, ports: readonly PublishedPort[]): Flow[] => {
+  if (site.patch.isDefault) return [];
+  const { families } = site.patch;
+  const own = new Set(families.flatMap(({ bridgeIps }) => bridgeIps));
+  const isFromRouter = (ip: Ip): boolean => !own.has(ip) && families.some(({ family }) => family === ipFamily(ip));
+  const ofNode = ports.some(({ nodePort }) => nodePort !== undefined) ? site.nodePortIps : [];
+  const addresses = new Set([...ofNode, ...ports.flatMap(({ externalIps }) => externalIps)]);
+  return [...addresses].filter(isFromRouter).flatMap((ip) => errorsFrom(site, site.patch, site.uplink, ip));
+};
+
 const doorsOf = ({ patch }: ServiceSite, port: PublishedPort): Door[] =>
   port.externalIps.flatMap((address) => {
     const family = patch.families.find((one) => one.family === ipFamily(address));
@@ -63,22 +75,26 @@ const doorOf = (family: PatchFamily, address: Ip, { protocol }: Pick<ServicePort
 /**
  * Conntrack has been asked already: answers to somebody who has opened a connection from here with this very port are not for
  * the Service. All others are, also when another one had the port before, and clients of UDP go on as if nothing had happened.
- * The connection gets the network's mark, so that ICMP errors about it find their way.
+ *
+ * Packets of clients make no connection in the zone that networks share: as many as they like would keep everybody else's out. The network's
+ * router takes so many as it may have, and what it answers is noted, with the network's mark, so that ICMP errors about it find their
+ * way.
  */
 const throughUplink = (site: ServiceSite, door: Door): Flow[] => {
   const { patch, uplink } = site;
   const { address, port } = door;
-  const note = ct({ commit: true, zone: CT_ZONES.external, mark: patch.ctMark });
   return [
-    flow('replies', 'service', {
-      inPort: uplink,
-      match: { ...inVlan(site), ct_state: '-rpl+trk', ...packets(door, { dst: address }), tp_dst: String(port) },
-      actions: [note, output(patch.port)],
+    flow('servicesOutside', 'service', {
+      match: { ...inVlan(site), ...packets(door, { dst: address }), tp_dst: String(port) },
+      actions: [output(patch.port)],
     }),
     flow('classify', 'serviceAnswer', {
       inPort: patch.port,
       match: { dl_src: site.mac, ...packets(door, { src: address }), tp_src: String(port) },
-      actions: [note, output(uplink)],
+      actions: [
+        ct({ commit: true, zone: CT_ZONES.external, mark: patch.ctMark, label: CT_LABELS.serviceAnswer }),
+        output(uplink),
+      ],
     }),
   ];
 };

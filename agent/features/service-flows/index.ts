@@ -12,7 +12,7 @@ import { localPatch } from '../gateway-bridge/local-patch.ts';
 import { type BridgeSite, bridgeSite } from '../gateway-bridge/site.ts';
 import { networkSlices } from '../services/endpoints.ts';
 import { type PublishedService, publishedService } from '../services/published.ts';
-import { externalFlows, nodePortFlows, type ServiceSite } from './flows.ts';
+import { errorFlows, externalFlows, nodePortFlows, type ServiceSite } from './flows.ts';
 
 export const serviceFlows: FeatureOver<'service'> = {
   name: 'service-flows',
@@ -27,6 +27,7 @@ export const serviceFlows: FeatureOver<'service'> = {
     const flows = [
       ...ports.flatMap((port) => nodePortFlows(site, service, port)),
       ...(ports.some(({ externalIps }) => externalIps.length > 0) ? externalFlows(site, ports, isAnswered()) : []),
+      ...errorFlows(site, ports),
     ];
     return { openflow: { items: onBridge(site.bridge, flows) } };
   },

@@ -32,10 +32,10 @@ describe('a node port', () => {
   it('is its network’s on every address of the bridge, of the families that the Service has', () => {
     const of = cluster(DUAL);
     expect(added(of, () => of.service('blue/web', WEB))).toEqual([
-      'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=172.30.0.2,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:eth0',
-      'table=0, priority=110, tcp6,in_port=blue,as-node,ipv6_src=fd00:30::2,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:eth0',
-      'table=1, priority=110, tcp,in_port=eth0,ct_state=-rpl+trk,nw_dst=172.30.0.2,tp_dst=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:blue',
-      'table=1, priority=110, tcp6,in_port=eth0,ct_state=-rpl+trk,ipv6_dst=fd00:30::2,tp_dst=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:blue',
+      'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=172.30.0.2,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark,set_field:0x1->ct_label)),output:eth0',
+      'table=0, priority=110, tcp6,in_port=blue,as-node,ipv6_src=fd00:30::2,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark,set_field:0x1->ct_label)),output:eth0',
+      'table=26, priority=10, tcp,nw_dst=172.30.0.2,tp_dst=30080, actions=output:blue',
+      'table=26, priority=10, tcp6,ipv6_dst=fd00:30::2,tp_dst=30080, actions=output:blue',
     ]);
     const single = added(of, () => of.service('blue/four', { ips: ['172.16.1.8'], ports: ['UDP/53@30053', 'TCP/1'] }));
     expect(single).toHaveLength(2);
@@ -48,8 +48,8 @@ describe('a node port', () => {
     const addresses = ['172.30.0.2/24', '172.30.0.99/32', '192.0.2.7/24'].map(parseInterfaceAddress);
     expect(added(of, () => of.facts.set('hostAddresses', 'node1', addresses))).toEqual(
       expect.arrayContaining([
-        'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=172.30.0.99,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:eth0',
-        'table=1, priority=110, tcp,in_port=eth0,ct_state=-rpl+trk,nw_dst=172.30.0.99,tp_dst=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:blue',
+        'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=172.30.0.99,tp_src=30080, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark,set_field:0x1->ct_label)),output:eth0',
+        'table=26, priority=10, tcp,nw_dst=172.30.0.99,tp_dst=30080, actions=output:blue',
       ]),
     );
     expect(flowsOf(of).filter((flow) => flow.includes('192.0.2.7') && flow.includes('30080'))).toEqual([]);
@@ -89,9 +89,10 @@ describe('an external address', () => {
       'table=0, priority=310, tcp,in_port=blue,as-node,nw_src=203.0.113.7,nw_dst=169.254.0.0/17,tp_src=80, actions=resubmit(,23)',
       'table=0, priority=301, tcp,in_port=default,as-node,nw_dst=203.0.113.7,tp_dst=80, actions=ct(commit,table=23,zone=64002,nat(src=169.254.0.1))',
       'table=0, priority=300, tcp,as-node,nw_src=169.254.0.0/17,nw_dst=203.0.113.7,tp_dst=80, actions=to-router,output:blue',
-      'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=203.0.113.7,tp_src=80, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:eth0',
-      'table=1, priority=110, tcp,in_port=eth0,ct_state=-rpl+trk,nw_dst=203.0.113.7,tp_dst=80, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark)),output:blue',
+      'table=0, priority=110, tcp,in_port=blue,as-node,nw_src=203.0.113.7,tp_src=80, actions=ct(commit,zone=64000,exec(set_field:0x4->ct_mark,set_field:0x1->ct_label)),output:eth0',
+      'table=0, priority=93, icmp,in_port=blue,as-node,nw_src=203.0.113.7,icmp_type=3, actions=output:eth0',
       'table=23, priority=30, tcp,nw_src=169.254.0.1,nw_dst=203.0.113.7,tp_dst=80, actions=to-router,output:blue',
+      'table=26, priority=10, tcp,nw_dst=203.0.113.7,tp_dst=80, actions=output:blue',
     ]);
   });
 
@@ -100,16 +101,30 @@ describe('an external address', () => {
       const of = cluster();
       return added(of, () => of.service('blue/web', { ...PUBLIC, externalIps: ['203.0.113.7'], loadBalancerIps: ips }));
     });
-    expect(one).toHaveLength(6);
-    expect(other).toHaveLength(12);
+    expect(one).toHaveLength(7);
+    expect(other).toHaveLength(14);
     expect(both).toEqual(other);
+  });
+
+  it('is spoken for by the network’s router as long as one of its Services has it', () => {
+    const of = cluster().service('blue/web', PUBLIC);
+    const errors = () =>
+      flowsOf(of).filter((flow) => flow.includes('icmp_type=3') && flow.includes('nw_src=203.0.113.7'));
+    const first = errors();
+    expect(first).toHaveLength(1);
+    of.service('blue/mail', { ...PUBLIC, ips: ['172.16.1.8'], ports: ['TCP/25'] });
+    expect(errors()).toEqual(first);
+    of.facts.set('service', 'blue/web', undefined);
+    expect(errors()).toEqual(first);
+    of.facts.set('service', 'blue/mail', undefined);
+    expect(errors()).toEqual([]);
   });
 
   it('leaves the node for other networks when the Service stays on nodes that have endpoints', () => {
     const of = cluster();
     const local = { ...PUBLIC, externalTrafficPolicy: 'Local' } as const;
     const at = (node: string) => ({ ports: ['TCP/8080'], ready: [{ ip: '10.200.1.5', node }] });
-    expect(added(of, () => of.service('blue/web', local).slices('blue/web', at('node2')))).toHaveLength(2);
+    expect(added(of, () => of.service('blue/web', local).slices('blue/web', at('node2')))).toHaveLength(3);
     expect(added(of, () => of.slices('blue/web', at('node1')))).toHaveLength(4);
   });
 

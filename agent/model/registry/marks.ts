@@ -47,6 +47,19 @@ export const CT_ZONES = {
   reassembly: 64_004,
 } as const;
 
+/**
+ * What networks send out with the node's address comes from these ports. Below are those at which the node itself is asked: node ports
+ * (30000 to 32767 unless the API server is told otherwise), kubelet, ssh. A pod that opens connections from such a port to a client's
+ * ports would have the client's packets taken for answers, before they reach whom they are for.
+ */
+export const PORTS_OF_PODS = { first: 32_768, last: 65_535 } as const;
+
+/** `ct_label` of connections in the zone `CT_ZONES.external`. */
+export const CT_LABELS = {
+  /** Begins with what a Service has answered to a client outside: the client's packets are conntrack's replies. */
+  serviceAnswer: 0x1,
+} as const;
+
 export const COOKIES = {
   /** Of every flow of ours but those below. */
   default: 0xdeff105n,

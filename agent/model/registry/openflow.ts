@@ -30,10 +30,10 @@ export const FLOW_TABLES = {
   answers: 22,
   /** From one network to a Service of another one on the same node, and back. */
   betweenNetworks: 23,
-  /** ICMP errors that a tenant's gateway router sends, after conntrack has been asked what they are about. */
-  errors: 24,
   /** OVS's own conntrack: what it has translated leaves, and nothing else does. */
   leave: 25,
+  /** From outside, and no answer to somebody here: node ports and external addresses of Services. */
+  servicesOutside: 26,
 } as const;
 
 export type FlowTable = keyof typeof FLOW_TABLES;
@@ -80,7 +80,7 @@ export const FLOW_PRIORITIES = {
     egressAsNode: rank(101, 'to the outside, with the node’s address: no two networks with the same port'),
     egress: rank(100, 'to the outside: note whose connection it is'),
     neighbourQuestion: rank(95, 'ARP requests and neighbour solicitations of a tenant network, as the node'),
-    error: rank(93, 'ICMP errors of a tenant network: ask conntrack whose connection they are about'),
+    error: rank(93, 'ICMP errors of a tenant network’s router, from addresses of its Services'),
     spoofed: rank(90, 'drop everything else of a tenant network'),
     toNode: rank(50, 'IP to this node: ask conntrack whose connection it is'),
     asNode: rank(14, 'what the host and the default network send as the node, and no flow above takes'),
@@ -91,10 +91,7 @@ export const FLOW_PRIORITIES = {
     normal: rank(0, 'a switch with learned addresses'),
   },
   replies: {
-    service: rank(
-      110,
-      'to a node port or an external address of a Service: to its network, whatever went there before',
-    ),
+    service: rank(110, 'from outside, and no answer to somebody here: is it for a Service?'),
     ofOtherNodes: rank(
       105,
       'local gateway: what other nodes answer as endpoints, to the gateway router that has asked them',
@@ -139,7 +136,10 @@ export const FLOW_PRIORITIES = {
     asNode: rank(20, 'back to it: translate back'),
     network: rank(10, 'to the network that has asked, by its address'),
   },
-  errors: { known: rank(10, 'about a connection of the network, as those to its Services are') },
+  servicesOutside: {
+    service: rank(10, 'to a node port or an external address of a Service: to its network, whatever went there before'),
+    none: rank(0, 'for no Service: back, past the question'),
+  },
   leave: {
     notTranslated: rank(40, 'drop what conntrack could not translate'),
     neighbour: rank(30, 'to neighbours of the node, with its address'),
@@ -178,6 +178,8 @@ export const FORMER_GROUPS = {
 export const FLOW_REGISTERS = {
   /** Set when the packet is larger than its network's MTU. */
   tooLarge: 'NXM_NX_REG0[0]',
+  /** Set in `replies` when what came is for no Service. */
+  notForService: 'reg1',
   /** In `answers`: who has asked, while addresses change places. */
   asker: 'NXM_NX_REG0[]',
 } as const;

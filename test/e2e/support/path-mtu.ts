@@ -5,11 +5,13 @@
 import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, parseIp } from '../../../net/ip.ts';
-import type { Sandbox } from '../../../sandbox/index.ts';
+import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { inBackground } from './background.ts';
-import { outside, pings } from './north-south.ts';
+import { applyAndWait } from './cluster.ts';
+import { nodeAddress, outside, pings } from './north-south.ts';
 import { podKey } from './north-south-tenants.ts';
+import { backend, service } from './services.ts';
 
 const TENANTS = ['red', 'green', 'plain'] as const;
 /** Of networks; that of the nodes is 1500. */
@@ -48,14 +50,28 @@ ip neigh add proxy ${FAR[6]} dev eth0
 setsid ip netns exec far toolbox serve > /dev/null 2>&1 < /dev/null &
 `;
 
-/** Call it where tests are declared. @param isTold whether who sends answers that are too large is told so */
-export const pathMtu = (cluster: () => Sandbox, { isTold = false } = {}): void => {
+/**
+ * Call it where tests are declared.
+ * @param isTold whether who sends answers that are too large is told so
+ * @param ofServices families in which errors about answers of Services arrive
+ */
+export const pathMtu = (
+  cluster: () => Sandbox,
+  {
+    isTold = false,
+    ofServices = FAMILIES,
+  }: { readonly isTold?: boolean; readonly ofServices?: readonly Family[] } = {},
+): void => {
   const python = async (pod: string, ...args: readonly string[]): Promise<string> =>
     (await cluster().exec(pod, ['python3', '-c', ...args])).stdout.trim();
 
   beforeAll(async () => {
     await cluster().outside(['sh', '-c', ROUTER]);
     for (const server of [ECHO, DARING]) await cluster().outside(['python3', '-c', inBackground(server)]);
+    await applyAndWait(
+      cluster(),
+      TENANTS.flatMap((tenant) => [echoService(tenant), backend(tenant, `${tenant}-echo`, 'node-1', `${tenant}-echo`)]),
+    );
     for (const tenant of TENANTS) {
       for (const to of [...FAMILIES.map(outside), FAR[4], FAR[6]]) {
         await eventually(async () => expect(await pings(cluster(), podKey(tenant, 'node-1'), to)).toBe(true), 60_000);
@@ -86,6 +102,16 @@ export const pathMtu = (cluster: () => Sandbox, { isTold = false } = {}): void =
       expect(stdout).toContain(`mtu ${FAR_MTU}`);
     });
 
+    // The router's error names the node's address alone: conntrack knows by what the Service has answered whose it is.
+    it.each(ofServices)('and so do answers of its node port to a client behind it, IPv%s', async (family) => {
+      const nodePort = String(NODE_PORTS + TENANTS.indexOf(tenant));
+      const argv = ['python3', '-c', TCP_ECHO, nodeAddress('node-1', family), nodePort];
+      await eventually(async () => {
+        const { stdout } = await cluster().outside(['ip', 'netns', 'exec', 'far', ...argv]);
+        expect(stdout.trim()).toBe('same');
+      });
+    });
+
     it.runIf(isTold).each(FAMILIES)(
       'answers larger than the network’s MTU: who sends them is told, IPv%s',
       async (family) => {
@@ -104,6 +130,15 @@ export const pathMtu = (cluster: () => Sandbox, { isTold = false } = {}): void =
       expect(answers.split('\n')).toEqual(sizes.map((size) => `${size} same`));
     });
   });
+};
+
+const NODE_PORTS = 30_500;
+
+/** Of a pod on the node that is asked, for its port that sends back what it gets. */
+const echoService = (tenant: (typeof TENANTS)[number]): ManifestObject => {
+  const made = service(tenant, 'echo', { app: `${tenant}-echo` });
+  const port = { protocol: 'TCP', port: 8082, targetPort: 8082, nodePort: NODE_PORTS + TENANTS.indexOf(tenant) };
+  return { ...made, spec: { ...(made['spec'] as object), type: 'NodePort', ports: [port] } };
 };
 
 const HEADERS: Readonly<Record<Family, number>> = { 4: 28, 6: 48 };
@@ -190,10 +225,10 @@ for size in sizes:
     print(size, 'same' if any(is_echoed(sock, attempt, size) for attempt in range(10)) else 'different')
 `;
 
-/** Some 200 kB to an address and back: `same`, or not. */
+/** Some 200 kB to an address (and port) and back: `same`, or not. */
 export const TCP_ECHO = `
 import socket, sys, threading
-sock = socket.create_connection((sys.argv[1], 8082), 10)
+sock = socket.create_connection((sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 8082), 10)
 sock.settimeout(10)
 data = bytes(range(256)) * 800
 def send():
