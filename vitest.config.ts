@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { GUEST_LANE } from './test/guest-lane.ts';
+import { LongestFirst } from './test/longest-first.ts';
 
 /** Their unit tests keep nothing between them, and share the modules that they load: half of the time was loading. */
 const shared = '{program,net,api,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
@@ -45,6 +46,7 @@ const ON_DEMAND = ['lifecycle', 'north-south-shared', 'drift'].map((name) => `te
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
