@@ -60,15 +60,18 @@ const expectSettled = (): Promise<void> => expectNoDifference(cluster(), NODES);
 
 /** Who reaches what at all: pods their own network's Services, and nobody else's. */
 const expectSample = async (): Promise<void> => {
-  for (const tenant of TENANTS) {
-    const targets = await targetsOf(cluster(), `${tenant}/web`);
-    await expectAnswersAt(cluster(), client(tenant, 'node-1'), targets, backends(tenant));
-    await expectOutside(nodePortTargets('node-2', WEB(tenant)), backends(tenant));
-    for (const other of TENANTS.filter((one) => one !== tenant)) {
-      const attempts = await ask(cluster(), client(other, 'node-2'), targets);
-      expect(whoAnswered(attempts), `${other} → ${tenant}`).toEqual([]);
-    }
-  }
+  await Promise.all(TENANTS.map(expectSampleOf));
+};
+
+const expectSampleOf = async (tenant: Tenant): Promise<void> => {
+  const targets = await targetsOf(cluster(), `${tenant}/web`);
+  await expectAnswersAt(cluster(), client(tenant, 'node-1'), targets, backends(tenant));
+  await expectOutside(nodePortTargets('node-2', WEB(tenant)), backends(tenant));
+  const others = TENANTS.filter((one) => one !== tenant).map(async (other) => {
+    const attempts = await ask(cluster(), client(other, 'node-2'), targets);
+    expect(whoAnswered(attempts), `${other} → ${tenant}`).toEqual([]);
+  });
+  await Promise.all(others);
 };
 
 const askOutside = (targets: readonly Target[], times = 1): Promise<string[]> =>
@@ -211,11 +214,12 @@ describe('a Service of which only some ports have endpoints', () => {
   };
   /** Their own processes are refused, too, by ClusterIPs as by node ports and external addresses. */
   const expectHosts = async (targets: readonly Target[]): Promise<void> => {
-    for (const node of NODES) {
-      await eventually(async () =>
+    const each = NODES.map((node) =>
+      eventually(async () =>
         expect(await whoAnswers(fromHost(cluster(), node), targets)).toEqual(answeredBy(targets, ['(refused)'])),
-      );
-    }
+      ),
+    );
+    await Promise.all(each);
   };
 
   it.each(TENANTS)(
@@ -283,7 +287,8 @@ describe('a Service whose endpoints of one family come and go', () => {
       for (let count = 0; count < TIMES; count++) {
         const family: Family = count % 2 === 0 ? 6 : 4;
         await give(family, false);
-        for (const node of NODES) await expectOutside(nodePortTargets(node, WEB(tenant)), backends(tenant));
+        const others = NODES.flatMap((node) => nodePortTargets(node, WEB(tenant)));
+        await expectOutside(others, backends(tenant));
         await give(family, true);
       }
       await (await cluster().objects()).delete([half], { timeoutSeconds: 30 });
@@ -320,14 +325,15 @@ describe('an address of a node that has node ports', () => {
   it('answers there while the node has it, and only then, without a restart', async () => {
     for (let count = 0; count < 2; count++) {
       await change('replace');
-      for (const tenant of TENANTS) await expectOutside(targets(tenant), backends(tenant));
+      await Promise.all(TENANTS.map((tenant) => expectOutside(targets(tenant), backends(tenant))));
       await expectSettled();
       await change('del');
       await eventually(async () => expect(await naming()).toEqual([]));
-      for (const tenant of TENANTS) {
+      const each = TENANTS.map(async (tenant) => {
         await expectNobody(targets(tenant));
         await expectOutside(nodePortTargets('node-1', WEB(tenant)), backends(tenant));
-      }
+      });
+      await Promise.all(each);
     }
     await expectSettled();
     await expectSample();

@@ -67,10 +67,11 @@ describe.each(TENANTS)('the ClusterIPs of a Service of %s', (tenant) => {
 
   it('answer no pod of another network', async () => {
     const targets = await targetsOf(cluster(), `${tenant}/web`);
-    for (const other of TENANTS.filter((one) => one !== tenant)) {
+    const strangers = TENANTS.filter((one) => one !== tenant).map(async (other) => {
       const attempts = await ask(cluster(), `${other}/${other}-client-node-1`, targets);
       expect(whoAnswered(attempts), `${other} → ${tenant}`).toEqual([]);
-    }
+    });
+    await Promise.all(strangers);
   });
 });
 

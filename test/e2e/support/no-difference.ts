@@ -6,9 +6,10 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 const SETTLED_MS = 30_000;
 
 export const expectNoDifference = async (sandbox: Sandbox, nodes: readonly string[]): Promise<void> => {
-  for (const node of nodes) {
-    await eventually(async () => {
+  const settled = nodes.map((node) =>
+    eventually(async () => {
       expect((await sandbox.node(node, ['udnctl', 'diff'])).stdout).toMatch(/^no difference\n/);
-    }, SETTLED_MS);
-  }
+    }, SETTLED_MS),
+  );
+  await Promise.all(settled);
 };
