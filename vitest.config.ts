@@ -38,8 +38,11 @@ const e2e = {
   testTimeout: 180_000,
   // More than pods are waited for in a guest, so that it is told which is not ready.
   hookTimeout: 300_000,
-  fileParallelism: false,
 };
+
+/** Scenarios mostly wait, and each file has a sandbox of its own. A guest has one cluster at a time. */
+const TWO_AT_ONCE = { fileParallelism: true, maxWorkers: 2 };
+const ONE_BY_ONE = { fileParallelism: false };
 
 /** Scenarios of which every run has both renderings (docs/testing.md, "On demand"): where the two differ, in a minute or so. */
 const ON_DEMAND = ['lifecycle', 'north-south-shared', 'drift'].map((name) => `test/e2e/${name}.test.ts`);
@@ -78,14 +81,27 @@ export default defineConfig({
         },
       },
       {
-        test: { ...e2e, name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: GUEST_LANE },
+        test: { ...e2e, ...TWO_AT_ONCE, name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: GUEST_LANE },
       },
       {
         // Three networks that come and go take 90 s where an emulated guest has two processors, and over 180 s with other lanes beside.
-        test: { ...e2e, name: 'e2e-guest', include: GUEST_LANE, testTimeout: 600_000, hookTimeout: 600_000 },
+        test: {
+          ...e2e,
+          ...ONE_BY_ONE,
+          name: 'e2e-guest',
+          include: GUEST_LANE,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
       },
       {
-        test: { ...e2e, name: 'e2e-on-demand', include: ON_DEMAND, env: { UDN_E2E_RENDERING: 'on-demand' } },
+        test: {
+          ...e2e,
+          ...TWO_AT_ONCE,
+          name: 'e2e-on-demand',
+          include: ON_DEMAND,
+          env: { UDN_E2E_RENDERING: 'on-demand' },
+        },
       },
     ],
   },
