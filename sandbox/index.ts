@@ -1,11 +1,11 @@
 /** The sandbox as a library: for end-to-end tests, the demo and benchmarks. */
-import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import type { CommandOutput } from '../datapath/exec/types.ts';
 import type { KubeClient } from '../kube/types.ts';
 import { clientOf } from './objects/client.ts';
 import { createObjects, type Objects } from './objects/objects.ts';
 import type { KillableName } from './plan/daemons.ts';
 import { parseOptions, type SandboxOptionsInput } from './plan/options.ts';
+import { commandRunner } from './process/runner.ts';
 import type { ClusterCallbacks } from './supervisor/cluster.ts';
 import { connectControl } from './supervisor/control-client.ts';
 import { startOnKernel } from './supervisor/start.ts';
@@ -64,7 +64,6 @@ export const openSandbox = (name = 'default'): Sandbox => sandboxOf(connectContr
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const sandboxOf = (control: Control): Sandbox => {
-  const runner = createCommandRunner();
   let connected: Promise<KubeClient> | undefined;
   const client = (): Promise<KubeClient> => {
     connected ??= control.status().then(clientOf);
@@ -79,7 +78,7 @@ const sandboxOf = (control: Control): Sandbox => {
     const { input, env, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
     const command = await control.enter(target, argv, env === undefined ? {} : { env });
     const limits = { ...(input === undefined ? {} : { input }), timeoutMs: timeoutMs * (await slowdown()) };
-    return await runner.run({ ...command, ...limits }, signal);
+    return await commandRunner().run({ ...command, ...limits }, signal);
   };
   const down = async (): Promise<void> => {
     (await connected?.catch(() => undefined))?.close();

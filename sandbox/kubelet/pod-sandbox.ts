@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
 import { hasSystemCode } from '../errors.ts';
 import { NODE_TOOLBOX } from '../machine/node-root.ts';
+import { commandRunner } from '../process/runner.ts';
 import type { NetworkConf } from './cni/conf.ts';
 import type { Cni } from './cni/invoke.ts';
 import { type Attachment, POD_INTERFACE } from './cni/request.ts';
@@ -79,7 +79,7 @@ const attachmentOf = async ({ id, netns = '', pod }: SandboxRecord): Promise<Att
 };
 
 const toolbox = async (...args: readonly string[]): Promise<void> => {
-  await createCommandRunner().run({ file: NODE_TOOLBOX, args });
+  await commandRunner().run({ file: NODE_TOOLBOX, args });
 };
 
 const ignoreAbsent = (error: unknown): void => {

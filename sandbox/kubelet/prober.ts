@@ -1,7 +1,7 @@
 /** Readiness, liveness and startup probes. They come from this process, whose cgroup nftables rules know as kubelet's. */
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
+import { commandRunner } from '../process/runner.ts';
 import { probeGrpc } from './grpc-probe.ts';
 import { type PodContainer, type Probe, probePort } from './pod-spec.ts';
 
@@ -103,7 +103,7 @@ const probeTcp = (tcp: NonNullable<Probe['tcpSocket']>, target: ProbeTarget, sig
 const probeExec = async (command: readonly string[], target: ProbeTarget, signal: AbortSignal): Promise<void> => {
   const [file, ...prefix] = target.enter() ?? [];
   if (file === undefined) throw new Error('the container does not run');
-  await createCommandRunner().run({ file, args: [...prefix, '--', ...command] }, signal);
+  await commandRunner().run({ file, args: [...prefix, '--', ...command] }, signal);
 };
 
 const portOf = ({ container }: ProbeTarget, wanted: number | string): number => {

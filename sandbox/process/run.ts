@@ -1,15 +1,13 @@
 /** Programs that run to their end, or report lines. */
-import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
 import type { CommandLine } from '../machine/types.ts';
-
-const runner = createCommandRunner();
+import { commandRunner } from './runner.ts';
 
 /**
  * @returns what the program wrote to stdout
  * @throws CommandError unless it exits with status 0
  */
 export const run = async (command: CommandLine, input?: string, signal?: AbortSignal): Promise<string> => {
-  const { stdout } = await runner.run({ ...command, ...(input === undefined ? {} : { input }) }, signal);
+  const { stdout } = await commandRunner().run({ ...command, ...(input === undefined ? {} : { input }) }, signal);
   return stdout;
 };
 
@@ -18,4 +16,4 @@ export const run = async (command: CommandLine, input?: string, signal?: AbortSi
  * @throws CommandError unless it exits with status 0
  */
 export const linesOf = (command: CommandLine, signal: AbortSignal): AsyncIterable<string> =>
-  runner.lines(command, signal);
+  commandRunner().lines(command, signal);

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CommandError } from '../../../datapath/exec/errors.ts';
-import { createCommandRunner } from '../../../datapath/exec/execa-runner.ts';
+import { commandRunner } from '../../process/runner.ts';
 import { isAtLeast, type NetworkConf, type PluginConf } from './conf.ts';
 import { type Attachment, attachmentEnvironment, CNI_PATH, networkEnvironment, pluginInput } from './request.ts';
 
@@ -35,7 +35,7 @@ const NO_CNI_ERROR = 999;
 const errorSchema = z.object({ code: z.number(), msg: z.string().default(''), details: z.string().default('') });
 
 export const createCni = (path: readonly string[] = CNI_PATH): Cni => {
-  const runner = createCommandRunner();
+  const runner = commandRunner();
   const call = async (plugin: PluginConf, env: Record<string, string>, input: string): Promise<string> => {
     const file = await findPlugin(plugin.type, path);
     try {
