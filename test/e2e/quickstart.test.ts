@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { openSandbox } from '../../sandbox/index.ts';
 import { untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { type ConsoleCommand, consoleCommands, shapeOf, withOutputs } from './support/console.ts';
@@ -14,7 +14,8 @@ const NAME = 'test-quickstart';
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENT = join(ROOT, 'docs', 'quickstart.md');
 
-afterAll(async () => {
+// After each try: the next one begins with "up".
+afterEach(async () => {
   await openSandbox(NAME)
     .down()
     .catch(() => {});

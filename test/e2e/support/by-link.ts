@@ -51,7 +51,8 @@ def serve():
         data, sender = sock.recvfrom(65535)
         if sender[2] == socket.PACKET_OUTGOING:
             continue
-        for name in re.findall(rb'<<([^>]*)>>', data):
+        # What comes before it, a checksum, may end as it begins.
+        for name in re.findall(rb'<<([^<>]*)>>', data):
             seen[name.decode()] = seen.get(name.decode(), 0) + 1
             write()
 `);
