@@ -239,8 +239,7 @@ const fileOf = (what: string): string => `/tmp/steady-${what}`;
 const watch = async (sandbox: Sandbox): Promise<void> => {
   await Promise.all(
     MONITORS.map(async ({ what, command }) => {
-      const script = untilStopped(`${command} > ${fileOf(what)} 2>&1`, 'TERM');
-      await sandbox.node(NODE, ['sh', '-c', script], TIMEOUT);
+      await sandbox.node(NODE, untilStopped(`${command} > ${fileOf(what)} 2>&1`, 'TERM'), TIMEOUT);
     }),
   );
 };
