@@ -152,6 +152,55 @@ it('addresses of pods, Services and routers are no node’s', () => {
   );
 });
 
+it.each([
+  ['127.0.0.1', 'loopback addresses 127.0.0.0/8'],
+  ['::1', 'loopback address ::1/128'],
+  ['0.0.0.0', 'unspecified addresses 0.0.0.0/8'],
+  ['::', 'unspecified address ::/128'],
+  ['224.0.0.1', 'multicast addresses 224.0.0.0/4'],
+  ['ff02::1', 'multicast addresses ff00::/8'],
+  ['255.255.255.255', 'broadcast address 255.255.255.255/32'],
+  ['169.254.169.254', 'link-local addresses 169.254.0.0/16'],
+  ['fe80::2', 'link-local addresses fe80::/10'],
+  ['10.129.0.2', 'cluster subnet 10.128.0.0/14'],
+  ['172.16.1.10', 'service subnet 172.16.1.0/24'],
+  ['100.64.0.2', 'join subnet 100.64.0.0/16'],
+  ['100.65.0.2', 'join subnet 100.65.0.0/16'],
+  ['100.88.0.2', 'transit subnet 100.88.0.0/16'],
+  ['fd97::2', 'transit subnet fd97::/64'],
+  ['169.254.0.12', 'masquerade subnet 169.254.0.0/17'],
+  ['fd69::c', 'masquerade subnet fd69::/112'],
+])('no tunnel leads to %s, and nothing else to what is no host’s', (ip, range) => {
+  const it = setUp();
+  it.put('a', 1, { encapIps: JSON.stringify([ip, '172.18.0.2']), hostCidrs: JSON.stringify([`${ip}/32`]) });
+  expect([it.facts.get('node', 'a')?.encapIps, it.facts.get('hostAddresses', 'a')]).toEqual([['172.18.0.2'], []]);
+  expect(it.index.problems).toEqual(
+    ['node-encap-ips', 'host-cidrs'].map((annotation) => ({
+      object: 'Node/a',
+      message: `k8s.ovn.org/${annotation}: ${ip} is in the ${range} and no node's`,
+      severity: 'warning',
+    })),
+  );
+});
+
+it('a node’s place between the routers is in the transit subnets', () => {
+  const it = setUp();
+  const told = (transit: object): readonly unknown[] => {
+    it.put('a', 1, { transitAddresses: JSON.stringify(transit) });
+    return [it.facts.get('node', 'a')?.transitAddresses, it.index.problems.map(({ message }) => message)];
+  };
+  const key = 'k8s.ovn.org/node-transit-switch-port-ifaddr';
+  expect(told({ ipv4: '100.88.0.2/16', ipv6: 'fd97::2/64' })).toEqual([['100.88.0.2/16', 'fd97::2/64'], []]);
+  expect(told({ ipv4: '10.128.0.1/16', ipv6: 'fd97::2/64' })).toEqual([
+    ['fd97::2/64'],
+    [`${key}: 10.128.0.1/16 is in no transit subnet (100.88.0.0/16, fd97::/64)`],
+  ]);
+  expect(told({ ipv4: '100.88.0.2/1' })).toEqual([
+    [],
+    [`${key}: 100.88.0.2/1 has not the length of the transit subnet 100.88.0.0/16`],
+  ]);
+});
+
 it('leaves alone what this node’s own agent knows', () => {
   const it = setUp('a');
   it.put('a', 1, { hostCidrs: '["172.18.0.2/16"]', gatewayConfig: GATEWAY('172.18.0.2/16') });

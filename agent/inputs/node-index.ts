@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { NODE_ANNOTATIONS, refusalOfNodeName } from '../../api/names.ts';
-import { addressOf, type Cidr, cidrContainsIp, type InterfaceAddress } from '../../net/cidr.ts';
+import { addressOf } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { nodeSubnetsId } from '../model/facts.ts';
 import { NodeAddresses } from './node-addresses.ts';
 import { identityOf, NodeClaims } from './node-claims.ts';
 import type { NodeProjection } from './node-projection.ts';
+import { type NodeRanges, nodeRanges } from './node-ranges.ts';
 import type { Problem } from './problem.ts';
 
 export interface NodeIndexOptions {
@@ -29,13 +30,13 @@ export class NodeIndex {
   readonly #problems = new Map<string, Problem[]>();
   /** As the facts have them. */
   readonly #known = new Map<string, NodeProjection>();
-  readonly #inCluster: readonly (readonly [string, Cidr])[];
+  readonly #ranges: NodeRanges;
 
   constructor(facts: FactStore, options: NodeIndexOptions) {
     this.#facts = facts;
     this.#options = options;
     this.#addresses = new NodeAddresses(facts);
-    this.#inCluster = rangesOf(options.cluster);
+    this.#ranges = nodeRanges(options.cluster);
   }
 
   get problems(): readonly Problem[] {
@@ -75,16 +76,30 @@ export class NodeIndex {
     else this.#problems.set(name, problems);
   }
 
-  /** What belongs to the cluster's pods, Services and routers is no node's. */
+  /** What belongs to the cluster's pods, Services and routers is no node's, nor what is nobody's. */
   #withoutForeign(projection: NodeProjection, problems: Problem[]): NodeProjection {
     const { hostAddresses, gateway, fact } = this.#withoutTaken(projection, problems);
-    const good = hostAddresses.filter(
-      (address) => !this.#isForeign(fact.name, NODE_ANNOTATIONS.hostCidrs, address, problems),
-    );
-    const isBad = gateway?.addresses.some((address) =>
-      this.#isForeign(fact.name, NODE_ANNOTATIONS.gatewayConfig, address, problems),
-    );
-    return { ...projection, fact, hostAddresses: good, gateway: isBad === true ? undefined : gateway };
+    const refused = (key: keyof typeof NODE_ANNOTATIONS, what: string, refusal: string | undefined): boolean => {
+      if (refusal === undefined) return false;
+      const message = `${NODE_ANNOTATIONS[key]}: ${what} ${refusal}`;
+      problems.push({ object: `Node/${fact.name}`, message, severity: 'warning' });
+      return true;
+    };
+    const isForeign = (key: keyof typeof NODE_ANNOTATIONS, ip: Ip): boolean =>
+      refused(key, ip, this.#ranges.refusalOf(ip));
+    const isWithoutGateway = gateway?.addresses.some((address) => isForeign('gatewayConfig', addressOf(address)));
+    return {
+      ...projection,
+      fact: {
+        ...fact,
+        encapIps: fact.encapIps.filter((ip) => !isForeign('encapIps', ip)),
+        transitAddresses: fact.transitAddresses.filter(
+          (address) => !refused('transitAddresses', address, this.#ranges.transitRefusalOf(address)),
+        ),
+      },
+      hostAddresses: hostAddresses.filter((address) => !isForeign('hostCidrs', addressOf(address))),
+      gateway: isWithoutGateway === true ? undefined : gateway,
+    };
   }
 
   /** A node that has another's address on the underlay is still a node, but nobody sends anything there for its sake. */
@@ -104,18 +119,6 @@ export class NodeIndex {
       gateway: way === undefined ? gateway : undefined,
       hostAddresses,
     };
-  }
-
-  #isForeign(node: string, annotation: string, address: InterfaceAddress, problems: Problem[]): boolean {
-    const ip = addressOf(address);
-    const found = this.#inCluster.find(([, cidr]) => cidrContainsIp(cidr, ip));
-    if (found === undefined) return false;
-    problems.push({
-      object: `Node/${node}`,
-      message: `${annotation}: ${ip} is in the ${found[0]} ${found[1]} and no node's`,
-      severity: 'warning',
-    });
-    return true;
   }
 
   #enter(name: string, after: NodeProjection | undefined): void {
@@ -142,10 +145,3 @@ export class NodeIndex {
     }
   }
 }
-
-const rangesOf = ({ clusterSubnets, serviceSubnets, joinSubnets, transitSubnets }: ClusterConfig): [string, Cidr][] => [
-  ...clusterSubnets.map(({ cidr }): [string, Cidr] => ['cluster subnet', cidr]),
-  ...serviceSubnets.map((cidr): [string, Cidr] => ['service subnet', cidr]),
-  ...joinSubnets.map((cidr): [string, Cidr] => ['join subnet', cidr]),
-  ...transitSubnets.map((cidr): [string, Cidr] => ['transit subnet', cidr]),
-];
