@@ -1,7 +1,8 @@
 /** `/metrics`, `/healthz` and `/readyz` for Prometheus and the kubelet. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ListenAddress } from './flags.ts';
+import { createPublicServer } from './public-server.ts';
 
 export interface HttpServerOptions {
   /** Port 0 takes a free one. */
@@ -12,8 +13,8 @@ export interface HttpServerOptions {
   readonly notAlive: () => readonly string[];
   /** Why it is not ready, a sentence each; empty: ready. */
   readonly notReady: () => readonly string[];
-  /** Whether who sends this header may get the path. Never rejects. */
-  readonly access: (path: string, authorization: string | undefined) => Promise<Access>;
+  /** Whether who sends this header may get the path. Never rejects. @param peer the address that it comes from */
+  readonly access: (path: string, authorization: string | undefined, peer: string) => Promise<Access>;
 }
 
 /** `unavailable`: nobody can say so now. */
@@ -26,7 +27,7 @@ export interface HttpServer {
 
 /** @throws when the address can't be listened on */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const server = createServer((request, response) => {
+  const server = createPublicServer((request, response) => {
     answer(options, request, response).catch((error: unknown) => {
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     });
@@ -52,7 +53,8 @@ const answer = async (
   response: ServerResponse,
 ): Promise<void> => {
   const path = (request.url ?? '').split('?')[0] ?? '';
-  const access = (): Promise<Access> => options.access(path, request.headers.authorization);
+  const { headers, socket } = request;
+  const access = (): Promise<Access> => options.access(path, headers.authorization, socket.remoteAddress ?? '');
   switch (path) {
     case '/metrics':
       await answerMetrics(options, await access(), response);

@@ -1,5 +1,6 @@
 /** Tells load balancers, on a port of the node, whether a Service has endpoints here. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { createPublicServer } from '../../program/public-server.ts';
 import type { HealthCheck } from '../model/node-ports.ts';
 import { healthAnswer } from './health-answer.ts';
 
@@ -10,11 +11,10 @@ export class HealthServer {
 
   private constructor(check: HealthCheck, isHealthy: () => boolean) {
     this.check = check;
-    this.#server = createServer(LIMITS, (request, response) => {
+    this.#server = createPublicServer((request, response) => {
       const { status, headers, body } = healthAnswer(this.check, familyOf(request), isHealthy());
       response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     });
-    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** On all addresses, of both families where the node has both. @throws when the port cannot be listened on */
@@ -37,17 +37,6 @@ export class HealthServer {
     });
   }
 }
-
-/** Whoever reaches the node may ask: nobody is to keep a connection, or its memory, by asking slowly. */
-const LIMITS = {
-  headersTimeout: 5_000,
-  requestTimeout: 5_000,
-  keepAliveTimeout: 5_000,
-  // How often the ones above are looked at.
-  connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 8_192,
-};
-const MAX_CONNECTIONS = 256;
 
 /** A client of IPv4 has a mapped address here: `::ffff:172.30.0.2`. */
 const familyOf = ({ socket }: IncomingMessage): 4 | 6 => (socket.localAddress?.includes('.') === true ? 4 : 6);

@@ -84,12 +84,58 @@ it('holds whoever tries tokens to some a second, and serves a known one meanwhil
   const { ask, asked, advance } = server();
   await ask('/metrics', 'Bearer prometheus');
   const tries = await Promise.all(Array.from({ length: 100 }, (_, index) => ask('/metrics', `Bearer try${index}`)));
-  expect(tries.filter((one) => one === 'unauthenticated')).toHaveLength(9);
-  expect(tries.filter((one) => one === 'unavailable')).toHaveLength(91);
-  expect(asked).toHaveLength(11);
+  expect(tries.filter((one) => one === 'unauthenticated')).toHaveLength(10);
+  expect(tries.filter((one) => one === 'unavailable')).toHaveLength(90);
+  expect(asked).toHaveLength(12);
   expect(await ask('/metrics', 'Bearer prometheus')).toBe('allowed');
   await advance(1000);
   expect(await ask('/metrics', 'Bearer another')).toBe('unauthenticated');
+});
+
+const tries = async (ask: AskAccess, count: number, peer: string, name = 'try'): Promise<readonly string[]> =>
+  await Promise.all(Array.from({ length: count }, (_, index) => ask('/metrics', `Bearer ${name}${index}`, peer)));
+
+it('asks about a new token although another address tries tokens all the time', async () => {
+  const { ask, advance } = server();
+  await tries(ask, 500, '10.0.0.1');
+  expect(await ask('/metrics', 'Bearer prometheus', '10.0.0.2')).toBe('allowed');
+  for (let second = 0; second < 20; second++) {
+    await tries(ask, 500, '10.0.0.1', `${second}-`);
+    expect(await ask('/metrics', 'Bearer another', `10.0.1.${second}`)).toBe('unauthenticated');
+    await advance(1000);
+  }
+});
+
+it('takes the addresses of one network of IPv6 for one', async () => {
+  const { ask } = server();
+  const all = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => ask('/metrics', `Bearer x${index}`, `fd00::${index.toString(16)}`)),
+  );
+  expect(all.filter((one) => one !== 'unavailable')).toHaveLength(10);
+});
+
+it('asks about the next token of who was allowed though all others together ask as much as they may', async () => {
+  const { ask, advance, asked } = server();
+  expect(await ask('/metrics', 'Bearer prometheus', '10.0.0.2')).toBe('allowed');
+  await advance(60_001);
+  const before = asked.length;
+  for (let peer = 0; peer < 20; peer++) await tries(ask, 10, `10.0.1.${peer}`, `${peer}-`);
+  expect(asked.length - before).toBe(50);
+  expect(await ask('/metrics', 'Bearer stranger', '10.0.0.3')).toBe('unavailable');
+  expect(await ask('/metrics', 'Bearer tenant', '10.0.0.2')).toBe('forbidden');
+});
+
+it('forgets no right token for the number of wrong ones', async () => {
+  const { ask, asked, advance } = server();
+  await ask('/metrics', 'Bearer prometheus', '10.0.0.2');
+  for (let second = 0; second < 55; second++) {
+    await tries(ask, 10, `10.0.2.${second}`, `${second}-`);
+    await advance(1000);
+  }
+  const before = asked.length;
+  expect(before).toBeGreaterThan(300);
+  expect(await ask('/metrics', 'Bearer prometheus', '10.0.0.2')).toBe('allowed');
+  expect(asked).toHaveLength(before);
 });
 
 it('is closed while the API server does not answer, and remembers no such answer', async () => {

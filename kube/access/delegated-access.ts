@@ -6,6 +6,8 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { networkOf } from '../../net/cidr.ts';
+import { ipFamily, isIp, parseIp } from '../../net/ip.ts';
 import type { Clock } from '../clock.ts';
 import { createRecentMap } from '../recent-map.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
@@ -14,8 +16,11 @@ import type { KubeClient, RawRequest } from '../types.ts';
 /** `unauthenticated`: no token, or none that the server knows. `unavailable`: the server did not answer, or too many ask. */
 export type Access = 'allowed' | 'forbidden' | 'unauthenticated' | 'unavailable';
 
-/** Never rejects: what cannot be asked is `unavailable`. @param authorization the header of that name */
-export type AskAccess = (path: string, authorization: string | undefined) => Promise<Access>;
+/**
+ * Never rejects: what cannot be asked is `unavailable`. @param authorization the header of that name @param peer the address that it
+ * comes from
+ */
+export type AskAccess = (path: string, authorization: string | undefined, peer?: string) => Promise<Access>;
 
 export interface DelegatedAccessOptions {
   readonly client: Pick<KubeClient, 'request'>;
@@ -32,31 +37,77 @@ const KEPT_MS: Readonly<Record<Exclude<Access, 'unavailable'>, number>> = {
 const REMEMBERED = 256;
 /** Prometheus asks every few seconds with one token; whoever tries tokens is held to this. */
 const RATE = { burst: 10, refillMs: 1000 };
+/** Of all who are not known. One who tries tokens leaves most of it to others, as he has one address. */
+const TOTAL_RATE = { burst: 50, refillMs: 200 };
 /** A token of a service account has some 1,000 characters; more is no token. */
 const LONGEST_TOKEN = 16_384;
 
+interface Answer {
+  readonly access: Access;
+  readonly until: number;
+}
+
 export const createDelegatedAccess = ({ client, clock }: DelegatedAccessOptions): AskAccess => {
-  const answers = createRecentMap<{ readonly access: Access; readonly until: number }>(REMEMBERED);
   const asking = new Map<string, Promise<Access>>();
-  const rate = createTokenBuckets(RATE, 2);
-  const askServer = async (key: string, path: string, token: string): Promise<Access> => {
-    // Who was allowed before does not wait behind those who try tokens.
-    const bucket = answers.get(key)?.access === 'allowed' ? 'known' : '';
-    if (!rate.take(bucket, clock.monotonic())) return 'unavailable';
+  // Apart, so that no number of wrong tokens makes a right one forgotten.
+  const allowed = createRecentMap<Answer>(REMEMBERED);
+  const refused = createRecentMap<Answer>(REMEMBERED);
+  const rate = createAskRate();
+  const askServer = async (key: string, { path, token, peer }: Question): Promise<Access> => {
+    if (!rate.take(allowed.get(key) === undefined ? undefined : key, peer, clock.monotonic())) return 'unavailable';
     const access = await review(client, path, token).catch((): Access => 'unavailable');
-    if (access !== 'unavailable') answers.set(key, { access, until: clock.monotonic() + KEPT_MS[access] });
+    if (access === 'unavailable') return access;
+    allowed.delete(key);
+    refused.delete(key);
+    (access === 'allowed' ? allowed : refused).set(key, { access, until: clock.monotonic() + KEPT_MS[access] });
+    if (access === 'allowed') rate.trust(peer);
     return access;
   };
-  return async (path, authorization) => {
+  return async (path, authorization, peer = '') => {
     const token = bearerToken(authorization);
     if (token === undefined) return 'unauthenticated';
     const key = createHash('sha256').update(`${path}\n${token}`).digest('base64');
-    const known = answers.get(key);
+    const known = allowed.get(key) ?? refused.get(key);
     if (known !== undefined && clock.monotonic() < known.until) return known.access;
-    const asked = asking.get(key) ?? askServer(key, path, token).finally(() => asking.delete(key));
+    const asked = asking.get(key) ?? askServer(key, { path, token, peer }).finally(() => asking.delete(key));
     asking.set(key, asked);
     return await asked;
   };
+};
+
+interface Question {
+  readonly path: string;
+  readonly token: string;
+  readonly peer: string;
+}
+
+/**
+ * Who was allowed before does not wait behind those who try tokens: neither with the same token, nor from the same address with the next
+ * one, as tokens of service accounts are replaced every hour. Whoever else asks shares what all may ask, each address a part of it.
+ */
+const createAskRate = () => {
+  const tokens = createTokenBuckets(RATE, REMEMBERED);
+  const peers = createTokenBuckets(RATE, REMEMBERED);
+  const trustedPeers = createTokenBuckets(RATE, REMEMBERED);
+  const total = createTokenBuckets(TOTAL_RATE, 1);
+  const trusted = createRecentMap<true>(REMEMBERED);
+  return {
+    trust: (peer: string): void => trusted.set(hostOf(peer), true),
+    /** @param key of what was allowed before */
+    take: (key: string | undefined, peer: string, now: number): boolean => {
+      if (key !== undefined) return tokens.take(key, now);
+      const host = hostOf(peer);
+      if (trusted.get(host) !== undefined) return trustedPeers.take(host, now);
+      return peers.take(host, now) && total.take('', now);
+    },
+  };
+};
+
+/** A host has as many IPv6 addresses as it likes in a network of its own: RFC 4291 §2.5.4. */
+const hostOf = (peer: string): string => {
+  if (!isIp(peer)) return peer;
+  const ip = parseIp(peer);
+  return ipFamily(ip) === 4 ? ip : networkOf(ip, 64);
 };
 
 /** RFC 6750, section 2.1. */
