@@ -3,10 +3,10 @@ import { GUEST_LANE } from './test/guest-lane.ts';
 import { LongestFirst } from './test/longest-first.ts';
 
 /** Their unit tests keep nothing between them, and share the modules that they load: half of the time was loading. */
-const shared = '{program,net,api,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
+const shared = '{base,program,net,api,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench}';
 /** Looks at its environment when it is loaded. */
 const apart = 'demo';
-const source = '{program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
+const source = '{base,program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
 
 /** Unit tests that take seconds each, as they try so much: with the integration lane, so that `make check` stays short. */
 const SIMULATIONS = [

@@ -1,6 +1,7 @@
 /** The flags about how the node gets out. */
 import { refusalOfBridgeName } from '../api/names.ts';
 import { commaList } from '../api/scalars.ts';
+import { messageOf } from '../base/error-message.ts';
 import { isLinkName } from '../datapath/netlink/link/types.ts';
 import { parseIp } from '../net/ip.ts';
 import { UsageError } from '../program/errors.ts';
@@ -58,7 +59,7 @@ const readNextHops = (text: string): GatewayOptions['nextHops'] => {
   try {
     return commaList(text).map(parseIp);
   } catch (error) {
-    throw new UsageError(`--gateway-nexthop: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--gateway-nexthop: ${messageOf(error)}`);
   }
 };
 

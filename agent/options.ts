@@ -3,6 +3,7 @@ import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../api/allowed-s
 import type { ClusterConfig } from '../api/cluster-config.ts';
 import { ApiError } from '../api/errors.ts';
 import { commaList } from '../api/scalars.ts';
+import { messageOf } from '../base/error-message.ts';
 import { type Ip, parseIp } from '../net/ip.ts';
 import { UsageError } from '../program/errors.ts';
 import {
@@ -259,6 +260,6 @@ const readEncapIps = (text: string): Ip[] => {
   try {
     return commaList(text).map(parseIp);
   } catch (error) {
-    throw new UsageError(`--encap-ips: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--encap-ips: ${messageOf(error)}`);
   }
 };

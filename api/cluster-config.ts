@@ -3,6 +3,7 @@
  * comes from a flag, an environment variable or `--set`, and has a default.
  */
 
+import { messageOf } from '../base/error-message.ts';
 import type { SubnetRange } from '../net/allocator/subnets.ts';
 import { addressAt, type Cidr, cidrFamily, cidrsOverlap, parseCidr, prefixLength } from '../net/cidr.ts';
 import { addressBits, type Family, type Ip } from '../net/ip.ts';
@@ -206,7 +207,7 @@ const readCidr = (setting: ClusterSetting, text: string): Cidr => {
   try {
     return parseCidr(text);
   } catch (cause) {
-    throw fieldError(setting, cause instanceof Error ? cause.message : String(cause));
+    throw fieldError(setting, messageOf(cause));
   }
 };
 

@@ -1,5 +1,6 @@
 /** Fields that the configurations of several topologies share. */
 import { z } from 'zod';
+import { messageOf } from '../base/error-message.ts';
 import { type Cidr, cidrFamily, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../net/cidr.ts';
 import { NetError } from '../net/errors.ts';
 import { type Ip, ipFamily, parseIp } from '../net/ip.ts';
@@ -17,13 +18,12 @@ const IP_MESSAGE = 'IP is invalid';
 
 /** What an API server says, and behind it what exactly is wrong: a rule in CEL has only the one sentence. */
 const readAs =
-  <Out>(read: (text: string) => Out, messageOf: (error: unknown) => string) =>
+  <Out>(read: (text: string) => Out, complaintOf: (error: unknown) => string) =>
   (text: string, context: z.RefinementCtx): Out => {
     try {
       return read(text);
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      context.addIssue({ code: 'custom', message: `${messageOf(error)}: ${detail}` });
+      context.addIssue({ code: 'custom', message: `${complaintOf(error)}: ${messageOf(error)}` });
       return z.NEVER;
     }
   };
@@ -31,11 +31,11 @@ const readAs =
 /** @param field as its author calls it, for the sentence about host bits */
 const cidrOf = (field: string): z.ZodType<Cidr, string> => {
   const maskMessage = `${field} must be a masked network address (no host bits set)`;
-  const messageOf = (error: unknown): string =>
+  const complaintOf = (error: unknown): string =>
     error instanceof NetError && error.code === 'ERR_NET_HOST_BITS' ? maskMessage : CIDR_MESSAGE;
   return z
     .string()
-    .transform(readAs(parseCidr, messageOf))
+    .transform(readAs(parseCidr, complaintOf))
     .meta({
       maxLength: MAX_CIDR_LENGTH,
       [VALIDATIONS]: [

@@ -4,6 +4,7 @@
  * last retirement is a report of an agent that has seen it.
  */
 import { z } from 'zod';
+import { messageOf } from '../base/error-message.ts';
 import { parseRanges } from '../net/id-ranges.ts';
 import { MAX_NETWORKS } from '../net/ids.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
@@ -73,7 +74,7 @@ const poolSchema = z.object({
       try {
         return parseRanges(text, MAX_NETWORKS - 1);
       } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        context.addIssue({ code: 'custom', message: messageOf(error) });
         return z.NEVER;
       }
     }),

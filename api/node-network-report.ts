@@ -4,6 +4,7 @@
  * how many networks there are.
  */
 import { z } from 'zod';
+import { messageOf } from '../base/error-message.ts';
 import { type IdRanges, NO_IDS, parseRanges } from '../net/id-ranges.ts';
 import { MAX_NETWORKS } from '../net/ids.ts';
 import { MAX_RETIREMENT } from './network-id-pool.ts';
@@ -93,7 +94,7 @@ const readIds = z.string().transform((text, context): IdRanges => {
   try {
     return parseRanges(text, MAX_NETWORKS - 1);
   } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    context.addIssue({ code: 'custom', message: messageOf(error) });
     return z.NEVER;
   }
 });

@@ -3,6 +3,7 @@
  * or an `ApiError` whose sentence names the field.
  */
 import type { z } from 'zod';
+import { messageOf } from '../base/error-message.ts';
 import { ApiError, type ApiErrorCode } from './errors.ts';
 import { joinPath } from './field-path.ts';
 
@@ -75,7 +76,7 @@ const isDeeperThan = (levels: number, value: unknown): boolean =>
   (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
 const syntaxMessage = (cause: unknown, text: string): string =>
-  text.trim() === '' ? 'the text is empty' : cause instanceof Error ? cause.message : String(cause);
+  text.trim() === '' ? 'the text is empty' : messageOf(cause);
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,5 +1,6 @@
 /** Schemas of the value types of `net`. Their messages are those of `net`, which name the text that is wrong. */
 import { z } from 'zod';
+import { messageOf } from '../base/error-message.ts';
 import { type Cidr, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../net/cidr.ts';
 import {
   type NetworkId,
@@ -22,7 +23,7 @@ const readWith =
     try {
       return read(input);
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      context.addIssue({ code: 'custom', message: messageOf(error) });
       return z.NEVER;
     }
   };

@@ -1,5 +1,6 @@
 /** `udnctl`: shows and explains what is programmed. */
 import { CommanderError } from 'commander';
+import { messageOf } from '../base/error-message.ts';
 import { COMPLETE, complete } from './completion/commands.ts';
 import { CliError } from './errors.ts';
 import { createProgram } from './program.ts';
@@ -22,7 +23,7 @@ try {
   // commander has said itself what is wrong with the command line.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE;
   else {
-    process.stderr.write(`udnctl: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`udnctl: ${messageOf(error)}\n`);
     process.exitCode = error instanceof CliError ? error.exitStatus : 1;
   }
 }

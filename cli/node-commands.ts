@@ -1,5 +1,6 @@
 /** The commands about a node: their options, and who they ask. */
 import { Argument, type Command, Option } from 'commander';
+import { messageOf } from '../base/error-message.ts';
 import { createConntrack } from '../datapath/conntrack/conntrack.ts';
 import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
@@ -143,7 +144,7 @@ const diffCommand = (): Command =>
     .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 they cannot all be told.')
     .action(async (options: TextOptions & { network?: string }) => {
       const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
-        throw new CliError(error instanceof Error ? error.message : String(error), 2);
+        throw new CliError(messageOf(error), 2);
       });
       finish(output, options);
     });

@@ -1,5 +1,5 @@
 /** The demo: a cluster, tenants with the same addresses, and proof with real packets that they do not meet. */
-import { messageOf } from '../sandbox/errors.ts';
+import { messageOf } from '../base/error-message.ts';
 import type { ManifestObject, Sandbox } from '../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../sandbox/leaks.ts';
 import { readManifests } from '../sandbox/objects/manifests.ts';

@@ -1,7 +1,7 @@
 /** `make demo`. Exit status 0 only when observed equals expected everywhere. */
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
-import { messageOf } from '../sandbox/errors.ts';
+import { messageOf } from '../base/error-message.ts';
 import { runDemo } from './demo.ts';
 import { DemoError, Interruption } from './errors.ts';
 import { readOptions } from './options.ts';

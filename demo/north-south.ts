@@ -2,9 +2,9 @@
  * The way out: pods of several tenants talk to the same server outside of the cluster at the same time, from the same
  * source port and, where their networks overlap, from the same address.
  */
+import { messageOf } from '../base/error-message.ts';
 import { addressOf } from '../net/cidr.ts';
 import { FAMILIES, type Ip, ipFamily } from '../net/ip.ts';
-import { messageOf } from '../sandbox/errors.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { planNetwork } from '../sandbox/plan/netplan.ts';
 import { holdConnections } from '../sandbox/reachability/held-connections.ts';

@@ -1,5 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../base/error-message.ts';
 import { API_KINDS, type ApiKind } from '../sandbox/index.ts';
 import { DemoError } from './errors.ts';
 
@@ -55,7 +56,7 @@ const parse = (argv: readonly string[]) => {
       },
     });
   } catch (error) {
-    throw new DemoError('ERR_DEMO_USAGE', error instanceof Error ? error.message : String(error), [USAGE]);
+    throw new DemoError('ERR_DEMO_USAGE', messageOf(error), [USAGE]);
   }
 };
 

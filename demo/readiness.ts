@@ -1,8 +1,8 @@
 /** Waits for what was applied, and finds out what is wrong with what does not get ready. */
 import { z } from 'zod';
 import { type ProblemStatus, podStatusSchema, problemSchema } from '../api/agent-status.ts';
+import { messageOf } from '../base/error-message.ts';
 import { isRecord, recordOr } from '../kube/is-record.ts';
-import { messageOf } from '../sandbox/errors.ts';
 import type { ManifestObject, Objects, Sandbox } from '../sandbox/index.ts';
 import { DemoError } from './errors.ts';
 

@@ -1,6 +1,7 @@
 /** `/metrics`, `/healthz` and `/readyz` for Prometheus and the kubelet. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '../base/error-message.ts';
 import type { ListenAddress } from './flags.ts';
 import { createPublicServer } from './public-server.ts';
 
@@ -29,7 +30,7 @@ export interface HttpServer {
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
   const server = createPublicServer((request, response) => {
     answer(options, request, response).catch((error: unknown) => {
-      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+      response.writeHead(500).end(messageOf(error));
     });
   });
   await new Promise<void>((resolve, reject) => {

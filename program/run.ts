@@ -1,4 +1,5 @@
 /** The frame of a program: usage errors, failures at start, and the signals that end it. */
+import { messageOf } from '../base/error-message.ts';
 import { UsageError } from './errors.ts';
 
 /** Runs `main`; when it fails, says so on standard error and sets the exit status: 2 for usage, 1 otherwise. */
@@ -9,7 +10,7 @@ export const runProgram = async (name: string, main: (signal: AbortSignal) => Pr
     await main(stop.signal);
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${name}: ${messageOf(error)}\n`);
     if (isUsage) process.stderr.write(`Try: ${name} --help\n`);
     process.exitCode = isUsage ? 2 : 1;
   }

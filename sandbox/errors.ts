@@ -31,8 +31,6 @@ export const hasSandboxCode = (error: unknown, code: SandboxErrorCode): error is
   error instanceof SandboxError && error.code === code;
 
 /** The message of anything that was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** True for the errors of node:fs and node:net that carry this code, for example `ENOENT`. */
 export const hasSystemCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));

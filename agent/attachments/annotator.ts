@@ -6,6 +6,7 @@ import { type PodNetworkEntry, podNetworkEntryJson } from '../../api/annotations
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KnownAnnotation, Writer } from '../../kube/writer/types.ts';
@@ -155,7 +156,7 @@ export class Annotator {
   #failed({ uid, ...pod }: PodFact, what: string, error: unknown): void {
     // Gone. What has its name now is a pod of its own, for which a change has come or will come.
     if (isNotFound(error) || isReplaced(error)) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const key = podKey(pod);
     this.#options.onProblem({ pod: key, uid, reason: 'write-failed', message: `${what}: ${reason}` });
     this.#options.later(() => {

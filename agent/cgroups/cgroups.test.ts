@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { messageOf } from '../../base/error-message.ts';
 import { createFakeClock } from '../../kube/fake-clock.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
@@ -186,7 +187,7 @@ describe('the tree', () => {
     const startWith = (watchFolder: WatchFolder): void => {
       told.length = 0;
       const onUnwatched = (error: unknown, path: string): void => {
-        told.push(`${path}: ${error instanceof Error ? error.message : error}`);
+        told.push(`${path}: ${messageOf(error)}`);
       };
       cgroups = startCgroups({ facts, root: { folder, prefix: '' }, clock, watch: watchFolder, onUnwatched });
     };

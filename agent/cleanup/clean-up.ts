@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { messageOf } from '../../base/error-message.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import { type NetlinkWorker, startNetlink } from '../../datapath/netlink/worker/client.ts';
 import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
@@ -86,7 +87,7 @@ export const removeAll = async (site: CleanupSite, signal: AbortSignal): Promise
       site.log.info({ what }, 'removed');
     } catch (error) {
       signal.throwIfAborted();
-      failures.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      failures.push(`${what}: ${messageOf(error)}`);
     }
   }
   for (const [sentence, whats] of kept) failures.push(`${sentence} (${whats.join(', ')})`);
@@ -247,7 +248,7 @@ const awaitController = async ({ openvswitch, northbound }: Databases, signal: A
   );
   if (!hasController) return;
   await whenInstalled(northbound.session, INSTALLED_MS, signal).catch((error: unknown) => {
-    throw new Error(`${FLOWS_STAY}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${FLOWS_STAY}: ${messageOf(error)}`);
   });
 };
 

@@ -4,6 +4,7 @@ import type { AttachmentRequest, CniRequest, GcRequest } from '../../api/cni/req
 import { formatCniResult } from '../../api/cni/result.ts';
 import { formatVersionResult } from '../../api/cni/version.ts';
 import { CNI_NETWORK_NAME, DEFAULT_INTERFACE } from '../../api/names.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
@@ -299,5 +300,3 @@ const ignoreForeign = (error: unknown): void => {
 /** Errors of the worker thread have their code, but not their class. */
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && Reflect.get(error, 'code') === code;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { CniError, formatCniError } from '../../api/cni/error.ts';
 import { parseCniRequest } from '../../api/cni/request.ts';
 import { LATEST_CNI_VERSION } from '../../api/cni/version.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { ReadPeerCredentials } from '../../datapath/unix-socket/peer-credentials.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { CniHandler } from './handler.ts';
@@ -84,7 +85,7 @@ const refusal = (socket: Socket, { peerCredentials }: CniServerOptions): string 
     const { uid } = peerCredentials(socket);
     return uid === 0 ? undefined : `user ${uid} may not call`;
   } catch (error) {
-    return `the caller cannot be identified: ${error instanceof Error ? error.message : String(error)}`;
+    return `the caller cannot be identified: ${messageOf(error)}`;
   }
 };
 
@@ -115,7 +116,7 @@ const readRequest = (socket: Socket, options: CniServerOptions, then: (request: 
 
 /** Answers what cannot be read. What is still on its way is read and forgotten, or the caller would not read the answer. */
 const refuseRequest = (socket: Socket, { onRejected }: CniServerOptions, error: unknown): void => {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const reason = error instanceof ProtocolError ? error.reason : 'internal';
   onRejected(message);
   socket.resume();

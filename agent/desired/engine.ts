@@ -9,6 +9,7 @@
  * 4. A feature that throws is a diagnostic of that fragment; what it wanted before stays.
  */
 
+import { messageOf } from '../../base/error-message.ts';
 import type { HostItem } from '../../datapath/host/types.ts';
 import type { NftItem } from '../../datapath/nftables/types.ts';
 import type { BridgeItem } from '../../datapath/openflow/types.ts';
@@ -179,7 +180,7 @@ class RenderingEngine implements Engine {
     try {
       return renderWith(source, this.#view);
     } catch (error) {
-      const message = `rendering failed: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `rendering failed: ${messageOf(error)}`;
       this.diagnostics.set(source.owner, [{ object: source.owner, severity: 'error', message }]);
       source.isPublished = true;
       return undefined;

@@ -1,4 +1,5 @@
 import { ApiError, describeFinding } from '../../api/errors.ts';
+import { messageOf } from '../../base/error-message.ts';
 
 /** Something of an object that could not be read. The rest of the object, and all other objects, are used. */
 export interface Problem {
@@ -17,12 +18,9 @@ export const readOr = <Value>(object: string, problems: Problem[], read: () => V
   try {
     return read();
   } catch (error) {
-    problems.push({ object, message: messageOf(error) });
+    problems.push({ object, message: findingOf(error) });
     return undefined;
   }
 };
 
-const messageOf = (error: unknown): string => {
-  if (error instanceof ApiError) return describeFinding(error);
-  return error instanceof Error ? error.message : String(error);
-};
+const findingOf = (error: unknown): string => (error instanceof ApiError ? describeFinding(error) : messageOf(error));

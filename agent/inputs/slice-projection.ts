@@ -15,6 +15,7 @@ import {
   SLICE_MIRROR_CONTROLLER,
 } from '../../api/names.ts';
 import { SERVICE_PROTOCOLS } from '../../api/service.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { EndpointFact, SliceFact, SlicePort } from '../model/facts.ts';
 import type { Problem } from './problem.ts';
@@ -93,7 +94,7 @@ const firstAddress = ({ addresses: [text] }: Endpoint, family: Family, problems:
     if (ipFamily(ip) === family) return ip;
     problems.push(`"${text}" is not an IPv${family} address`);
   } catch (error) {
-    problems.push(error instanceof Error ? error.message : String(error));
+    problems.push(messageOf(error));
   }
   return undefined;
 };

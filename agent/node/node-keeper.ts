@@ -6,6 +6,7 @@
  * is completed.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../base/error-message.ts';
 import type { NetlinkEvent } from '../../datapath/netlink/monitor/events.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
@@ -177,7 +178,7 @@ export class NodeKeeper {
       await this.#map();
     } catch (error) {
       if (signal.aborted) return;
-      this.#tell([error instanceof Error ? error.message : String(error)]);
+      this.#tell([messageOf(error)]);
       onError(error);
       later(() => this.#look());
       await this.#readBridges();

@@ -1,4 +1,5 @@
 /** How a loop gets on: what metrics and probes ask. It looks at the clock and decides nothing. */
+import { messageOf } from '../../base/error-message.ts';
 import type { Clock } from '../../kube/clock.ts';
 
 /** What is still to be done at a place. */
@@ -53,8 +54,7 @@ export class LoopProgress {
   /** It has not. */
   failed(error: unknown): void {
     this.#lastStep = this.#clock.monotonic();
-    const message = error instanceof Error ? error.message : String(error);
-    this.#failure = { since: this.#failure?.since ?? this.#lastStep, message };
+    this.#failure = { since: this.#failure?.since ?? this.#lastStep, message: messageOf(error) };
   }
 
   /** Nothing is left, nor waits to be tried again. */

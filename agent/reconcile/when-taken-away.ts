@@ -2,6 +2,7 @@
  * When nothing is programmed on this node any more that nobody wants: in the databases, by the databases' daemons in the
  * datapath, as flows of the gateway bridge, in the host's network stack and in nftables.
  */
+import { messageOf } from '../../base/error-message.ts';
 import { whenInstalled } from '../cleanup/when-installed.ts';
 import type { Databases } from '../databases/databases.ts';
 import { BACKEND_NAMES, type NodeDatapath } from './node-datapath.ts';
@@ -34,8 +35,7 @@ export const whenTakenAway = async (
   );
   if (!hasController) return;
   await whenInstalled(databases.northbound.session, INSTALLED_MS, signal).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`ovn-controller may still have flows, are it and ovn-northd running? ${why}`);
+    throw new Error(`ovn-controller may still have flows, are it and ovn-northd running? ${messageOf(error)}`);
   });
 };
 

@@ -5,6 +5,7 @@
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { IndexFunctions } from '../../kube/reflector/indexes.ts';
 import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -106,7 +107,7 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
           } catch (error) {
             problems.push({
               object: `${kind}/${key}`,
-              message: error instanceof Error ? error.message : String(error),
+              message: messageOf(error),
             });
             return [];
           }
@@ -175,7 +176,7 @@ const giveToPod = (
       message: `has no address on ${nadKey} in the input: taken as the node's agent would give it, ${ipAddresses.join(', ')}`,
     }));
   } catch (error) {
-    return [{ object, severity: 'error', message: error instanceof Error ? error.message : String(error) }];
+    return [{ object, severity: 'error', message: messageOf(error) }];
   }
 };
 

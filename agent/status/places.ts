@@ -9,6 +9,7 @@ import type {
   UnsupportedStatus,
   WantedStatus,
 } from '../../api/agent-status.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { Difference } from '../../datapath/backend.ts';
 
 /** One place, for people. */
@@ -60,8 +61,7 @@ export const reportDifferences = async (
         const differences = await place.differences(signal);
         return { differences: differences.map((one) => status(place, one, networkOf)), unreadable: [] };
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        return { differences: [], unreadable: [{ backend: place.backend, message }] };
+        return { differences: [], unreadable: [{ backend: place.backend, message: messageOf(error) }] };
       }
     }),
   );

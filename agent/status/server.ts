@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname } from 'node:path';
+import { messageOf } from '../../base/error-message.ts';
 import { reportDifferences, reportWanted } from './places.ts';
 import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
 import { reportServices } from './service-report.ts';
@@ -47,7 +48,7 @@ export const serveStatus = async (
     if (request.method === 'GET' && text !== undefined) {
       answerText(text).then(
         (body) => response.writeHead(200, { 'content-type': 'text/plain' }).end(body),
-        (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+        (error: unknown) => response.writeHead(500).end(messageOf(error)),
       );
       return;
     }
@@ -81,6 +82,6 @@ const answer = async (report: Report, sources: ReportSources): Promise<{ status:
   try {
     return { status: 200, body: JSON.stringify(await report(sources, AbortSignal.timeout(READ_MS))) };
   } catch (error) {
-    return { status: 500, body: JSON.stringify({ error: error instanceof Error ? error.message : String(error) }) };
+    return { status: 500, body: JSON.stringify({ error: messageOf(error) }) };
   }
 };

@@ -1,4 +1,5 @@
 /** Errors as the container runtime reads them on standard output (SPEC.md, section 5, "Error"). */
+import { messageOf } from '../../base/error-message.ts';
 import { ApiError } from '../errors.ts';
 
 /** Codes below 100 are the specification's, the others ours. */
@@ -51,7 +52,7 @@ export const formatCniError = (error: unknown, cniVersion: string): string => {
   return JSON.stringify({
     cniVersion,
     code: known?.cniCode ?? CNI_ERROR_CODES.internal,
-    msg: error instanceof Error ? error.message : String(error),
+    msg: messageOf(error),
     ...(known?.details === undefined || known.details === '' ? {} : { details: known.details }),
   });
 };

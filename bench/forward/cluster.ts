@@ -1,5 +1,6 @@
 /** A node with a pod of each kind and a host outside, in a kernel that has what networks need. */
 import { readFileSync } from 'node:fs';
+import { messageOf } from '../../base/error-message.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import { type Sandbox, type SandboxOptionsInput, startSandbox } from '../../sandbox/index.ts';
@@ -68,7 +69,7 @@ const startUp = async (name: string, gatewayMode: GatewayMode, signal: AbortSign
   try {
     return await startSandbox(options, { stop });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Error(`no cluster on a kernel with VRF and OVS's datapath, neither here nor in a guest: ${why}`, {
       cause: error,
     });

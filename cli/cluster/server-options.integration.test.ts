@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { messageOf } from '../../base/error-message.ts';
 import { createProgram } from '../program.ts';
 
 /** Two servers that let nobody read anything, and one that never answers. */
@@ -63,7 +64,7 @@ const run = async (name: string, args: readonly string[], env: NodeJS.ProcessEnv
   try {
     await createProgram(name).parseAsync(['node', name, ...args]);
   } catch (error) {
-    printed.push(error instanceof Error ? error.message : String(error));
+    printed.push(messageOf(error));
   } finally {
     vi.restoreAllMocks();
     vi.unstubAllEnvs();

@@ -1,5 +1,6 @@
 /** `udnctl networks`, `udnctl pods` and `udnctl services` from the API server alone: no node is asked. */
 
+import { messageOf } from '../../base/error-message.ts';
 import { parseLabelSelector } from '../../kube/embedded/selectors/label-selector.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { type NamespaceOptions, namespaceOf, PROGRAMS_NAMESPACE, withClient } from '../cluster/cluster-command.ts';
@@ -77,7 +78,7 @@ const labelsOf = (selector: string): ReturnType<typeof parseLabelSelector> => {
   try {
     return parseLabelSelector(selector);
   } catch (error) {
-    throw new CliError(`--selector: ${error instanceof Error ? error.message : String(error)}`, 2);
+    throw new CliError(`--selector: ${messageOf(error)}`, 2);
   }
 };
 

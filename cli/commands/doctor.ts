@@ -1,6 +1,7 @@
 /** `udnctl doctor`: what keeps networks apart and is missing, and what is left of those that are gone; `--fix` removes that. */
 import { unplugOperations } from '../../agent/cni/vswitch-operations.ts';
 import type { DifferencesStatus } from '../../api/agent-status.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { isUuid } from '../../ovsdb/uuid.ts';
@@ -61,7 +62,7 @@ const whatIsWanted = async (agent: DoctorSources['agent'], blind: string[]) => {
     try {
       return await inTime((signal) => agent.differences(signal));
     } catch (error) {
-      blind.push(`differences: ${error instanceof Error ? error.message : String(error)}`);
+      blind.push(`differences: ${messageOf(error)}`);
       return { differences: [], unreadable: [], unsupported: [] };
     }
   };
@@ -69,7 +70,7 @@ const whatIsWanted = async (agent: DoctorSources['agent'], blind: string[]) => {
     const [networks, pods, report] = await Promise.all([agent.networks(), agent.pods(), differences()]);
     return { networks, pods, report };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new CliError(`it cannot be told what is left, because what is wanted is not known: ${why}`, 2);
   }
 };
@@ -102,7 +103,7 @@ const treat = async (
     await remove(sources, remedy);
     return { what, why, byAgent, outcome: 'removed' };
   } catch (error) {
-    return { what, why, byAgent, outcome: 'failed', problem: error instanceof Error ? error.message : String(error) };
+    return { what, why, byAgent, outcome: 'failed', problem: messageOf(error) };
   }
 };
 

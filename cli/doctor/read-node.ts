@@ -1,6 +1,7 @@
 /** Reads what is on the node, without asking the agent. */
 import { POD_PORT_KEY } from '../../agent/model/ownership.ts';
 import { CT_ZONES } from '../../agent/model/registry/marks.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { createConntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { OUR_PROTOCOL } from '../../datapath/netlink/route/types.ts';
@@ -35,7 +36,7 @@ export const readNode = async (sources: NodeSources): Promise<NodeReading> => {
     try {
       return await inTime(read);
     } catch (error) {
-      blind.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      blind.push(`${what}: ${messageOf(error)}`);
       return [];
     }
   };

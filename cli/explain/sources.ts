@@ -1,4 +1,5 @@
 /** What `udnctl explain` asks. Whoever does not answer is said to be missing, and the rest is looked at all the same. */
+import { messageOf } from '../../base/error-message.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
 import type { TableState } from '../../datapath/nftables/table-state.ts';
 import type { Transact } from '../flows/datapaths.ts';
@@ -38,7 +39,7 @@ export const attempt = async <Value>(
   try {
     return { value: await work() };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { failed: missing(what, message, 'whoever was asked did not answer: is it running, and is this a node?') };
   }
 };

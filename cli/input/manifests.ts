@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { CliError } from '../errors.ts';
 
 export interface Manifests {
@@ -36,7 +37,7 @@ export const parseManifests = (content: string, name: string): Manifests => {
       objects.push(...itemsOf(document.toJS()));
     } catch (error) {
       // Behind the first line is the text around the mistake.
-      const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+      const [message = ''] = messageOf(error).split('\n');
       diagnostics.push({
         object: `${name} document ${index + 1}`,
         severity: 'error',

@@ -1,4 +1,5 @@
 /** Connections to the databases of the node. */
+import { messageOf } from '../../base/error-message.ts';
 import { OvsdbSession } from '../../ovsdb/session/session.ts';
 import { parseRemotes } from '../../ovsdb/wire/remote.ts';
 import { CliError } from '../errors.ts';
@@ -35,7 +36,6 @@ const connect = async (database: string, remote: string): Promise<OvsdbSession> 
     return session;
   } catch (error) {
     await session.close();
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliError(`${database} cannot be reached at ${remote}: ${why}`);
+    throw new CliError(`${database} cannot be reached at ${remote}: ${messageOf(error)}`);
   }
 };

@@ -1,5 +1,6 @@
 /** What becomes of what a process of the host sends before it comes to Open vSwitch: by nftables and the host's routes. */
 import { networkPacketMark } from '../../agent/model/registry/marks.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
 import type { TableState } from '../../datapath/nftables/table-state.ts';
 import { parseNetworkId } from '../../net/ids.ts';
@@ -38,7 +39,7 @@ export const hostWay = async (sources: HostWaySources, sent: Sent): Promise<Host
   try {
     table = await sources.hostTable();
   } catch (error) {
-    return { table, sent, untold: error instanceof Error ? error.message : String(error) };
+    return { table, sent, untold: messageOf(error) };
   }
   const target = isIp(to) ? hostTargetOf(table, { destination: parseIp(to), protocol, port }) : undefined;
   if (target === undefined) return { table, sent };

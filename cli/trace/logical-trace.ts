@@ -1,4 +1,5 @@
 /** Asks OVN's own tool about a packet, and puts what it says beside what Open vSwitch says. */
+import { messageOf } from '../../base/error-message.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
 import { allLogicalStages, logicalSteps } from './logical-steps.ts';
 import { agrees, logicalVerdictOf } from './logical-verdict.ts';
@@ -56,7 +57,7 @@ export const traceLogically = async (
       raw: stdout,
     };
   } catch (error) {
-    return { kind: 'failed', sentence: error instanceof Error ? error.message : String(error), microflow };
+    return { kind: 'failed', sentence: messageOf(error), microflow };
   }
 };
 

@@ -1,6 +1,7 @@
 /** The pools of a layer-2 network's subnets as one value: operations return the next state. */
 
 import { gatewayIp, managementIp, type Network } from '../../api/network.ts';
+import { messageOf } from '../../base/error-message.ts';
 import {
   type AddressPool,
   addressPool,
@@ -156,7 +157,7 @@ const allocate = (pool: AddressPool): { pool: AddressPool; ip: Ip } => {
   try {
     return allocateAddress(pool);
   } catch (cause) {
-    throw new AllocationError('ERR_CM_EXHAUSTED', cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new AllocationError('ERR_CM_EXHAUSTED', messageOf(cause), { cause });
   }
 };
 

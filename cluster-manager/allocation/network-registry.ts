@@ -10,6 +10,7 @@ import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner } from '../facts/nad-owner.ts';
 import { definitionOf } from './definition.ts';
@@ -263,7 +264,7 @@ export class NetworkRegistry {
       const same = isOther && all.length === 0 ? this.#networks.get(name) : undefined;
       return { change: same === undefined ? all : [{ before: same, after: same }], problem };
     } catch (error) {
-      return { change: had, problem: [noId(name, error instanceof Error ? error.message : String(error))] };
+      return { change: had, problem: [noId(name, messageOf(error))] };
     }
   }
 

@@ -8,6 +8,7 @@ import { formatNodeSubnet, joinNodeSubnets } from '../../api/annotations/node-su
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network, networkFamilies } from '../../api/network.ts';
 import { nodeTransitAddresses } from '../../api/network-keys.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
 import { type HeldByNode, heldByNode, type NodeFacts } from '../facts/node-facts.ts';
@@ -229,7 +230,7 @@ export class NodeAllocations {
       entry.ledger.assign(node);
       return entry.failures.delete(node);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       entry.failures.set(node, message);
       return message !== before;
     }

@@ -6,6 +6,7 @@ import {
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { createOutage } from '../../kube/outage.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { ObjectCache, Reflector, ReflectorObservation, ReflectorOptions } from '../../kube/reflector/types.ts';
@@ -120,8 +121,6 @@ export const createMirrors = (
     silenceMs: () => Math.max(...all.map(({ reflector }) => reflector.silenceMs())),
   };
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What is kept of pods, and how they are found. */
 export const POD_MIRROR = {

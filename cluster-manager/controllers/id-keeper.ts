@@ -5,6 +5,7 @@
  */
 import { NETWORK_ID_POOL } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS } from '../../api/resources.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectInput } from '../../kube/types.ts';
@@ -168,7 +169,7 @@ export class IdKeeper {
       this.#wake();
       this.reported();
     } catch (error) {
-      this.#record.undo(plan, textOf(error));
+      this.#record.undo(plan, messageOf(error));
       if (this.#signal.aborted) return;
       observe({ kind: 'failed', error });
       const wait = this.#retryMs;
@@ -288,5 +289,3 @@ export class IdKeeper {
 }
 
 const timeOf = (wall: number): string => new Date(wall).toISOString().replace(/\.[0-9]+Z$/, 'Z');
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

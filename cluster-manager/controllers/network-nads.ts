@@ -1,5 +1,6 @@
 /** Writes and deletes the NADs of networks. */
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { refOf as refOfKey } from '../../kube/object-key.ts';
 import type { WorkResult } from '../../kube/queue/types.ts';
@@ -59,7 +60,7 @@ export const applyPlan = async (
     settlePrimary?.();
     // What was refused needs no ids; what can't be asked now is tried again with the write.
     if (isNew) await creations.settle(key, signal).catch(() => {});
-    return { message: `failed to write NetworkAttachmentDefinition [${key}]: ${textOf(error)}`, error };
+    return { message: `failed to write NetworkAttachmentDefinition [${key}]: ${messageOf(error)}`, error };
   }
 };
 
@@ -78,7 +79,7 @@ export const deleteNad = async (
     return {};
   } catch (error) {
     if (isNotFound(error)) return {};
-    return { message: `failed to delete NetworkAttachmentDefinition [${key}]: ${textOf(error)}`, error };
+    return { message: `failed to delete NetworkAttachmentDefinition [${key}]: ${messageOf(error)}`, error };
   }
 };
 
@@ -126,5 +127,3 @@ const writeNad = async (
   const options = { fieldManager: NETWORK_MANAGER, force: !isNew };
   return await writer.apply(NETWORK_ATTACHMENT_DEFINITIONS, { ...manifest }, options, signal);
 };
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/error-message.ts';
 import type { Command } from './types.ts';
 
 /** Stable codes of failed commands. Listed in docs/errors.md. */
@@ -68,7 +69,7 @@ const sentence = (
   const what = {
     ERR_EXEC_EXIT: `exited with status ${exitCode}`,
     ERR_EXEC_NOT_FOUND: 'was not found',
-    ERR_EXEC_SPAWN: `could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
+    ERR_EXEC_SPAWN: `could not be started: ${messageOf(cause)}`,
     ERR_EXEC_SIGNAL: `was ended by ${signal}`,
     ERR_EXEC_TIMEOUT: 'took too long and was ended',
     ERR_EXEC_ABORTED: 'was aborted',

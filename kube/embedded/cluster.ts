@@ -1,4 +1,5 @@
 /** An API server in memory, without sockets. */
+import { messageOf } from '../../base/error-message.ts';
 import { createKubeClient } from '../client/client.ts';
 import { systemClock } from '../clock.ts';
 import type { ServerContext } from './context.ts';
@@ -64,7 +65,7 @@ export const createEmbeddedCluster = (options: EmbeddedClusterOptions = {}): Emb
 };
 
 const warn = (what: string, error: unknown): void =>
-  process.emitWarning(`${what}: ${error instanceof Error ? error.message : String(error)}`, 'EmbeddedApiServer');
+  process.emitWarning(`${what}: ${messageOf(error)}`, 'EmbeddedApiServer');
 
 const createContext = (options: EmbeddedClusterOptions, journal: Journal | undefined): ServerContext => {
   const { clock = systemClock, random = Math.random } = options;

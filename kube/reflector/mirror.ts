@@ -1,4 +1,5 @@
 /** The loop of a reflector: list, watch, watch again, and list again when the server has forgotten where we were. */
+import { messageOf } from '../../base/error-message.ts';
 import { backoffMs } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
 import { isNotFound, isTooManyRequests, isTransient, isUnavailable, KubeError } from '../errors.ts';
@@ -171,7 +172,7 @@ const watchFailed = (options: MirrorOptions, state: State, error: unknown): numb
   const retryInMs = failed(options, 'watch', error, state.watchFailures);
   if (!mustRelist(error, state)) return retryInMs;
   state.resourceVersion = undefined;
-  options.observe({ kind: 'relist', reason: error instanceof Error ? error.message : String(error) });
+  options.observe({ kind: 'relist', reason: messageOf(error) });
   // The first time at once: that a version has expired is nothing to wait for.
   return state.watchFailures === 1 ? 0 : retryInMs;
 };

@@ -4,6 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { messageOf } from '../../base/error-message.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { ClusterConnection } from '../config/types.ts';
 import { KubeError } from '../errors.ts';
@@ -190,7 +191,7 @@ const flatHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
   );
 
 const networkError = (what: string, cause: unknown): KubeError =>
-  new KubeError('ERR_KUBE_NETWORK', `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  new KubeError('ERR_KUBE_NETWORK', `${what}: ${messageOf(cause)}`, { cause });
 
 const drain = async ({ body }: TransportResponse): Promise<void> => {
   for await (const _ of body);

@@ -1,4 +1,5 @@
 /** Keeps a connection to one database, whatever happens to its servers. */
+import { messageOf } from '../../base/error-message.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotConnectedError, OutcomeUnknownError, OvsdbError, RequestError, TimeoutError } from '../errors.ts';
 import { Listeners } from '../listeners.ts';
@@ -257,8 +258,7 @@ const resultsOf = (operations: readonly Operation[], reply: Reply): OperationRes
 };
 
 const unknownOutcome = (cause: unknown): OutcomeUnknownError => {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new OutcomeUnknownError(`the outcome of the transaction is unknown: ${reason}`, { cause });
+  return new OutcomeUnknownError(`the outcome of the transaction is unknown: ${messageOf(cause)}`, { cause });
 };
 
 const settleWith = <T>(resolve: (value: T) => void, reject: (error: unknown) => void, compute: () => T): void => {

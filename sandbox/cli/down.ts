@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { hasSandboxCode, messageOf } from '../errors.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { hasSandboxCode } from '../errors.ts';
 import { takeDown } from '../supervisor/take-down.ts';
 import { type NameOption, sandboxCommand } from './options.ts';
 

@@ -1,8 +1,9 @@
 /** `sandbox`: a cluster on this machine. */
 import { CommanderError } from 'commander';
+import { messageOf } from '../../base/error-message.ts';
 import { ProgramCommand } from '../../program/program-command.ts';
 import { findArtifacts } from '../artifacts.ts';
-import { messageOf, SandboxError } from '../errors.ts';
+import { SandboxError } from '../errors.ts';
 import { addApiCommand } from './api.ts';
 import { addDownCommand } from './down.ts';
 import { addEnterCommands } from './enter.ts';

@@ -2,7 +2,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { messageOf, SandboxError } from '../errors.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { SandboxError } from '../errors.ts';
 import { parseOptions, type SandboxOptionsInput } from '../plan/options.ts';
 import type { OwnedControl } from '../supervisor/cluster-control.ts';
 import type { SupervisorReport } from '../supervisor/detached.ts';

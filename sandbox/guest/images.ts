@@ -1,6 +1,6 @@
 /** What a guest starts from, by what runs it. */
+import { messageOf } from '../../base/error-message.ts';
 import type { Artifacts } from '../artifacts.ts';
-import { messageOf } from '../errors.ts';
 import { ensureTree } from '../tree/tree.ts';
 import { type Accelerator, acceleratorsToTry } from './accelerator.ts';
 import { ensureQemuImages, type QemuImages } from './qemu-images.ts';

@@ -2,13 +2,13 @@
  * Brings one pod, by its uid, to what its spec says: sandbox, containers, status; and takes it away when it is deleted.
  * One step at a time; whatever happens meanwhile makes another round.
  */
+import { messageOf } from '../../base/error-message.ts';
 import { backoffMs } from '../../kube/backoff.ts';
 import { isConflict, isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KubeClient, ObjectRef } from '../../kube/types.ts';
 import { unlessReplaced } from '../../kube/writer/replaced.ts';
-import { messageOf } from '../errors.ts';
 import type { NetworkConf } from './cni/conf.ts';
 import type { ContainerRuntime } from './container-runtime.ts';
 import type { ExecFiles } from './exec-files.ts';

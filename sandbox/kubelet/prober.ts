@@ -1,6 +1,7 @@
 /** Readiness, liveness and startup probes. They come from this process, whose cgroup nftables rules know as kubelet's. */
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { messageOf } from '../../base/error-message.ts';
 import { commandRunner } from '../process/runner.ts';
 import { probeGrpc } from './grpc-probe.ts';
 import { type PodContainer, type Probe, probePort } from './pod-spec.ts';
@@ -31,10 +32,7 @@ export const startProbe = (
   let outcome: boolean | undefined;
   let run = { isSuccess: false, length: 0 };
   const once = async (): Promise<void> => {
-    const message = await probeOnce(probe, target).then(
-      () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
+    const message = await probeOnce(probe, target).then(() => undefined, messageOf);
     if (stopped.signal.aborted) return;
     const isSuccess = message === undefined;
     run = { isSuccess, length: run.isSuccess === isSuccess ? run.length + 1 : 1 };

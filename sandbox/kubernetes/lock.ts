@@ -1,7 +1,8 @@
 /** A lock between processes that ends with the one that holds it, however that ends: flock(1) of util-linux. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { messageOf, SandboxError } from '../errors.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { SandboxError } from '../errors.ts';
 
 /**
  * Runs `work` while nobody else holds the lock on `file`, which is made.

@@ -3,8 +3,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
+import { messageOf } from '../../base/error-message.ts';
 import { isRecord } from '../../kube/is-record.ts';
-import { messageOf, SandboxError } from '../errors.ts';
+import { SandboxError } from '../errors.ts';
 
 export interface ManifestObject {
   readonly apiVersion: string;

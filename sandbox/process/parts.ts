@@ -1,5 +1,6 @@
 /** Starting parts so that a failure says which one it was and what it last wrote. */
-import { messageOf, SandboxError } from '../errors.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { SandboxError } from '../errors.ts';
 import { logTail } from './log-tail.ts';
 import type { Service } from './service.ts';
 

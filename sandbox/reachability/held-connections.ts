@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { messageOf } from '../../base/error-message.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { Sandbox } from '../index.ts';
 
@@ -44,11 +45,7 @@ export const holdConnections = async (
 };
 
 /** Of what the sender wrote: the reason. */
-const lastLine = (error: unknown): string =>
-  String(error instanceof Error ? error.message : error)
-    .trim()
-    .split('\n')
-    .at(-1) ?? '';
+const lastLine = (error: unknown): string => messageOf(error).trim().split('\n').at(-1) ?? '';
 
 const schema = z.object({ first: z.string(), second: z.string() });
 

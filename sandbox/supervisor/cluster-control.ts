@@ -1,5 +1,6 @@
 /** What can be done with a cluster that this process owns, here and through its socket. */
-import { messageOf, SandboxError } from '../errors.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { SandboxError } from '../errors.ts';
 import { type PodTarget, podCommand } from '../kubelet/exec-info.ts';
 import { NODE_KUBECONFIG } from '../machine/node-root.ts';
 import type { CommandLine, EnterOptions } from '../machine/types.ts';

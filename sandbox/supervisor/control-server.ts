@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ZodError } from 'zod';
-import { messageOf, SandboxError } from '../errors.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { SandboxError } from '../errors.ts';
 import { enterRequest, killRequest, rebootRequest } from './protocol.ts';
 import type { Control } from './types.ts';
 

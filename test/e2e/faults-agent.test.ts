@@ -1,5 +1,6 @@
 /** The agent is killed at random moments of ADD and DEL. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { messageOf } from '../../base/error-message.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { ManifestObject, Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -185,7 +186,7 @@ describe(`the agent, killed ${KILLS} times at random moments of ADD and DEL`, ()
       if (process.env['UDN_VERBOSE'] !== undefined)
         process.stderr.write(`${JSON.stringify({ points: [...points], ready, clean, probes })}\n`);
     } catch (error) {
-      throw new Error(`${error instanceof Error ? error.message : error}\n${context}`, { cause: error });
+      throw new Error(`${messageOf(error)}\n${context}`, { cause: error });
     }
   }, 90_000);
 

@@ -1,5 +1,6 @@
 /** Services while programs die, addresses are wanted twice and nodes lose theirs, with packets. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { messageOf } from '../../base/error-message.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import type { KillableName, ManifestObject } from '../../sandbox/index.ts';
 import { ask, type Target } from '../../sandbox/reachability/service-clients.ts';
@@ -153,7 +154,7 @@ describe(`${ROUNDS * CHANGES_PER_ROUND} changes of endpoints while agents and ov
       }
       await expectSample();
     } catch (error) {
-      throw new Error(`${error instanceof Error ? error.message : error}\n${context}`, { cause: error });
+      throw new Error(`${messageOf(error)}\n${context}`, { cause: error });
     }
   }, 120_000);
 });

@@ -1,4 +1,6 @@
 /** What a check found. */
+import { messageOf } from '../../../base/error-message.ts';
+
 export interface Finding {
   /** `warning`: works, but somebody should know. `unknown`: it could not be looked at. */
   readonly result: 'ok' | 'warning' | 'failed' | 'unknown';
@@ -20,6 +22,6 @@ export const findingOf = async (what: string, look: () => Promise<Finding>): Pro
   try {
     return await look();
   } catch (error) {
-    return { result: 'unknown', what, message: error instanceof Error ? error.message : String(error) };
+    return { result: 'unknown', what, message: messageOf(error) };
   }
 };

@@ -1,6 +1,7 @@
 /** Whether the programs run, on every node, and what else of the cluster matters to them. */
 import { z } from 'zod';
 import { NODE_ANNOTATIONS } from '../../../api/names.ts';
+import { messageOf } from '../../../base/error-message.ts';
 import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../../kube/types.ts';
 import { AGENT, CLUSTER_MANAGER } from './expectations.ts';
@@ -127,7 +128,7 @@ export const checkOthers = (client: KubeClient): Promise<Finding[]> =>
       {
         result: 'unknown',
         what: 'other network programs',
-        message: error instanceof Error ? error.message : String(error),
+        message: messageOf(error),
       },
     ],
   );

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { messageOf } from '../../../base/error-message.ts';
 import { netlinkFault } from '../errors.ts';
 
 /** What `native/nlsock.c` exports. Errors are Node's: `code`, negative `errno`, `syscall`. */
@@ -29,7 +30,7 @@ export const loadAddon = (path: string): NetlinkAddon => {
   try {
     return createRequire(import.meta.url)(path);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     throw netlinkFault('ERR_NETLINK_ADDON', `can't load ${path}, which \`make build\` makes: ${message}`, cause);
   }
 };

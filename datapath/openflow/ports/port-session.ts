@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
+import { messageOf } from '../../../base/error-message.ts';
 import { OpenflowError } from '../errors.ts';
 import type { NoFloodResult } from '../switch-client.ts';
 import {
@@ -78,8 +79,7 @@ const withSession = async <T>(
       signal.throwIfAborted();
       if (cause instanceof OpenflowError) throw cause;
       if (cause instanceof ClosedUnanswered && attempt < ATTEMPTS) continue;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      const message = `bridge ${socket.bridge} does not answer: ${why}`;
+      const message = `bridge ${socket.bridge} does not answer: ${messageOf(cause)}`;
       throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', message, { cause });
     }
   }

@@ -2,6 +2,7 @@
  * A bundle that goes to the bridge in bytes of our own making. What they are not known of, and what the bridge refuses, is left to
  * ovs-ofctl(8), which knows everything and has words for it.
  */
+import { messageOf } from '../../../base/error-message.ts';
 import { OpenflowError } from '../errors.ts';
 import type { BundleDraft, BundleOp } from '../switch-client.ts';
 import { encodeSteps } from './bundle.ts';
@@ -53,7 +54,7 @@ export class SocketDraft implements BundleDraft {
       return await this.#session?.commit(signal);
     } catch (cause) {
       signal.throwIfAborted();
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer: ${why}`, { cause });
     }
   }

@@ -1,4 +1,5 @@
 /** Finds what is wrong with a wish by itself: no change of the database can make it right. */
+import { messageOf } from '../../../base/error-message.ts';
 import { encodeAtom, encodeValue } from '../../codec/encode.ts';
 import type { Base } from '../../schema/column.ts';
 import { columnModel } from '../../schema/model.ts';
@@ -54,7 +55,7 @@ const attempt = (encode: () => unknown, where: string): Held | undefined => {
     encode();
     return undefined;
   } catch (error) {
-    return invalid(`${where}: ${error instanceof Error ? error.message : String(error)}`);
+    return invalid(`${where}: ${messageOf(error)}`);
   }
 };
 

@@ -1,4 +1,5 @@
 /** Turns the list of work into transactions, one at a time. */
+import { messageOf } from '../../../base/error-message.ts';
 import type { Clock } from '../../clock.ts';
 import { OvsdbError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
@@ -224,8 +225,7 @@ export class Flusher {
     try {
       return this.#plan(works);
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      this.#blame(new OvsdbError('ERR_OVSDB_PLAN', `planning failed: ${message}`, { cause }), owners);
+      this.#blame(new OvsdbError('ERR_OVSDB_PLAN', `planning failed: ${messageOf(cause)}`, { cause }), owners);
       this.#options.board.publish();
       this.request();
       return undefined;

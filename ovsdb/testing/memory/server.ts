@@ -1,5 +1,6 @@
 /** Speaks the protocol for in-memory databases, and can be made to misbehave as real servers do. */
 import { type Duplex, duplexPair } from 'node:stream';
+import { messageOf } from '../../../base/error-message.ts';
 import type { DatabaseModel } from '../../schema/model.ts';
 import type { Operation } from '../../transact/operation.ts';
 import type { Dial } from '../../wire/dial.ts';
@@ -99,7 +100,7 @@ export class MemoryServer {
       if (this.options.dieAfter?.(method, params)) this.disconnect();
       else send(stream, { id, result, error: null });
     } catch (error) {
-      send(stream, { id, result: null, error: error instanceof Error ? error.message : String(error) });
+      send(stream, { id, result: null, error: messageOf(error) });
     }
   }
 

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../../../base/error-message.ts';
 import { hasSystemCode } from '../../errors.ts';
 
 /** A plugin's part of the configuration; what else is in there is the plugin's. */
@@ -90,5 +91,5 @@ const reasonOf = (error: unknown): string => {
     const [issue] = error.issues;
     return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`;
   }
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 };

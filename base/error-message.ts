@@ -1,0 +1,2 @@
+/** What a caught value says: the message of an Error, anything else as text. `throw` takes any value, so `catch` gets any. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
