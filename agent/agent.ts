@@ -12,9 +12,9 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { systemClock } from '../base/clock.ts';
 import { openConntrack } from '../datapath/conntrack/conntrack.ts';
 import { loadPeerCredentials } from '../datapath/unix-socket/peer-credentials.ts';
-import { systemClock } from '../kube/clock.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { type Cgroups, startCgroups } from './cgroups/index.ts';
 import { CniHandler, cniLimits } from './cni/handler.ts';

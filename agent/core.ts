@@ -1,5 +1,5 @@
 /** Facts in, desired state out: the agent without its edges. */
-import { systemClock } from '../kube/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Writer } from '../kube/writer/types.ts';
 import { Annotator } from './attachments/annotator.ts';
 import { NetworkUsage, networksOfPorts } from './attachments/network-usage.ts';

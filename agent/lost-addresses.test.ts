@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../base/testing/fake-clock.ts';
 import type { NetlinkEvent, NetlinkListener } from '../datapath/netlink/monitor/events.ts';
-import { createFakeClock } from '../kube/fake-clock.ts';
 import { watchLostAddresses } from './lost-addresses.ts';
 
 const gone = (address: string): NetlinkEvent =>

@@ -1,7 +1,7 @@
 /** Addresses that this node no longer has, for who holds connections from them. */
 import { networkInterfaces } from 'node:os';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Netlink } from '../datapath/netlink/netlink.ts';
-import { type Clock, systemClock } from '../kube/clock.ts';
 import { addressOf } from '../net/cidr.ts';
 import type { Ip } from '../net/ip.ts';
 

@@ -1,7 +1,7 @@
 /** `/metrics`, `/healthz` and `/readyz` of the agent, where it is asked to serve them. */
 import type { Logger } from 'pino';
+import { systemClock } from '../base/clock.ts';
 import { createDelegatedAccess } from '../kube/access/delegated-access.ts';
-import { systemClock } from '../kube/clock.ts';
 import { startHttpServer } from '../program/http-server.ts';
 import type { Edges } from './edges.ts';
 import type { AgentOptions } from './options.ts';

@@ -1,9 +1,9 @@
 /** `udn-cluster-manager`: one per cluster. */
 import { join } from 'node:path';
 import { destination, type Logger, pino } from 'pino';
+import { systemClock } from '../base/clock.ts';
 import { createDelegatedAccess } from '../kube/access/delegated-access.ts';
 import { connect } from '../kube/client/connect.ts';
-import { systemClock } from '../kube/clock.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
 import packageJson from '../package.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../base/testing/fake-clock.ts';
 import { KubeError } from './errors.ts';
-import { createFakeClock } from './fake-clock.ts';
 import { createOutage, isAway } from './outage.ts';
 
 const LONG = 1_000_000;

@@ -1,5 +1,4 @@
 /** A client of OVSDB servers: RFC 7047 and the extensions of ovsdb-server(7). See README.md. */
-export { type Clock, systemClock } from './clock.ts';
 export type { MapValue, Scalar, SetValue, Value } from './codec/value.ts';
 export { type DesiredChange, DesiredRows } from './desired/desired-rows.ts';
 export { type ClaimedRows, garbageUnits } from './desired/garbage.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFakeClock, type FakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { NetworkUsage, networksOfPorts } from './network-usage.ts';

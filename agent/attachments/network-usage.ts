@@ -2,7 +2,7 @@
  * Which networks something of this node uses, as facts. A network that nobody uses any more stays for a while: a pod that
  * is deleted is mostly followed by another one, and making a network costs OVN far more than keeping it.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { UsageSink } from '../desired/engine.ts';
 import type { FactStore } from '../model/fact-store.ts';
 

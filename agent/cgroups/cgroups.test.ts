@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { messageOf } from '../../base/error-message.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
 import type { WatchFolder } from './cgroup-tree.ts';

@@ -1,6 +1,6 @@
 /** Keeps the facts about cgroups of this node: the kubelet's, and those of pods. */
 import { readFileSync } from 'node:fs';
-import { type Clock, systemClock } from '../../kube/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { type CgroupFact, LOCAL } from '../model/facts.ts';
 import { CgroupTree, type FoundCgroup, type WatchFolder } from './cgroup-tree.ts';

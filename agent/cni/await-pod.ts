@@ -1,7 +1,7 @@
 /** Waits until a pod can be plugged: the API has it on this node, with its addresses. */
 import { CniError } from '../../api/cni/error.ts';
 import type { CniPod } from '../../api/cni/request.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
 import { isAddressed, type PodAttachments } from '../model/attachments.ts';
 

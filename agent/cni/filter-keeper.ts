@@ -3,6 +3,7 @@
  * else: what changes without a deletion is not told.
  */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { Clock } from '../../base/clock.ts';
 import {
   FILTER_TABLE,
   type FrameFilter,
@@ -12,7 +13,6 @@ import {
 } from '../../datapath/netlink/frame-filter/types.ts';
 import { filterOf } from '../../datapath/netlink/pod-interface/plan.ts';
 import type { PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
-import type { Clock } from '../../kube/clock.ts';
 import type { Mac } from '../../net/mac.ts';
 import { isAddressed, type PodAttachments } from '../model/attachments.ts';
 import { isLocked } from '../model/facts.ts';

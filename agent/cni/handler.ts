@@ -4,9 +4,9 @@ import type { AttachmentRequest, CniRequest, GcRequest } from '../../api/cni/req
 import { formatCniResult } from '../../api/cni/result.ts';
 import { formatVersionResult } from '../../api/cni/version.ts';
 import { CNI_NETWORK_NAME, DEFAULT_INTERFACE } from '../../api/names.ts';
+import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
-import type { Clock } from '../../kube/clock.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { isLocked, podKey } from '../model/facts.ts';

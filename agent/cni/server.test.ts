@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CniError } from '../../api/cni/error.ts';
 import type { CniRequest } from '../../api/cni/request.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { type CniServer, serveCni } from './server.ts';
 
 const CONFIG = JSON.stringify({ cniVersion: '1.0.0', name: 'net', type: 'ovn-k8s-cni-overlay' });

@@ -1,8 +1,8 @@
 /** Watches the connections of networks, and tells of those that have nearly all that they may have. */
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { systemClock } from '../../base/clock.ts';
 import { openConntrack } from '../../datapath/conntrack/conntrack.ts';
-import { systemClock } from '../../kube/clock.ts';
 import { openVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import { Transaction } from '../../ovsdb/transact/transaction.ts';
 import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { ZoneLimit } from '../../datapath/conntrack/conntrack.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import { watchConnections } from './usage.ts';
 import { type ZoneOwner, zoneNames, zoneOwners } from './zone-owners.ts';
 

@@ -2,8 +2,8 @@
  * How near networks are to their limits of connections. Nothing tells when a zone fills, so the datapath is asked once in a
  * while: one request for all zones, and only where one is nearly full another one for whose it is.
  */
+import type { Clock } from '../../base/clock.ts';
 import type { ZoneLimit } from '../../datapath/conntrack/conntrack.ts';
-import type { Clock } from '../../kube/clock.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { ZoneOwner } from './zone-owners.ts';
 

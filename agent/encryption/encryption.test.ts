@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createAuthority } from '../../sandbox/api/kube/certificate.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
 import { encryptionState } from './encryption.ts';

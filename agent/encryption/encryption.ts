@@ -1,6 +1,6 @@
 /** What keeps a node's tunnels from being encrypted, as its files and Open vSwitch say at the moment. */
 import { readFileSync } from 'node:fs';
-import { type Clock, systemClock } from '../../kube/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
 import type { TunnelEncryption } from '../model/view.ts';

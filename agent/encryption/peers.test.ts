@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Xfrm } from '../../datapath/xfrm/xfrm.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import { parseIp } from '../../net/ip.ts';
 import { watchPeers } from './peers.ts';
 

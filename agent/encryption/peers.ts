@@ -5,8 +5,8 @@
  * It is also made to begin: a peer whose other end lost its power goes on with an association that nobody has any more, until that end
  * begins a new one. strongSwan would wait for the first packet.
  */
+import type { Clock } from '../../base/clock.ts';
 import type { OutgoingUdp, Xfrm } from '../../datapath/xfrm/xfrm.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { GENEVE } from '../model/registry/tunnels.ts';

@@ -1,7 +1,7 @@
 /** Watches the ways to other nodes, where they are encrypted. */
 import type { Logger } from 'pino';
+import { systemClock } from '../../base/clock.ts';
 import { openXfrm } from '../../datapath/xfrm/xfrm.ts';
-import { systemClock } from '../../kube/clock.ts';
 import type { Core } from '../core.ts';
 import type { Edges } from '../edges.ts';
 import { LOCAL } from '../model/facts.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import type { KubeObject, ObjectInput } from '../../kube/types.ts';
 import { announceNode } from './announce.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { ReportStatus } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';

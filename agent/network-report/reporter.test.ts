@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import type { KubeObject, ObjectInput } from '../../kube/types.ts';
 import type { NetworkOnNode } from './ledger.ts';
 import { NetworkReporter, type ReportObservation, reportSpreadMs } from './reporter.ts';

@@ -5,7 +5,7 @@
  */
 import { type NetworkException, type ReportStatus, reportStatusSchema } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import type { KubeClient, KubeObject, ObjectInput } from '../../kube/types.ts';

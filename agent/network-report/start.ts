@@ -1,6 +1,6 @@
 /** The reporter of a running agent. */
 import type { Logger } from 'pino';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Edges } from '../edges.ts';
 import type { AgentOptions } from '../options.ts';
 import type { GoneNetworks } from '../reconcile/gone-networks.ts';

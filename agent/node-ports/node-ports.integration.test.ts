@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { HealthCheck, NodePortItem } from '../model/node-ports.ts';
 import { readListeners } from './listeners.ts';
 import { openNodePorts } from './node-ports.ts';

@@ -1,5 +1,5 @@
 /** Keeps what Services want of the node's own ports, and tells their owners what is in the way. */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ItemSink } from '../desired/engine.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { type NodePortItem, nodePortKey } from '../model/node-ports.ts';

@@ -1,6 +1,6 @@
 /** The ports of Services, put together with what the agent holds. */
 import type { Logger } from 'pino';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Edges } from '../edges.ts';
 import type { Probes } from '../probes.ts';
 import type { LoopObservation } from '../reconcile/reconcile-loop.ts';

@@ -1,6 +1,6 @@
 /** Starts what keeps this node's gateway bridge and what is known of the node. */
 import type { Logger } from 'pino';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { RETRY_MS } from '../core.ts';
 import type { Edges } from '../edges.ts';
 import type { AgentOptions } from '../options.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { GoneNetworks, type GoneNetworksOptions } from './gone-networks.ts';

@@ -8,8 +8,8 @@
  */
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { DEFAULT_NETWORK_ID, MAX_NETWORKS, type NetworkId, parseNetworkId } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { CT_ZONES, networkCtMark } from '../model/registry/marks.ts';

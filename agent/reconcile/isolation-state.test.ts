@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { createNftables } from '../../datapath/nftables/backend.ts';
 import { FakeNft } from '../../datapath/nftables/fake-nft.ts';
 import { type NftItem, nftItemKey } from '../../datapath/nftables/types.ts';
-import { createFakeClock, type FakeClock } from '../../kube/fake-clock.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { LOCAL } from '../model/facts.ts';
 import { TestCluster } from '../testing/cluster.ts';

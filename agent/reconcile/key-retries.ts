@@ -2,7 +2,7 @@
  * When to try again what failed: each key on its own, later each time. One that can never be must not make one wait that
  * failed for a moment.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 export interface KeyRetriesOptions {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Clock } from '../../base/clock.ts';
 import type { Backend, ReconcileOutcome } from '../../datapath/backend.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 
 /** Moved by hand; what is scheduled happens when it is asked for. */

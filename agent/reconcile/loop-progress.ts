@@ -1,6 +1,6 @@
 /** How a loop gets on: what metrics and probes ask. It looks at the clock and decides nothing. */
+import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import type { Clock } from '../../kube/clock.ts';
 
 /** What is still to be done at a place. */
 export interface QueueState {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Backend, ReconcileOutcome } from '../../datapath/backend.ts';
 import type { BridgeItem } from '../../datapath/openflow/types.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import { NodeDatapath } from './node-datapath.ts';
 
 const DONE: ReconcileOutcome = { written: 1, failed: new Map(), waiting: new Map() };

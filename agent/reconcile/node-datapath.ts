@@ -1,9 +1,9 @@
 /** The places of this node that are no databases: the gateway bridge's flows, the host's network stack, nftables. */
+import type { Clock } from '../../base/clock.ts';
 import type { Backend } from '../../datapath/backend.ts';
 import { type HostItem, hostItemKey } from '../../datapath/host/types.ts';
 import { type NftItem, nftItemKey } from '../../datapath/nftables/types.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
-import type { Clock } from '../../kube/clock.ts';
 import type { Sinks } from '../desired/engine.ts';
 import { type ItemProblem, type LoopObservation, ReconcileLoop } from './reconcile-loop.ts';
 

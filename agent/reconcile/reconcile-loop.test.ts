@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Clock } from '../../base/clock.ts';
 import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../../datapath/backend.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { type LoopObservation, ReconcileLoop } from './reconcile-loop.ts';
 
 /** A place where values are kept by key, which may be broken. */

@@ -2,8 +2,8 @@
  * Keeps one place as it is wanted: on change, when somebody else changed it, and on a slow timer. What fails is tried again
  * after a while that grows, and stops nothing else; what waits is looked at when the place says so.
  */
+import type { Clock } from '../../base/clock.ts';
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { ItemStore } from '../desired/item-store.ts';
 import { compareOwners } from '../features/owner-order.ts';
 import { KeyRetries, spread } from './key-retries.ts';

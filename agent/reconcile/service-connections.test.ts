@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Opened, TrackedProtocol } from '../../datapath/conntrack/conntrack.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import { type Family, ipFamily, parseIp } from '../../net/ip.ts';
 import { connectionsTo, doorOf, ServiceConnections } from './service-connections.ts';
 

@@ -4,13 +4,13 @@
  * that lasts. Also one that was let through untranslated, before there was a Service. What OVN remembers ovn-controller forgets
  * (`ct_flush` of the load balancers). TCP is left, as kube-proxy leaves it: its clients hear that nobody is there.
  */
+import type { Clock } from '../../base/clock.ts';
 import {
   type Conntrack,
   type Opened,
   TRACKED_PROTOCOLS,
   type TrackedProtocol,
 } from '../../datapath/conntrack/conntrack.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import { setName } from '../model/registry/nftables.ts';
 

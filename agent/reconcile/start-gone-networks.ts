@@ -1,7 +1,7 @@
 /** What becomes of networks that are gone, in a running agent: until nothing is left of one its id is nobody else's here. */
 import type { Logger } from 'pino';
+import { systemClock } from '../../base/clock.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
-import { systemClock } from '../../kube/clock.ts';
 import type { Core } from '../core.ts';
 import type { Databases } from '../databases/databases.ts';
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts';

@@ -5,7 +5,7 @@ import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseDatapathKey, parseNetworkId, parseNodeId, parsePortKey } from '../../net/ids.ts';
 import { type Family, parseIp } from '../../net/ip.ts';

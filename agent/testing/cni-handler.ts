@@ -1,8 +1,8 @@
 /** Calls of CNI over everything in memory. */
 import { parseCniRequest } from '../../api/cni/request.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import { AttachmentRegistry } from '../attachments/registry.ts';
 import { CniHandler, cniLimits } from '../cni/handler.ts';
 import type { CniObservation } from '../cni/phases.ts';

@@ -3,9 +3,9 @@
  * that goes on by itself, as what is written is counted, and not how long that takes.
  */
 import type { NetworkStatus } from '../../api/network-status.ts';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { createTestCluster, type TestCluster } from '../../cluster-manager/testing/harness.ts';
 import { layer2Udn, node, tenant } from '../../cluster-manager/testing/objects.ts';
-import { createFakeClock, type FakeClock } from '../../kube/fake-clock.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { measureOneObject } from './one-object.ts';

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reportSpreadMs } from '../../agent/network-report/reporter.ts';
 import type { NetworkStatus } from '../../api/network-status.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS, NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import type { BenchContext } from '../context.ts';

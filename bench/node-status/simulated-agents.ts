@@ -2,7 +2,7 @@
 import type { NetworkOnNode } from '../../agent/network-report/ledger.ts';
 import { NetworkReporter, type ReportObservation } from '../../agent/network-report/reporter.ts';
 import type { ReportStatus } from '../../api/node-network-report.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { createWriter } from '../../kube/writer/writer.ts';
 

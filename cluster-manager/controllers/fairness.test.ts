@@ -1,6 +1,6 @@
 /** What one tenant does is not at the cost of the others. */
 import { afterEach, expect, it } from 'vitest';
-import { createFakeClock, type FakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { layer2Udn, nad, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { NETWORK_ID_POOLS, NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { formatRanges, rangesOf } from '../../net/id-ranges.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
 import { layer2Udn, nad, netConf, node, tenant } from '../testing/objects.ts';

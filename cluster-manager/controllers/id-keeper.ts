@@ -5,8 +5,8 @@
  */
 import { NETWORK_ID_POOL } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS } from '../../api/resources.ts';
+import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectInput } from '../../kube/types.ts';
 import type { IdRecord, RecordPlan } from '../allocation/id-record.ts';

@@ -1,7 +1,7 @@
 /** The NetworkIdPool as it is found, and what the nodes' reports say of the ids in it; see `id-keeper.ts`. */
 import { NETWORK_ID_POOL, type NetworkIdPool, parseNetworkIdPool } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS, NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import { hasId, idsIn } from '../../net/id-ranges.ts';

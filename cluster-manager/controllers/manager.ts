@@ -1,7 +1,7 @@
 /** The cluster manager: mirrors, state, one queue per kind of work. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import type { Clock } from '../../kube/clock.ts';
-import { systemClock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
 import { createOutage, type Outage } from '../../kube/outage.ts';
 import type { WorkQueue, WorkQueueObservation } from '../../kube/queue/types.ts';

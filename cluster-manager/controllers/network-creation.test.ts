@@ -1,8 +1,8 @@
 /** What is written when a network is made: each object as few times as it takes, and nothing that would be given twice. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { createFakeClock, type FakeClock } from '../../kube/fake-clock.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { KubeClient, KubeObject, Patch, WatchStream } from '../../kube/types.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';

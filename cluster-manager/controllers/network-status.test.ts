@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NetworkStatus } from '../../api/network-status.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
 import { askPrimary, cudn, ipamClaim, layer2Udn, layer3Udn, node, pod, tenant, udn } from '../testing/objects.ts';
 import { usageDelayMs } from './network-usage.ts';

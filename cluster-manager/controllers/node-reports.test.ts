@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { NetworkStatus } from '../../api/network-status.ts';
 import type { ReportStatus } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { parseRanges } from '../../net/id-ranges.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { parseIp } from '../../net/ip.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import {

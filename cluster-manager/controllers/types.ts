@@ -1,6 +1,6 @@
 /** What every controller gets. */
 
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { WorkResult } from '../../kube/queue/types.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';

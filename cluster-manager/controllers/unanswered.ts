@@ -2,7 +2,7 @@
  * Writes that were not answered, or answered with an error of the server: they may be carried out all the same, and later
  * than one would think. No I/O.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { isTooManyRequests, isTransient } from '../../kube/errors.ts';
 import { refKey } from '../../kube/object-key.ts';
 import type { ObjectRef, ResourceType } from '../../kube/types.ts';

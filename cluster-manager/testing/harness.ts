@@ -12,7 +12,7 @@ import {
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
-import { type Clock, systemClock } from '../../kube/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { createEmbeddedCluster } from '../../kube/embedded/cluster.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
 import type { EventInput } from '../../kube/events/types.ts';

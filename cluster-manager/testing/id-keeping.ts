@@ -1,8 +1,8 @@
 /** Who keeps the NetworkIdPool, with networks that wait for ids, and an API server that does what a test wants. */
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import type { PoolStatus } from '../../api/network-id-pool.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { createFakeClock } from '../../kube/fake-clock.ts';
 import type { KubeClient, KubeObject, ObjectInput } from '../../kube/types.ts';
 import { NetworkRegistry } from '../allocation/network-registry.ts';
 import { IdKeeper, type IdObservation } from '../controllers/id-keeper.ts';

@@ -1,9 +1,8 @@
 /** Listens to `nft monitor` as long as somebody wants to know, and starts it again when it ends. */
+import { type Clock, systemClock } from '../../base/clock.ts';
 import type { OutsideChange } from '../backend.ts';
 import type { NftProgram, Transaction } from './nft-program.ts';
 import { OutsideChanges } from './outside-changes.ts';
-
-export type Schedule = (ms: number, callback: () => void) => () => void;
 
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 15_000;
@@ -12,7 +11,7 @@ const EVENTS_LOST = '# ERROR: We lost some netlink events';
 
 export class Monitor {
   readonly #nft: NftProgram;
-  readonly #schedule: Schedule;
+  readonly #schedule: Clock['schedule'];
   readonly #changes: OutsideChanges;
   readonly #listeners = new Set<(cause: OutsideChange['cause']) => void>();
   readonly #stop = new AbortController();
@@ -23,7 +22,11 @@ export class Monitor {
   readonly #onLine: (line: string) => void;
 
   /** @param onLine told each line that nft prints, about whatever table */
-  constructor(nft: NftProgram, schedule: Schedule = nodeSchedule, onLine: (line: string) => void = () => undefined) {
+  constructor(
+    nft: NftProgram,
+    schedule: Clock['schedule'] = systemClock.schedule,
+    onLine: (line: string) => void = () => undefined,
+  ) {
     this.#nft = nft;
     this.#schedule = schedule;
     this.#onLine = onLine;
@@ -88,8 +91,3 @@ export class Monitor {
     for (const listener of [...this.#listeners]) listener(cause);
   }
 }
-
-const nodeSchedule: Schedule = (ms, callback) => {
-  const timer = setTimeout(callback, ms);
-  return () => clearTimeout(timer);
-};

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import type { RawRequest } from '../types.ts';
 import { type AskAccess, createDelegatedAccess } from './delegated-access.ts';
 

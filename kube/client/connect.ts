@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ClusterConnection } from '../config/types.ts';
 import { createHttpTransport, type LostAddresses, type MayWrite } from '../transport/http-transport.ts';
 import type { KubeClient } from '../types.ts';

@@ -1,6 +1,6 @@
 /** Who we are to the API server. Tokens and certificates in files are rotated: they are read again. */
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../errors.ts';
 import { createExecPlugin, type ExecConfig, type ExecCredential } from './exec-plugin.ts';
 import type { Credentials, TlsMaterial } from './types.ts';

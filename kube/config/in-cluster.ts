@@ -1,7 +1,7 @@
 /** The connection of a pod: the service account's token is rotated by kubelet, its file is read again and again. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../errors.ts';
 import { createCredentials } from './credentials.ts';
 import type { ClusterConnection } from './types.ts';

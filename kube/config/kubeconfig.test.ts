@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFakeClock } from '../fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createCredentials } from './credentials.ts';
 import { connectionOf, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 import { loadConnection } from './load.ts';

@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../errors.ts';
 import { type CredentialSources, createCredentials, type FileOrText } from './credentials.ts';
 import { type Cluster, type Context, kubeconfigSchema, type User } from './kubeconfig-schema.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { KubeError } from '../errors.ts';
 import { inClusterConnection, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 import { connectionOf, type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';

@@ -9,8 +9,8 @@ import {
   setHeaderOptions,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { connectionOf, parseKubeconfig } from '../config/kubeconfig.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import { startEmbeddedServer } from './server.ts';
 import type { EmbeddedServer } from './types.ts';
 

@@ -1,7 +1,7 @@
 /** An API server in memory, without sockets. */
+import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { createKubeClient } from '../client/client.ts';
-import { systemClock } from '../clock.ts';
 import type { ServerContext } from './context.ts';
 import { startGarbageCollector } from './controllers/garbage-collector.ts';
 import { startNamespaceLifecycle } from './controllers/namespace-lifecycle.ts';

@@ -1,5 +1,5 @@
 /** What the parts of the server share. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ServiceAddresses } from './definitions/types.ts';
 import type { Registry } from './registry.ts';
 import type { Snapshots } from './store/snapshots.ts';

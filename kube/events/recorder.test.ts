@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import { EVENTS, NODES } from '../resources.ts';
 import type { KubeObject } from '../types.ts';
 import { createEventRecorder } from './recorder.ts';

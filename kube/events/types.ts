@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../types.ts';
 
 /** Whom an event is about. */

@@ -1,10 +1,10 @@
 /** Candidates whose clocks tell other times, run at other speeds and are set while they lead: never two that may write. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock, type FakeClock } from '../fake-clock.ts';
 import type { KubeClient } from '../types.ts';
 import { runLeaderElection } from './leader-election.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
-import { delay } from '../clock.ts';
+import { delay } from '../../base/clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import { LEASES } from '../resources.ts';
 import type { KubeClient } from '../types.ts';
 import { runLeaderElection } from './leader-election.ts';

@@ -2,7 +2,7 @@
  * Leader election over a Lease, with client-go's rules: every write is guarded by the version that was read, and whether
  * another's lease has run out is told by our own clock since we saw it change, so that clocks need not agree.
  */
-import { type Clock, delay, systemClock } from '../clock.ts';
+import { type Clock, delay, systemClock } from '../../base/clock.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../errors.ts';
 import { LEASES } from '../resources.ts';
 import type { KubeObject } from '../types.ts';

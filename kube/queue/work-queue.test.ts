@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createFakeClock } from '../fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { WorkQueueOptions } from './types.ts';
 import { createWorkQueue } from './work-queue.ts';
 

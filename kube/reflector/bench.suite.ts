@@ -1,9 +1,9 @@
 /** A reflector of ConfigMaps over a client that can be made to fail, with a clock of its own. */
 import { afterEach, beforeEach } from 'vitest';
+import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import type { EmbeddedCluster } from '../embedded/types.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock, type FakeClock } from '../fake-clock.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import type { KubeClient, KubeObject } from '../types.ts';
 import { createFaultyClient, type FaultyClient } from './faulty-client.suite.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import type { KubeClient, KubeObject } from '../types.ts';
 import { createFaultyClient, type WatchFault } from './faulty-client.suite.ts';

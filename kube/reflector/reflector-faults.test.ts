@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { delay } from '../clock.ts';
+import { delay } from '../../base/clock.ts';
 import { createOutage } from '../outage.ts';
 import type { KubeClient } from '../types.ts';
 import { arrive, bench, kinds, remove, reset, start, status, useBench, write } from './bench.suite.ts';

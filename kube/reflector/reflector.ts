@@ -2,7 +2,7 @@
  * Mirrors a resource of the API, as client-go's Reflector does and client-node's informer does not: it survives resets,
  * silence, expired versions and garbage, asks for bookmarks, reads lists in pages and keeps projections, not objects.
  */
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { createOutage } from '../outage.ts';
 import { createMirror } from './mirror.ts';
 import { createProjectionStore } from './projection-store.ts';

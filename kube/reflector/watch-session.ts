@@ -1,6 +1,6 @@
 /** One watch, from the request to its end. */
+import type { Clock } from '../../base/clock.ts';
 import { errorOfStatus, isKubeObject } from '../client/responses.ts';
-import type { Clock } from '../clock.ts';
 import { KubeError } from '../errors.ts';
 import type { KubeClient, KubeObject, ResourceType, WatchEvent, WatchOptions } from '../types.ts';
 import { createLineFramer } from '../watch/lines.ts';

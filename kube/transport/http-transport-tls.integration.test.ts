@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createFakeClock } from '../fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { get, text, useHarness } from './testing/harness.ts';
 

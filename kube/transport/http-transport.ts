@@ -4,8 +4,8 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import type { ClusterConnection } from '../config/types.ts';
 import { KubeError } from '../errors.ts';
 import { createAgents } from './agents.ts';

@@ -1,7 +1,7 @@
 /** A writer on an API server in memory that fails when it is told to. */
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';
-import { createFakeClock } from '../fake-clock.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import type { KubeClient, Patch } from '../types.ts';
 import type { WriterObservation, WriterOptions } from './types.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../types.ts';
 

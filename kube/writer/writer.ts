@@ -1,5 +1,5 @@
 /** Writes desired state to the API: coalesced per object, retried, with the writer's name on it. */
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { createOutage } from '../outage.ts';
 import type { KubeObject, ObjectInput, ObjectRef, Patch } from '../types.ts';
 import { patchJsonMapAnnotation } from './json-map-annotation.ts';

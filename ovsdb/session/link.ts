@@ -1,5 +1,5 @@
 /** One connection to one server, from the dialling to its end. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { NotConnectedError, OvsdbError, TimeoutError } from '../errors.ts';
 import type { DatabaseModel } from '../schema/model.ts';
 import { RpcConnection } from '../wire/connection.ts';
@@ -48,7 +48,7 @@ export class Link {
     const aborting = new AbortController();
     const stop = (): void => aborting.abort(signal.reason);
     signal.addEventListener('abort', stop);
-    const cancel = clock.after(ms, () => aborting.abort(new TimeoutError(`not connected within ${ms} ms`)));
+    const cancel = clock.schedule(ms, () => aborting.abort(new TimeoutError(`not connected within ${ms} ms`)));
     try {
       return await openLink(remote, options, onEnd, aborting.signal);
     } finally {

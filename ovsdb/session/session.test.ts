@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { OvsdbError } from '../errors.ts';
 import { ovnNorthbound } from '../models/ovn-northbound.gen.ts';
 import { ovsdbServer } from '../models/server.gen.ts';
 import { Replica, type ReplicaUpdate } from '../replica/replica.ts';
 import type { DatabaseModel } from '../schema/model.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { memorySession } from '../testing/memory/client.ts';
 import { MemoryDatabase } from '../testing/memory/database.ts';
 import { MemoryServer, type MemoryServerOptions, schemaJson } from '../testing/memory/server.ts';
@@ -108,7 +108,7 @@ describe('OvsdbSession', () => {
   });
 
   it('cancels a transaction when its signal says so, or when it takes too long', async () => {
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const cancelled: unknown[] = [];
     const { server } = newServer({
       swallow: (method, params) => {
@@ -123,7 +123,7 @@ describe('OvsdbSession', () => {
     controller.abort(new Error('enough'));
     await expect(aborted).rejects.toMatchObject({ code: 'ERR_OVSDB_OUTCOME_UNKNOWN', cause: new Error('enough') });
     const late = session.transact([insert('a')]);
-    clock.advance(1000);
+    clock.pass(1000);
     await expect(late).rejects.toMatchObject({
       code: 'ERR_OVSDB_OUTCOME_UNKNOWN',
       cause: { code: 'ERR_OVSDB_TIMEOUT' },
@@ -190,7 +190,7 @@ describe('OvsdbSession', () => {
   });
 
   it('waits longer and longer while nobody answers, and less by chance', async () => {
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const waits: number[] = [];
     const dial: Dial = () => Promise.reject(new Error('refused'));
     const session = new OvsdbSession({
@@ -210,13 +210,13 @@ describe('OvsdbSession', () => {
       const state = await untilState(session, ({ kind }) => kind === 'waiting');
       if (state.kind === 'waiting') waits.push(state.retryInMs);
       await new Promise(setImmediate);
-      clock.advance(waits.at(-1) ?? 0);
+      clock.pass(waits.at(-1) ?? 0);
     }
     expect(waits).toEqual([0, 75, 0, 150, 0, 300, 0, 600, 0, 750]);
   });
 
   it('comes back at once from a connection that has lasted, and not from one that has not', async () => {
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const { server } = newServer();
     server.listening = false;
     const backoff = { minMs: 100, maxMs: 1000 };
@@ -228,7 +228,7 @@ describe('OvsdbSession', () => {
     };
     const retry = async (): Promise<void> => {
       const next = untilState(session, ({ kind }) => kind === 'connected' || kind === 'waiting');
-      clock.advance(waits.at(-1) ?? 0);
+      clock.pass(waits.at(-1) ?? 0);
       await next;
     };
     await wait();
@@ -239,7 +239,7 @@ describe('OvsdbSession', () => {
     server.disconnect();
     await wait();
     await retry();
-    clock.advance(1000);
+    clock.pass(1000);
     server.listening = false;
     server.disconnect();
     await untilState(session, isWaiting);
@@ -347,12 +347,12 @@ describe('OvsdbSession', () => {
   });
 
   it('gives up a server that takes the connection and says nothing', async () => {
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const { server } = newServer({ swallow: () => true });
     const { session } = start(server, { clock, connectTimeoutMs: 500, probeIntervalMs: 0 });
     const state = untilState(session, ({ kind }) => kind === 'waiting');
     await new Promise(setImmediate);
-    clock.advance(500);
+    clock.pass(500);
     await expect(state).resolves.toMatchObject({ error: { code: 'ERR_OVSDB_TIMEOUT' } });
   });
 

@@ -1,6 +1,6 @@
 /** Keeps a connection to one database, whatever happens to its servers. */
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { NotConnectedError, OutcomeUnknownError, OvsdbError, RequestError, TimeoutError } from '../errors.ts';
 import { Listeners } from '../listeners.ts';
 import type { DatabaseModel } from '../schema/model.ts';
@@ -170,7 +170,7 @@ export class OvsdbSession {
         reject(unknownOutcome(cause));
       };
       const abort = (): void => giveUp(signal?.reason);
-      const cancelTimer = this.#clock.after(timeoutMs, () =>
+      const cancelTimer = this.#clock.schedule(timeoutMs, () =>
         giveUp(new TimeoutError(`no reply within ${timeoutMs} ms`)),
       );
       const settle = (): void => {
@@ -215,11 +215,11 @@ export class OvsdbSession {
         ended.resolve(error);
       };
       const link = await Link.open(remote, this.#linkOptions, onEnd, this.#closing.signal);
-      const connectedAt = this.#clock.now();
+      const connectedAt = this.#clock.monotonic();
       if (!link.connection.closed) this.#connected(link, name);
       const error = await ended.promise;
       const { maxMs } = this.#options.backoff ?? DEFAULT_BACKOFF;
-      return { error, wasStable: this.#clock.now() - connectedAt >= maxMs };
+      return { error, wasStable: this.#clock.monotonic() - connectedAt >= maxMs };
     } catch (error) {
       return { error: asOvsdbError(error), wasStable: false };
     }
@@ -240,7 +240,7 @@ export class OvsdbSession {
         this.#closing.signal.removeEventListener('abort', finish);
         resolve();
       };
-      const cancel = this.#clock.after(retryInMs, finish);
+      const cancel = this.#clock.schedule(retryInMs, finish);
       this.#closing.signal.addEventListener('abort', finish);
     });
   }

@@ -1,7 +1,7 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { OvsdbError } from '../errors.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { type ConnectionOptions, RpcConnection } from './connection.ts';
 
 /** A connection, and the other side of its stream. */
@@ -90,26 +90,26 @@ describe('RpcConnection', () => {
   });
 
   it('asks a silent peer for an echo, and gives it up when that is silent, too', async () => {
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const { received, closed, send } = await connect({ clock, probeIntervalMs: 1000 });
-    clock.advance(999);
+    clock.pass(999);
     expect(received).toEqual([]);
-    clock.advance(1);
+    clock.pass(1);
     await turn();
     expect(received).toEqual([{ id: 1, method: 'echo', params: [] }]);
     await send({ id: 1, result: [], error: null });
-    clock.advance(1999);
+    clock.pass(1999);
     await turn();
     expect(received).toHaveLength(2);
-    clock.advance(1000);
+    clock.pass(1000);
     expect(closed).toEqual([expect.objectContaining({ code: 'ERR_OVSDB_CONNECTION_LOST' })]);
   });
 
   it('takes any byte for a sign of life', async () => {
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const { closed, send, received } = await connect({ clock, probeIntervalMs: 1000 });
     for (let step = 0; step < 20; step++) {
-      clock.advance(900);
+      clock.pass(900);
       await send(step === 0 ? '{"id":null,' : ' ');
     }
     expect([received, closed]).toEqual([[], []]);
@@ -117,13 +117,13 @@ describe('RpcConnection', () => {
 
   it('reads what has come in the meantime before it gives up', async () => {
     const late: (() => void)[] = [];
-    const clock = new ManualClock();
+    const clock = createFakeClock();
     const busy = {
-      now: () => clock.now(),
-      after: (ms: number, run: () => void) => clock.after(ms, ms === 0 ? () => late.push(run) : run),
+      ...clock,
+      schedule: (ms: number, run: () => void) => clock.schedule(ms, ms === 0 ? () => late.push(run) : run),
     };
     const { closed, send } = await connect({ clock: busy, probeIntervalMs: 1000 });
-    clock.advance(2000);
+    clock.pass(2000);
     await send({ id: 1, result: [], error: null });
     for (const run of late) run();
     expect(closed).toEqual([]);

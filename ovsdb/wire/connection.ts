@@ -1,6 +1,6 @@
 /** JSON-RPC 1.0 as RFC 7047 §4 uses it: both sides may ask, many requests may be under way, replies come in any order. */
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { ConnectionLostError, NotConnectedError, OvsdbError, ProtocolError, RequestError } from '../errors.ts';
 import { MessageFramer } from './framer.ts';
 import { isObject, type JsonObject } from './notation.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /**
  * Finds out that a peer is gone although the connection still seems to be there: when nothing came for one interval, asks
@@ -18,13 +18,13 @@ export class InactivityProbe {
     this.#intervalMs = options.intervalMs;
     this.#ask = options.ask;
     this.#giveUp = options.giveUp;
-    this.#lastSign = this.#clock.now();
+    this.#lastSign = this.#clock.monotonic();
     this.#schedule(this.#intervalMs);
   }
 
   /** Anything came from the peer. */
   touch(): void {
-    this.#lastSign = this.#clock.now();
+    this.#lastSign = this.#clock.monotonic();
     this.#asked = false;
   }
 
@@ -33,11 +33,11 @@ export class InactivityProbe {
   }
 
   #schedule(ms: number): void {
-    this.#cancel = this.#clock.after(ms, () => this.#check());
+    this.#cancel = this.#clock.schedule(ms, () => this.#check());
   }
 
   #check(): void {
-    const left = this.#lastSign + this.#intervalMs - this.#clock.now();
+    const left = this.#lastSign + this.#intervalMs - this.#clock.monotonic();
     if (left > 0) this.#schedule(left);
     else if (this.#asked) this.#expire();
     else {
@@ -52,7 +52,7 @@ export class InactivityProbe {
    * One more turn of the event loop reads it.
    */
   #expire(): void {
-    this.#cancel = this.#clock.after(0, () => {
+    this.#cancel = this.#clock.schedule(0, () => {
       if (this.#asked) this.#giveUp();
       else this.#check();
     });

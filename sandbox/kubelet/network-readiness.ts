@@ -2,8 +2,8 @@
 import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { type Clock, delay, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { type Clock, delay, systemClock } from '../../kube/clock.ts';
 import { type ConfState, loadNetworkConf, type NetworkConf } from './cni/conf.ts';
 import type { Cni } from './cni/invoke.ts';
 

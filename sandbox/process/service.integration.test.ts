@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createFakeClock } from '../../kube/fake-clock.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { eventually } from '../testing/eventually.ts';
 import { logTail } from './log-tail.ts';
 import { startService } from './service.ts';

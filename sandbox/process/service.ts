@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { type Clock, systemClock } from '../../kube/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import type { CommandLine } from '../machine/types.ts';
 
 export interface ServiceSpec {

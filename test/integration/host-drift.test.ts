@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReconcileLoop } from '../../agent/reconcile/reconcile-loop.ts';
+import { systemClock } from '../../base/clock.ts';
 import { HostBackend } from '../../datapath/host/backend.ts';
 import { address, bridgeItems, bridgeOps, PORT, portItems, portOps } from '../../datapath/host/host-world.suite.ts';
 import { OWNERSHIP } from '../../datapath/host/keeper.suite.ts';
@@ -15,7 +16,6 @@ import { defaultAddonPath, loadAddon } from '../../datapath/netlink/kernel/addon
 import { LinuxKernel } from '../../datapath/netlink/kernel/linux.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { netlinkService } from '../../datapath/netlink/worker/service.ts';
-import { systemClock } from '../../kube/clock.ts';
 import { createRandom } from '../e2e/support/faults/random.ts';
 
 const REPAIR_MS = 1000;

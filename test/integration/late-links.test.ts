@@ -7,12 +7,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ReconcileLoop } from '../../agent/reconcile/reconcile-loop.ts';
+import { systemClock } from '../../base/clock.ts';
 import { HostBackend } from '../../datapath/host/backend.ts';
 import { bridgeItems, bridgeOps, networkItems, PORT, portItems } from '../../datapath/host/host-world.suite.ts';
 import { OWNERSHIP } from '../../datapath/host/keeper.suite.ts';
 import { type HostItem, hostItemKey } from '../../datapath/host/types.ts';
 import { type Harness, linuxHarness } from '../../datapath/netlink/harness.suite.ts';
-import { systemClock } from '../../kube/clock.ts';
 import { createRandom, type Random } from '../e2e/support/faults/random.ts';
 
 const SOON_MS = 1000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFakeClock } from '../../fake-clock.ts';
+import { createFakeClock } from '../../../base/testing/fake-clock.ts';
 import { ENDPOINT_SLICES, EVENTS, NODES, PODS, SERVICES } from '../../resources.ts';
 import type { ObjectInput, ResourceType } from '../../types.ts';
 import { createEmbeddedCluster } from '../cluster.ts';

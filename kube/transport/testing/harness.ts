@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
 import { type CredentialSources, createCredentials } from '../../config/credentials.ts';
 import { createHttpTransport } from '../http-transport.ts';
 import type { Transport, TransportResponse } from '../types.ts';

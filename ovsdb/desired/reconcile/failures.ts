@@ -1,5 +1,5 @@
 /** Owners whose transactions failed. Each is left alone for a while that doubles with every failure. */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { OvsdbError } from '../../errors.ts';
 import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
 
@@ -44,7 +44,7 @@ export class Failures {
     failure.cancel();
     failure.error = error;
     failure.isBlocked = true;
-    failure.cancel = this.#options.clock.after(failure.backoff.nextMs(), () => this.release(owner));
+    failure.cancel = this.#options.clock.schedule(failure.backoff.nextMs(), () => this.release(owner));
     this.#failures.set(owner, failure);
   }
 

@@ -38,7 +38,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     expect(names(database, 'Port_Group')).toEqual(['1', '3']);
     expect(reconciler.status('bad')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
     expect(reconciler.counts.failures).toBe(1);
-    clock.advance(1_000);
+    clock.pass(1_000);
     await reconciler.whenIdle();
     expect(reconciler.counts.failures).toBe(2);
     desired.set('bad', acl('2', 'drop'));
@@ -70,7 +70,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     await reconciler.whenIdle();
     expect(reconciler.status('c').kind).toBe('pending');
     isRefused = false;
-    clock.advance(1_000);
+    clock.pass(1_000);
     await reconciler.whenDone('c');
     expect(names(database, 'Address_Set')).toEqual(['own', 'shared']);
   });
@@ -212,7 +212,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     });
     await reconciler.whenIdle();
     expect(reconciler.status('a')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
-    clock.advance(1_000);
+    clock.pass(1_000);
     await reconciler.whenIdle();
     expect(names(database, 'Address_Set')).toEqual(['a']);
     expect(reconciler.status('a')).toMatchObject({ kind: 'pending', message: expect.stringContaining('missing') });
@@ -264,7 +264,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     const { transactions } = reconciler.counts;
     expect(transactions).toBeLessThan(10);
     const again = new Promise((resolve) => reconciler.onStatus(({ status }) => resolve(status.kind)));
-    clock.advance(1_000);
+    clock.pass(1_000);
     await again;
     expect(reconciler.counts.transactions).toBeGreaterThan(transactions);
   });

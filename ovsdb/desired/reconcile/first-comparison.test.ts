@@ -34,7 +34,7 @@ it('says that everything waits until there is something to compare with, and wri
   });
   expect([...reconciler.unfinished().keys()].sort()).toEqual(['net', 'pod/a']);
   expect(reconciler.status('pod/a').kind).toBe('pending');
-  clock.advance(500);
+  clock.pass(500);
   expect(reconciler.queue()).toMatchObject({ depth: 1, oldestMs: 500 });
   await new Promise(setImmediate);
   expect(isIdle).toBe(false);

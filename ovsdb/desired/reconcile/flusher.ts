@@ -1,6 +1,6 @@
 /** Turns the list of work into transactions, one at a time. */
+import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/error-message.ts';
-import type { Clock } from '../../clock.ts';
 import { OvsdbError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowStore } from '../../replica/row-store.ts';
@@ -105,7 +105,7 @@ export class Flusher {
   request(): void {
     if (this.#isScheduled || !this.#isRunning || this.#flight !== undefined || this.#cancelPause !== undefined) return;
     this.#isScheduled = true;
-    this.#busySince = this.#options.clock.now();
+    this.#busySince = this.#options.clock.monotonic();
     this.#options.schedule(() => {
       this.#isScheduled = false;
       this.#busySince = undefined;
@@ -208,7 +208,7 @@ export class Flusher {
     this.#reportDrift(flying);
     for (const work of flying) this.#options.works.fly(work);
     this.#options.board.publish();
-    this.#busySince = this.#options.clock.now();
+    this.#busySince = this.#options.clock.monotonic();
     this.#flight = this.#send(next, flying).finally(() => {
       this.#flight = undefined;
       this.#busySince = undefined;
@@ -302,13 +302,18 @@ export class Flusher {
 
   async #send(next: Plan, flying: readonly Work[]): Promise<void> {
     const { session, counts, clock, trouble, onEvent, works } = this.#options;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     try {
       const results = await session.transact(next.operations);
       counts.transactions++;
       counts.operations += next.operations.length;
       const owners = new Set(next.owners.flat()).size;
-      onEvent({ kind: 'committed', operations: next.operations.length, owners, durationMs: clock.now() - startedAt });
+      onEvent({
+        kind: 'committed',
+        operations: next.operations.length,
+        owners,
+        durationMs: clock.monotonic() - startedAt,
+      });
       trouble.reset();
       for (const work of flying) this.#repairs.add(work.id);
       await this.#committed(next, results);
@@ -366,7 +371,7 @@ export class Flusher {
 
   #pause(): void {
     const { clock, trouble } = this.#options;
-    this.#cancelPause = clock.after(trouble.nextMs(), () => {
+    this.#cancelPause = clock.schedule(trouble.nextMs(), () => {
       this.#cancelPause = undefined;
       this.request();
     });
@@ -384,7 +389,7 @@ const allSeen = async (
   const missing = rows.filter(({ table, uuid }) => store.get(table, uuid) === undefined);
   if (missing.length === 0) return;
   const timeout = new AbortController();
-  const cancel = clock.after(MAX_DELAY_MS, () => timeout.abort());
+  const cancel = clock.schedule(MAX_DELAY_MS, () => timeout.abort());
   const waits = missing.map(({ table, uuid }) =>
     store.waiters.wait(table, { uuid }, () => store.get(table, uuid), timeout.signal),
   );

@@ -7,7 +7,7 @@
  *    was in it is compared once more: only what is found to be right is done.
  * 3. A transaction that fails is divided until the owner is found who made it fail; that one waits, all others go on.
  */
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowChange } from '../../replica/row.ts';
 import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
@@ -82,7 +82,7 @@ export class OvsdbReconciler<DB> {
   constructor(options: ReconcilerOptions<DB>) {
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY, now = Date.now } = options;
     this.#clock = clock;
-    this.#works = new WorkList(() => clock.now());
+    this.#works = new WorkList(() => clock.monotonic());
     if (options.onEvent !== undefined) this.#events.add(options.onEvent);
     this.#desired = options.desired as unknown as DesiredRows;
     this.#replica = options.replica;
@@ -158,7 +158,7 @@ export class OvsdbReconciler<DB> {
    */
   resync(): void {
     this.#isCompared = false;
-    this.#uncomparedSince = this.#clock.now();
+    this.#uncomparedSince = this.#clock.monotonic();
     if (this.#replica.synced) this.#compareAll();
     this.#flusher.request();
   }
@@ -179,7 +179,7 @@ export class OvsdbReconciler<DB> {
    * to be allowed to write or to get an answer.
    */
   queue(): { readonly depth: number; readonly oldestMs: number; readonly stalledMs: number } {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const age = (since: number | undefined): number => (since === undefined ? 0 : now - since);
     const { size, oldest } = this.#works;
     // What has not been compared counts as one thing.

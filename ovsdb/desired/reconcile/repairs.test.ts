@@ -1,7 +1,7 @@
 /** What somebody breaks is back at once, however much it is; only what somebody breaks again and again waits, by itself. */
 import { expect, it } from 'vitest';
+import { createFakeClock } from '../../../base/testing/fake-clock.ts';
 import { ovnNorthbound } from '../../models/ovn-northbound.gen.ts';
-import { ManualClock } from '../../testing/manual-clock.ts';
 import type { MemoryDatabase } from '../../testing/memory/database.ts';
 import { Repairs } from './repairs.ts';
 import { type Fragment, names, pod, SWITCH, startWorld } from './world.suite.ts';
@@ -36,7 +36,7 @@ it('brings fifty rows of one owner back that are deleted at once, five times in 
     members: pods.flatMap((name) => pod(name).members ?? []),
   });
   await reconciler.whenDone('network');
-  clock.advance(3_001);
+  clock.pass(3_001);
   for (let burst = 0; burst < 5; burst++) {
     deleteAll(database, 'Logical_Switch');
     await reconciler.whenIdle();
@@ -51,7 +51,7 @@ it('brings them back any number of times, when they stay in between', async () =
   desired.set('network', addressSets(...keys));
   await reconciler.whenDone('network');
   for (let burst = 0; burst < 20; burst++) {
-    clock.advance(3_001);
+    clock.pass(3_001);
     deleteAll(database, 'Address_Set');
     await reconciler.whenIdle();
     expect(names(database, 'Address_Set')).toHaveLength(50);
@@ -80,7 +80,7 @@ it('makes only the row wait that somebody insists on, and repairs the others of 
   desired.set('network', addressSets('other'));
   reconciler.allowPrune();
   await reconciler.whenDone('network');
-  expect([names(database, 'Address_Set'), clock.now()]).toEqual([['other'], 0]);
+  expect([names(database, 'Address_Set'), clock.monotonic()]).toEqual([['other'], 0]);
 });
 
 it('brings the row back when it has waited, and forgets that it did when it stays', async () => {
@@ -99,34 +99,34 @@ it('brings the row back when it has waited, and forgets that it did when it stay
   for (let i = 0; i < 4; i++) expect(await deleted()).toBe(true);
   for (const ms of [250, 500, 1000]) {
     expect(await deleted()).toBe(false);
-    clock.advance(ms - 1);
+    clock.pass(ms - 1);
     expect(await isThere()).toBe(false);
-    clock.advance(1);
+    clock.pass(1);
     expect(await isThere()).toBe(true);
   }
   expect(reconciler.status('network').kind).toBe('done');
-  clock.advance(3_001);
+  clock.pass(3_001);
   for (let i = 0; i < 5; i++) expect(await deleted()).toBe(true);
   expect(await deleted()).toBe(false);
 });
 
 it('keeps no unit in mind that stays, and rests for a minute at most', () => {
-  const clock = new ManualClock();
+  const clock = createFakeClock();
   const rested: string[] = [];
   const repairs = new Repairs({ clock, max: 1, onRested: (id) => rested.push(id) });
   for (let i = 0; i < 20; i++) {
     repairs.add('row');
     expect(repairs.isToRest('row')).toBe(true);
     expect(repairs.isToRest('row')).toBe(true);
-    clock.advance(60_000);
+    clock.pass(60_000);
     expect([rested.length, repairs.isToRest('row')]).toEqual([i + 1, false]);
   }
-  clock.advance(3_001);
+  clock.pass(3_001);
   repairs.add('another');
-  clock.advance(3_001);
+  clock.pass(3_001);
   repairs.add('third');
   expect([repairs.isToRest('another'), repairs.isToRest('third')]).toEqual([false, true]);
   repairs.forgive('third');
-  clock.advance(60_000);
+  clock.pass(60_000);
   expect([repairs.isToRest('third'), rested.length]).toEqual([false, 20]);
 });

@@ -2,7 +2,7 @@
  * Notices when the same unit is put right again and again: then somebody else wants it otherwise, and to insist at full
  * speed would keep all who watch the database busy. Such a unit is left alone for a while, longer each time; others are not.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 
 export interface RepairsOptions {
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export class Repairs {
 
   /** A unit was written. Units that stay are forgotten after a while. */
   add(id: string): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     const count = this.#recent(id, now)?.count ?? 0;
     // The order is that of the last repair.
     this.#repairs.delete(id);
@@ -54,7 +54,7 @@ export class Repairs {
   /** Whether a unit, which is not as it is wanted, is to be left alone now. `onRested` follows. */
   isToRest(id: string): boolean {
     const { clock, max } = this.#options;
-    const now = clock.now();
+    const now = clock.monotonic();
     const repair = this.#recent(id, now);
     if (repair === undefined || repair.count < max) return false;
     repair.restUntil ??= now + Math.min(LAST_REST_MS, FIRST_REST_MS * 2 ** (repair.count - max));
@@ -82,7 +82,7 @@ export class Repairs {
       this.#timers.delete(id);
       onRested(id);
     };
-    this.#timers.set(id, clock.after(ms, wake));
+    this.#timers.set(id, clock.schedule(ms, wake));
   }
 
   #recent(id: string, now: number): Repair | undefined {

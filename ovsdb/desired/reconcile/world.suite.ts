@@ -1,8 +1,8 @@
 /** A reconciler with an in-memory server, for tests. */
 import { onTestFinished } from 'vitest';
+import { createFakeClock } from '../../../base/testing/fake-clock.ts';
 import type { OvnNorthbound } from '../../models/ovn-northbound.gen.ts';
 import type { DatabaseModel } from '../../schema/model.ts';
-import { ManualClock } from '../../testing/manual-clock.ts';
 import { memorySession, wholeReplica } from '../../testing/memory/client.ts';
 import { MemoryDatabase } from '../../testing/memory/database.ts';
 import { MemoryServer } from '../../testing/memory/server.ts';
@@ -30,7 +30,7 @@ export const startWorld = async <DB>(model: DatabaseModel<DB>, options: WorldOpt
   const replica = wholeReplica(model, KEY);
   const desired = new DesiredRows<DB>();
   const events: ReconcilerEvent[] = [];
-  const clock = new ManualClock();
+  const clock = createFakeClock();
   const reconciler = new OvsdbReconciler<DB>({
     desired,
     replica,

@@ -3,8 +3,8 @@
  * stays. `UDN_CUT_WATCHES_SECONDS` says for how long.
  */
 import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../../base/clock.ts';
 import { createTestCluster, type TestCluster } from '../../../cluster-manager/testing/harness.ts';
-import { systemClock } from '../../../kube/clock.ts';
 import { KubeError } from '../../../kube/errors.ts';
 import type { KubeClient, WatchStream } from '../../../kube/types.ts';
 import { createHistory, everyoneHasAll, makeTenants, trouble, violations } from './tenants.ts';

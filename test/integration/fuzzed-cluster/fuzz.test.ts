@@ -3,10 +3,10 @@
  * loses what he has, nothing is given twice, and whoever is wrong is told why. `UDN_FUZZ_SEED` repeats a run.
  */
 import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../../base/clock.ts';
 import { violationsOf } from '../../../cli/invariants/invariants.ts';
 import { createTestCluster, type TestCluster } from '../../../cluster-manager/testing/harness.ts';
 import { layer2Udn, layer3Udn, node, pod, tenant } from '../../../cluster-manager/testing/objects.ts';
-import { systemClock } from '../../../kube/clock.ts';
 import { KubeError } from '../../../kube/errors.ts';
 import type { KubeObject, ObjectInput } from '../../../kube/types.ts';
 import { idOf, toldOf, wanted } from './expectations.ts';

@@ -20,10 +20,10 @@ import {
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../../api/resources.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
 import { whenLeading } from '../../../cluster-manager/leadership.ts';
 import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
-import { systemClock } from '../../../kube/clock.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';

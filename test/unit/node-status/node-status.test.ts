@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportSpreadMs } from '../../../agent/network-report/reporter.ts';
 import type { NetworkStatus } from '../../../api/network-status.ts';
+import { createFakeClock, type FakeClock } from '../../../base/testing/fake-clock.ts';
 import {
   type SimulatedAgents,
   type SimulatedNetwork,
@@ -14,7 +15,6 @@ import {
 import { usageDelayMs } from '../../../cluster-manager/controllers/network-usage.ts';
 import { createTestCluster, type TestCluster } from '../../../cluster-manager/testing/harness.ts';
 import { layer2Udn, node, tenant } from '../../../cluster-manager/testing/objects.ts';
-import { createFakeClock, type FakeClock } from '../../../kube/fake-clock.ts';
 
 const NODES = 50;
 const NETWORKS = 100;

@@ -1,9 +1,11 @@
 /** A clock for tests: time goes on only when it is told to. */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 export interface FakeClock extends Clock {
   /** Lets time pass and calls what falls due, in order. Promises settle between two timers. */
   advance(milliseconds: number): Promise<void>;
+  /** The same at once: what waits for a promise has not seen it when this returns. */
+  pass(milliseconds: number): void;
   /** Jumps to the next timer. False when there is none. */
   next(): Promise<boolean>;
   /** Timers that have not fallen due. */
@@ -22,11 +24,14 @@ export const createFakeClock = (start = Date.UTC(2026, 0, 1)): FakeClock => {
   let order = 0;
   const timers = new Set<Timer>();
   const earliest = (): Timer | undefined => [...timers].sort((a, b) => a.due - b.due || a.order - b.order)[0];
-  const fire = async (timer: Timer): Promise<void> => {
+  const fire = (timer: Timer): void => {
     elapsed = Math.max(elapsed, timer.due);
     timers.delete(timer);
     timer.callback();
-    await settle();
+  };
+  const firstUntil = (time: number): Timer | undefined => {
+    const timer = earliest();
+    return timer !== undefined && timer.due <= time ? timer : undefined;
   };
   return {
     wall: () => start + elapsed,
@@ -39,15 +44,25 @@ export const createFakeClock = (start = Date.UTC(2026, 0, 1)): FakeClock => {
     advance: async (milliseconds) => {
       const until = elapsed + milliseconds;
       await settle();
-      for (let timer = earliest(); timer !== undefined && timer.due <= until; timer = earliest()) await fire(timer);
+      for (let timer = firstUntil(until); timer !== undefined; timer = firstUntil(until)) {
+        fire(timer);
+        await settle();
+      }
       elapsed = until;
       await settle();
+    },
+    pass: (milliseconds) => {
+      const until = elapsed + milliseconds;
+      for (let timer = firstUntil(until); timer !== undefined; timer = firstUntil(until)) fire(timer);
+      elapsed = until;
     },
     next: async () => {
       await settle();
       const timer = earliest();
-      if (timer !== undefined) await fire(timer);
-      return timer !== undefined;
+      if (timer === undefined) return false;
+      fire(timer);
+      await settle();
+      return true;
     },
     get pending() {
       return timers.size;

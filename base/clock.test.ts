@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from './backoff.ts';
 import { delay, systemClock } from './clock.ts';
-import { createFakeClock } from './fake-clock.ts';
+import { createFakeClock } from './testing/fake-clock.ts';
 
 describe('a fake clock', () => {
   it('calls timers in the order in which they fall due', async () => {
@@ -20,6 +19,14 @@ describe('a fake clock', () => {
     expect(called).toEqual(['early', 'nested', 'late']);
     expect([clock.monotonic(), clock.wall(), clock.pending]).toEqual([20, 1020, 0]);
     expect(await clock.next()).toBe(false);
+  });
+
+  it('passes at once where nothing waits for promises', () => {
+    const clock = createFakeClock();
+    const called: number[] = [];
+    clock.schedule(10, () => clock.schedule(5, () => called.push(clock.monotonic())));
+    clock.pass(20);
+    expect([called, clock.monotonic(), clock.pending]).toEqual([[15], 20, 0]);
   });
 });
 
@@ -42,14 +49,5 @@ describe('delay', () => {
     await clock.advance(1000);
     await waiting;
     expect(clock.pending).toBe(0);
-  });
-});
-
-describe('backoff', () => {
-  it('doubles up to its limit, with a random half', () => {
-    const wait = (failures: number, chance: number) =>
-      backoffMs({ minMs: 100, maxMs: 1000, random: () => chance }, failures);
-    expect([1, 2, 3, 4, 5, 1000].map((n) => wait(n, 0))).toEqual([50, 100, 200, 400, 500, 500]);
-    expect([1, 5].map((n) => wait(n, 1))).toEqual([100, 1000]);
   });
 });
