@@ -3,8 +3,8 @@
  * out up to half a minute late that the server is back. Together one tries every second, which costs a refused connection, and
  * the first answer wakes the others: within half a second, so that a thousand processes do not ask for everything at once.
  */
+import { backoffMs } from '../base/backoff.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { backoffMs } from './backoff.ts';
 import { KubeError } from './errors.ts';
 
 export interface Outage {

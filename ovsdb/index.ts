@@ -1,4 +1,6 @@
 /** A client of OVSDB servers: RFC 7047 and the extensions of ovsdb-server(7). See README.md. */
+
+export type { BackoffOptions } from '../base/backoff.ts';
 export type { MapValue, Scalar, SetValue, Value } from './codec/value.ts';
 export { type DesiredChange, DesiredRows } from './desired/desired-rows.ts';
 export { type ClaimedRows, garbageUnits } from './desired/garbage.ts';
@@ -32,7 +34,6 @@ export type { AtomType, Base, Column } from './schema/column.ts';
 export type { DatabaseModel, TableModel, TableName, Tables } from './schema/model.ts';
 export { parseSchema } from './schema/parse.ts';
 export type { Unsupported } from './schema/support.ts';
-export type { BackoffOptions } from './session/backoff.ts';
 export { OvsdbSession, type SessionOptions, type SessionState } from './session/session.ts';
 export { decodeRow } from './transact/decode-row.ts';
 export type * from './transact/operation.ts';

@@ -5,6 +5,7 @@
  */
 import { type NetworkException, type ReportStatus, reportStatusSchema } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import { backoffMs } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
@@ -43,8 +44,7 @@ const MIN_SPREAD_MS = 1_000;
 /** All agents together write at most 20 times a second. */
 const SPREAD_PER_NODE_MS = 50;
 /** From this, twice as long each time, to that: the report of an earlier Node of the name may have to go first. */
-const FIRST_RETRY_MS = 30_000;
-const LAST_RETRY_MS = 600_000;
+const RETRY = { minMs: 30_000, maxMs: 600_000 };
 
 /** The shortest time between two writes of one node, and over what time a change on all nodes is spread. */
 export const reportSpreadMs = (nodes: number): number => Math.max(MIN_SPREAD_MS, nodes * SPREAD_PER_NODE_MS);
@@ -166,8 +166,8 @@ export class NetworkReporter {
     const { clock, observe } = this.#options;
     // Whether it was written is not known, either.
     this.#known = undefined;
-    const wait = isNotFound(error) ? LAST_RETRY_MS : Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LAST_RETRY_MS);
     this.#failures += 1;
+    const wait = isNotFound(error) ? RETRY.maxMs : backoffMs(RETRY, this.#failures);
     this.#notBefore = clock.monotonic() + wait;
     if (!isNotFound(error)) observe({ kind: 'failed', error });
     else if (!this.#isAbsent) observe({ kind: 'absent' });

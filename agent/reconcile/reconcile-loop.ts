@@ -2,11 +2,12 @@
  * Keeps one place as it is wanted: on change, when somebody else changed it, and on a slow timer. What fails is tried again
  * after a while that grows, and stops nothing else; what waits is looked at when the place says so.
  */
+import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
 import { ItemStore } from '../desired/item-store.ts';
 import { compareOwners } from '../features/owner-order.ts';
-import { KeyRetries, spread } from './key-retries.ts';
+import { KeyRetries } from './key-retries.ts';
 import { LoopProgress, type QueueState } from './loop-progress.ts';
 
 export interface ReconcileLoopOptions<Item> {
@@ -48,8 +49,8 @@ export type LookListener = (changed: ReadonlySet<string>) => void;
 const NONE: ReadonlyMap<string, string> = new Map();
 const NO_KEYS: ReadonlySet<string> = new Set();
 const FULL_EVERY_MS = 15_000;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 15_000;
+/** By chance, so that many nodes do not try at the same moment. */
+const RETRY = { minMs: 100, maxMs: 15_000, random: Math.random };
 /** Who lets this place go first does not wait longer: it may not answer at all. */
 const MAX_PRECEDENCE_MS = 200;
 
@@ -79,7 +80,7 @@ export class ReconcileLoop<Item> {
   #started = false;
   #running: Promise<void> | undefined;
   #scheduled = false;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff(RETRY);
   #cancelRetry: (() => void) | undefined;
   #cancelFull: (() => void) | undefined;
   #idleWaiters: (() => void)[] = [];
@@ -90,8 +91,7 @@ export class ReconcileLoop<Item> {
     this.store = new ItemStore(options.keyOf, () => this.#schedule(), compareOwners);
     this.#retries = new KeyRetries({
       clock: options.clock,
-      firstMs: FIRST_RETRY_MS,
-      lastMs: LAST_RETRY_MS,
+      backoff: RETRY,
       retry: (keys) => {
         options.observe({ kind: 'retried', keys: keys.size });
         this.#lookAgain(keys);
@@ -244,7 +244,7 @@ export class ReconcileLoop<Item> {
       changed = this.#remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       this.#retries.looked(keys, new Set(failed.keys()));
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#backoff.reset();
       // It answers again: what could not be looked at need not wait any longer.
       if (this.#cancelRetry !== undefined) this.#askAgain();
       return true;
@@ -305,8 +305,7 @@ export class ReconcileLoop<Item> {
     for (const key of keys) this.#later.add(key);
     this.#fullLater ||= full;
     if (this.#cancelRetry !== undefined) return;
-    this.#cancelRetry = this.#options.clock.schedule(spread(this.#retryMs), () => this.#askAgain());
-    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+    this.#cancelRetry = this.#options.clock.schedule(this.#backoff.nextMs(), () => this.#askAgain());
   }
 
   #askAgain(): void {

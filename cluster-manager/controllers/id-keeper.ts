@@ -5,6 +5,7 @@
  */
 import { NETWORK_ID_POOL } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS } from '../../api/resources.ts';
+import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
@@ -55,8 +56,9 @@ const REVIEW_MS = 1_000;
 const LONG_MS = 60_000;
 /** So long a network's turn waits for its id. */
 const WAIT_MS = 2_000;
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 15_000;
+const RETRY = { minMs: 500, maxMs: 15_000 };
+/** Failures in a row: what has failed for as long as anybody waits will not be there in time. */
+const HOPELESS = 3;
 
 export class IdKeeper {
   readonly #options: IdKeeperOptions;
@@ -71,7 +73,7 @@ export class IdKeeper {
   #writing: Promise<void> | undefined;
   #reviewing: Promise<void> | undefined;
   #isReviewAsked = false;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff(RETRY);
 
   constructor(options: IdKeeperOptions, signal: AbortSignal) {
     this.#options = options;
@@ -110,8 +112,7 @@ export class IdKeeper {
 
   get #isAboutToCome(): boolean {
     const { isKept, hasNext, hasMore } = this.#record;
-    // What has failed for as long as anybody waits will not be there in time.
-    return isKept && !hasNext && hasMore && this.#retryMs <= WAIT_MS && !this.#signal.aborted;
+    return isKept && !hasNext && hasMore && this.#backoff.failures < HOPELESS && !this.#signal.aborted;
   }
 
   async #woken(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -165,16 +166,14 @@ export class IdKeeper {
       // It is not, where there turned out to be no place for it.
       if (this.#record.isKept) this.#record.commit(plan);
       if (demand > 0) this.#ahead = Math.min(this.#ahead * 2, LAST_AHEAD);
-      this.#retryMs = FIRST_RETRY_MS;
+      this.#backoff.reset();
       this.#wake();
       this.reported();
     } catch (error) {
       this.#record.undo(plan, messageOf(error));
       if (this.#signal.aborted) return;
       observe({ kind: 'failed', error });
-      const wait = this.#retryMs;
-      this.#retryMs = Math.min(wait * 2, LAST_RETRY_MS);
-      this.#later('retry', wait, () => this.#write());
+      this.#later('retry', this.#backoff.nextMs(), () => this.#write());
     }
   }
 
@@ -199,7 +198,7 @@ export class IdKeeper {
       else if (isNotFound(error)) {
         this.#record.drop();
         observe({ kind: 'absent' });
-        this.#later('lookup', LAST_RETRY_MS, () => void this.#lookUp());
+        this.#later('lookup', RETRY.maxMs, () => void this.#lookUp());
         this.#wake();
         return;
       }
@@ -230,7 +229,7 @@ export class IdKeeper {
     } catch (error) {
       if (this.#signal.aborted) return;
       if (!isNotFound(error)) observe({ kind: 'failed', error });
-      this.#later('lookup', LAST_RETRY_MS, () => void this.#lookUp());
+      this.#later('lookup', RETRY.maxMs, () => void this.#lookUp());
     }
   }
 
@@ -265,7 +264,7 @@ export class IdKeeper {
       } catch (error) {
         if (this.#signal.aborted) return;
         observe({ kind: 'failed', error });
-        this.#later('review', LAST_RETRY_MS, () => this.#review());
+        this.#later('review', RETRY.maxMs, () => this.#review());
       }
     }
   }

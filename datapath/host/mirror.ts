@@ -1,4 +1,5 @@
 /** What is there: read once, kept current by events. Plain data, so that planning and tests need no kernel. */
+import { MultiMap } from '../../base/multi-map.ts';
 import { addressOf } from '../../net/cidr.ts';
 import type { Mac } from '../../net/mac.ts';
 import type { Address } from '../netlink/address/types.ts';
@@ -8,7 +9,6 @@ import type { Neighbour } from '../netlink/neighbour/types.ts';
 import type { Query, Snapshot } from '../netlink/netlink.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../netlink/route/types.ts';
 import { type Rule, ruleText } from '../netlink/rule/types.ts';
-import { MultiMap } from './multi-map.ts';
 import { linkOfSysctl } from './wanted-index.ts';
 
 /** All but settings, which are read by name. */
@@ -43,7 +43,7 @@ export class Mirror {
   /** With our protocol number, by key; several only where somebody appended one. */
   readonly routes = new Map<string, readonly Route[]>();
   /** Keys of routes by `dev NAME` and `src IP`. */
-  readonly #routesBy = new MultiMap();
+  readonly #routesBy = new MultiMap<string>();
   /** With our protocol number. */
   readonly rules = new Map<string, Rule>();
   /** Permanent ones, by link and address. */
@@ -53,7 +53,7 @@ export class Mirror {
   /** What `filterDigest` says, by link. Absent: not known. Undefined: it has none. */
   readonly #filters = new Map<string, string | undefined>();
   /** Keys of settings by their link. */
-  readonly #sysctlsOf = new MultiMap();
+  readonly #sysctlsOf = new MultiMap<string>();
   /**
    * Tables whose routes may be others than we think. The kernel takes IPv4 routes of a link away without a word, for IPv6
    * too if told so (ip-sysctl, `skip_notify_on_dev_down`), and forgets the source of IPv6 routes when the address goes.

@@ -1,12 +1,12 @@
 /** Which of what is wanted depends on what, so that an event costs what it touches. */
-import { MultiMap } from './multi-map.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import { type HostOwnership, isVrfTable } from './ownership.ts';
 import type { HostItem } from './types.ts';
 
 export class WantedIndex {
   readonly #ownership: HostOwnership;
   /** Keys by what they depend on: `link NAME`, `table NUMBER`. */
-  readonly #dependents = new MultiMap();
+  readonly #dependents = new MultiMap<string>();
   readonly #known = new Map<string, readonly string[]>();
   #wanted: ReadonlyMap<string, HostItem> = new Map();
 
@@ -25,12 +25,12 @@ export class WantedIndex {
   }
 
   /** What has to be looked at when a link comes, goes, or goes up or down. */
-  ofLink(name: string): ReadonlySet<string> {
+  ofLink(name: string): Iterable<string> {
     return this.#dependents.get(`link ${name}`);
   }
 
   /** What has to be looked at when the VRF of a table comes or goes. */
-  ofTable(table: number): ReadonlySet<string> {
+  ofTable(table: number): Iterable<string> {
     return this.#dependents.get(`table ${table}`);
   }
 

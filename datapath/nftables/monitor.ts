@@ -1,11 +1,10 @@
 /** Listens to `nft monitor` as long as somebody wants to know, and starts it again when it ends. */
+import { Backoff } from '../../base/backoff.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { OutsideChange } from '../backend.ts';
 import type { NftProgram, Transaction } from './nft-program.ts';
 import { OutsideChanges } from './outside-changes.ts';
 
-const FIRST_RETRY_MS = 200;
-const LAST_RETRY_MS = 15_000;
 /** As nft itself says it: what happened while it did not run is lost as well. */
 const EVENTS_LOST = '# ERROR: We lost some netlink events';
 
@@ -16,7 +15,7 @@ export class Monitor {
   readonly #listeners = new Set<(cause: OutsideChange['cause']) => void>();
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  #retryMs = FIRST_RETRY_MS;
+  readonly #backoff = new Backoff({ minMs: 200, maxMs: 15_000 });
   #cancelRetry: (() => void) | undefined;
 
   readonly #onLine: (line: string) => void;
@@ -68,7 +67,7 @@ export class Monitor {
   async #follow(): Promise<void> {
     try {
       for await (const line of this.#nft.monitor(this.#stop.signal)) {
-        this.#retryMs = FIRST_RETRY_MS;
+        this.#backoff.reset();
         this.#changes.line(line);
         this.#onLine(line);
       }
@@ -78,9 +77,7 @@ export class Monitor {
     this.#running = undefined;
     if (this.#stop.signal.aborted) return;
     this.#changes.reset();
-    const wait = this.#retryMs;
-    this.#retryMs = Math.min(wait * 2, LAST_RETRY_MS);
-    this.#cancelRetry = this.#schedule(wait, () => {
+    this.#cancelRetry = this.#schedule(this.#backoff.nextMs(), () => {
       this.#start();
       this.#onLine(EVENTS_LOST);
       this.#tell('input');

@@ -1,4 +1,5 @@
 /** Keeps one flow monitor of a bridge running, for as long as it is wanted. */
+import { Backoff } from '../../base/backoff.ts';
 import type { SwitchClient } from './switch-client.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 
@@ -12,8 +13,7 @@ export interface BridgeWatchOptions {
   readonly onLost: (error: unknown) => void;
 }
 
-const FIRST_WAIT_MS = 50;
-const LAST_WAIT_MS = 2_000;
+const WAITS = { minMs: 50, maxMs: 2_000 };
 /** A switch that says nothing for so long counts as one that does not answer. */
 const SETTLED_MS = 10_000;
 
@@ -73,15 +73,15 @@ export class BridgeWatch {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    let wait = FIRST_WAIT_MS;
+    const backoff = new Backoff(WAITS);
     while (!signal.aborted) {
       const wasReady = await this.#listen(signal);
       this.#attempt.resolve();
-      if (wasReady || this.#isRetryDue) wait = FIRST_WAIT_MS;
+      if (wasReady || this.#isRetryDue) backoff.reset();
       const isAtOnce = !wasReady && this.#isRetryDue;
       this.#isRetryDue = false;
-      if (!signal.aborted && !isAtOnce && (await this.#pause(wait))) wait = FIRST_WAIT_MS;
-      else wait = Math.min(wait * 2, LAST_WAIT_MS);
+      const waitMs = backoff.nextMs();
+      if (!signal.aborted && !isAtOnce && (await this.#pause(waitMs))) backoff.reset();
       if (wasReady) this.#attempt = Promise.withResolvers();
     }
   }

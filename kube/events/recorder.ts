@@ -2,8 +2,8 @@
  * Writes core/v1 Events: `kubectl describe` and `kubectl get events` read those, and the API server shows them as
  * events.k8s.io/v1 too. One is written at a time, in order; what can't be written after a few tries is dropped.
  */
+import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, delay, systemClock } from '../../base/clock.ts';
-import { backoffMs } from '../backoff.ts';
 import { isNotFound, isTransient } from '../errors.ts';
 import { createRecentMap, type RecentMap } from '../recent-map.ts';
 import { EVENTS } from '../resources.ts';

@@ -1,6 +1,6 @@
 /** Keys to work on: each once, one worker per key, failures again later. */
+import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { backoffMs } from '../backoff.ts';
 import { createFairLanes, type FairLanes } from '../fair-lanes.ts';
 import { createTokenBuckets, type TokenBuckets } from '../token-buckets.ts';
 import type { WorkQueue, WorkQueueOptions, WorkResult } from './types.ts';

@@ -1,7 +1,7 @@
 /** The loop of a reflector: list, watch, watch again, and list again when the server has forgotten where we were. */
+import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, delay } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { backoffMs } from '../backoff.ts';
 import { isNotFound, isTooManyRequests, isTransient, isUnavailable, KubeError } from '../errors.ts';
 import { keyOf } from '../object-key.ts';
 import { isAway, type Outage } from '../outage.ts';

@@ -1,6 +1,6 @@
 /** Sends operations: one at a time per object, a bounded number at once, again when it may help. */
+import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, delay } from '../../base/clock.ts';
-import { backoffMs } from '../backoff.ts';
 import { isConflict, isFieldManagerConflict, isTransient, KubeError } from '../errors.ts';
 import { refKey } from '../object-key.ts';
 import { isAway, type Outage } from '../outage.ts';

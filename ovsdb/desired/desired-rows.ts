@@ -2,12 +2,12 @@
  * What all owners together want of one database. An owner hands over everything it wants at once; what differs from
  * before is passed on to listeners. A call costs as much as the owner's fragment is large, whatever else is wanted.
  */
+import { MultiMap } from '../../base/multi-map.ts';
 import { Listeners } from '../listeners.ts';
 import type { Tables } from '../schema/model.ts';
 import { elementId, isRowRef, onlyRowId, type TargetId, targetId } from './identity.ts';
 import { type Claim, type Claims, claimList, winnerOf, withClaim } from './store/claims.ts';
 import { MemberSets, memberAddress } from './store/member-sets.ts';
-import { MultiMap } from './store/multi-map.ts';
 import { referencesIn, referredKeys } from './store/references.ts';
 import { samePatch, sameRow } from './store/same.ts';
 import { Withheld } from './store/withheld.ts';

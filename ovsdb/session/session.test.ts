@@ -220,7 +220,7 @@ describe('OvsdbSession', () => {
     const { server } = newServer();
     server.listening = false;
     const backoff = { minMs: 100, maxMs: 1000 };
-    const { session } = start(server, { clock, probeIntervalMs: 0, random: () => 0, backoff });
+    const { session } = start(server, { clock, probeIntervalMs: 0, random: () => 1, backoff });
     const waits: number[] = [];
     const wait = async (): Promise<void> => {
       const state = session.state.kind === 'waiting' ? session.state : await untilState(session, isWaiting);

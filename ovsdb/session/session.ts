@@ -1,4 +1,5 @@
 /** Keeps a connection to one database, whatever happens to its servers. */
+import { Backoff, type BackoffOptions } from '../../base/backoff.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { NotConnectedError, OutcomeUnknownError, OvsdbError, RequestError, TimeoutError } from '../errors.ts';
@@ -9,7 +10,6 @@ import { type OperationResult, transactionOutcome } from '../transact/outcome.ts
 import type { Reply } from '../wire/connection.ts';
 import { type Dial, type DialOptions, dialer } from '../wire/dial.ts';
 import { formatRemote, type Remote } from '../wire/remote.ts';
-import { Backoff, type BackoffOptions } from './backoff.ts';
 import { asOvsdbError, Link, type LinkOptions } from './link.ts';
 import type { MonitorSink } from './monitor-sink.ts';
 
@@ -71,7 +71,7 @@ export class OvsdbSession {
     this.#options = options;
     this.#clock = clock;
     this.#remotes = shuffled(options.remotes, random);
-    this.#backoff = new Backoff(backoff, random);
+    this.#backoff = new Backoff({ ...backoff, random });
     this.#linkOptions = {
       database: options.database,
       dial: options.dial ?? dialer(options),

@@ -2,8 +2,8 @@
  * Brings one pod, by its uid, to what its spec says: sandbox, containers, status; and takes it away when it is deleted.
  * One step at a time; whatever happens meanwhile makes another round.
  */
+import { backoffMs } from '../../base/backoff.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { backoffMs } from '../../kube/backoff.ts';
 import { isConflict, isNotFound, isReplaced } from '../../kube/errors.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
 import { PODS } from '../../kube/resources.ts';

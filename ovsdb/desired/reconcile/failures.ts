@@ -1,7 +1,7 @@
 /** Owners whose transactions failed. Each is left alone for a while that doubles with every failure. */
+import { Backoff, type BackoffOptions } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { OvsdbError } from '../../errors.ts';
-import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
 
 interface Failure {
   readonly backoff: Backoff;
@@ -36,7 +36,7 @@ export class Failures {
   add(owner: string, error: OvsdbError): void {
     const { backoff, random } = this.#options;
     const failure = this.#failures.get(owner) ?? {
-      backoff: new Backoff(backoff, random),
+      backoff: new Backoff({ ...backoff, random }),
       error,
       isBlocked: true,
       cancel: () => {},

@@ -1,10 +1,10 @@
 /** Turns the list of work into transactions, one at a time. */
+import type { Backoff } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/error-message.ts';
 import { OvsdbError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowStore } from '../../replica/row-store.ts';
-import type { Backoff } from '../../session/backoff.ts';
 import type { OperationResult } from '../../transact/outcome.ts';
 import type { Uuid } from '../../uuid.ts';
 import type { DesiredRows } from '../desired-rows.ts';

@@ -7,10 +7,10 @@
  *    was in it is compared once more: only what is found to be right is done.
  * 3. A transaction that fails is divided until the owner is found who made it fail; that one waits, all others go on.
  */
+import { Backoff, type BackoffOptions } from '../../../base/backoff.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowChange } from '../../replica/row.ts';
-import { Backoff, type BackoffOptions } from '../../session/backoff.ts';
 import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
 import { adoptionUnits, driftUnits, strayUnits } from '../drift.ts';
 import { type ClaimedRows, garbageUnits } from '../garbage.ts';
@@ -101,7 +101,7 @@ export class OvsdbReconciler<DB> {
       counts: this.counts,
       maxOperations: options.maxOperations ?? DEFAULT_MAX_OPERATIONS,
       maxRepairs: options.maxRepairs ?? DEFAULT_MAX_REPAIRS,
-      trouble: new Backoff(retry, random),
+      trouble: new Backoff({ ...retry, random }),
       clock,
       schedule: options.schedule ?? setImmediate,
       onEvent: (event) => this.#events.emit(event),

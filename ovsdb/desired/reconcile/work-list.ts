@@ -1,6 +1,6 @@
 /** What is to be looked at: units that may differ from what is wanted, by owner, first come first served. */
+import { MultiMap } from '../../../base/multi-map.ts';
 import type { Held } from '../plan/outcome.ts';
-import { MultiMap } from '../store/multi-map.ts';
 import { type Unit, unitId } from '../unit.ts';
 
 export interface Work {

@@ -37,7 +37,7 @@ export const startWorld = async <DB>(model: DatabaseModel<DB>, options: WorldOpt
     session: options.wrap?.(session) ?? session,
     ownerKey: KEY,
     clock,
-    random: () => 0,
+    random: () => 1,
     onEvent: (event) => events.push(event),
     ...options,
   });

@@ -32,3 +32,11 @@ it('is a map of sets, however many values a key has', () => {
     }),
   );
 });
+
+it('holds texts as well, and forgets all at once', () => {
+  const map = new MultiMap<string>();
+  for (const value of ['', 'x', 'x']) map.add('a', value);
+  expect([[...map.get('a')], [...map.get('b')]]).toEqual([['', 'x'], []]);
+  map.clear();
+  expect([map.size, map.count('a')]).toEqual([0, 0]);
+});

@@ -2,7 +2,7 @@
  * A map with several values for a key. Most keys have one value, which then costs nothing but its place in the map; some
  * have a few, and a list is smaller than a set; and some have so many that finding one in a list would take long.
  */
-export class MultiMap<V extends object> {
+export class MultiMap<V extends object | string> {
   readonly #values = new Map<string, V | V[] | Set<V>>();
 
   get size(): number {
@@ -40,6 +40,10 @@ export class MultiMap<V extends object> {
     }
   }
 
+  clear(): void {
+    this.#values.clear();
+  }
+
   delete(key: string, value: V): void {
     const found = this.#values.get(key);
     if (found === value) this.#values.delete(key);
@@ -55,5 +59,5 @@ export class MultiMap<V extends object> {
 
 const MAX_LIST = 16;
 
-const isMany = <V extends object>(found: V | V[] | Set<V>): found is V[] | Set<V> =>
+const isMany = <V extends object | string>(found: V | V[] | Set<V>): found is V[] | Set<V> =>
   found instanceof Set || Array.isArray(found);
