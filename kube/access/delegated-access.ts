@@ -6,13 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-<<<<<<< HEAD
+import type { Clock } from '../../base/clock.ts';
 import { networkOf } from '../../net/cidr.ts';
 import { ipFamily, isIp, parseIp } from '../../net/ip.ts';
-import type { Clock } from '../clock.ts';
-=======
-import type { Clock } from '../../base/clock.ts';
->>>>>>> 18aed3d (Tell the time by one clock)
 import { createRecentMap } from '../recent-map.ts';
 import { createTokenBuckets } from '../token-buckets.ts';
 import type { KubeClient, RawRequest } from '../types.ts';
