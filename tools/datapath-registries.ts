@@ -16,6 +16,7 @@ import { FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES, INTEGRATION_FLOWS } from 
 import {
   MANAGEMENT_PORT_TABLE,
   RULE_PRIORITIES,
+  TUNNEL_ROUTE_TABLE,
   UNREACHABLE_METRIC,
   vrfTable,
 } from '../agent/model/registry/routing.ts';
@@ -97,6 +98,7 @@ const routingTable = (): string =>
     [
       ['routing table of a network’s VRF', `100000 + network id; network 1: ${code(vrfTable(ONE))}`],
       ['routing table of services whose traffic stays on the node', code(MANAGEMENT_PORT_TABLE)],
+      ['routing table of tunnels, userspace datapath', code(TUNNEL_ROUTE_TABLE)],
       ...Object.entries(RULE_PRIORITIES).map(([name, value]) => [`priority of ip rules, ${name}`, code(value)]),
       ['metric of the unreachable default route of a VRF', code(UNREACHABLE_METRIC)],
     ],

@@ -15,7 +15,7 @@ import type { VswitchReplica } from '../databases/vswitch.ts';
 import { INTEGRATION_BRIDGE } from '../model/host-names.ts';
 import { COOKIES } from '../model/registry/marks.ts';
 import { FORMER_GROUPS, INTEGRATION_SCOPE } from '../model/registry/openflow.ts';
-import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES, vrfTable } from '../model/registry/routing.ts';
+import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES, TUNNEL_ROUTE_TABLE, vrfTable } from '../model/registry/routing.ts';
 import type { ComparableBackends } from '../status/datapath-places.ts';
 import type { Backends } from './node-datapath.ts';
 
@@ -46,7 +46,7 @@ export const openBackends = ({
     netlink: rememberingSysctls(netlink, ledgerPath(statusSocket)),
     ownership: {
       vrfTables: { first: vrfTable(DEFAULT_NETWORK_ID), last: vrfTable(parseNetworkId(MAX_NETWORKS - 1)) },
-      otherTables: [MAIN_TABLE, MANAGEMENT_PORT_TABLE],
+      otherTables: [MAIN_TABLE, MANAGEMENT_PORT_TABLE, TUNNEL_ROUTE_TABLE],
       rulePriorities: Object.values(RULE_PRIORITIES),
       neighbourSubnets: masqueradeSubnets,
     },

@@ -8,6 +8,7 @@ import { localNetwork } from '../local-network.ts';
 import { defaultNetworkRoutes, gatewayBridgeItems, internalServiceRoutes } from './default-network.ts';
 import { managementLink, managementOvsPort } from './management-link.ts';
 import { tenantItems } from './tenant-routing.ts';
+import { tunnelRoutes } from './tunnel-routes.ts';
 
 export const hostNetwork: FeatureOver<'network'> = {
   name: 'host-network',
@@ -28,5 +29,5 @@ export const hostNetwork: FeatureOver<'network'> = {
 export const hostGateway: FeatureOver<'zone'> = {
   name: 'host-gateway',
   over: 'zone',
-  render: (_, view) => ({ host: { items: gatewayBridgeItems(view) } }),
+  render: (_, view) => ({ host: { items: [...gatewayBridgeItems(view), ...tunnelRoutes(view)] } }),
 };
