@@ -80,19 +80,29 @@ export const sourceTranslation = (
 /** Nobody but the management port, behind `port`, sends as it. */
 export const managementSourcePolicy = (router: string, port: string, source: Ip): Northbound => {
   const { priority } = ROUTER_POLICY_PRIORITIES.managementSource;
-  const key = routerPolicyKey(router, priority, source);
   const match = `inport != "${port}" && ip${ipFamily(source)}.src == ${source}`;
-  return {
-    rows: [
-      {
-        table: 'Logical_Router_Policy',
-        key,
-        columns: { action: 'drop', priority, match, nexthops: [], external_ids: {} },
-      },
-    ],
-    members: [{ table: 'Logical_Router', row: routerKey(router), column: 'policies', value: rowRef(key) }],
-  };
+  return dropPolicy(router, routerPolicyKey(router, priority, source), priority, match);
 };
+
+/**
+ * A packet for one receiver in a frame for a group: RFC 1122 §3.3.6 has hosts discard it. OVN discards what is in broadcast frames only. What
+ * is for the router itself, as questions of neighbours, has been answered before.
+ */
+export const groupFramePolicy = (router: string, port: string): Northbound => {
+  const { priority } = ROUTER_POLICY_PRIORITIES.groupFrame;
+  return dropPolicy(router, routerPolicyKey(router, priority, port), priority, `inport == "${port}" && eth.mcast`);
+};
+
+const dropPolicy = (router: string, key: string, priority: number, match: string): Northbound => ({
+  rows: [
+    {
+      table: 'Logical_Router_Policy',
+      key,
+      columns: { action: 'drop', priority, match, nexthops: [], external_ids: {} },
+    },
+  ],
+  members: [{ table: 'Logical_Router', row: routerKey(router), column: 'policies', value: rowRef(key) }],
+});
 
 /** What goes to an address of this node takes the way through the management port. */
 export const nodeAddressPolicy = (

@@ -24,8 +24,8 @@ export const defaultRouteKey = (router: string, nextHop: Ip): string =>
 /** A router translates a source to at most one address. */
 export const snatKey = (router: string, source: Cidr | Ip): string => `NAT/${router}/snat/${source}`;
 /** @param destination what the policy's match is about */
-export const routerPolicyKey = (router: string, priority: number, destination: Ip): string =>
-  `Logical_Router_Policy/${router}/${priority}/${destination}`;
+export const routerPolicyKey = (router: string, priority: number, of: string): string =>
+  `Logical_Router_Policy/${router}/${priority}/${of}`;
 export const loadBalancerKey = (name: string): string => `Load_Balancer/${name}`;
 export const loadBalancerGroupKey = (name: string): string => `Load_Balancer_Group/${name}`;
 export const staticMacBindingKey = (port: string, ip: Ip): string => `Static_MAC_Binding/${port}/${ip}`;

@@ -125,8 +125,13 @@ const isRow = ({ backend, key }: GuardPart, ...tables: readonly string[]): boole
 const DROPS = /\bactions=(drop\b|conjunction\()|\bconj_id=/;
 
 /** A row that is there and different says only what differs. */
-const isDropPolicy = (key: string): boolean =>
-  key.split('/')[2] === String(ROUTER_POLICY_PRIORITIES.managementSource.priority);
+const isDropPolicy = (key: string): boolean => DROP_POLICIES.has(key.split('/')[2] ?? '');
+
+const DROP_POLICIES: ReadonlySet<string> = new Set(
+  [ROUTER_POLICY_PRIORITIES.groupFrame, ROUTER_POLICY_PRIORITIES.managementSource].map(({ priority }) =>
+    String(priority),
+  ),
+);
 
 /** Of a router, a switch or a port, which have other options too. */
 const changesZoneLimit = ({ backend, wanted, actual }: GuardPart): boolean => {

@@ -10,7 +10,7 @@ import type { View } from '../../model/view.ts';
 import { routerConnections } from '../connection-limit.ts';
 import { networkAndRoleIds } from '../external-ids.ts';
 import { merge } from '../merge.ts';
-import { defaultRouteVia, sourceTranslation, staticRoute } from '../router-rows.ts';
+import { defaultRouteVia, groupFramePolicy, sourceTranslation, staticRoute } from '../router-rows.ts';
 import { COPP_NAME } from '../zone/copp.ts';
 import type { GatewaySite } from './site.ts';
 
@@ -23,6 +23,7 @@ export const gatewayRouter = (site: GatewaySite, view: View): Northbound =>
     ...masqueradeRoutes(site, view.cluster),
     ...strayServiceRoutes(site, view.cluster),
     ...defaultRoutes(site),
+    ...groupFrames(site),
   );
 
 const routerRow = (site: GatewaySite, view: View): Northbound => {
@@ -128,6 +129,10 @@ const strayServiceRoutes = (
         externalIds: network.role === 'default' ? {} : externalIds,
       }),
     );
+
+/** The gateway bridge floods to the default network only. */
+const groupFrames = ({ router, network }: GatewaySite): Northbound[] =>
+  network.role === 'default' ? [groupFramePolicy(router, routerToExternalPortName(router))] : [];
 
 const defaultRoutes = ({ router, gateway, nodeAddresses, externalIds }: GatewaySite): Northbound[] =>
   gateway.nextHops

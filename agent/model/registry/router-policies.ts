@@ -1,10 +1,15 @@
-/** Priorities of policies of cluster routers and transit routers; the highest that matches wins. */
+/** Priorities of policies of cluster routers, transit routers and gateway routers; the highest that matches wins. */
 export interface RouterPolicyPriority {
   readonly priority: number;
   readonly purpose: string;
 }
 
 export const ROUTER_POLICY_PRIORITIES = {
+  groupFrame: {
+    priority: 1020,
+    purpose:
+      'what comes to the default network’s gateway router from outside in a frame for a group is dropped: the gateway bridge floods it, and looks at nothing else of it',
+  },
   managementSource: {
     priority: 1010,
     purpose:
