@@ -6,6 +6,7 @@ import {
   formatCounts,
   longestOfLane,
   retriedOfLane,
+  seedsOfLane,
   sumOf,
 } from './reports.ts';
 
@@ -104,4 +105,18 @@ it('the longest files are named', () => {
   const report = { ...JSON.parse(lane(true, 1, 0)), testResults: [file('a', 1), file('b', 90.4), file('c', 7)] };
   expect(longestOfLane(JSON.stringify(report), 2)).toEqual(['b 90 s', 'c 7 s']);
   expect(longestOfLane(undefined, 2)).toEqual([]);
+});
+
+it('what samples were made of is read from the names of tests', () => {
+  const named = (fullName: string) => ({ status: 'passed', fullName, failureMessages: [] });
+  const names = [
+    'frames (UDN_HOSTILE_SEED=1731) a pod',
+    'frames (UDN_HOSTILE_SEED=1731) a host',
+    'frames (UDN_HOSTILE=all) a pod',
+    'adds up',
+  ];
+  const testResults = [{ name: '/a/hostile.test.ts', status: 'passed', assertionResults: names.map(named) }];
+  const report = JSON.stringify({ ...JSON.parse(lane(true, 4, 0)), testResults });
+  expect(seedsOfLane(report)).toEqual(['UDN_HOSTILE_SEED=1731', 'UDN_HOSTILE=all']);
+  expect(seedsOfLane(undefined)).toEqual([]);
 });

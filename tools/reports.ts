@@ -39,6 +39,13 @@ export const failuresOfLane = (report: string | undefined): string[] => {
   });
 };
 
+/** How to have the samples again that its tests have sent: it is in their names. */
+export const seedsOfLane = (report: string | undefined): string[] => {
+  const { data } = laneSchema.safeParse(parse(report));
+  const names = (data?.testResults ?? []).flatMap((one) => one.assertionResults.map(({ fullName }) => fullName));
+  return [...new Set(names.flatMap((name) => name.match(/\bUDN_HOSTILE(?:_SEED)?=\w+/g) ?? []))];
+};
+
 /** One line for each test that passed only at the second try. */
 export const retriedOfLane = (report: string | undefined): string[] => {
   const { data } = laneSchema.safeParse(parse(report));

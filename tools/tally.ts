@@ -9,6 +9,7 @@ import {
   LANES,
   reportFile,
   retriedOfLane,
+  seedsOfLane,
   sumOf,
 } from './reports.ts';
 
@@ -17,6 +18,8 @@ const main = (statuses: readonly string[]): void => {
   const total = withStatuses(counted, statuses);
   const { skipped } = total;
   if (skipped > 0) console.log(`${skipped} skipped: what they test is not on this machine (docs/testing.md)`);
+  const seeds = new Set(LANES.flatMap((lane) => seedsOfLane(read(lane))));
+  if (seeds.size > 0) console.log(`samples of test/hostile: ${[...seeds].join(', ')}`);
   // Again here, because the end of a long output is what is looked at first.
   for (const lane of LANES) {
     for (const line of retriedOfLane(read(lane))) console.log(`passed at the second try, ${lane}: ${line}`);

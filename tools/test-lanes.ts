@@ -3,6 +3,7 @@
  * failed. Names of lanes as arguments run only those.
  */
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { findArtifacts } from '../sandbox/artifacts.ts';
@@ -35,6 +36,9 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   const lanes = LANES.filter((lane) => wanted.length === 0 || wanted.includes(lane));
   mkdirSync(REPORT_FOLDER, { recursive: true });
   for (const lane of lanes) rmSync(reportFile(lane), { force: true });
+  // One for all lanes, that one number repeats all of their samples.
+  process.env['UDN_HOSTILE_SEED'] ||= String(randomInt(2 ** 31));
+  console.log(`samples of test/hostile: UDN_HOSTILE_SEED=${process.env['UDN_HOSTILE_SEED']}`);
   // Here and not in the first test that needs it: it takes longer than a test may.
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);

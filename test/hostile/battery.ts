@@ -12,6 +12,8 @@ import type { World } from './world.ts';
 export interface Violation {
   /** Of the case. */
   readonly id: string;
+  /** Of the case: a part of a packet. */
+  readonly isFragment: boolean;
   /** Where it was heard, and what is wrong with it. */
   readonly heard: string;
 }
@@ -137,7 +139,8 @@ const sendAll = async (sandbox: Sandbox, marked: readonly Marked[]): Promise<voi
 const violationOf = (world: World, one: HostileCase | undefined, sighting: Sighting): Violation | undefined => {
   const complaint = one === undefined ? undefined : complaintAbout(world, one, sighting);
   if (one === undefined || complaint === undefined) return undefined;
-  return { id: one.id, heard: `${sighting.place} ${sighting.device}: ${complaint}` };
+  const isFragment = /fragment/.test(`${one.cell.protocol.name} ${one.cell.encapsulation}`);
+  return { id: one.id, isFragment, heard: `${sighting.place} ${sighting.device}: ${complaint}` };
 };
 
 const distinct = (violations: readonly Violation[]): readonly Violation[] => [

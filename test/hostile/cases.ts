@@ -76,7 +76,14 @@ export const caseOf = (world: World, cell: Cell, turn: number): HostileCase | un
   const inside =
     cell.encapsulation === 'none' ? '' : ` with ${key.isLocked ? 'the locked interface of ' : ''}${key.pod} inside`;
   const isHimself = attacker.means === 'datagrams' || isOwn(world, { cell, attacker, target, key });
-  return { id: `${cellId(cell)} (${target.label}${inside})`, cell, attacker, target, isHimself, shoot };
+  return {
+    id: `${world.nodes[0].name}: ${cellId(cell)} (${target.label}${inside})`,
+    cell,
+    attacker,
+    target,
+    isHimself,
+    shoot,
+  };
 };
 
 /** Without an address are who looks for duplicates of it, and DHCP clients. */

@@ -15,14 +15,19 @@ export const SUBNETS: Readonly<Record<string, readonly string[]>> = {
   green: ['10.82.0.0/16', 'fd00:82::/64'],
   gold: ['10.83.0.0/16', 'fd00:83::/64'],
 };
+/** Those with whose pods somebody attacks. */
+const ATTACKERS = ['red', 'green', DEFAULT_TENANT];
 export const TENANTS = [...Object.keys(SUBNETS), DEFAULT_TENANT];
 
-/** One pod on each node, and one more beside each attacker, who is an `a`. */
+/** One pod on each node, `a` and `c`, and one more beside each that attacks, `b` and `d`. */
 export const PODS = TENANTS.flatMap((tenant) => {
-  const names = ['red', 'green', DEFAULT_TENANT].includes(tenant) ? ['a', 'b', 'c'] : ['a', 'c'];
+  const names = ATTACKERS.includes(tenant) ? ['a', 'b', 'c', 'd'] : ['a', 'c'];
   return names.map((name) => `${tenant}/${name}`);
 });
-export const nodeOf = (key: string): string => (key.endsWith('/c') ? OTHER_NODE : NODE);
+export const nodeOf = (key: string): string => (/\/[cd]$/.test(key) ? OTHER_NODE : NODE);
+
+/** `namespace/name` of its host-network pod there. */
+export const hostPodOf = (tenant: string, node: string): string => `${tenant}/host-on-${node}`;
 
 const isSwitched = (subnets: readonly string[]): boolean => (subnets[0] ?? '').split('/').length === 2;
 
@@ -36,51 +41,7 @@ export const CAST: readonly ManifestObject[] = [
     const [tenant = '', name = ''] = key.split('/');
     return pod(tenant, name, nodeOf(key));
   }),
-  ...['blue', DEFAULT_TENANT].map((tenant) => hostNetworkPod(tenant, NODE)),
+  ...['blue', DEFAULT_TENANT].flatMap((tenant) =>
+    [NODE, OTHER_NODE].map((node) => hostNetworkPod(tenant, node, `host-on-${node}`)),
+  ),
 ];
-
-/** Services with endpoints that are written by hand: who may make EndpointSlices names any address in them. */
-export const SERVICES = [
-  { name: `${DEFAULT_TENANT}/web`, port: 8081, internalTrafficPolicy: 'Cluster', names: 'plain/b', isLocked: false },
-  { name: 'blue/web', port: 8081, internalTrafficPolicy: 'Cluster', names: 'blue/a', isLocked: false },
-  { name: `${DEFAULT_TENANT}/trap`, port: 8081, internalTrafficPolicy: 'Cluster', names: 'red/b', isLocked: true },
-  { name: `${DEFAULT_TENANT}/trap-local`, port: 8081, internalTrafficPolicy: 'Local', names: 'red/b', isLocked: true },
-] as const;
-
-type ServiceOfCast = (typeof SERVICES)[number];
-
-/** @param addresses of the endpoint, one of each family */
-export const serviceManifests = (service: ServiceOfCast, addresses: readonly string[]): readonly ManifestObject[] => {
-  const [inNamespace = '', name = ''] = service.name.split('/');
-  const ports = [
-    { name: 'udp', protocol: 'UDP', port: service.port },
-    { name: 'tcp', protocol: 'TCP', port: 8080 },
-  ];
-  return [
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name, namespace: inNamespace },
-      spec: {
-        ipFamilyPolicy: 'RequireDualStack',
-        ipFamilies: ['IPv4', 'IPv6'],
-        internalTrafficPolicy: service.internalTrafficPolicy,
-        ports,
-      },
-    },
-    ...addresses.map(
-      (address): ManifestObject => ({
-        apiVersion: 'discovery.k8s.io/v1',
-        kind: 'EndpointSlice',
-        metadata: {
-          name: `${name}-${address.includes(':') ? 'v6' : 'v4'}`,
-          namespace: inNamespace,
-          labels: { 'kubernetes.io/service-name': name },
-        },
-        addressType: address.includes(':') ? 'IPv6' : 'IPv4',
-        endpoints: [{ addresses: [address], nodeName: nodeOf(service.names), conditions: { ready: true } }],
-        ports,
-      }),
-    ),
-  ];
-};

@@ -1,12 +1,13 @@
 /** Frames of the same makers that have to arrive: without them, silence would prove nothing. Pure. */
 import { PROCESS_MARK } from '../../agent/model/registry/marks.ts';
-import { FAMILIES } from '../../net/ip.ts';
+import { FAMILIES, type Family, type Ip } from '../../net/ip.ts';
 import type { Shot } from './cases.ts';
 import { SERVED_PORT } from './cases.ts';
 import { tunnelFrames, tunnelPayload, tunnelPort } from './dimensions/encapsulations.ts';
 import { PROTOCOLS, type Protocol } from './dimensions/protocols.ts';
 import { type Attacker, isLocked, isPacketSocket, linkOf } from './dimensions/sources.ts';
-import { DEFAULT_TENANT, type Foothold, footholdOf, type KnownTunnelKey, type World } from './world.ts';
+import { indexOf } from './wire/marker.ts';
+import { DEFAULT_TENANT, type Foothold, footholdOf, friendOf, type KnownTunnelKey, type World } from './world.ts';
 
 export interface Control {
   readonly id: string;
@@ -21,7 +22,7 @@ export interface Control {
 export const beatOf = (world: World, attacker: Attacker): Control => {
   const base = { id: `beat of a ${attacker.name}`, place: attacker.place, uid: attacker.uid };
   if (attacker.means === 'datagrams' || isPacketSocket(attacker.name)) {
-    const { pod, primary } = footholdOf(world, `${DEFAULT_TENANT}/b`);
+    const { pod, primary } = friendOf(world, DEFAULT_TENANT);
     const [address, port] = [primary.addresses[4], SERVED_PORT];
     return { ...base, heardAt: pod, shoot: (payload) => ({ address, port, scope: undefined, payload }) };
   }
@@ -31,7 +32,7 @@ export const beatOf = (world: World, attacker: Attacker): Control => {
   }
   // Of a locked interface nobody may hear anything: the pod's other one is asked, in the same breath.
   const own = footholdOf(world, attacker.place);
-  const friend = footholdOf(world, `${own.tenant}/b`);
+  const friend = friendOf(world, own.tenant);
   const link = { ...attacker, link: own.primary };
   return { ...base, heardAt: friend.pod, shoot: udpTo(link, friend.primary.mac, friend.primary.addresses[4]) };
 };
@@ -68,6 +69,47 @@ export const protocolControls = (attacker: Attacker): readonly Control[] => {
 const isHeard = ({ reachesPeers, isAnsweredByDefault = false }: Protocol, { tenant }: Attacker): boolean =>
   reachesPeers === true && !(isAnsweredByDefault && tenant === DEFAULT_TENANT);
 
+/** Doors of the node that is asked: each leads to the pods behind it, whoever asks. From outside that is the one next to the attacker. */
+export const doorControls = (world: World, attacker: Attacker): readonly Control[] => {
+  if (isLocked(attacker.name) || isPacketSocket(attacker.name)) return [];
+  const node = attacker.name === 'host outside' ? world.nodes[0] : world.nodes[1];
+  return FAMILIES.flatMap((family) =>
+    world.services.flatMap(({ name, endpoints, nodePort, healthCheckPort }) => {
+      const [first] = endpoints;
+      const near = endpoints.find((pod) => footholdOf(world, pod).node === node.name);
+      const heardAt = healthCheckPort === undefined ? first : near;
+      const to = (port: number, by: string, protocol: string): Control => ({
+        id: `${attacker.name} → ${by} of ${name} at ${node.name}, IPv${family}`,
+        ...{ place: attacker.place, uid: attacker.uid, heardAt: by === 'node port' ? (heardAt ?? '') : node.name },
+        shoot: shotTo(attacker, { ip: node.addresses[family], family, port, protocol }),
+      });
+      return [
+        ...(heardAt === undefined ? [] : [to(nodePort, 'node port', 'udp')]),
+        ...(healthCheckPort === undefined ? [] : [to(healthCheckPort, 'health check', 'tcp')]),
+      ];
+    }),
+  );
+};
+
+interface Aimed {
+  readonly ip: Ip;
+  readonly family: Family;
+  readonly port: number;
+  readonly protocol: string;
+}
+
+const shotTo =
+  (attacker: Attacker, { ip, family, port, protocol: name }: Aimed) =>
+  (marker: Buffer): Shot => {
+    if (attacker.means === 'datagrams') return { address: ip, port, scope: undefined, payload: marker };
+    const { device, mac, addresses } = linkOf(attacker);
+    const ethernet = { from: mac, to: attacker.routerMac ?? '' };
+    // Another one each time: what conntrack has noted of an attack is not about it.
+    const srcPort = 20_000 + (indexOf(marker) % 20_000);
+    const intent = { ethernet, src: addresses[family], dst: ip, port, srcPort, marker };
+    return { device, frames: PROTOCOLS.filter((one) => one.name === name).map((one) => one.build(intent)) };
+  };
+
 /** With the right key, what a packet in the name of a node has in it comes to the pod. */
 export const tunnelControl = (world: World, key: KnownTunnelKey): Control => {
   const [impersonated, node] = world.nodes;
@@ -87,7 +129,7 @@ export const tunnelControl = (world: World, key: KnownTunnelKey): Control => {
 };
 
 /**
- * The same from a process of the first node, with the mark of what processes put into tunnels: nothing else is wrong with its packets, and
+ * The same from a process of the attackers' node, with the mark of what processes put into tunnels: nothing else is wrong with its packets, and
  * nothing else stops those without. It takes CAP_NET_RAW.
  */
 export const markedControl = (world: World, key: KnownTunnelKey): Control => {

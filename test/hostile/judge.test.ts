@@ -72,7 +72,7 @@ describe('a pod of a layer-3 network', () => {
 
   it('may not be anybody else', () => {
     const forged = caseLike({ source: 'pod of a layer-3 network', entry: 'server outside', claim: 'its peer' });
-    expect(heard(forged, 'red/b', 'ovn-udn1')).toBe('a pod of its own network heard it, from somebody else');
+    expect(heard(forged, 'red/b', 'ovn-udn1')).toBe('a pod heard it, from somebody else');
     expect(heard(forged, 'outside', 'eth0', false, translated)).toBe('it left, from somebody else');
   });
 
@@ -95,4 +95,49 @@ it('of a process of a node only pods of the default network hear, and those of i
   const pod = caseLike({ source: 'host-network pod of a tenant', entry: 'pod' });
   expect(heard(pod, 'blue/a', 'ovn-udn1')).toBeUndefined();
   expect(heard(pod, 'blue/a', 'eth0')).toBe('a pod of blue heard it');
+});
+
+describe('a node port', () => {
+  const at = (source: string, more: Partial<Record<keyof Cell, string | number>> = {}) => ({
+    source,
+    entry: 'node port',
+    ...more,
+  });
+
+  it('is for everybody, and leads to its Service’s pods alone', () => {
+    for (const source of ['pod of a layer-3 network', 'process of root', 'host outside']) {
+      const one = caseLike(at(source));
+      expect(one.target.tenant).toBe('plain');
+      expect(heard(one, 'plain/b', 'eth0')).toBeUndefined();
+      expect(heard(one, 'gold/a', 'ovn-udn1')).toBe('a pod of gold heard it');
+    }
+  });
+
+  it('is nothing for locked interfaces, packet sockets and who is somebody else', () => {
+    for (const source of ['locked interface, layer 3', 'packet socket on a tenant’s management port'])
+      expect(heard(caseLike(at(source)), 'plain/b', 'eth0')).toBe('a pod of plain heard it');
+    const forged = caseLike(at('pod of a layer-3 network', { claim: 'the node' }));
+    expect(heard(forged, 'plain/b', 'eth0')).toBe('a pod heard it, from somebody else');
+    const masked = caseLike(at('host outside', { claim: 'a masquerade address' }));
+    expect(heard(masked, 'plain/b', 'eth0')).toBe('a pod heard it, from somebody else');
+  });
+
+  it('is at no other address', () => {
+    const one = caseLike({ source: 'host outside', entry: 'node port at no address of nodes' });
+    expect(heard(one, 'plain/b', 'eth0')).toBe('a pod of plain heard it');
+  });
+});
+
+it('what has no ports is the answer to a pod of the node that has sent the same, and to no other', () => {
+  const esp = caseLike({ source: 'pod of a layer-2 network', entry: 'node', protocol: 'esp' });
+  expect(esp.target.label).toBe('node-1:53');
+  expect(heard(esp, 'red/a', 'ovn-udn1')).toBeUndefined();
+  for (const [pod, device] of [
+    ['red/b', 'ovn-udn1'],
+    ['red/c', 'ovn-udn1'],
+    ['red/a', 'eth0'],
+  ] as const)
+    expect(heard(esp, pod, device)).toBe('a pod of red heard it');
+  const udp = caseLike({ source: 'pod of a layer-2 network', entry: 'node' });
+  expect(heard(udp, 'red/a', 'ovn-udn1')).toBe('a pod of red heard it');
 });

@@ -1,11 +1,12 @@
 /** Whether somebody heard what nobody may hear. By default nobody may: what is allowed is said here. Pure. */
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import type { HostileCase } from './cases.ts';
-import { isLocked } from './dimensions/sources.ts';
+import type { Claim } from './dimensions/claims.ts';
+import { isLocked, isPacketSocket } from './dimensions/sources.ts';
 import { dissect, type Layer } from './frames/dissect.ts';
 import { GENEVE_PORT } from './frames/tunnels.ts';
 import type { Sighting } from './wire/listener.ts';
-import { DEFAULT_TENANT, networkOf, type World } from './world.ts';
+import { DEFAULT_TENANT, type Foothold, networkOf, type World } from './world.ts';
 
 /** What is wrong with it; undefined: nothing. */
 export const complaintAbout = (world: World, one: HostileCase, sighting: Sighting): string | undefined => {
@@ -18,11 +19,13 @@ export const complaintAbout = (world: World, one: HostileCase, sighting: Sightin
 };
 
 /** Whose pods hear an attacker that is honest. */
-const audienceOf = ({ attacker: { name, tenant }, cell: { entry } }: HostileCase): readonly string[] => {
+const audienceOf = ({ attacker: { name, tenant }, cell: { entry }, target }: HostileCase): readonly string[] => {
   const isOnNode = /^(process|host-network)/.test(name);
   // As with kube-proxy, a node serves the default network's ClusterIPs to whoever routes them to it.
   const isServed = name === 'host outside' && entry.name === 'ClusterIP';
-  return [...(tenant === undefined ? [] : [tenant]), ...(isOnNode || isServed ? [DEFAULT_TENANT] : [])];
+  const isPublic = entry.isPublic === true && !isLocked(name) && !isPacketSocket(name);
+  const served = isPublic && target.tenant !== undefined ? [target.tenant] : [];
+  return [...served, ...(tenant === undefined ? [] : [tenant]), ...(isOnNode || isServed ? [DEFAULT_TENANT] : [])];
 };
 
 const isOutside = ({ attacker: { name } }: HostileCase): boolean => name === 'host outside';
@@ -30,11 +33,33 @@ const isOutside = ({ attacker: { name } }: HostileCase): boolean => name === 'ho
 const heardByPod = (world: World, one: HostileCase, { place, device }: Sighting): string | undefined => {
   const pod = world.footholds.find((foothold) => foothold.pod === place);
   const isTheirs = pod !== undefined && audienceOf(one).includes(pod.tenant) && device === pod.primary.device;
+  if (isAnswer(world, one, pod, device)) return undefined;
   if (!isTheirs) return `a pod of ${pod?.tenant} heard it`;
-  return (one.isHimself || isOutside(one)) && one.cell.encapsulation === 'none'
-    ? undefined
-    : 'a pod of its own network heard it, from somebody else';
+  const isHeardAs = one.isHimself || (isOutside(one) && !NOWHERE.has(one.cell.claim));
+  return isHeardAs && one.cell.encapsulation === 'none' ? undefined : 'a pod heard it, from somebody else';
 };
+
+/** Nobody outside is this, and a node means somebody by it. Whatever else they say there, they may ask what is for all. */
+const NOWHERE: ReadonlySet<Claim> = new Set(['a masquerade address']);
+
+/**
+ * To conntrack, what a host sends to a node by a protocol without ports is the answer to whom of the node's pods has sent it that protocol: as
+ * to ask one server outside, it takes both (docs/security.md, "What is not kept apart"). Only those that attack have done so.
+ */
+const isAnswer = (
+  world: World,
+  { attacker, cell: { protocol, encapsulation }, target, isHimself }: HostileCase,
+  pod: Foothold | undefined,
+  device: string,
+): boolean =>
+  (/^(gre|esp)$/.test(protocol.name) || /^(gre|ip in ip)$/.test(encapsulation)) &&
+  isHimself &&
+  !isLocked(attacker.name) &&
+  !isPacketSocket(attacker.name) &&
+  pod !== undefined &&
+  /\/[ac]$/.test(pod.pod) &&
+  device === pod.primary.device &&
+  world.nodes.some(({ name, addresses }) => name === pod.node && Object.values(addresses).includes(target.ip));
 
 const nodeAddresses = (world: World): readonly string[] =>
   world.nodes.flatMap(({ addresses }) => Object.values(addresses));
@@ -69,7 +94,7 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   const { device, isOutgoing, bytes } = sighting;
   const [outer] = dissect(bytes);
   if (one.attacker.means === 'datagrams') return undefined;
-  if (device === 'br-ex') return isOutgoing ? fromHost(world, outer) : atUplink(world, one, outer);
+  if (device === 'br-ex') return isOutgoing ? fromHost(world, one, outer) : atUplink(world, one, outer);
   const network = world.networks.find(({ managementPort }) => managementPort.device === device);
   if (network === undefined) return undefined;
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
@@ -92,12 +117,18 @@ const isKubeletsNeighbour = (
   isHimself &&
   !isOutgoing;
 
-const fromHost = (world: World, outer: Layer | undefined): string | undefined => {
+const fromHost = (world: World, one: HostileCase, outer: Layer | undefined): string | undefined => {
   const src = outer?.ip?.src;
+  // Who is outside has said so himself, and gets it back.
+  if (isOutside(one) || isForService(world, one, outer?.ip?.dst)) return undefined;
   return src !== undefined && podAddresses(world).includes(src)
     ? `the host sent it on untranslated: ${describe(outer)}`
     : undefined;
 };
+
+/** Node ports of its own node: the gateway bridge takes them to the network of the Service. What it lets out is heard on the wire. */
+const isForService = ({ services }: World, { attacker: { tenant } }: HostileCase, dst: Ip | undefined): boolean =>
+  tenant === DEFAULT_TENANT && services.some(({ addresses }) => Object.values(addresses).some((ip) => ip === dst));
 
 const atUplink = (world: World, one: HostileCase, outer: Layer | undefined): string | undefined => {
   const { name, tenant } = one.attacker;

@@ -1,26 +1,43 @@
-/** Which cases a run sends: a sample with everything in pairs, or all of them. */
+/** Which cases a run sends, and from which nodes: a sample with everything in pairs, or all of them. */
+import { createHash, randomInt } from 'node:crypto';
 import { type Cell, cells } from './cells.ts';
+import { SOURCES, type SourceName } from './dimensions/sources.ts';
 import { sampleOf } from './sample.ts';
+
+/** Which of the two nodes. */
+export type Seat = 0 | 1;
 
 export interface Plan {
   /** How to have the same again. */
   readonly name: string;
   readonly cells: () => readonly Cell[];
+  /** Who attacks from where. */
+  readonly attacks: readonly { readonly source: SourceName; readonly seat: Seat }[];
+  /** Of what is tried on one node, in a sample. */
+  readonly seats: readonly Seat[];
 }
 
-/** The same in every run of the ordinary lane: a failure is one of the change, not of the day. */
-const ORDINARY_SEED = '1';
+const SEATS: readonly Seat[] = [0, 1];
+const MOST = 2 ** 31;
 
 /**
- * `UDN_HOSTILE=all`: everything. `UDN_HOSTILE_SEED=…`: another sample; `random`: one that nobody has seen.
+ * Another sample in each run, unless `UDN_HOSTILE_SEED=…` asks for one. `UDN_HOSTILE=all`: everything.
  * @throws Error for another value
  */
-export const planOf = ({
-  UDN_HOSTILE: extent = 'sample',
-  UDN_HOSTILE_SEED: seed = ORDINARY_SEED,
-}: NodeJS.ProcessEnv): Plan => {
-  if (extent === 'all') return { name: 'UDN_HOSTILE=all', cells };
+export const planOf = ({ UDN_HOSTILE: extent = 'sample', UDN_HOSTILE_SEED: given }: NodeJS.ProcessEnv): Plan => {
+  if (extent === 'all') {
+    const attacks = SOURCES.flatMap((source) => SEATS.map((seat) => ({ source, seat })));
+    return { name: 'UDN_HOSTILE=all', cells, attacks, seats: SEATS };
+  }
   if (extent !== 'sample') throw new Error(`UDN_HOSTILE must be all or sample, not "${extent}"`);
-  const actual = seed === 'random' ? String(Date.now()) : seed;
-  return { name: `UDN_HOSTILE_SEED=${actual}`, cells: () => sampleOf(cells(), actual) };
+  const seed = given === undefined || given === '' ? String(randomInt(MOST)) : given;
+  const digest = (what: string): string => createHash('sha256').update(`${seed} ${what}`).digest('hex');
+  // Half of them on each node, in every run.
+  const order = SOURCES.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
+  return {
+    name: `UDN_HOSTILE_SEED=${seed}`,
+    cells: () => sampleOf(cells(), seed),
+    attacks: SOURCES.map((source) => ({ source, seat: order.indexOf(source) % 2 === 0 ? 0 : 1 })),
+    seats: [digest('seat') < '8' ? 0 : 1],
+  };
 };

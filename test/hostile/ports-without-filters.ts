@@ -7,14 +7,14 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { udp } from '../e2e/support/frames.ts';
 import { attack } from './battery.ts';
 import { SERVED_PORT } from './cases.ts';
-import { NODE } from './cast.ts';
 import type { Control } from './controls.ts';
-import { DEFAULT_TENANT, footholdOf, type Interface, networkOf, type World } from './world.ts';
+import { DEFAULT_TENANT, type Interface, nearPods, networkOf, type World } from './world.ts';
 
 const GATEWAY_BRIDGE = 'br-ex';
 
 /** @param isKernel its datapath gives Open vSwitch the marks of packets */
 export const portsWithoutFilters = async (sandbox: Sandbox, world: World, isKernel: boolean): Promise<void> => {
+  const [{ name: node }] = world.nodes;
   const controls = [DEFAULT_TENANT, 'red'].map((tenant) => byManagementPort(world, tenant));
   if (isKernel) controls.push(withMark(world));
   const heard = async (): Promise<readonly string[]> => {
@@ -23,15 +23,15 @@ export const portsWithoutFilters = async (sandbox: Sandbox, world: World, isKern
   };
   const ports = [...[DEFAULT_TENANT, 'red'].map((tenant) => portOf(world, tenant).device), GATEWAY_BRIDGE];
   const remove = ports.map((port) => `delete chain netdev ${FILTER_TABLE} ${filterChain(port)}`).join('; ');
-  await sandbox.kill(NODE, 'agent', 'SIGSTOP');
+  await sandbox.kill(node, 'agent', 'SIGSTOP');
   try {
-    await sandbox.node(NODE, ['nft', remove]);
+    await sandbox.node(node, ['nft', remove]);
     expect(await heard()).toEqual(controls.map(({ id }) => id));
   } finally {
-    await sandbox.kill(NODE, 'agent', 'SIGCONT');
+    await sandbox.kill(node, 'agent', 'SIGCONT');
   }
   await eventually(async () => {
-    const { stdout } = await sandbox.node(NODE, ['nft', 'list', 'table', 'netdev', FILTER_TABLE]);
+    const { stdout } = await sandbox.node(node, ['nft', 'list', 'table', 'netdev', FILTER_TABLE]);
     expect(ports.filter((port) => !stdout.includes(`chain ${filterChain(port)} {`))).toEqual([]);
   }, 30_000);
   expect(await heard()).toEqual([]);
@@ -41,11 +41,11 @@ const portOf = (world: World, tenant: string): Interface => networkOf(world, ten
 
 /** As the kubelet, or a host-network pod of the tenant. */
 const byManagementPort = (world: World, tenant: string): Control => {
-  const { pod, primary } = footholdOf(world, `${tenant}/a`);
+  const [{ pod, primary }] = nearPods(world, tenant);
   const { device, mac, addresses } = portOf(world, tenant);
   return {
     id: `packet socket on ${device} → ${pod}`,
-    place: NODE,
+    place: world.nodes[0].name,
     heardAt: pod,
     shoot: (payload) => ({ device, frames: [frame(mac, primary.mac, addresses[4], primary.addresses[4], payload)] }),
   };
@@ -59,7 +59,7 @@ const withMark = (world: World): Control => {
   const mark = 0x1000 + Number(portOf(world, 'blue').device.replace('ovn-k8s-mp', ''));
   return {
     id: `packet socket on ${GATEWAY_BRIDGE}, marked → ${service.name}`,
-    place: NODE,
+    place: world.nodes[0].name,
     heardAt: 'blue/a',
     shoot: (payload) => ({
       ...{ device: GATEWAY_BRIDGE, mark },

@@ -5,7 +5,9 @@ import { FAMILIES, type Family, type Ip, ipFamily, isLinkLocal6, parseIp } from 
 import type { Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { nodeAddress, outside } from '../e2e/support/north-south.ts';
-import { NODE, nodeOf, OTHER_NODE, PODS, SERVICES, TENANTS } from './cast.ts';
+import { NODE, nodeOf, OTHER_NODE, PODS, TENANTS } from './cast.ts';
+import { SERVICES } from './cast-services.ts';
+import { readRouterPorts } from './read-router-ports.ts';
 import { readTunnelKeys } from './read-tunnel-keys.ts';
 import {
   type AddressPair,
@@ -14,7 +16,9 @@ import {
   type Interface,
   type KnownHost,
   type KnownNetwork,
+  type KnownRouterPort,
   type KnownService,
+  type KnownTunnelKey,
   type PodInterface,
   type World,
 } from './world.ts';
@@ -22,21 +26,50 @@ import {
 /** Of many pods at the same time in a guest. */
 const NEIGHBOUR_MS = 60_000;
 
-export const readWorld = async (sandbox: Sandbox): Promise<World> => {
+/** From the first node, and from the second. */
+export const readWorlds = async (sandbox: Sandbox): Promise<readonly [World, World]> => {
   const links = await readNodeLinks(sandbox);
-  const [footholds, networks, services, tunnelKeys, first, second, other] = await Promise.all([
+  const [footholds, services, first, second, outsider] = await Promise.all([
     Promise.all(PODS.map((key) => readFoothold(sandbox, key, links))),
-    readNetworks(sandbox, links[NODE] ?? []),
     readServices(sandbox),
-    readTunnelKeys(sandbox, OTHER_NODE),
-    readHost(sandbox, NODE),
-    readHost(sandbox, OTHER_NODE),
+    readSide(sandbox, NODE, links),
+    readSide(sandbox, OTHER_NODE, links),
     readHost(sandbox, 'outside'),
   ]);
-  const far = links[OTHER_NODE]?.find(({ ifname }) => ifname === 'ovn-k8s-mp0');
-  if (far === undefined) throw new Error(`${OTHER_NODE} has no management port`);
-  const farManagementPort = interfaceOfLink(far);
-  return { footholds, networks, services, tunnelKeys, nodes: [first, second], outside: other, farManagementPort };
+  const from = (near: Side, far: Side): World => ({
+    ...{ footholds, services, outside: outsider },
+    networks: near.networks,
+    routerPorts: [...near.routerPorts, ...far.routerPorts],
+    nodes: [near.host, far.host],
+    tunnelKeys: far.tunnelKeys,
+    farManagementPort: far.managementPort,
+  });
+  return [from(first, second), from(second, first)];
+};
+
+interface Side {
+  readonly host: KnownHost;
+  readonly networks: readonly KnownNetwork[];
+  readonly tunnelKeys: readonly KnownTunnelKey[];
+  readonly managementPort: Interface;
+  readonly routerPorts: readonly KnownRouterPort[];
+}
+
+const readSide = async (
+  sandbox: Sandbox,
+  node: string,
+  links: Readonly<Record<string, readonly Link[]>>,
+): Promise<Side> => {
+  const own = links[node] ?? [];
+  const port = own.find(({ ifname }) => ifname === 'ovn-k8s-mp0');
+  if (port === undefined) throw new Error(`${node} has no management port`);
+  const [host, networks, tunnelKeys, routerPorts] = await Promise.all([
+    readHost(sandbox, node),
+    readNetworks(sandbox, node, own),
+    readTunnelKeys(sandbox, node),
+    readRouterPorts(sandbox, node),
+  ]);
+  return { host, networks, tunnelKeys, routerPorts, managementPort: interfaceOfLink(port) };
 };
 
 const linksSchema = z.array(
@@ -148,14 +181,18 @@ const networksSchema = z.array(
 /** What the host and OVN have between each other: agent/model/registry. */
 const FIXED_MASQUERADE = [1, 2, 3, 4, 5].flatMap((offset) => [`169.254.0.${offset}`, `fd69::${offset}`]);
 
-const readNetworks = async (sandbox: Sandbox, links: readonly Link[]): Promise<readonly KnownNetwork[]> => {
-  const { stdout } = await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json']);
+const readNetworks = async (
+  sandbox: Sandbox,
+  node: string,
+  links: readonly Link[],
+): Promise<readonly KnownNetwork[]> => {
+  const { stdout } = await sandbox.node(node, ['udnctl', 'networks', '-o', 'json']);
   const known = networksSchema.parse(JSON.parse(stdout));
   return TENANTS.map((tenant): KnownNetwork => {
     const name = tenant === DEFAULT_TENANT ? 'default' : `${tenant}_net`;
     const network = known.find((one) => one.name === name);
     const port = links.find(({ ifname }) => ifname === `ovn-k8s-mp${network?.id}`);
-    if (network === undefined || port === undefined) throw new Error(`${NODE} has no network ${name}`);
+    if (network === undefined || port === undefined) throw new Error(`${node} has no network ${name}`);
     const subnets = (network.nodeSubnets.length > 0 ? network.nodeSubnets : network.subnets).map((text) =>
       networkOfInterface(parseInterfaceAddress(text.split('/').slice(0, 2).join('/'))),
     );
@@ -198,9 +235,11 @@ const serviceSchema = z.object({ spec: z.object({ clusterIPs: z.array(z.string()
 const readServices = async (sandbox: Sandbox): Promise<readonly KnownService[]> => {
   const objects = await sandbox.objects();
   return await Promise.all(
-    SERVICES.map(async ({ name, port }) => {
+    SERVICES.map(async ({ name, port, nodePort, healthCheckPort, names, isLocked }) => {
       const { clusterIPs } = serviceSchema.parse(await objects.get('Service', name)).spec;
-      return { name, port, tenant: name.split('/')[0] ?? '', addresses: pairOf(clusterIPs) };
+      const endpoints = isLocked ? [] : names;
+      const tenant = name.split('/')[0] ?? '';
+      return { name, port, nodePort, healthCheckPort, endpoints, tenant, addresses: pairOf(clusterIPs) };
     }),
   );
 };

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { cellId, cells } from './cells.ts';
 import { ENTRY_POINTS } from './dimensions/entry-points.ts';
-import { planOf } from './plan.ts';
 import { pairsOf, sampleOf } from './sample.ts';
 
 const some = cells(ENTRY_POINTS.slice(0, 4));
@@ -17,11 +16,4 @@ it('is a small part, the same for a seed and another one for another', () => {
   expect(ids('a')).toEqual(ids('a'));
   expect(ids('a')).not.toEqual(ids('b'));
   expect(ids('a').length).toBeLessThan(some.length / 4);
-});
-
-it('is asked for by the environment', () => {
-  expect(planOf({}).name).toBe('UDN_HOSTILE_SEED=1');
-  expect(planOf({ UDN_HOSTILE_SEED: '7' }).name).toBe('UDN_HOSTILE_SEED=7');
-  expect(planOf({ UDN_HOSTILE: 'all' }).name).toBe('UDN_HOSTILE=all');
-  expect(() => planOf({ UDN_HOSTILE: 'some' })).toThrow('UDN_HOSTILE must be all or sample, not "some"');
 });

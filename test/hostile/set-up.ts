@@ -1,21 +1,25 @@
 /** Makes the cast in a cluster. */
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
 import { readPod } from '../e2e/support/cluster.ts';
-import { CAST, SERVICES, serviceManifests } from './cast.ts';
-import { readWorld } from './read-world.ts';
+import { CAST } from './cast.ts';
+import { SERVICES, serviceManifests } from './cast-services.ts';
+import { readWorlds } from './read-world.ts';
 import type { World } from './world.ts';
 
-export const setUp = async (sandbox: Sandbox): Promise<World> => {
+export const setUp = async (sandbox: Sandbox): Promise<readonly [World, World]> => {
   await apply(sandbox, CAST);
   const manifests = await Promise.all(
     SERVICES.map(async (service) => {
-      const pod = await readPod(sandbox, service.names);
       const role = service.isLocked ? 'infrastructure-locked' : 'primary';
-      return serviceManifests(service, pod.attachments.find((one) => one.role === role)?.addresses ?? []);
+      const endpoints = service.names.map(async (pod) => {
+        const { attachments } = await readPod(sandbox, pod);
+        return { pod, addresses: attachments.find((one) => one.role === role)?.addresses ?? [] };
+      });
+      return serviceManifests(service, await Promise.all(endpoints));
     }),
   );
   await apply(sandbox, manifests.flat());
-  return await readWorld(sandbox);
+  return await readWorlds(sandbox);
 };
 
 /** Longer than `applyAndWait` does: so many pods at the same time take long on a machine that does other things. */

@@ -51,10 +51,10 @@ export const pod = (
 });
 
 /** `host`, with the node's own network, which runs no server: its ports are the node's. */
-export const hostNetworkPod = (inNamespace: string, nodeName: string): ManifestObject => ({
+export const hostNetworkPod = (inNamespace: string, nodeName: string, name = 'host'): ManifestObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'host', namespace: inNamespace },
+  metadata: { name, namespace: inNamespace },
   spec: {
     nodeName,
     hostNetwork: true,

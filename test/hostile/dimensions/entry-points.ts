@@ -3,7 +3,8 @@
  * here has it attacked by every source, in every way.
  */
 import { type Family, type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
-import { type Foothold, type Interface, networkOf, type World } from '../world.ts';
+import { type Foothold, type Interface, nearPods, networkOf, type World } from '../world.ts';
+import { NODE_ENTRY_POINTS } from './node-entry-points.ts';
 import type { Attacker } from './sources.ts';
 
 export interface Target {
@@ -25,6 +26,8 @@ export interface EntryPoint {
   readonly families: readonly Family[];
   /** What is encapsulated is for such ones only. */
   readonly isTunnelEndpoint?: boolean;
+  /** Whose target it is hears whoever sends as himself, but for locked interfaces: docs/services.md. */
+  readonly isPublic?: boolean;
   readonly of: (world: World, attacker: Attacker, family: Family) => readonly Target[];
 }
 
@@ -109,8 +112,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     name: 'gateway',
     families: BOTH,
     of: (world, _, family) =>
-      world.footholds
-        .filter(({ pod }) => pod.endsWith('/a'))
+      world.networks
+        .map(({ tenant }) => nearPods(world, tenant)[0])
         .map((one) => ({ label: one.tenant, ip: one.gateways[family], mac: one.gatewayMac, tenant: one.tenant })),
   },
   {
@@ -209,6 +212,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     families: BOTH,
     of: (world, _, family) => [{ label: 'outside', ip: world.outside.addresses[family] }],
   },
+  ...NODE_ENTRY_POINTS,
 ];
 
 /** RFC 4291 §2.7.1. */

@@ -10,6 +10,7 @@ export interface Intent {
   readonly src: Ip;
   readonly dst: Ip;
   readonly port: number;
+  readonly srcPort?: number;
   readonly marker: Buffer;
 }
 

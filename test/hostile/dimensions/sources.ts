@@ -1,14 +1,15 @@
 /**
- * Who attacks. All are on the first node, but for the host outside. Not here are packet sockets on br-ex and
+ * Who attacks: from the first of the world's nodes, or, from outside, that node. Not here are packet sockets on br-ex and
  * eth0, where hosts may send what they like, and on pods' links (docs/security.md); nor the kubelet, of which sandbox/reachability asks.
  */
-import { NODE } from '../cast.ts';
+import { hostPodOf } from '../cast.ts';
 import {
   type AddressPair,
   DEFAULT_TENANT,
   type Foothold,
-  footholdOf,
+  friendOf,
   type Interface,
+  nearPods,
   networkOf,
   type World,
 } from '../world.ts';
@@ -19,13 +20,14 @@ export const SOURCES = [
   'locked interface, layer 3',
   'locked interface, layer 2',
   'pod of the default network',
-  'host outside',
   'process of root',
   'process of another user',
   'host-network pod of a tenant',
   'host-network pod of no tenant',
   'packet socket on the default management port',
   'packet socket on a tenant’s management port',
+  // Last: what it says of neighbours it says to the underlay, whose nodes believe it for a while.
+  'host outside',
 ] as const;
 export type SourceName = (typeof SOURCES)[number];
 
@@ -59,7 +61,7 @@ type Finder = (world: World, name: SourceName) => Attacker;
 const inNetwork =
   (tenant: string): Finder =>
   (world, name) => {
-    const foothold = footholdOf(world, `${tenant}/a`);
+    const [foothold] = nearPods(world, tenant);
     return {
       name,
       means: 'frames',
@@ -69,7 +71,7 @@ const inNetwork =
       gateways: foothold.gateways,
       routerMac: foothold.gatewayMac,
       managementMac: networkOf(world, tenant).managementPort.mac,
-      peer: footholdOf(world, `${tenant}/b`),
+      peer: friendOf(world, tenant),
     };
   };
 
@@ -77,17 +79,17 @@ const inNetwork =
 const lockedOf =
   (tenant: string): Finder =>
   (world, name) => {
-    const insider = footholdOf(world, `${DEFAULT_TENANT}/a`);
-    const { locked, pod } = footholdOf(world, `${tenant}/a`);
+    const [insider] = nearPods(world, DEFAULT_TENANT);
+    const [{ locked, pod }] = nearPods(world, tenant);
     return { ...inNetwork(DEFAULT_TENANT)(world, name), place: pod, tenant: undefined, link: locked, peer: insider };
   };
 
 const onNode =
-  (place: string, tenant?: string, uid?: number): Finder =>
-  (_, name) => ({
+  (place: (node: string) => string, tenant?: string, uid?: number): Finder =>
+  ({ nodes: [{ name: node }] }, name) => ({
     name,
     means: 'datagrams',
-    place,
+    place: place(node),
     ...(uid !== undefined && { uid }),
     tenant,
     link: undefined,
@@ -98,7 +100,7 @@ const onNode =
   });
 
 const outsideHost: Finder = (world, name) => ({
-  ...onNode('outside')(world, name),
+  ...onNode(() => 'outside')(world, name),
   means: 'frames',
   link: { ...world.outside, device: 'eth0' },
   routerMac: world.nodes[0].mac,
@@ -109,8 +111,10 @@ const onManagementPort =
   (tenant: string): Finder =>
   (world, name) => ({
     ...inNetwork(tenant)(world, name),
-    ...{ place: NODE, tenant: undefined, link: networkOf(world, tenant).managementPort },
+    ...{ place: world.nodes[0].name, tenant: undefined, link: networkOf(world, tenant).managementPort },
   });
+
+const itself = (node: string): string => node;
 
 const FINDERS: Readonly<Record<SourceName, Finder>> = {
   'pod of a layer-3 network': inNetwork('red'),
@@ -119,10 +123,10 @@ const FINDERS: Readonly<Record<SourceName, Finder>> = {
   'locked interface, layer 2': lockedOf('green'),
   'pod of the default network': inNetwork(DEFAULT_TENANT),
   'host outside': outsideHost,
-  'process of root': onNode(NODE),
-  'process of another user': onNode(NODE, undefined, NOBODY),
-  'host-network pod of a tenant': onNode('blue/host', 'blue'),
-  'host-network pod of no tenant': onNode(`${DEFAULT_TENANT}/host`),
+  'process of root': onNode(itself),
+  'process of another user': onNode(itself, undefined, NOBODY),
+  'host-network pod of a tenant': onNode((node) => hostPodOf('blue', node), 'blue'),
+  'host-network pod of no tenant': onNode((node) => hostPodOf(DEFAULT_TENANT, node)),
   'packet socket on the default management port': onManagementPort(DEFAULT_TENANT),
   'packet socket on a tenant’s management port': onManagementPort('red'),
 };

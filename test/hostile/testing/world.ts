@@ -1,7 +1,8 @@
 /** A world as it would be read of a cluster: made up, and always the same. */
 import { parseIp } from '../../../net/ip.ts';
 import { linkLocalFromMac, macFromIp } from '../../../net/mac.ts';
-import { PODS, SERVICES, SUBNETS, TENANTS } from '../cast.ts';
+import { nodeOf, PODS, SUBNETS, TENANTS } from '../cast.ts';
+import { SERVICES } from '../cast-services.ts';
 import {
   type AddressPair,
   DEFAULT_TENANT,
@@ -26,7 +27,7 @@ const prefixOf = (tenant: string): readonly [string, string] => {
 
 const footholds = PODS.map((pod, index): Foothold => {
   const [tenant = ''] = pod.split('/');
-  const isFar = pod.endsWith('/c');
+  const isFar = nodeOf(pod) === 'node-2';
   const [four, six] = prefixOf(tenant);
   const host = 3 + index;
   const primary = pair(`${four}.${isFar ? 1 : 0}.${host}`, `${six}:0:${isFar ? 1 : 0}::${host}`);
@@ -64,12 +65,16 @@ export const MADE_UP_WORLD: World = {
   nodes: [host('node-1', 11), host('node-2', 12)],
   outside: host('outside', 2),
   farManagementPort: link('ovn-k8s-mp0', pair('10.128.1.2', 'fd00:128:0:1::2'), ''),
-  services: SERVICES.map(({ name, port }, index) => ({
-    ...{ name, port, tenant: name.split('/')[0] ?? '' },
+  routerPorts: TENANTS.map((tenant, index) => ({
+    ...{ name: `rtoj-GR_${tenant}`, tenant, mac: macFromIp(parseIp(`100.65.0.${index + 2}`)) },
+    addresses: [parseIp(`100.65.0.${index + 2}`), parseIp(`fd99::${index + 2}`)],
+  })),
+  services: SERVICES.map(({ name, port, nodePort, healthCheckPort, names, isLocked }, index) => ({
+    ...{ name, port, nodePort, healthCheckPort, tenant: name.split('/')[0] ?? '', endpoints: isLocked ? [] : names },
     addresses: pair(`10.96.0.${20 + index}`, `fd00:96::${20 + index}`),
   })),
   tunnelKeys: footholds
-    .filter(({ pod }) => pod.endsWith('/c'))
+    .filter(({ node }) => node === 'node-2')
     .flatMap(({ pod, tenant }, index) =>
       (tenant === DEFAULT_TENANT ? [false] : [false, true]).map((isLocked) => ({
         ...{ pod, isLocked, vni: isLocked ? 3 : 20 + index, egress: 5 + index },
