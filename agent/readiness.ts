@@ -1,5 +1,6 @@
 /** Why no pod can be added to this node now. */
 import { DEFAULT_NETWORK_NAME } from '../api/names.ts';
+import { abortable } from '../base/abort.ts';
 import type { Netlink } from '../datapath/netlink/netlink.ts';
 import type { OvsPorts } from './cni/ovs-ports.ts';
 import { INTEGRATION_BRIDGE } from './cni/vswitch-operations.ts';
@@ -57,21 +58,16 @@ export class Readiness {
    * @param subscribe each subscribes to what may change the answer, and returns what ends that
    * @throws the signal's reason
    */
-  async whenReady(subscribe: readonly ((look: () => void) => () => void)[], signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = (): void => {
-      if (this.check().length === 0) resolve();
-    };
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const unsubscribe = subscribe.map((one) => one(look));
-    look();
-    if (signal.aborted) onAbort();
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      for (const end of unsubscribe) end();
-    }
+  whenReady(subscribe: readonly ((look: () => void) => () => void)[], signal: AbortSignal): Promise<void> {
+    return abortable(signal, (resolve) => {
+      const look = (): void => {
+        if (this.check().length === 0) resolve();
+      };
+      const unsubscribe = subscribe.map((one) => one(look));
+      look();
+      return () => {
+        for (const end of unsubscribe) end();
+      };
+    });
   }
 }

@@ -1,4 +1,6 @@
 /** Time as it is passed in, so that tests own it. */
+import { abortable } from './abort.ts';
+
 export interface Clock {
   /** Milliseconds since the epoch: what is written into objects. */
   wall(): number;
@@ -19,15 +21,4 @@ export const systemClock: Clock = {
 
 /** @throws the signal's reason, at once when it has been aborted already */
 export const delay = (clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const onAbort = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    const cancel = clock.schedule(milliseconds, () => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
+  abortable(signal, (resolve) => clock.schedule(milliseconds, resolve));

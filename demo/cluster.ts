@@ -1,4 +1,5 @@
 /** The cluster of the demo: it ends with this process, or lives on when it is to be kept. */
+import { untilAborted } from '../base/abort.ts';
 import { openSandbox, type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { startDetached } from '../sandbox/supervisor/detached.ts';
 import type { DemoOptions } from './options.ts';
@@ -13,13 +14,7 @@ export const startDemoCluster = async (
   signal: AbortSignal,
 ): Promise<Sandbox> => {
   const options = { name, nodes, api, ipFamily: 'dual' } as const;
-  if (!keep) return await startSandbox(options, { progress, stop: aborted(signal) });
+  if (!keep) return await startSandbox(options, { progress, stop: untilAborted(signal) });
   await startDetached(options, progress);
   return openSandbox(name);
 };
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

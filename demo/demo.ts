@@ -1,9 +1,9 @@
 /** The demo: a cluster, tenants with the same addresses, and proof with real packets that they do not meet. */
+import { unlessAborted } from '../base/abort.ts';
 import { messageOf } from '../base/error-message.ts';
 import type { ManifestObject, Sandbox } from '../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../sandbox/leaks.ts';
 import { readManifests } from '../sandbox/objects/manifests.ts';
-import { before } from '../sandbox/process/parts.ts';
 import { intendedNetworks, unintended } from '../sandbox/reachability/intended.ts';
 import { differences } from '../sandbox/reachability/judge.ts';
 import { describeDifferences, legend, renderMatrix, summary } from '../sandbox/reachability/matrix.ts';
@@ -41,7 +41,7 @@ export const runDemo = async (options: DemoOptions, terminal: Terminal, signal: 
     throw signal.aborted ? signal.reason : error;
   });
   try {
-    const seen = await before(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
+    const seen = await unlessAborted(signal, useCluster({ sandbox, manifests, options, terminal, signal }));
     if (!isRight(seen)) await rescueLogs(sandbox, options, terminal);
     if (options.keep) terminal.block(goOn(options.name, seen.results));
     return isRight(seen);

@@ -5,7 +5,7 @@
  */
 import type { ReportStatus } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, delay } from '../../base/clock.ts';
 import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
@@ -34,13 +34,7 @@ export const announceNode = async (options: Announcing, signal: AbortSignal): Pr
     return isRefused;
   };
   while (!(await isAnnounced(options, signal).catch(failed))) {
-    signal.throwIfAborted();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.schedule(RETRY_MS, resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    await promise;
-    cancel();
-    signal.throwIfAborted();
+    await delay(clock, RETRY_MS, signal);
   }
 };
 

@@ -1,4 +1,5 @@
 /** What this node is, before anything is programmed: its Node object and its OVS must say so. */
+import { abortable } from '../../base/abort.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
@@ -38,41 +39,25 @@ const awaitEncapIps = async (
   signal: AbortSignal,
 ): Promise<readonly Ip[]> => {
   if (encapIps.length > 0) return encapIps;
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Ip[]>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const unsubscribe = nodes.subscribe(({ key, after }) => {
-    const found = key === name ? encapIpsOf(after) : [];
-    if (found.length > 0) resolve(found);
-  });
   if (nodes.get(name) === undefined) waiting(`Node ${name} to be registered with an internal address`);
-  try {
-    signal.throwIfAborted();
-    return await promise;
-  } finally {
-    unsubscribe();
-    signal.removeEventListener('abort', onAbort);
-  }
+  return await abortable(signal, (resolve) =>
+    nodes.subscribe(({ key, after }) => {
+      const found = key === name ? encapIpsOf(after) : [];
+      if (found.length > 0) resolve(found);
+    }),
+  );
 };
 
 const awaitChassisId = async ({ vswitch, waiting }: LocalNodeOptions, signal: AbortSignal): Promise<string> => {
   await vswitch.whenSynced(signal);
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const look = (): void => {
-    const [row] = vswitch.rows('Open_vSwitch');
-    const id = row?.external_ids['system-id'];
-    if (id !== undefined && id !== '') resolve(id);
-  };
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const unsubscribe = vswitch.onUpdate(look);
   waiting('external_ids:system-id in the Open_vSwitch database');
-  look();
-  try {
-    signal.throwIfAborted();
-    return await promise;
-  } finally {
-    unsubscribe();
-    signal.removeEventListener('abort', onAbort);
-  }
+  return await abortable(signal, (resolve) => {
+    const look = (): void => {
+      const [row] = vswitch.rows('Open_vSwitch');
+      const id = row?.external_ids['system-id'];
+      if (id !== undefined && id !== '') resolve(id);
+    };
+    look();
+    return vswitch.onUpdate(look);
+  });
 };

@@ -6,6 +6,7 @@
  * is completed.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { unlessAborted } from '../../base/abort.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { NetlinkEvent } from '../../datapath/netlink/monitor/events.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
@@ -105,16 +106,8 @@ export class NodeKeeper {
    * Resolves after the first look, whatever it has found. After one that failed only when Open vSwitch could be read: else a
    * gateway that is remembered lacks what its flows need. @throws the signal's reason
    */
-  async whenKnown(signal: AbortSignal): Promise<void> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    try {
-      await Promise.race([this.#known.promise, promise]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  whenKnown(signal: AbortSignal): Promise<void> {
+    return unlessAborted(signal, this.#known.promise);
   }
 
   get identity(): NodeIdentity {

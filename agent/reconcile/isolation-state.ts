@@ -1,4 +1,5 @@
 /** What of host isolation is in the kernel, as the loop that writes it knows. */
+import { abortable } from '../../base/abort.ts';
 import type { NftItem } from '../../datapath/nftables/types.ts';
 import type { HostIsolation } from '../cni/host-isolation.ts';
 import { ISOLATION_CHAIN_KEYS, isolationKeysOf } from '../features/host-isolation/keys.ts';
@@ -32,20 +33,12 @@ export class IsolationState implements HostIsolation {
   async untilIsolated(pod: PodAttachments, signal: AbortSignal): Promise<void> {
     const keys = isolationKeysOf(pod);
     if (this.#lacking(keys) === undefined) return;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
     // What is wanted anew is looked at, so nothing else has to be listened to.
-    const unlisten = this.#loop.onLook(() => {
-      if (this.#lacking(keys) === undefined) resolve();
-    });
-    try {
-      await promise;
-    } finally {
-      unlisten();
-      signal.removeEventListener('abort', onAbort);
-    }
+    await abortable<void>(signal, (resolve) =>
+      this.#loop.onLook(() => {
+        if (this.#lacking(keys) === undefined) resolve();
+      }),
+    );
   }
 
   #lacking(keys: readonly string[]): string | undefined {

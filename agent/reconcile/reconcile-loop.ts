@@ -2,6 +2,7 @@
  * Keeps one place as it is wanted: on change, when somebody else changed it, and on a slow timer. What fails is tried again
  * after a while that grows, and stops nothing else; what waits is looked at when the place says so.
  */
+import { unlessAborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
@@ -135,15 +136,7 @@ export class ReconcileLoop<Item> {
   /** Resolves when there is nothing to do, whatever waits or fails. */
   whenIdle(signal: AbortSignal): Promise<void> {
     if (!this.#isBusy()) return Promise.resolve();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#idleWaiters.push(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    return promise;
+    return unlessAborted(signal, new Promise((resolve) => this.#idleWaiters.push(resolve)));
   }
 
   /**

@@ -1,4 +1,5 @@
 /** Host isolation of which a test says what is lacking. */
+import { abortable } from '../../base/abort.ts';
 import type { HostIsolation } from '../cni/host-isolation.ts';
 import { isolationKeysOf } from '../features/host-isolation/keys.ts';
 import type { PodAttachments } from '../model/attachments.ts';
@@ -23,9 +24,9 @@ export class FakeIsolation implements HostIsolation {
 
   async untilIsolated(pod: PodAttachments, signal: AbortSignal): Promise<void> {
     if (this.lackingOf(pod) === undefined) return;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    this.#waiters.add(resolve);
-    await promise.finally(() => this.#waiters.delete(resolve));
+    await abortable<void>(signal, (resolve) => {
+      this.#waiters.add(resolve);
+      return () => this.#waiters.delete(resolve);
+    });
   }
 }

@@ -1,4 +1,5 @@
 /** Counts objects that are as they should be, as a watch tells it. */
+import { abortable } from '../../base/abort.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts';
 
@@ -37,10 +38,12 @@ export const watchTally = async (
       return count;
     },
     reaches: (goal) =>
-      new Promise((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      abortable(signal, (resolve) => {
         waiting = { goal, resolve };
         if (count === goal) resolve();
+        return () => {
+          waiting = undefined;
+        };
       }),
     [Symbol.asyncDispose]: async () => {
       stop.abort();

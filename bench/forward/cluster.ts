@@ -1,5 +1,6 @@
 /** A node with a pod of each kind and a host outside, in a kernel that has what networks need. */
 import { readFileSync } from 'node:fs';
+import { untilAborted } from '../../base/abort.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
@@ -65,9 +66,8 @@ export const startForwardCluster = async (spec: ForwardClusterSpec, signal: Abor
 const startUp = async (name: string, gatewayMode: GatewayMode, signal: AbortSignal): Promise<Sandbox> => {
   const needs: SandboxOptionsInput['needs'] = ['vrf', 'kernel-datapath'];
   const options = { name, nodes: 1, gatewayMode, needs, timeoutSeconds: UP_SECONDS };
-  const stop = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   try {
-    return await startSandbox(options, { stop });
+    return await startSandbox(options, { stop: untilAborted(signal) });
   } catch (error) {
     const why = messageOf(error);
     throw new Error(`no cluster on a kernel with VRF and OVS's datapath, neither here nor in a guest: ${why}`, {

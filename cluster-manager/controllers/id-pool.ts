@@ -1,7 +1,7 @@
 /** The NetworkIdPool as it is found, and what the nodes' reports say of the ids in it; see `id-keeper.ts`. */
 import { NETWORK_ID_POOL, type NetworkIdPool, parseNetworkIdPool } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS, NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, delay } from '../../base/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import { hasId, idsIn } from '../../net/id-ranges.ts';
@@ -55,10 +55,7 @@ export const whenFound = async ({ client, clock, onError }: Asking, signal: Abor
     } catch (error) {
       signal.throwIfAborted();
       onError(error);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      clock.schedule(RETRY_MS, resolve);
-      await promise;
+      await delay(clock, RETRY_MS, signal);
     }
   }
 };

@@ -1,5 +1,7 @@
 /** Keeps one flow monitor of a bridge running, for as long as it is wanted. */
+import { abortable } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { SwitchClient } from './switch-client.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 
@@ -36,17 +38,10 @@ export class BridgeWatch {
 
   /** Resolves when it is known whether the bridge answers. True if it does. */
   async settled(signal: AbortSignal): Promise<boolean> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = (): void => reject(signal.reason);
-    const timer = setTimeout(resolve, SETTLED_MS);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([this.#attempt.promise, promise]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+    await abortable<void>(signal, (resolve, reject) => {
+      this.#attempt.promise.then(resolve, reject);
+      return systemClock.schedule(SETTLED_MS, resolve);
+    });
     return this.#isReady;
   }
 

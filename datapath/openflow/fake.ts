@@ -2,6 +2,7 @@
  * Bridges in memory: they refuse what ovs-vswitchd refuses, flows go with the group that they name, whoever watches is told
  * every change in order, and everything is lost when it is stopped.
  */
+import { addAbortListener } from 'node:events';
 import { OpenflowError } from './errors.ts';
 import { applyOp, emptyBridge, type MutableBridge } from './mirror.ts';
 import type { BundleDraft, BundleOp, NoFloodResult, PortState, SwitchClient } from './switch-client.ts';
@@ -110,14 +111,12 @@ export class FakeSwitch implements SwitchClient {
     const { watchers } = this.#bridge(bridge);
     const watcher = new Watcher();
     watchers.add(watcher);
-    const onAbort = (): void => watcher.end(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _ = addAbortListener(signal, () => watcher.end(signal.reason));
     try {
       yield [{ kind: 'ready' }];
       for (;;) yield await watcher.next();
     } finally {
       watchers.delete(watcher);
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -111,14 +111,11 @@ const renewInTime = async (
   signal: AbortSignal,
 ): Promise<boolean> => {
   const late = new AbortController();
-  const onAbort = (): void => late.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const cancel = clock.schedule(Math.max(0, deadline - clock.monotonic()), onAbort);
+  const cancel = clock.schedule(Math.max(0, deadline - clock.monotonic()), () => late.abort());
   try {
-    return await attempt(late.signal);
+    return await attempt(AbortSignal.any([signal, late.signal]));
   } finally {
     cancel();
-    signal.removeEventListener('abort', onAbort);
   }
 };
 

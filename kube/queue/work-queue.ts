@@ -1,4 +1,5 @@
 /** Keys to work on: each once, one worker per key, failures again later. */
+import { abortable } from '../../base/abort.ts';
 import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createFairLanes, type FairLanes } from '../fair-lanes.ts';
@@ -169,19 +170,10 @@ const cancelWait = (state: State, key: string): void => {
 };
 
 const whenIdle = (state: State, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const onAbort = (): void => {
-      state.idleWaiters.delete(onIdle);
-      reject(signal?.reason);
-    };
-    const onIdle = (): void => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    state.idleWaiters.add(onIdle);
+  abortable(signal, (resolve) => {
+    state.idleWaiters.add(resolve);
     settleIdle(state);
+    return () => state.idleWaiters.delete(resolve);
   });
 
 const settleIdle = (state: State): void => {

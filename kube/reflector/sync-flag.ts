@@ -1,4 +1,6 @@
 /** A condition that becomes true once, and who waits for it. */
+import { unlessAborted } from '../../base/abort.ts';
+
 export interface SyncFlag {
   readonly isSet: boolean;
   set(): void;
@@ -17,17 +19,6 @@ export const createSyncFlag = (): SyncFlag => {
       isSet = true;
       resolve();
     },
-    wait: async (signal) => {
-      if (signal === undefined || isSet) return promise;
-      signal.throwIfAborted();
-      const aborted = Promise.withResolvers<never>();
-      const onAbort = (): void => aborted.reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      try {
-        await Promise.race([promise, aborted.promise]);
-      } finally {
-        signal.removeEventListener('abort', onAbort);
-      }
-    },
+    wait: (signal) => (signal === undefined || isSet ? promise : unlessAborted(signal, promise)),
   };
 };

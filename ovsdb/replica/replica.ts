@@ -1,4 +1,5 @@
 /** A current copy of chosen tables and columns of a database, with types. */
+import { abortable } from '../../base/abort.ts';
 import { Listeners } from '../listeners.ts';
 import { type DatabaseModel, type TableName, tableModel } from '../schema/model.ts';
 import type { Unsupported } from '../schema/support.ts';
@@ -116,22 +117,9 @@ export class Replica<DB, const S extends Selection<DB>> implements MonitorSink {
 
   /** @throws the signal's reason, from the result */
   whenSynced(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (this.#isSynced) {
-        resolve();
-        return;
-      }
-      const abort = (): void => {
-        stop();
-        reject(signal?.reason);
-      };
-      const stop = this.onSynced(() => {
-        stop();
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      });
-      signal?.addEventListener('abort', abort);
+    return abortable(signal, (resolve) => {
+      if (this.#isSynced) resolve();
+      return this.onSynced(() => resolve());
     });
   }
 

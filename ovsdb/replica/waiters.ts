@@ -1,4 +1,6 @@
 /** Promises for a condition on a row. A change costs one look-up per index of its table, however many wait. */
+import { abortable } from '../../base/abort.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import type { Uuid } from '../uuid.ts';
 import type { AnyRow, RowChange } from './row.ts';
 import type { RowIndex } from './row-index.ts';
@@ -9,42 +11,28 @@ export type RowAddress = { readonly uuid: Uuid } | { readonly index: string; rea
 type Check = () => void;
 
 export class Waiters {
-  readonly #waiting = new Map<string, Set<Check>>();
+  readonly #waiting = new MultiMap<Check>();
 
   /**
    * Resolves with what `test` gives, as soon as that is not undefined. It is called now and then whenever a row that
    * has, or had, this address changes; when it throws, so does the result.
    */
   wait<T>(table: string, address: RowAddress, test: () => T | undefined, signal?: AbortSignal): Promise<T> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
+    return abortable(signal, (resolve, reject) => {
       const now = test();
-      if (now !== undefined) {
-        resolve(now);
-        return;
-      }
+      if (now !== undefined) resolve(now);
       const place = placeOf(table, address);
-      const stop = (): void => {
-        this.#remove(place, check);
-        signal?.removeEventListener('abort', abort);
-      };
-      const abort = (): void => {
-        stop();
-        reject(signal?.reason);
-      };
       const check = (): void => {
         try {
           const result = test();
-          if (result === undefined) return;
-          resolve(result);
+          if (result !== undefined) resolve(result);
         } catch (error) {
           // It is the test of who waits that is wrong, not what the server sent.
           reject(error);
         }
-        stop();
       };
-      this.#add(place, check);
-      signal?.addEventListener('abort', abort);
+      if (now === undefined) this.#waiting.add(place, check);
+      return () => this.#waiting.delete(place, check);
     });
   }
 
@@ -57,19 +45,7 @@ export class Waiters {
   }
 
   #check(place: string): void {
-    for (const check of [...(this.#waiting.get(place) ?? [])]) check();
-  }
-
-  #add(place: string, check: Check): void {
-    const checks = this.#waiting.get(place);
-    if (checks === undefined) this.#waiting.set(place, new Set([check]));
-    else checks.add(check);
-  }
-
-  #remove(place: string, check: Check): void {
-    const checks = this.#waiting.get(place);
-    checks?.delete(check);
-    if (checks?.size === 0) this.#waiting.delete(place);
+    for (const check of [...this.#waiting.get(place)]) check();
   }
 }
 

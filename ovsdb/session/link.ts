@@ -1,4 +1,5 @@
 /** One connection to one server, from the dialling to its end. */
+import { addAbortListener } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
 import { NotConnectedError, OvsdbError, TimeoutError } from '../errors.ts';
 import type { DatabaseModel } from '../schema/model.ts';
@@ -45,15 +46,12 @@ export class Link {
     signal: AbortSignal,
   ): Promise<Link> {
     const { clock, connectTimeoutMs: ms } = options;
-    const aborting = new AbortController();
-    const stop = (): void => aborting.abort(signal.reason);
-    signal.addEventListener('abort', stop);
-    const cancel = clock.schedule(ms, () => aborting.abort(new TimeoutError(`not connected within ${ms} ms`)));
+    const late = new AbortController();
+    const cancel = clock.schedule(ms, () => late.abort(new TimeoutError(`not connected within ${ms} ms`)));
     try {
-      return await openLink(remote, options, onEnd, aborting.signal);
+      return await openLink(remote, options, onEnd, AbortSignal.any([signal, late.signal]));
     } finally {
       cancel();
-      signal.removeEventListener('abort', stop);
     }
   }
 
@@ -99,8 +97,7 @@ const openLink = async (
     },
   });
   const monitors = new Monitors(connection);
-  const abort = (): void => connection.close(asOvsdbError(signal.reason));
-  signal.addEventListener('abort', abort);
+  using _ = addAbortListener(signal, () => connection.close(asOvsdbError(signal.reason)));
   try {
     signal.throwIfAborted();
     const link = await Link.prepare(connection, monitors, options);
@@ -110,8 +107,6 @@ const openLink = async (
   } catch (error) {
     connection.close(asOvsdbError(error));
     throw asOvsdbError(error);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 };
 

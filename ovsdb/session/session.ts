@@ -1,6 +1,7 @@
 /** Keeps a connection to one database, whatever happens to its servers. */
+import { abortable } from '../../base/abort.ts';
 import { Backoff, type BackoffOptions } from '../../base/backoff.ts';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, delay, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { NotConnectedError, OutcomeUnknownError, OvsdbError, RequestError, TimeoutError } from '../errors.ts';
 import { Listeners } from '../listeners.ts';
@@ -129,24 +130,13 @@ export class OvsdbSession {
 
   /** @throws the signal's reason, or NotConnectedError when the session is closed, from the result */
   whenConnected(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
+    return abortable(signal, (resolve, reject) => {
       this.#closing.signal.throwIfAborted();
-      if (this.#link !== undefined) {
-        resolve();
-        return;
-      }
-      const settle = (finish: () => void): void => {
-        stop();
-        signal?.removeEventListener('abort', abort);
-        finish();
-      };
-      const abort = (): void => settle(() => reject(signal?.reason));
-      const stop = this.onState(({ kind }) => {
-        if (kind === 'connected') settle(resolve);
-        if (kind === 'closed') settle(() => reject(this.#closing.signal.reason));
+      if (this.#link !== undefined) resolve();
+      return this.onState(({ kind }) => {
+        if (kind === 'connected') resolve();
+        if (kind === 'closed') reject(this.#closing.signal.reason);
       });
-      signal?.addEventListener('abort', abort);
     });
   }
 
@@ -234,15 +224,8 @@ export class OvsdbSession {
 
   #wait(error: OvsdbError, retryInMs: number): Promise<void> {
     this.#setState({ kind: 'waiting', error, retryInMs });
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        cancel();
-        this.#closing.signal.removeEventListener('abort', finish);
-        resolve();
-      };
-      const cancel = this.#clock.schedule(retryInMs, finish);
-      this.#closing.signal.addEventListener('abort', finish);
-    });
+    // Who asks looks at the signal.
+    return delay(this.#clock, retryInMs, this.#closing.signal).catch(() => {});
   }
 
   #setState(state: SessionState): void {

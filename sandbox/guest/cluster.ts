@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessAborted } from '../../base/abort.ts';
 import { atServer, kubeconfigFor } from '../api/kubeconfig.ts';
 import { type Artifacts, findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
 import { startNamespaces } from '../machine/namespaces.ts';
 import type { Machine } from '../machine/types.ts';
 import type { SandboxOptions, SandboxOptionsInput } from '../plan/options.ts';
-import { before } from '../process/parts.ts';
 import { run } from '../process/run.ts';
 import type { ClusterCallbacks } from '../supervisor/cluster.ts';
 import type { OwnedControl } from '../supervisor/cluster-control.ts';
@@ -82,7 +82,7 @@ export const startGuestCluster = async (
   try {
     const entry = await entering;
     supervisor = startSupervisor(context, entry);
-    await before(stop.signal, untilUp(context, supervisor));
+    await unlessAborted(stop.signal, untilUp(context, supervisor));
     return await openDoors(context, entry, supervisor, down);
   } catch (error) {
     await down();
@@ -130,7 +130,7 @@ const startSupervisor = (context: GuestContext, { guest, machine }: Entry): Chil
 const untilUp = async ({ progress, deadline }: GuestContext, supervisor: ChildProcess): Promise<void> => {
   const limit = AbortSignal.timeout(Math.ceil(Math.max(0, deadline - performance.now()) + GRACE_MS));
   try {
-    await before(limit, lastReport(supervisor, progress));
+    await unlessAborted(limit, lastReport(supervisor, progress));
   } catch (error) {
     if (!limit.aborted) throw error;
     throw new SandboxError('ERR_SANDBOX_PART', 'the guest is not ready: it does not answer any more', { cause: error });

@@ -9,12 +9,13 @@ import { mkdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { unlessAborted } from '../../base/abort.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { Artifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
 import { startNamespaces } from '../machine/namespaces.ts';
 import type { CommandLine, Machine } from '../machine/types.ts';
-import { before, partReady, unlessEnded } from '../process/parts.ts';
+import { partReady, unlessEnded } from '../process/parts.ts';
 import { run } from '../process/run.ts';
 import { REPORT_FD, startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
@@ -92,7 +93,7 @@ const bootGuest = async (
     );
     // The way to the guest ends with it: nobody waits for an answer that does not come.
     void kernel.ended.then(() => endMachine(machine));
-    await partReady('the guest', kernel.log, before(signal, unlessOver(kernel)));
+    await partReady('the guest', kernel.log, unlessAborted(signal, unlessOver(kernel)));
     const socket = join(folder, 'guest.sock');
     await startEntrance(artifacts, machine, socket, logs, signal);
     return { socket, accelerator: images.accelerator, machine, ended: kernel.ended };

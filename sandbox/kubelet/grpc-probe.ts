@@ -2,21 +2,20 @@
  * A gRPC health check as a kubelet makes it: one unary call of `grpc.health.v1.Health/Check` over plain HTTP/2 (gRPC over
  * HTTP/2, "Requests"; health/v1/health.proto). Two messages of one field each need no protobuf library.
  */
+import { addAbortListener } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 
 /** @throws when the server does not answer that `service` is serving, or `signal` aborts */
 export const probeGrpc = async (address: string, port: number, service: string, signal: AbortSignal): Promise<void> => {
   const host = address.includes(':') ? `[${address}]` : address;
   const session = connect(`http://${host}:${port}`);
-  const onAbort = (): void => session.destroy(new Error('timed out'));
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _ = addAbortListener(signal, () => session.destroy(new Error('timed out')));
   try {
     const { promise, reject } = Promise.withResolvers<never>();
     session.once('error', reject);
     session.once('close', () => reject(new Error('the connection was closed')));
     await Promise.race([check(session, service), promise]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
     session.on('error', () => undefined);
     session.destroy();
   }

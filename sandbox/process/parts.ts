@@ -17,15 +17,6 @@ export const partReady = async <T>(name: string, log: string | undefined, work: 
   }
 };
 
-/** Rejects with the signal's reason when that comes before `work` is done. */
-export const before = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-
 /** Rejects when the service ends before `work` is done. */
 export const unlessEnded = <T>(service: Service, work: Promise<T>): Promise<T> =>
   Promise.race([

@@ -2,27 +2,21 @@
 import { existsSync, watch } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
+import { abortable } from '../../base/abort.ts';
 
 /**
  * Resolves when something is at `path`, whose folder must exist.
  * @throws the signal's reason
  */
 export const waitForPath = (path: string, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const watcher = watch(dirname(path), () => check());
-    const finish = (settle: () => void): void => {
-      watcher.close();
-      signal?.removeEventListener('abort', onAbort);
-      settle();
-    };
-    const onAbort = (): void => finish(() => reject(signal?.reason));
+  abortable(signal, (resolve, reject) => {
     const check = (): void => {
-      if (existsSync(path)) finish(resolve);
+      if (existsSync(path)) resolve();
     };
-    watcher.on('error', (error) => finish(() => reject(error)));
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const watcher = watch(dirname(path), check);
+    watcher.on('error', reject);
     check();
+    return () => watcher.close();
   });
 
 /**

@@ -1,4 +1,5 @@
 /** A sandbox, owned by this process: when this process ends, however that happens, so does everything in it. */
+import { unlessAborted } from '../../base/abort.ts';
 import { createAuthority } from '../api/kube/certificate.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { ensureCoredns } from '../coredns/ensure.ts';
@@ -11,7 +12,7 @@ import { type NodeServicesSpec, startNodeServices } from '../machine/node-servic
 import { reboot } from '../machine/reboot.ts';
 import { type HostPlan, planNetwork } from '../plan/netplan.ts';
 import type { SandboxOptions } from '../plan/options.ts';
-import { before, partReady } from '../process/parts.ts';
+import { partReady } from '../process/parts.ts';
 import { ensureRealKubelet } from '../real-kubelet/ensure.ts';
 import { ensureTree } from '../tree/tree.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
@@ -75,7 +76,7 @@ export const startCluster = async (
       tearDown: down,
       reboot: (node) => rebootNode(context, state, node, stop.signal),
     });
-    await before(stop.signal, bringUp(context, state, stop.signal));
+    await unlessAborted(stop.signal, bringUp(context, state, stop.signal));
     state.phase = 'up';
     return control;
   } catch (error) {
@@ -104,7 +105,7 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
   const signal = AbortSignal.any([lifetime, AbortSignal.timeout(options.timeoutSeconds * 1000)]);
   progress(`${options.nodes} nodes with ${datapath === 'system' ? "the kernel's" : 'the userspace'} datapath`);
   await Promise.all([
-    partReady('the network', undefined, before(signal, startMachines(context, state, signal))),
+    partReady('the network', undefined, unlessAborted(signal, startMachines(context, state, signal))),
     makeDatabases(tree, folder.databases),
   ]);
   const controlPlane = startControlPlane(context, state, { signal, lifetime });

@@ -1,9 +1,10 @@
 /** The cluster's DNS server, where it is wanted. */
+import { unlessAborted } from '../../base/abort.ts';
 import type { ApiAccess } from '../api/types.ts';
 import { COREDNS_ACCOUNT, COREDNS_RIGHTS, corednsManifests } from '../coredns/manifests.ts';
 import { createObjects } from '../objects/objects.ts';
 import { dnsAddresses } from '../plan/cluster-settings.ts';
-import { before, partReady } from '../process/parts.ts';
+import { partReady } from '../process/parts.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { kubeClient } from './kube-client.ts';
 
@@ -23,7 +24,7 @@ export const startDns = async (
     const kubeconfig = realKubelet === undefined ? await api.podKubeconfig(COREDNS_ACCOUNT) : undefined;
     await objects.apply(corednsManifests({ clusterIps: dnsAddresses(options.ipFamily), node, kubeconfig }));
     const ready = objects.wait('pod', 'kube-system/coredns', 'ready', { timeoutSeconds: options.timeoutSeconds });
-    await partReady('the DNS server', undefined, before(signal, ready));
+    await partReady('the DNS server', undefined, unlessAborted(signal, ready));
     progress('CoreDNS answers');
   } finally {
     client.close();

@@ -1,4 +1,5 @@
 /** Waits for Node objects. */
+import { abortable } from '../../base/abort.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
@@ -43,17 +44,13 @@ const waitForNodes = async (
   const stop = new AbortController();
   const missing = new Set(names);
   const nodes = createReflector({ client, resource: NODES, project: readNode });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      nodes.subscribe(({ key, after }) => {
-        if (after === undefined || !isDone(after) || !missing.delete(key)) return;
-        onDone(key);
-        if (missing.size === 0) resolve();
-      });
-      void nodes.run(stop.signal);
+  await abortable<void>(signal, (resolve) => {
+    nodes.subscribe(({ key, after }) => {
+      if (after === undefined || !isDone(after) || !missing.delete(key)) return;
+      onDone(key);
+      if (missing.size === 0) resolve();
     });
-  } finally {
-    stop.abort();
-  }
+    void nodes.run(stop.signal);
+    return () => stop.abort();
+  });
 };

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessAborted } from '../../base/abort.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { PROJECT_NAMESPACE } from '../api/kube/identities.ts';
@@ -15,7 +16,7 @@ import { createObjects } from '../objects/objects.ts';
 import { dnsAddresses, settingsEnvironment } from '../plan/cluster-settings.ts';
 import type { HostPlan } from '../plan/netplan.ts';
 import type { ProgramName } from '../plan/options.ts';
-import { before, partReady } from '../process/parts.ts';
+import { partReady } from '../process/parts.ts';
 import { REPORT_FD, startService } from '../process/service.ts';
 import { IMAGE_POLICY } from '../real-kubelet/image-policy.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
@@ -161,7 +162,7 @@ export const waitForNodes = async (
   const wait = withAgent ? waitForNodesReady : waitForNodesRegistered;
   const suspect = state.services.get(names[0] ?? '')?.find(({ name }) => name === (withAgent ? 'agent' : 'kubelet'));
   try {
-    await partReady('a node', suspect?.log, before(signal, wait(client, names, signal, progress)));
+    await partReady('a node', suspect?.log, unlessAborted(signal, wait(client, names, signal, progress)));
   } finally {
     client.close();
   }

@@ -2,6 +2,7 @@
  * Asks a bridge for its ports and changes them, over its socket and without a program: ovs-ofctl(8) sets one port in each of
  * its runs, and hundreds of networks come and go at once.
  */
+import { addAbortListener } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { messageOf } from '../../../base/error-message.ts';
@@ -92,13 +93,11 @@ const inSession = async <T>(
 ): Promise<T> => {
   const session = new PortSession(path);
   const timeout = setTimeout(() => session.end(new Error('no answer')), ANSWER_MS);
-  const onAbort = (): void => session.end(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _ = addAbortListener(signal, () => session.end(signal.reason));
   try {
     return await use(session);
   } finally {
     clearTimeout(timeout);
-    signal.removeEventListener('abort', onAbort);
     session.end(undefined);
   }
 };

@@ -1,5 +1,6 @@
 /** A backend on a bridge with three ports: what the suites begin with. */
 import { describe, it } from 'vitest';
+import { unlessAborted } from '../../../base/abort.ts';
 import type { OutsideChange, ReconcileOutcome } from '../../backend.ts';
 import { OpenflowBackend } from '../backend.ts';
 import { type BridgeItem, bridgeItemKey, type Flow } from '../types.ts';
@@ -52,9 +53,11 @@ export class Subject {
       const index = this.changes.findIndex((change) => change.cause === cause);
       const [change] = index < 0 ? [] : this.changes.splice(index, 1);
       if (change !== undefined) return change;
-      await new Promise<void>((resolve, reject) => {
+      const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
-        deadline.addEventListener('abort', () => reject(new Error(`nothing was told of ${cause}`)), { once: true });
+      });
+      await unlessAborted(deadline, woken).catch(() => {
+        throw new Error(`nothing was told of ${cause}`);
       });
     }
   }

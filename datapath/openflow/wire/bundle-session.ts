@@ -1,4 +1,5 @@
 /** One bundle over a bridge's socket, told while it is being found out. */
+import { addAbortListener } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { encode, MESSAGE, type Message, MessageReader } from '../ports/message.ts';
 import { BARRIER_REPLY, BUNDLE_REPLY, COMMITTED, encodeBarrier, encodeCommit, encodeOpen, VERSION } from './bundle.ts';
@@ -36,15 +37,13 @@ export class BundleSession {
   async commit(signal: AbortSignal): Promise<'done' | 'refused'> {
     if (this.#socket.destroyed && !signal.aborted) return 'refused';
     const timeout = setTimeout(() => this.end(new Error('no answer')), ANSWER_MS);
-    const onAbort = (): void => this.end(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _ = addAbortListener(signal, () => this.end(signal.reason));
     try {
       signal.throwIfAborted();
       this.#socket.write(encodeBarrier());
       return await this.#answer.promise;
     } finally {
       clearTimeout(timeout);
-      signal.removeEventListener('abort', onAbort);
       this.end();
     }
   }

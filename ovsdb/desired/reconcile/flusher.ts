@@ -1,4 +1,5 @@
 /** Turns the list of work into transactions, one at a time. */
+import { abortable } from '../../../base/abort.ts';
 import type { Backoff } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/error-message.ts';
@@ -114,22 +115,9 @@ export class Flusher {
   }
 
   whenIdle(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (this.#isIdle()) {
-        resolve();
-        return;
-      }
-      const abort = (): void => {
-        stop();
-        reject(signal?.reason);
-      };
-      const stop = this.#idle.add(() => {
-        stop();
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      });
-      signal?.addEventListener('abort', abort);
+    return abortable(signal, (resolve) => {
+      if (this.#isIdle()) resolve();
+      return this.#idle.add(() => resolve());
     });
   }
 

@@ -1,4 +1,5 @@
 /** How far what each owner wants is in the database. */
+import { abortable } from '../../../base/abort.ts';
 import { ReconcileError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
 
@@ -81,24 +82,14 @@ export class StatusBoard {
    * @throws ReconcileError when that is not just a matter of time; the signal's reason; both from the result
    */
   whenDone(owner: string, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
+    return abortable(signal, (resolve, reject) => {
       const status = this.get(owner);
-      if (status.kind === 'done') {
-        resolve();
-        return;
-      }
-      const settle = (finish: () => void): void => {
-        signal?.removeEventListener('abort', abort);
-        waiters.delete(waiter);
-        finish();
-      };
-      const abort = (): void => settle(() => reject(signal?.reason));
-      const waiter: Waiter = { resolve: () => settle(resolve), reject: (error) => settle(() => reject(error)) };
+      if (status.kind === 'done') resolve();
+      if (status.kind === 'error') reject(errorOf(owner, status));
+      const waiter: Waiter = { resolve, reject };
       const waiters = this.#waiters.get(owner) ?? new Set();
-      this.#waiters.set(owner, waiters.add(waiter));
-      signal?.addEventListener('abort', abort);
-      if (status.kind === 'error') waiter.reject(errorOf(owner, status));
+      if (status.kind === 'pending') this.#waiters.set(owner, waiters.add(waiter));
+      return () => waiters.delete(waiter);
     });
   }
 

@@ -1,5 +1,6 @@
 /** A reconciler with an in-memory server, for tests. */
 import { onTestFinished } from 'vitest';
+import { abortable } from '../../../base/abort.ts';
 import { createFakeClock } from '../../../base/testing/fake-clock.ts';
 import type { OvnNorthbound } from '../../models/ovn-northbound.gen.ts';
 import type { DatabaseModel } from '../../schema/model.ts';
@@ -82,15 +83,8 @@ export const whenSettled = async <DB>(
     await reconciler.whenIdle(signal);
     const failed = [...reconciler.unfinished()].filter(([, it]) => it.kind === 'error' && !LASTING.includes(it.code));
     if (failed.length === 0) return;
-    await new Promise<void>((resolve, reject) => {
-      const stop = reconciler.onStatus(() => finish(resolve));
-      const abort = (): void => finish(() => reject(new Error(`not settled: ${JSON.stringify(failed)}`)));
-      const finish = (settle: () => void): void => {
-        stop();
-        signal.removeEventListener('abort', abort);
-        settle();
-      };
-      signal.addEventListener('abort', abort);
+    await abortable<void>(signal, (resolve) => reconciler.onStatus(() => resolve())).catch((cause: unknown) => {
+      throw new Error(`not settled: ${JSON.stringify(failed)}`, { cause });
     });
   }
 };

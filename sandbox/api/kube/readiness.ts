@@ -1,5 +1,6 @@
 /** When a real API server can be used. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { abortable } from '../../../base/abort.ts';
 import type { ClusterConnection } from '../../../kube/config/types.ts';
 import { createReflector } from '../../../kube/reflector/reflector.ts';
 import { SERVICE_ACCOUNTS } from '../../../kube/resources.ts';
@@ -42,13 +43,9 @@ export const untilAccount = async (client: KubeClient, namespace: string, signal
     ...{ client, resource: SERVICE_ACCOUNTS, namespace, fieldSelector: 'metadata.name=default' },
     project: ({ metadata }) => metadata.name,
   });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      accounts.subscribe(({ after }) => after !== undefined && resolve());
-      void accounts.run(stop.signal);
-    });
-  } finally {
-    stop.abort();
-  }
+  await abortable<void>(signal, (resolve) => {
+    accounts.subscribe(({ after }) => after !== undefined && resolve());
+    void accounts.run(stop.signal);
+    return () => stop.abort();
+  });
 };

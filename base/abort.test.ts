@@ -1,0 +1,80 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { abortable, unlessAborted, untilAborted } from './abort.ts';
+
+const NOTHING = () => undefined;
+const WHY = new Error('enough');
+
+const newStop = () => {
+  const stop = new AbortController();
+  return { stop, signal: stop.signal, listeners: () => getEventListeners(stop.signal, 'abort').length };
+};
+
+describe('abortable', () => {
+  it('settles as what it started does', async () => {
+    const { signal, listeners } = newStop();
+    const start = (how: (resolve: (value: string) => void, reject: (error: unknown) => void) => void) =>
+      abortable<string>(signal, (resolve, reject) => {
+        how(resolve, reject);
+        return NOTHING;
+      });
+    await expect(start((resolve) => resolve('done'))).resolves.toBe('done');
+    await expect(start((_, reject) => reject(WHY))).rejects.toBe(WHY);
+    const failing = start(() => {
+      throw WHY;
+    });
+    await expect(failing).rejects.toBe(WHY);
+    expect(listeners()).toBe(0);
+  });
+
+  it('rejects with the reason, cleans up once, and hears nothing of what comes later', async () => {
+    const { stop, signal } = newStop();
+    let cleaned = 0;
+    let late: (value: number) => void = () => {};
+    const waiting = abortable<number>(signal, (resolve) => {
+      late = resolve;
+      return () => cleaned++;
+    });
+    stop.abort(WHY);
+    late(1);
+    await expect(waiting).rejects.toBe(WHY);
+    expect(cleaned).toBe(1);
+  });
+
+  it('cleans up what was settled before its start returned', async () => {
+    let cleaned = 0;
+    await abortable<void>(undefined, (resolve) => {
+      resolve();
+      return () => cleaned++;
+    });
+    expect(cleaned).toBe(1);
+  });
+
+  it('does not start with an aborted signal', async () => {
+    let isStarted = false;
+    const start = () => {
+      isStarted = true;
+      return NOTHING;
+    };
+    await expect(abortable(AbortSignal.abort(WHY), start)).rejects.toBe(WHY);
+    expect(isStarted).toBe(false);
+  });
+});
+
+it('gives work up with the signal, and no listener stays', async () => {
+  const { stop, signal, listeners } = newStop();
+  expect(await unlessAborted(signal, Promise.resolve(1))).toBe(1);
+  await expect(unlessAborted(undefined, Promise.reject(WHY))).rejects.toBe(WHY);
+  expect(listeners()).toBe(0);
+  const waiting = unlessAborted(signal, new Promise(() => {}));
+  stop.abort(WHY);
+  await expect(waiting).rejects.toBe(WHY);
+});
+
+it('waits for the end', async () => {
+  const { stop, signal } = newStop();
+  const waiting = untilAborted(signal);
+  stop.abort();
+  await waiting;
+  await untilAborted(signal);
+});

@@ -1,0 +1,46 @@
+/** Promises that end with an AbortSignal. For a listener that goes with its block, Node has `addAbortListener` (node:events). */
+
+/**
+ * A promise that `start` settles, or that rejects with the signal's reason, without a start when it has been aborted already.
+ * What `start` returns is called once, when the promise settles, whichever way.
+ */
+export const abortable = <T>(
+  signal: AbortSignal | undefined,
+  start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => unknown,
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    let isSettled = false;
+    let cleanUp: (() => unknown) | undefined;
+    const settle = (finish: () => void): void => {
+      if (isSettled) return;
+      isSettled = true;
+      signal?.removeEventListener('abort', onAbort);
+      cleanUp?.();
+      finish();
+    };
+    const fail = (error: unknown): void => settle(() => reject(error));
+    const onAbort = (): void => fail(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      cleanUp = start((value) => settle(() => resolve(value)), fail);
+      // It was settled before there was anything to clean up.
+      if (isSettled) cleanUp();
+    } catch (error) {
+      fail(error);
+    }
+  });
+
+/** What `work` resolves or rejects with; the signal's reason, when that comes before. `work` itself is not stopped. */
+export const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> =>
+  abortable(signal, (resolve, reject) => {
+    work.then(resolve, reject);
+    return () => undefined;
+  });
+
+/** Resolves when the signal is aborted, at once when it is already. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
