@@ -3,7 +3,8 @@
  *               [--env NAME=VALUE]… [--report-pid FD] -- COMMAND…
  *
  * Runs a command in the namespaces of a process (default: all of mnt, net, pid, uts, ipc, cgroup) and in a cgroup, whose
- * path is one of the caller. The cgroup is made below --cgroup-root, which has to be there. Ends as the command ends. When this process dies, the command is killed.
+ * path is one of the caller. The cgroup is made below --cgroup-root, which has to be there. The command has no other open files
+ * than the first three. Ends as the command ends. When this process dies, the command is killed.
  * Signals are handed on, except those that a terminal sent: they reach the command by themselves.
  */
 #define _GNU_SOURCE
@@ -16,10 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define NS_COUNT 6
+/* close_range(2), of which musl has the number alone. */
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
 /* The mount namespace last: paths are opened before. */
 static const char *const NS_NAMES[NS_COUNT] = {"cgroup", "ipc", "net", "pid", "uts", "mnt"};
 
@@ -98,6 +104,8 @@ static void apply_environment(const struct enter_options *o) {
 
 static void run_command(const struct enter_options *o, const int fds[NS_COUNT], int cgroup, char **argv) {
   die_with_parent();
+  /* What the caller learns our end by must not be held open by what the command leaves in the background. */
+  if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0) die_errno("can't close files");
   if (cgroup >= 0) join_cgroup(cgroup);
   for (int i = 0; i < NS_COUNT; i++)
     if (strcmp(NS_NAMES[i], "pid")) enter_namespace(fds[i], NS_NAMES[i]);

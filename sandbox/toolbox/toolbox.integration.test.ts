@@ -11,6 +11,7 @@ import { findArtifacts } from '../artifacts.ts';
 import { cgroupsFolder } from '../machine/cgroups.ts';
 import { startNamespaces } from '../machine/namespaces.ts';
 import type { Machine } from '../machine/types.ts';
+import { commandRunner } from '../process/runner.ts';
 import { startJanitor } from '../supervisor/janitor.ts';
 import { eventually } from '../testing/eventually.ts';
 import { treePath } from '../tree/tree.ts';
@@ -249,6 +250,13 @@ describe('pause and enter', () => {
     await new Promise((resolve) => child.stdout.once('data', resolve));
     child.kill('SIGUSR1');
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(9);
+  });
+
+  it('what a command leaves in the background holds up nobody who waits for its end', async () => {
+    const script = 'sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!';
+    const { stdout } = await commandRunner().run({ ...machine.enter(['sh', '-c', script]), timeoutMs: 10_000 });
+    expect(stdout).toMatch(/^\d+\n$/);
+    await run(['kill', stdout.trim()]);
   });
 
   it('the command ends when the process that entered is killed', async () => {
