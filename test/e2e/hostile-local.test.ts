@@ -2,4 +2,4 @@
 import { hostileSuite } from '../hostile/suite.ts';
 import { useCluster } from './support/cluster.ts';
 
-hostileSuite(useCluster({ name: 'test-hostile-local', gatewayMode: 'local' }));
+hostileSuite(useCluster({ name: 'test-hostile-local', gatewayMode: 'local' }), { doors: 'near' });

@@ -27,7 +27,8 @@ export interface Outcome {
 
 /** After so many attacks one control. */
 const CHUNK = 48;
-const ROUNDS = 8;
+/** What is proved is not sent again: only who waits for a neighbour needs many. */
+const ROUNDS = 16;
 /** For what is on its way when everything that is waited for has come. */
 const SETTLE_MS = 300;
 

@@ -69,12 +69,22 @@ export const protocolControls = (attacker: Attacker): readonly Control[] => {
 const isHeard = ({ reachesPeers, isAnsweredByDefault = false }: Protocol, { tenant }: Attacker): boolean =>
   reachesPeers === true && !(isAnsweredByDefault && tenant === DEFAULT_TENANT);
 
+/**
+ * Which doors lead anywhere. `near`: those of the default network, to pods of the node that is asked; local gateway mode without VRFs has no others.
+ */
+export type Doors = 'all' | 'near';
+
 /** Doors of the node that is asked: each leads to the pods behind it, whoever asks. From outside that is the one next to the attacker. */
-export const doorControls = (world: World, attacker: Attacker): readonly Control[] => {
+export const doorControls = (world: World, attacker: Attacker, served: Doors = 'all'): readonly Control[] => {
   if (isLocked(attacker.name) || isPacketSocket(attacker.name)) return [];
+  const isOfTenant = attacker.tenant !== undefined && attacker.tenant !== DEFAULT_TENANT && attacker.peer !== undefined;
+  if (served === 'near' && isOfTenant) return [];
+  const services = world.services.filter(
+    ({ tenant, healthCheckPort }) => served === 'all' || (tenant === DEFAULT_TENANT && healthCheckPort !== undefined),
+  );
   const node = attacker.name === 'host outside' ? world.nodes[0] : world.nodes[1];
   return FAMILIES.flatMap((family) =>
-    world.services.flatMap(({ name, endpoints, nodePort, healthCheckPort }) => {
+    services.flatMap(({ name, endpoints, nodePort, healthCheckPort }) => {
       const [first] = endpoints;
       const near = endpoints.find((pod) => footholdOf(world, pod).node === node.name);
       const heardAt = healthCheckPort === undefined ? first : near;

@@ -61,8 +61,9 @@ const isAnswer = (
   device === pod.primary.device &&
   world.nodes.some(({ name, addresses }) => name === pod.node && Object.values(addresses).includes(target.ip));
 
+/** A router sends some of its messages by its link-local address: RFC 4861 §4.5. */
 const nodeAddresses = (world: World): readonly string[] =>
-  world.nodes.flatMap(({ addresses }) => Object.values(addresses));
+  world.nodes.flatMap(({ addresses, linkLocal }) => [...Object.values(addresses), linkLocal]);
 
 /** Between nodes everything is in Geneve, from address to address of nodes; all else leaves as the node itself. */
 const onTheWire = (world: World, one: HostileCase, { place, bytes }: Sighting): string | undefined => {

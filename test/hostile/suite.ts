@@ -6,7 +6,7 @@ import { attack, type Outcome, type Violation } from './battery.ts';
 import { casesOf } from './cases.ts';
 import { NODE, OTHER_NODE } from './cast.ts';
 import type { Cell } from './cells.ts';
-import { doorControls, markedControl, protocolControls } from './controls.ts';
+import { type Doors, doorControls, markedControl, protocolControls } from './controls.ts';
 import { isHonest } from './dimensions/claims.ts';
 import { findAttacker, isLocked, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
@@ -23,9 +23,11 @@ const TIMEOUT_MS = 1_800_000;
 export interface HostileOptions {
   /** Management ports lead into networks. */
   readonly hasVrfs?: boolean;
+  /** Default: all. */
+  readonly doors?: Doors;
 }
 
-export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false }: HostileOptions = {}): void => {
+export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false, doors = 'all' }: HostileOptions = {}): void => {
   const plan = planOf(process.env);
   let worlds: readonly [World, World] | undefined;
   let cells: readonly Cell[] = [];
@@ -77,7 +79,7 @@ export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false }: Hostil
         timeout: TIMEOUT_MS,
       },
       async ({ source, seat }) => {
-        const { violations: heard, unproved, sent } = await attackFrom(cluster(), from(seat), source, cells);
+        const { violations: heard, unproved, sent } = await attackFrom(cluster(), from(seat), { source, doors, cells });
         expect(unproved, plan.name).toEqual([]);
         const violations = withoutStrays(plan, heard, hasVrfs);
         expect(violations.length, describeViolations(plan, violations)).toBe(0);
@@ -158,14 +160,13 @@ const forgetNeighbours = async (sandbox: Sandbox, { nodes }: World): Promise<voi
 const attackFrom = async (
   sandbox: Sandbox,
   world: World,
-  source: SourceName,
-  cells: readonly Cell[],
+  { source, doors, cells }: { readonly source: SourceName; readonly doors: Doors; readonly cells: readonly Cell[] },
 ): Promise<Outcome> => {
   const own = cells.filter((cell) => cell.source === source);
   const attacker = findAttacker(world, source);
   const insider = findAttacker(world, 'pod of the default network');
   const sender = attacker.peer?.pod === insider.place ? insider : attacker;
-  const controls = [...protocolControls(sender), ...doorControls(world, sender)];
+  const controls = [...protocolControls(sender), ...doorControls(world, sender, doors)];
   try {
     return await attack(sandbox, world, casesOf(world, own), controls);
   } finally {
