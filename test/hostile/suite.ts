@@ -15,7 +15,7 @@ import { portsWithoutFilters } from './ports-without-filters.ts';
 import { withProvenKeys } from './proven-keys.ts';
 import { setUp } from './set-up.ts';
 import { socketsOfRoot } from './sockets-of-root.ts';
-import type { World } from './world.ts';
+import { DEFAULT_TENANT, type World } from './world.ts';
 
 /** At 10,000 frames in 20 s, and a guest is six times slower. */
 const TIMEOUT_MS = 1_800_000;
@@ -145,15 +145,20 @@ const controllerStatus = async (sandbox: Sandbox, node: string): Promise<string>
   (await sandbox.node(node, ['ovn-appctl', '-t', 'ovn-controller', 'connection-status'])).stdout.trim();
 
 /** What an attacker has said on the underlay: ip-neighbour(8), ovs-vswitchd(8). */
-const forgetNeighbours = async (sandbox: Sandbox, { nodes }: World): Promise<void> => {
+const forgetNeighbours = async (sandbox: Sandbox, { nodes, footholds }: World): Promise<void> => {
   for (const { name } of nodes) {
     await sandbox.node(name, ['ip', 'neigh', 'flush', 'dev', 'br-ex']);
     await sandbox.node(name, ['ovs-appctl', 'tnl/neigh/flush']);
   }
-  const [{ name }, { addresses }] = nodes;
-  for (const ip of Object.values(addresses)) {
-    await eventually(() => sandbox.node(name, ['ping', '-c', '1', '-W', '1', ip]), 30_000);
+  // Each is asked for again before something else is proved: of the first packets that a tunnel is asked for, some are lost.
+  const [near, far] = nodes.map(({ name }) =>
+    footholds.find((one) => one.tenant === DEFAULT_TENANT && one.node === name),
+  );
+  const ping = (ip = ''): string[] => ['ping', '-c', '1', '-W', '1', ip];
+  for (const ip of Object.values(nodes[1].addresses)) {
+    await eventually(() => sandbox.node(nodes[0].name, ping(ip)), 30_000);
   }
+  await eventually(() => sandbox.exec(near?.pod ?? '', ping(far?.primary.addresses[4])), 30_000);
 };
 
 /** With its controls; those of locked interfaces are of their neighbours in the default network. */
