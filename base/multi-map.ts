@@ -44,16 +44,19 @@ export class MultiMap<V extends object | string> {
     this.#values.clear();
   }
 
-  delete(key: string, value: V): void {
+  /** @returns whether it was there */
+  delete(key: string, value: V): boolean {
     const found = this.#values.get(key);
-    if (found === value) this.#values.delete(key);
-    if (found === undefined || !isMany(found)) return;
-    if (found instanceof Set) found.delete(value);
-    else if (found.includes(value)) found.splice(found.indexOf(value), 1);
+    if (found === value) return this.#values.delete(key);
+    if (found === undefined || !isMany(found)) return false;
+    const at = found instanceof Set ? -1 : found.indexOf(value);
+    if (found instanceof Set ? !found.delete(value) : at < 0) return false;
+    if (!(found instanceof Set)) found.splice(at, 1);
     // Not asked of many: where the first ones of a set have gone, to find the first of the others takes long.
-    if (this.count(key) > 1) return;
+    if (this.count(key) > 1) return true;
     const [last] = found;
     if (last !== undefined) this.#values.set(key, last);
+    return true;
   }
 }
 

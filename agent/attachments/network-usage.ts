@@ -3,6 +3,7 @@
  * is deleted is mostly followed by another one, and making a network costs OVN far more than keeping it.
  */
 import type { Clock } from '../../base/clock.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import type { UsageSink } from '../desired/engine.ts';
 import type { FactStore } from '../model/fact-store.ts';
 
@@ -21,7 +22,7 @@ export const networksOfPorts = (
 /** Keeps the facts of kind `networkInUse` current. */
 export class NetworkUsage implements UsageSink {
   readonly #options: NetworkUsageOptions;
-  readonly #usersOf = new Map<string, Set<string>>();
+  readonly #usersOf = new MultiMap<string>();
   readonly #usedBy = new Map<string, ReadonlySet<string>>();
   readonly #endings = new Map<string, () => void>();
 
@@ -48,7 +49,7 @@ export class NetworkUsage implements UsageSink {
    */
   linger(networks: Iterable<string>): void {
     for (const network of networks) {
-      if (this.#usersOf.has(network) || this.#endings.has(network)) continue;
+      if (this.#usersOf.count(network) > 0 || this.#endings.has(network)) continue;
       this.#options.facts.set('networkInUse', network, true);
       this.#endLater(network);
     }
@@ -62,23 +63,20 @@ export class NetworkUsage implements UsageSink {
   #enter(user: string, network: string): void {
     this.#endings.get(network)?.();
     this.#endings.delete(network);
-    this.#usersOf.set(network, (this.#usersOf.get(network) ?? new Set()).add(user));
+    this.#usersOf.add(network, user);
     this.#options.facts.set('networkInUse', network, true);
     this.#share(network);
   }
 
   #leave(user: string, network: string): void {
-    const users = this.#usersOf.get(network);
-    users?.delete(user);
+    const wasUsed = this.#usersOf.delete(network, user);
     this.#share(network);
-    if (users === undefined || users.size > 0) return;
-    this.#usersOf.delete(network);
-    this.#endLater(network);
+    if (wasUsed && this.#usersOf.count(network) === 0) this.#endLater(network);
   }
 
   /** By how many there are alone, so that an agent that is started again says the same. */
   #share(network: string): void {
-    const users = this.#usersOf.get(network)?.size ?? 0;
+    const users = this.#usersOf.count(network);
     this.#options.facts.set('networkShares', network, users > 1 ? powerOfTwo(users) : undefined);
   }
 

@@ -1,4 +1,6 @@
 /** The attachments of this node's pods, for who gives addresses and who plugs interfaces. */
+import { abortable } from '../../base/abort.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import type { AttachmentSink } from '../desired/engine.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { podKey } from '../model/facts.ts';
@@ -11,7 +13,7 @@ export class AttachmentRegistry implements AttachmentSink {
   readonly #podOfOwner = new Map<string, string>();
   readonly #listeners = new Set<AttachmentListener>();
   /** By pod, so that a change costs what waits for that pod. */
-  readonly #waiters = new Map<string, Set<() => void>>();
+  readonly #waiters = new MultiMap<() => void>();
 
   set(owner: string, attachments: PodAttachments): void {
     const pod = podKey(attachments.pod);
@@ -52,29 +54,23 @@ export class AttachmentRegistry implements AttachmentSink {
     check: (attachments: PodAttachments | undefined) => Result | undefined,
     signal: AbortSignal,
   ): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const ask = (): void => {
-      try {
-        signal.throwIfAborted();
-        const result = check(this.#byPod.get(pod));
-        if (result !== undefined) resolve(result);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    const waiters = this.#waiters.get(pod) ?? new Set();
-    this.#waiters.set(pod, waiters.add(ask));
-    signal.addEventListener('abort', ask, { once: true });
-    ask();
-    return promise.finally(() => {
-      signal.removeEventListener('abort', ask);
-      waiters.delete(ask);
-      if (waiters.size === 0 && this.#waiters.get(pod) === waiters) this.#waiters.delete(pod);
+    return abortable(signal, (resolve, reject) => {
+      const ask = (): void => {
+        try {
+          const result = check(this.#byPod.get(pod));
+          if (result !== undefined) resolve(result);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#waiters.add(pod, ask);
+      ask();
+      return () => this.#waiters.delete(pod, ask);
     });
   }
 
   #tell(pod: string, after: PodAttachments | undefined): void {
     for (const listener of this.#listeners) listener(pod, after);
-    for (const ask of [...(this.#waiters.get(pod) ?? [])]) ask();
+    for (const ask of [...this.#waiters.get(pod)]) ask();
   }
 }

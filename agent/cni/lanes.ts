@@ -3,6 +3,7 @@
  * pointless ends it: a DEL of the same sandbox, or an ADD of a newer one.
  */
 import { CniError } from '../../api/cni/error.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 
 export interface LaneCall {
   /** `namespace/name` */
@@ -17,7 +18,7 @@ interface Running extends LaneCall {
 
 export class PodLanes {
   readonly #tails = new Map<string, Promise<unknown>>();
-  readonly #calls = new Map<string, Set<Running>>();
+  readonly #calls = new MultiMap<Running>();
 
   /** @param work gets a signal that aborts with `signal`, or when a later call makes it pointless */
   async run<Result>(
@@ -41,18 +42,18 @@ export class PodLanes {
     try {
       return await result;
     } finally {
-      this.#leave(running);
+      this.#calls.delete(running.pod, running);
       if (this.#tails.get(call.pod) === tail) this.#tails.delete(call.pod);
     }
   }
 
   /** The sandboxes of all calls that are waiting or under way. */
   sandboxes(): string[] {
-    return [...this.#calls.values().flatMap((calls) => calls.values().map(({ sandbox }) => sandbox))];
+    return [...this.#calls.keys()].flatMap((pod) => [...this.#calls.get(pod)].map(({ sandbox }) => sandbox));
   }
 
   #endPointless({ pod, sandbox, command }: LaneCall): void {
-    for (const other of this.#calls.get(pod) ?? []) {
+    for (const other of this.#calls.get(pod)) {
       if (other.command !== 'ADD') continue;
       const isSame = other.sandbox === sandbox;
       if (command === 'DEL' && isSame) other.controller.abort(superseded(`DEL of sandbox ${sandbox}`));
@@ -62,15 +63,8 @@ export class PodLanes {
 
   #enter(call: LaneCall): Running {
     const running = { ...call, controller: new AbortController() };
-    const calls = this.#calls.get(call.pod) ?? new Set();
-    this.#calls.set(call.pod, calls.add(running));
+    this.#calls.add(call.pod, running);
     return running;
-  }
-
-  #leave(running: Running): void {
-    const calls = this.#calls.get(running.pod);
-    calls?.delete(running);
-    if (calls?.size === 0) this.#calls.delete(running.pod);
   }
 }
 

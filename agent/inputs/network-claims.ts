@@ -6,6 +6,7 @@
 import { DEFAULT_NETWORK_NAME, rowNameStems } from '../../api/names.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
 import { networkDatapathKey } from '../../api/network-keys.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 
 export interface NetworkClaim {
@@ -17,7 +18,7 @@ export interface NetworkClaim {
 
 export class NetworkClaims {
   readonly #claims = new Map<string, NetworkClaim>();
-  readonly #claimants = new Map<string, Set<string>>();
+  readonly #claimants = new MultiMap<string>();
 
   constructor() {
     this.set(DEFAULT_NETWORK_NAME, {
@@ -31,9 +32,9 @@ export class NetworkClaims {
   set(network: string, claim: NetworkClaim | undefined): string[] {
     const before = this.#claims.get(network);
     const things = new Set([before, claim].flatMap((one) => (one === undefined ? [] : claimedBy(one))));
-    const touched = new Set([network, ...[...things].flatMap((thing) => [...(this.#claimants.get(thing) ?? [])])]);
-    for (const thing of before === undefined ? [] : claimedBy(before)) this.#leave(thing, network);
-    for (const thing of claim === undefined ? [] : claimedBy(claim)) this.#join(thing, network);
+    const touched = new Set([network, ...[...things].flatMap((thing) => [...this.#claimants.get(thing)])]);
+    for (const thing of before === undefined ? [] : claimedBy(before)) this.#claimants.delete(thing, network);
+    for (const thing of claim === undefined ? [] : claimedBy(claim)) this.#claimants.add(thing, network);
     if (claim === undefined) this.#claims.delete(network);
     else this.#claims.set(network, claim);
     return [...touched];
@@ -41,7 +42,7 @@ export class NetworkClaims {
 
   /** The networks that claim an id. */
   claimantsOf(id: number): readonly string[] {
-    return [...(this.#claimants.get(`id ${id}`) ?? [])];
+    return [...this.#claimants.get(`id ${id}`)];
   }
 
   /** The network that has what this one claims, too; undefined when this one has all that it claims. */
@@ -49,18 +50,8 @@ export class NetworkClaims {
     const claim = this.#claims.get(network);
     if (claim === undefined) return undefined;
     return claimedBy(claim)
-      .flatMap((thing) => [...(this.#claimants.get(thing) ?? [])])
+      .flatMap((thing) => [...this.#claimants.get(thing)])
       .find((other) => other !== network && (this.#claims.get(other)?.age ?? '') < claim.age);
-  }
-
-  #join(thing: string, network: string): void {
-    this.#claimants.set(thing, (this.#claimants.get(thing) ?? new Set()).add(network));
-  }
-
-  #leave(thing: string, network: string): void {
-    const claimants = this.#claimants.get(thing);
-    claimants?.delete(network);
-    if (claimants?.size === 0) this.#claimants.delete(thing);
   }
 }
 

@@ -3,6 +3,7 @@
  * pods that name it have that, one after the other, or two of one virtual machine at once. No I/O and no clock.
  */
 import type { ConditionInput } from '../../api/condition.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import { addressOf, type InterfaceAddress } from '../../net/cidr.ts';
 import { AllocationError, type AllocationErrorCode } from '../errors.ts';
 import type { Claim, ClaimFacts } from '../facts/claim-facts.ts';
@@ -44,7 +45,7 @@ interface Conflict extends Failure {
 export class ClaimBook {
   readonly #pods: PodAllocations;
   readonly #claims = new Map<string, ClaimFacts>();
-  readonly #byNetwork = new Map<string, Set<string>>();
+  readonly #byNetwork = new MultiMap<string>();
   /** Claims whose status says what others have. */
   readonly #conflicts = new Map<string, Conflict>();
   /** Claim → pod → why the pod got nothing of it, the first one first. */
@@ -65,7 +66,7 @@ export class ClaimBook {
     const claim = facts.claim ?? before?.claim;
     this.#claims.set(facts.key, { ...facts, claim });
     if (claim === undefined) return;
-    this.#byNetwork.set(claim.network, (this.#byNetwork.get(claim.network) ?? new Set()).add(facts.key));
+    this.#byNetwork.add(claim.network, facts.key);
     this.#recover(facts.key, claim);
   }
 
@@ -76,14 +77,13 @@ export class ClaimBook {
     this.#refused.delete(key);
     this.#conflicts.delete(key);
     if (network === undefined) return [];
-    this.#byNetwork.get(network)?.delete(key);
-    if (this.#byNetwork.get(network)?.size === 0) this.#byNetwork.delete(network);
+    this.#byNetwork.delete(network, key);
     return this.#pods.unkeep(network, ownerOf(key)) ? [network] : [];
   }
 
   /** A network is there: to be called before any pod gets something of it. What two claims have is the older one's. */
   recoverNetwork(network: string): void {
-    const keys = [...(this.#byNetwork.get(network) ?? [])];
+    const keys = [...this.#byNetwork.get(network)];
     const claims = keys.flatMap((key) => this.#claims.get(key) ?? []).sort(oldestFirst);
     // It may have other subnets now: all is tried anew.
     for (const { key } of claims) if (this.#conflicts.delete(key)) this.#pods.unkeep(network, ownerOf(key));

@@ -1,4 +1,6 @@
 /** Pods that a network had no address for, until it has one again. */
+import { MultiMap } from '../../base/multi-map.ts';
+
 export interface AddressWaiters {
   /** The networks that a pod waits for; none ends its waiting. */
   set(pod: string, networks: readonly string[]): void;
@@ -7,10 +9,10 @@ export interface AddressWaiters {
 }
 
 export const createAddressWaiters = (): AddressWaiters => {
-  const byNetwork = new Map<string, Set<string>>();
+  const byNetwork = new MultiMap<string>();
   const byPod = new Map<string, readonly string[]>();
   const forget = (pod: string): void => {
-    for (const network of byPod.get(pod) ?? []) byNetwork.get(network)?.delete(pod);
+    for (const network of byPod.get(pod) ?? []) byNetwork.delete(network, pod);
     byPod.delete(pod);
   };
   return {
@@ -18,10 +20,10 @@ export const createAddressWaiters = (): AddressWaiters => {
       forget(pod);
       if (networks.length === 0) return;
       byPod.set(pod, networks);
-      for (const network of networks) byNetwork.set(network, (byNetwork.get(network) ?? new Set()).add(pod));
+      for (const network of networks) byNetwork.add(network, pod);
     },
     take: (network) => {
-      const pods = [...(byNetwork.get(network) ?? [])];
+      const pods = [...byNetwork.get(network)];
       for (const pod of pods) forget(pod);
       return pods;
     },

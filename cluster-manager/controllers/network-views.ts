@@ -1,4 +1,5 @@
 /** What the plan of a network is made from: the caches, and what the controller itself has just done. */
+import { MultiMap } from '../../base/multi-map.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NadManifest } from '../render/network-attachment-definition.ts';
 import type { NetworkView, WantedPlan } from '../render/plan-network.ts';
@@ -27,39 +28,33 @@ export const createNetworkViews = (
   { caches, state, enqueue }: Pick<ControllerContext, 'caches' | 'state' | 'enqueue'>,
   users: PodUsers,
 ): NetworkViews => {
-  const pending = new Map<string, Set<string>>();
+  const pending = new MultiMap<string>();
   const applied = new Map<string, string>();
   /** Network → the namespaces where it failed, and the other way round. */
   const failed = new Map<string, readonly string[]>();
-  const failedByNamespace = new Map<string, Set<string>>();
+  const failedByNamespace = new MultiMap<string>();
 
-  const dropPending = (nadKey: string): boolean => pending.get(namespaceOf(nadKey))?.delete(nadKey) ?? false;
-  const failedIn = (namespace: string): readonly string[] => [...(failedByNamespace.get(namespace) ?? [])];
+  const dropPending = (nadKey: string): boolean => pending.delete(namespaceOf(nadKey), nadKey);
+  const failedIn = (namespace: string): readonly string[] => [...failedByNamespace.get(namespace)];
   const setFailed = (networkKey: string, namespaces: readonly string[]): void => {
-    for (const namespace of failed.get(networkKey) ?? []) {
-      const networks = failedByNamespace.get(namespace);
-      networks?.delete(networkKey);
-      if (networks?.size === 0) failedByNamespace.delete(namespace);
-    }
+    for (const namespace of failed.get(networkKey) ?? []) failedByNamespace.delete(namespace, networkKey);
     failed.delete(networkKey);
     if (namespaces.length > 0) failed.set(networkKey, namespaces);
-    for (const namespace of namespaces) {
-      failedByNamespace.set(namespace, (failedByNamespace.get(namespace) ?? new Set()).add(networkKey));
-    }
+    for (const namespace of namespaces) failedByNamespace.add(namespace, networkKey);
   };
   const view: NetworkView = {
     rendered: (facts) => state.rendered(facts),
     namespace: (name) => caches.namespaces.get(name),
     nad: (key) => caches.nads.get(key),
     nadsIn: (namespace): readonly NadFacts[] => caches.nads.byIndex('namespace', namespace),
-    pendingPrimaries: (namespace) => [...(pending.get(namespace) ?? [])],
+    pendingPrimaries: (namespace) => [...pending.get(namespace)],
     podsUsing: users.using,
   };
   return {
     view,
     addPending: (nadKey) => {
       const namespace = namespaceOf(nadKey);
-      pending.set(namespace, (pending.get(namespace) ?? new Set()).add(nadKey));
+      pending.add(namespace, nadKey);
       return () => {
         if (dropPending(nadKey)) for (const key of failedIn(namespace)) enqueue.network(key);
       };

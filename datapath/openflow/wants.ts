@@ -1,4 +1,5 @@
 /** All that is wanted of the bridges, as the bridges know it, with what is needed to look at no more than what changed. */
+import { MultiMap } from '../../base/multi-map.ts';
 import { type Compiled, compile, portsOf } from './compile.ts';
 import type { DesiredBridge, Scope } from './plan.ts';
 import type { PortNumbers } from './port-numbers.ts';
@@ -52,7 +53,7 @@ class BridgeWants implements DesiredBridge {
   /** Of groups by `id`, of buckets by `id bucket`, of ports by `port number`. */
   readonly keysOfOthers = new Map<string, string>();
   /** Port → keys that need its number. */
-  readonly keysOfPorts = new Map<string, Set<string>>();
+  readonly keysOfPorts = new MultiMap<string>();
   readonly keys = new Set<string>();
   readonly buckets = new Map<number, Map<number, string>>();
 
@@ -104,8 +105,8 @@ export class Wants {
     return this.#bridges.get(bridge)?.keys ?? new Set();
   }
 
-  keysOfPort(bridge: string, port: string): ReadonlySet<string> {
-    return this.#bridges.get(bridge)?.keysOfPorts.get(port) ?? new Set();
+  keysOfPort(bridge: string, port: string): Iterable<string> {
+    return this.#bridges.get(bridge)?.keysOfPorts.get(port) ?? [];
   }
 
   keyOfFlow(bridge: string, identity: string): string | undefined {
@@ -162,7 +163,7 @@ export class Wants {
     }
     this.#entries.set(key, { item, compiled });
     wants.keys.add(key);
-    for (const port of portsOf(item)) addTo(wants.keysOfPorts, port, key);
+    for (const port of portsOf(item)) wants.keysOfPorts.add(port, key);
     if (compiled.kind === 'waiting' || compiled.kind === 'failed') this.#problems.set(key, compiled);
     touch(touchedOf(touched, item.bridge), compiled);
     put(wants, key, compiled);
@@ -173,7 +174,7 @@ export class Wants {
     this.#entries.delete(key);
     this.#problems.delete(key);
     wants.keys.delete(key);
-    for (const port of portsOf(item)) removeFrom(wants.keysOfPorts, port, key);
+    for (const port of portsOf(item)) wants.keysOfPorts.delete(port, key);
     // Of a port that is no longer to be left out of floods nothing is changed at once: mostly it is about to go.
     if (compiled.kind === 'noFlood') this.#release(wants, item.bridge, compiled);
     else touch(touchedOf(touched, item.bridge), compiled);
@@ -284,16 +285,4 @@ const bucketsOf = (wants: BridgeWants, group: number): Map<number, string> => {
   const buckets = new Map<number, string>();
   wants.buckets.set(group, buckets);
   return buckets;
-};
-
-const addTo = (index: Map<string, Set<string>>, name: string, key: string): void => {
-  const keys = index.get(name);
-  if (keys === undefined) index.set(name, new Set([key]));
-  else keys.add(key);
-};
-
-const removeFrom = (index: Map<string, Set<string>>, name: string, key: string): void => {
-  const keys = index.get(name);
-  keys?.delete(key);
-  if (keys?.size === 0) index.delete(name);
 };

@@ -1,4 +1,5 @@
 /** Object keys by what functions say about the objects. */
+import { MultiMap } from '../../base/multi-map.ts';
 import type { ObjectKey } from '../types.ts';
 
 export type IndexFunctions<T, I extends string> = Readonly<Record<I, (value: T, key: ObjectKey) => readonly string[]>>;
@@ -15,7 +16,7 @@ export interface Indexes<T, I extends string> {
 
 export const createIndexes = <T, I extends string>(functions: IndexFunctions<T, I> | undefined): Indexes<T, I> => {
   const declared: [string, (value: T, key: ObjectKey) => readonly string[]][] = Object.entries(functions ?? {});
-  const maps = new Map(declared.map(([name]) => [name, new Map<string, Set<ObjectKey>>()]));
+  const maps = new Map(declared.map(([name]) => [name, new MultiMap<ObjectKey>()]));
   return {
     // Kept with every object: most are in few of the indexes.
     keysOf: (value, key) =>
@@ -24,25 +25,13 @@ export const createIndexes = <T, I extends string>(functions: IndexFunctions<T, 
         return keys.length === 0 ? [] : [[name, keys]];
       }),
     replace: (key, before, after) => {
-      for (const [name, keys] of before ?? []) for (const indexKey of keys) leave(maps.get(name), indexKey, key);
-      for (const [name, keys] of after ?? []) for (const indexKey of keys) enter(maps.get(name), indexKey, key);
+      for (const [name, keys] of before ?? []) for (const indexKey of keys) maps.get(name)?.delete(indexKey, key);
+      for (const [name, keys] of after ?? []) for (const indexKey of keys) maps.get(name)?.add(indexKey, key);
     },
     find: (index, indexKey) => {
       const map = maps.get(index);
       if (map === undefined) throw new TypeError(`no index "${index}" is declared`);
-      return [...(map.get(indexKey) ?? [])];
+      return [...map.get(indexKey)];
     },
   };
-};
-
-const enter = (map: Map<string, Set<ObjectKey>> | undefined, indexKey: string, key: ObjectKey): void => {
-  const keys = map?.get(indexKey);
-  if (keys === undefined) map?.set(indexKey, new Set([key]));
-  else keys.add(key);
-};
-
-const leave = (map: Map<string, Set<ObjectKey>> | undefined, indexKey: string, key: ObjectKey): void => {
-  const keys = map?.get(indexKey);
-  keys?.delete(key);
-  if (keys?.size === 0) map?.delete(indexKey);
 };
