@@ -10,30 +10,14 @@ import {
   parseInterfaceAddress,
   prefixLength,
 } from '../../net/cidr.ts';
-import { NetError } from '../../net/errors.ts';
 import { type PortKey, parsePortKey } from '../../net/ids.ts';
 import { type Ip, ipFamily, isLinkLocal6, parseIp } from '../../net/ip.ts';
 import { isUnicastMac, parseMac } from '../../net/mac.ts';
+import { type Fields, list, map, oneOf, text, unusual, usual } from '../usual.ts';
 import type { PodNetworkEntry, PodNetworkRole, PodRoute } from './pod-networks.ts';
 
 /** @returns what the schema makes of it, or undefined: for the schema to judge */
-export const usualPodNetworkEntry = (value: unknown): PodNetworkEntry | undefined => {
-  if (!isMap(value)) return undefined;
-  try {
-    return read(value);
-  } catch (error) {
-    if (error instanceof NetError || error instanceof Unusual) return undefined;
-    throw error;
-  }
-};
-
-class Unusual extends Error {}
-
-const unusual = (): never => {
-  throw new Unusual();
-};
-
-type Fields = Readonly<Record<string, unknown>>;
+export const usualPodNetworkEntry = usual((value) => read(map(value)));
 
 const read = (fields: Fields): PodNetworkEntry => {
   const mac = parseMac(text(fields['mac_address']));
@@ -81,9 +65,8 @@ const listOrOne = <Item extends Ip | InterfaceAddress>(
 };
 
 const readRoute = (value: unknown): PodRoute => {
-  if (!isMap(value)) return unusual();
-  const dest: Cidr = commonCidr(text(value['dest']));
-  const hop = value['nextHop'];
+  const { dest: network, nextHop: hop } = map(value);
+  const dest: Cidr = commonCidr(text(network));
   const nextHop = isAbsent(hop) ? undefined : commonIp(text(hop));
   const isOdd = prefixLength(dest) === 0 || (nextHop !== undefined && ipFamily(nextHop) !== cidrFamily(dest));
   return isOdd ? unusual() : { dest, nextHop };
@@ -100,20 +83,8 @@ const tunnelId = (value: unknown): PortKey | undefined => {
   return typeof value === 'number' && Number.isFinite(value) ? parsePortKey(value) : unusual();
 };
 
-const role = (value: unknown): PodNetworkRole | undefined => {
-  if (isAbsent(value)) return undefined;
-  return value === 'primary' || value === 'secondary' || value === 'infrastructure-locked' ? value : unusual();
-};
+const roleOf = oneOf<PodNetworkRole>(['primary', 'secondary', 'infrastructure-locked']);
+
+const role = (value: unknown): PodNetworkRole | undefined => (isAbsent(value) ? undefined : roleOf(value));
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '' || value === 0;
-
-const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : unusual());
-
-const list = (value: unknown): readonly unknown[] => {
-  if (value === undefined || value === null) return NONE;
-  return Array.isArray(value) ? value : unusual();
-};
-
-const NONE: readonly unknown[] = [];

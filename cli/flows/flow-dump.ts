@@ -1,6 +1,7 @@
 /** Reads what `ovs-ofctl dump-flows` prints (ovs-ofctl(8)), one flow a line. */
-
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import { DEFAULT_PRIORITY } from '../../datapath/openflow/text/flow.ts';
+import { flowParts } from '../../datapath/openflow/text/flow-dump.ts';
 
 export interface Flow {
   readonly cookie: string;
@@ -20,34 +21,22 @@ export const dumpFlows = async (runner: Pick<CommandRunner, 'run'>, bridge: stri
   return stdout.split('\n').flatMap((line) => parseFlow(line) ?? []);
 };
 
-/** Undefined for a line that is no flow, such as the header of the reply. */
+/**
+ * Undefined for a line that is no flow, such as the header of the reply. The match is not read any further: ovn-controller's
+ * flows have more in it than ours.
+ */
 export const parseFlow = (line: string): Flow | undefined => {
-  const actionsAt = line.indexOf(' actions=');
-  if (actionsAt < 0 || !line.startsWith(' cookie=')) return undefined;
-  // Statistics have a space behind their comma, fields of the match have none.
-  const parts = line.slice(1, actionsAt).split(', ');
-  const statistic = (name: string): string =>
-    parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
-  const last = parts.at(-1) ?? '';
-  const { priority, match } = readMatch(STATISTICS.some((name) => last.startsWith(`${name}=`)) ? '' : last);
-  const metadata = /(?:^|,)metadata=(0x[0-9a-f]+)(?:,|$)/.exec(match)?.[1];
+  const parts = flowParts(line);
+  if (parts === undefined) return undefined;
+  const { cookie = '0x0', table = '0', priority = DEFAULT_PRIORITY, n_packets: packets = '0' } = parts.facts;
+  const metadata = parts.match.find((field) => /^metadata=0x[0-9a-f]+$/.test(field));
   return {
-    cookie: statistic('cookie'),
-    table: Number(statistic('table')),
-    priority,
-    packets: Number(statistic('n_packets')),
-    match,
-    actions: line.slice(actionsAt + ' actions='.length).trim(),
-    datapathKey: metadata === undefined ? undefined : Number(metadata),
+    cookie,
+    table: Number(table),
+    priority: Number(priority),
+    packets: Number(packets),
+    match: parts.match.join(','),
+    actions: parts.actions.trim(),
+    datapathKey: metadata === undefined ? undefined : Number(metadata.slice('metadata='.length)),
   };
-};
-
-const STATISTICS = ['cookie', 'duration', 'table', 'n_packets', 'n_bytes', 'idle_age', 'hard_age', 'idle_timeout'];
-
-/** OpenFlow's priority where none is printed. */
-const DEFAULT_PRIORITY = '32768';
-
-const readMatch = (text: string): { priority: number; match: string } => {
-  const [, priority = DEFAULT_PRIORITY, match = ''] = /^(?:priority=([0-9]+)(?:,|$))?(.*)$/.exec(text) ?? [];
-  return { priority: Number(priority), match };
 };

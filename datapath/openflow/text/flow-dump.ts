@@ -38,10 +38,18 @@ export function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** One line. @throws OpenflowError ERR_OPENFLOW_SYNTAX */
-export const parseFlowLine = (line: string): FlowStatistics => {
+/** The parts of a line, as they are printed. */
+interface FlowParts {
+  /** What stands before the match, the priority included. */
+  readonly facts: Readonly<Record<string, string | undefined>>;
+  readonly match: readonly string[];
+  readonly actions: string;
+}
+
+/** Undefined for a line that is no flow. */
+export const flowParts = (line: string): FlowParts | undefined => {
   const at = line.indexOf('actions=');
-  if (at < 0 || !line.startsWith(' ')) throw syntaxError('a flow', line);
+  if (at < 0 || !line.startsWith(' ')) return undefined;
   const facts: Record<string, string> = {};
   const match: string[] = [];
   // The match begins with the priority, unless that is the default (`match_format()` in Open vSwitch's match.c).
@@ -56,11 +64,19 @@ export const parseFlowLine = (line: string): FlowStatistics => {
     if (FACTS.has(name)) facts[name] = value ?? '';
     else match.push(one);
   }
+  return { facts, match, actions: line.slice(at + 'actions='.length) };
+};
+
+/** One line. @throws OpenflowError ERR_OPENFLOW_SYNTAX */
+export const parseFlowLine = (line: string): FlowStatistics => {
+  const parts = flowParts(line);
+  if (parts === undefined) throw syntaxError('a flow', line);
+  const { facts, match, actions } = parts;
   const table = printedNumber(facts['table'] ?? '0', 255);
   const priority = printedNumber(facts['priority'] ?? String(DEFAULT_PRIORITY), 65_535);
   const cookie = printedCookie(facts['cookie'] ?? '0');
   return {
-    ...printedFlow(table, priority, { match, cookie, actions: keptActions(line.slice(at + 'actions='.length)) }),
+    ...printedFlow(table, priority, { match, cookie, actions: keptActions(actions) }),
     table,
     priority,
     packets: counter(facts['n_packets']),
