@@ -60,6 +60,12 @@ const COMPARED: Readonly<Record<string, string>> = { 'bench/control/mirror-proce
 /** Packages that only tests, benchmarks and tools may use. */
 export const TEST_ONLY_PACKAGES: readonly string[] = ['vitest', 'fast-check', 'ip-address'];
 
+/** Folders with fewer users than their layer would let in. Tests and benchmarks are free. */
+export const RESERVED: Readonly<Record<string, readonly string[]>> = {
+  // The API server in memory: no program of a cluster has it in its bundle.
+  'kube/embedded': ['kube/embedded', 'sandbox'],
+};
+
 interface Prohibition {
   readonly from: string;
   /** A folder, or one of Node's modules; `node:` stands for all of them. */
@@ -110,8 +116,14 @@ const layerViolation = ({ from, to }: Import): string | undefined => {
   const layer = layerOf(from);
   if (layer === undefined) return `${from}: no layer is declared for this folder`;
   const allowed = [layer, ...(LAYERS[layer] ?? [])];
-  if (allowed.some((folder) => isIn(to, folder))) return undefined;
+  if (allowed.some((folder) => isIn(to, folder))) return reservation({ from, to });
   return `${from} imports ${to}, but ${layer} may import only ${allowed.join(', ')}`;
+};
+
+const reservation = ({ from, to }: Pick<Import, 'from' | 'to'>): string | undefined => {
+  const [folder, users] = Object.entries(RESERVED).find(([reserved]) => isIn(to, reserved)) ?? ['', [from]];
+  if (users.some((user) => isIn(from, user))) return undefined;
+  return `${from} imports ${to}, but only ${users.join(', ')} may use ${folder}`;
 };
 
 const packageViolation = ({ from, to }: Import): string | undefined => {

@@ -1,6 +1,6 @@
 /** The tables of `udnctl networks`, `udnctl pods` and `udnctl services`, narrow and wide. */
 import { withPort } from '../../agent/features/services/endpoints.ts';
-import { age } from '../../kube/embedded/table/cells.ts';
+import { age } from '../../kube/age.ts';
 import type { Output } from '../output/format.ts';
 import { named } from '../why/finding.ts';
 import type { NetworkItem } from './network-rows.ts';

@@ -1,7 +1,7 @@
 /** `udnctl networks`, `udnctl pods` and `udnctl services` from the API server alone: no node is asked. */
 
 import { messageOf } from '../../base/error-message.ts';
-import { parseLabelSelector } from '../../kube/embedded/selectors/label-selector.ts';
+import { parseLabelSelector } from '../../kube/label-selector.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { type NamespaceOptions, namespaceOf, PROGRAMS_NAMESPACE, withClient } from '../cluster/cluster-command.ts';
 import { networkItems } from '../cluster/network-rows.ts';

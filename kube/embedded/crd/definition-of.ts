@@ -1,9 +1,10 @@
 /** The kinds that a CustomResourceDefinition describes. */
+import { age } from '../../age.ts';
 import { isRecord, type JsonRecord, recordOr } from '../../is-record.ts';
 import { versionsOf } from '../definitions/strategies/crd.ts';
 import { STORED } from '../definitions/strategies/plain.ts';
 import type { Column, Conversion, ResourceDefinition } from '../definitions/types.ts';
-import { AGE, age, NAME } from '../table/cells.ts';
+import { AGE, NAME } from '../table/cells.ts';
 import { evaluateJsonPath } from '../table/json-path.ts';
 import { fieldSchemaOf } from './schema-fields.ts';
 import { parseStructuralSchema } from './structural-schema.ts';

@@ -1,7 +1,8 @@
 /** The columns of the built-in kinds (k8s.io/kubernetes pkg/printers/internalversion). */
+import { age } from '../../age.ts';
 import { type JsonRecord, recordOr } from '../../is-record.ts';
 import type { Column } from '../definitions/types.ts';
-import { AGE, age, at, field, joined, listAt, NAME, pairs, text } from './cells.ts';
+import { AGE, at, field, joined, listAt, NAME, pairs, text } from './cells.ts';
 
 export const NAME_AND_AGE: readonly Column[] = [NAME, AGE];
 

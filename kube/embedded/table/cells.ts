@@ -1,4 +1,5 @@
 /** Values of the columns of `kubectl get`. */
+import { age } from '../../age.ts';
 import { isRecord, type JsonRecord, recordOr } from '../../is-record.ts';
 import type { Column } from '../definitions/types.ts';
 
@@ -9,32 +10,6 @@ export const at = (object: unknown, path: string): unknown =>
 export const listAt = (object: unknown, path: string): JsonRecord[] => {
   const value = at(object, path);
   return Array.isArray(value) ? value.filter(isRecord) : [];
-};
-
-/** As k8s.io/apimachinery util/duration prints ages: `12s`, `3m4s`, `5h`, `6d`. */
-export const humanDuration = (milliseconds: number): string => {
-  const seconds = Math.trunc(milliseconds / 1000);
-  if (seconds < 0) return '0s';
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
-  if (hours < 48) return `${hours}h`;
-  const days = Math.floor(hours / 24);
-  if (hours < 192) return withRest(days, 'd', hours % 24, 'h');
-  if (days < 365 * 2) return `${days}d`;
-  const years = Math.floor(days / 365);
-  return days < 365 * 8 ? withRest(years, 'y', days % 365, 'd') : `${years}y`;
-};
-
-const withRest = (value: number, unit: string, rest: number, restUnit: string): string =>
-  rest === 0 ? `${value}${unit}` : `${value}${unit}${rest}${restUnit}`;
-
-export const age = (timestamp: unknown, now: number): string => {
-  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
-  return Number.isNaN(time) ? '<unknown>' : humanDuration(now - time);
 };
 
 export const NAME: Column = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../base/testing/fake-clock.ts';
+import { age, humanDuration } from '../../age.ts';
 import { ENDPOINT_SLICES, EVENTS, NODES, PODS, SERVICES } from '../../resources.ts';
 import type { ObjectInput, ResourceType } from '../../types.ts';
 import { createEmbeddedCluster } from '../cluster.ts';
-import { age, humanDuration } from './cells.ts';
 import { evaluateJsonPath } from './json-path.ts';
 
 describe('ages', () => {

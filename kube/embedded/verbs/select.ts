@@ -1,9 +1,12 @@
 /** Which objects a list or watch is about. */
+import type { Labels } from '../../../api/label-selector.ts';
+import { messageOf } from '../../../base/error-message.ts';
 import { type JsonRecord, recordOr } from '../../is-record.ts';
+import { parseLabelSelector } from '../../label-selector.ts';
 import type { HttpRequest, Target } from '../requests/types.ts';
-import { parseFieldSelector, selectedName } from '../selectors/field-selector.ts';
-import { type Labels, parseLabelSelector } from '../selectors/label-selector.ts';
+import { badRequest } from '../status-error.ts';
 import type { Stored } from '../store/store.ts';
+import { parseFieldSelector, selectedName } from './field-selector.ts';
 
 export interface Selection {
   readonly namespace: string;
@@ -18,7 +21,7 @@ export interface Selection {
 export const selectionOf = ({ definition, namespace, name }: Target, { query }: HttpRequest): Selection => {
   const labels = query.get('labelSelector') ?? '';
   const fields = name === undefined ? (query.get('fieldSelector') ?? '') : `metadata.name=${name}`;
-  const matchesLabels = labels === '' ? undefined : parseLabelSelector(labels);
+  const matchesLabels = labels === '' ? undefined : labelSelector(labels);
   const matchesFields = fields === '' ? undefined : parseFieldSelector(fields, definition.selectableFields);
   return {
     namespace,
@@ -32,3 +35,11 @@ export const selectionOf = ({ definition, namespace, name }: Target, { query }: 
 };
 
 const labelsOf = (object: JsonRecord): Labels => recordOr(recordOr(object['metadata'])['labels']) as Labels;
+
+const labelSelector = (text: string): ReturnType<typeof parseLabelSelector> => {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    throw badRequest(messageOf(error));
+  }
+};

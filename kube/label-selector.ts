@@ -1,10 +1,9 @@
 /** Label selectors as they stand in URLs: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. */
-import { badRequest } from '../status-error.ts';
+import type { Labels } from '../api/label-selector.ts';
 
-export type Labels = Readonly<Record<string, string>>;
-export type LabelSelector = (labels: Labels) => boolean;
+type LabelSelector = (labels: Labels) => boolean;
 
-/** @throws StatusError 400 */
+/** @throws SyntaxError with the words of an API server */
 export const parseLabelSelector = (text: string): LabelSelector => {
   const requirements = splitRequirements(text).map(parseRequirement);
   return (labels) => requirements.every((matches) => matches(labels));
@@ -57,5 +56,5 @@ const existence = (text: string): LabelSelector | undefined => {
 };
 
 const refuse = (text: string): never => {
-  throw badRequest(`unable to parse requirement: couldn't parse the selector string "${text}"`);
+  throw new SyntaxError(`unable to parse requirement: couldn't parse the selector string "${text}"`);
 };
