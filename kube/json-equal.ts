@@ -25,3 +25,15 @@ const recordsEqual = (a: Readonly<Record<string, unknown>>, b: Readonly<Record<s
   for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
   return true;
 };
+
+/**
+ * Equality of projections by all their fields but `ignored`: a field that is added later counts, without being added to any list.
+ */
+export const equalBut = <T extends object>(...ignored: readonly (keyof T & string)[]): ((a: T, b: T) => boolean) => {
+  const isIgnored = new Set<string>(ignored);
+  return (a, b) => {
+    for (const key in a) if (!isIgnored.has(key) && !jsonEqual(a[key], b[key])) return false;
+    for (const key in b) if (!isIgnored.has(key) && b[key] !== undefined && a[key] === undefined) return false;
+    return true;
+  };
+};

@@ -31,6 +31,19 @@ describe('the UID by which the runtime knows a pod', () => {
   });
 });
 
+it('no field of what is kept of a pod can change unseen, but the version', () => {
+  const pod = project({ [OPEN]: '- protocol: icmp\n' });
+  if (pod === undefined) throw new Error('not projected');
+  const other = { changed: true };
+  for (const field of Object.keys(pod)) {
+    const isSeen = !samePod(pod, { ...pod, [field]: other });
+    expect([field, isSeen]).toEqual([field, field !== 'resourceVersion']);
+  }
+  for (const field of Object.keys(pod.fact)) {
+    expect([field, samePod(pod, { ...pod, fact: { ...pod.fact, [field]: other } })]).toEqual([field, false]);
+  }
+});
+
 describe('open default ports of a pod', () => {
   it('are read, also while they change', () => {
     const before = project({});

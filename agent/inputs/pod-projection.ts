@@ -4,6 +4,7 @@ import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
+import { equalBut } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import type { PodFact } from '../model/facts.ts';
 import { type Problem, readOr } from './problem.ts';
@@ -59,13 +60,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
   };
 };
 
-export const samePod = (a: PodProjection, b: PodProjection): boolean =>
-  a.annotation === b.annotation &&
-  a.openPortsAnnotation === b.openPortsAnnotation &&
-  a.fact.uid === b.fact.uid &&
-  a.fact.runtimeUid === b.fact.runtimeUid &&
-  a.fact.node === b.fact.node &&
-  a.fact.finished === b.fact.finished;
+export const samePod = equalBut<PodProjection>('resourceVersion');
 
 /** A list with anything wrong in it opens nothing. */
 const openPortsOf = (

@@ -2,6 +2,7 @@
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { readJson } from '../../api/parse.ts';
 import { isRecord } from '../../kube/is-record.ts';
+import { equalBut } from '../../kube/json-equal.ts';
 import { annotationRoom } from './annotation-room.ts';
 import { attachedKeys, selectedKeys, withoutAttachment } from './attached-keys.ts';
 import { parsePod } from './pod-object.ts';
@@ -77,18 +78,7 @@ export const podFacts = (object: unknown): PodFacts => {
 };
 
 /** Whether two versions of a pod are the same to us: most updates are of its status. */
-export const samePod = (a: PodFacts, b: PodFacts): boolean =>
-  a.uid === b.uid &&
-  a.isActive === b.isActive &&
-  a.host?.node === b.host?.node &&
-  a.host?.ips === b.host?.ips &&
-  a.annotations.networks === b.annotations.networks &&
-  a.annotations.selection === b.annotations.selection &&
-  a.annotations.defaultNetwork === b.annotations.defaultNetwork &&
-  a.annotations.primaryClaim === b.annotations.primaryClaim &&
-  a.annotationRoom === b.annotationRoom &&
-  a.machine === b.machine &&
-  a.sharesWithMachine === b.sharesWithMachine;
+export const samePod = equalBut<PodFacts>('resourceVersion');
 
 const hostPlace = (node: string, podIPs: unknown): HostPlace => {
   const entries: readonly unknown[] = Array.isArray(podIPs) ? podIPs : [];

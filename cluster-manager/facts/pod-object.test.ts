@@ -104,6 +104,14 @@ it('a pod as the server sends it needs no schema', () => {
   expect(podFacts(USUAL)).toMatchObject({ key: 'ns/web-1', isActive: true, annotatedKeys: ['ns/net'] });
 });
 
+it('no fact of a pod can change unseen, but the version', () => {
+  const facts = podFacts(USUAL);
+  for (const field of Object.keys(facts)) {
+    const isSeen = !samePod(facts, { ...facts, [field]: { changed: true } });
+    expect([field, isSeen]).toEqual([field, field !== 'resourceVersion']);
+  }
+});
+
 it('has the addresses of a pod on its node’s network, as far as its status can be read', () => {
   const host = (podIPs?: unknown) => ({ ...USUAL, spec: { nodeName: 'n1', hostNetwork: true }, status: { podIPs } });
   expect(podFacts(USUAL).host).toBeUndefined();

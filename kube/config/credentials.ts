@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../errors.ts';
+import { jsonEqual } from '../json-equal.ts';
 import { createExecPlugin, type ExecConfig, type ExecCredential } from './exec-plugin.ts';
 import type { Credentials, TlsMaterial } from './types.ts';
 
@@ -44,7 +45,7 @@ export const createCredentials = (sources: CredentialSources, { clock }: { clock
     }),
     tls: async () => {
       const next = await readTls(sources, files, await plugin?.credential());
-      if (!sameTls(tls, next)) tls = next;
+      if (!jsonEqual(tls, next)) tls = next;
       return tls;
     },
     refresh: () => {
@@ -127,12 +128,5 @@ const contentOf = (source: FileOrText | undefined, files: FileCache): Promise<st
   if (source === undefined) return Promise.resolve(undefined);
   return 'text' in source ? Promise.resolve(source.text) : files.read(source.file);
 };
-
-const sameTls = (a: TlsMaterial, b: TlsMaterial): boolean =>
-  a.ca === b.ca &&
-  a.cert === b.cert &&
-  a.key === b.key &&
-  a.servername === b.servername &&
-  a.rejectUnauthorized === b.rejectUnauthorized;
 
 const isFile = (source: FileOrText | undefined): boolean => source !== undefined && 'file' in source;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonEqual } from '../json-equal.ts';
+import { equalBut, jsonEqual } from '../json-equal.ts';
 import type { JsonPatchOperation } from '../types.ts';
 import { applyJsonPatch, asJsonPatch, JsonPatchError } from './json-patch.ts';
 import { jsonPointer, pointerPath } from './json-pointer.ts';
@@ -184,4 +184,12 @@ describe('jsonEqual', () => {
     expect(jsonEqual({ a: 1, b: undefined }, { a: 1 })).toBe(true);
     expect(jsonEqual(new Map([['a', [1]]]), new Map([['a', [1]]]))).toBe(true);
   });
+});
+
+it('equalBut compares all fields but those that it is told to leave out', () => {
+  const same = equalBut<{ a: unknown; b?: unknown; version: number }>('version');
+  expect(same({ a: [1], version: 1 }, { a: [1], b: undefined, version: 2 })).toBe(true);
+  expect(same({ a: [1], version: 1 }, { a: [2], version: 1 })).toBe(false);
+  expect(same({ a: 1, version: 1 }, { a: 1, b: 0, version: 1 })).toBe(false);
+  expect(same({ a: 1, b: 0, version: 1 }, { a: 1, version: 1 })).toBe(false);
 });
