@@ -9,10 +9,17 @@ import {
   networkCtMark,
   networkPacketMark,
   PACKET_MARKS,
+  PORTS_OF_PODS,
   PROCESS_MARK,
 } from '../agent/model/registry/marks.ts';
 import { type ChainEntry, markChainName, NFT_CHAINS, NFT_SETS } from '../agent/model/registry/nftables.ts';
-import { FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES, INTEGRATION_FLOWS } from '../agent/model/registry/openflow.ts';
+import {
+  CONJUNCTIONS,
+  FLOW_PRIORITIES,
+  FLOW_REGISTERS,
+  FLOW_TABLES,
+  INTEGRATION_FLOWS,
+} from '../agent/model/registry/openflow.ts';
 import {
   MANAGEMENT_PORT_TABLE,
   RULE_PRIORITIES,
@@ -20,6 +27,7 @@ import {
   UNREACHABLE_METRIC,
   vrfTable,
 } from '../agent/model/registry/routing.ts';
+import { IPSEC, TUNNEL_PORTS } from '../agent/model/registry/tunnels.ts';
 import { FILTER_TABLE, filterChain, LOCKED_SET, sharedChain } from '../datapath/netlink/frame-filter/types.ts';
 import { OUR_TABLE } from '../datapath/nftables/types.ts';
 import { parseNetworkId } from '../net/ids.ts';
@@ -89,6 +97,18 @@ const packetMarkTable = (): string =>
       ...Object.entries(COOKIES).map(([name, value]) => ['cookie of flows', name, hex(value)]),
       ['cookie of learned flows', 'a user-defined network', `by network id; network 1: ${hex(askerCookie(ONE))}`],
       ...Object.entries(FLOW_REGISTERS).map(([name, value]) => ['bit of a register', name, code(value)]),
+      ...Object.entries(CONJUNCTIONS).map(([name, value]) => ['id of a conjunctive match', name, code(value)]),
+    ],
+  );
+
+const portTable = (): string =>
+  markdownTable(
+    ['port or protocol', 'for'],
+    [
+      ...TUNNEL_PORTS.map(({ protocol, port, purpose }) => [code(`${protocol} ${port}`), purpose]),
+      ...IPSEC.ports.map((port) => [code(`udp ${port}`), 'IKE']),
+      [`IP protocols ${code(IPSEC.esp)} and ${code(IPSEC.ah)}`, 'ESP, AH'],
+      [code(`${PORTS_OF_PODS.first}-${PORTS_OF_PODS.last}`), 'what networks send out with the node’s address'],
     ],
   );
 
@@ -181,6 +201,12 @@ export const DATAPATH_SECTIONS = [
     source: '`agent/model/registry/marks.ts`, `agent/model/registry/openflow.ts`',
     about: 'By these, networks with equal addresses are told apart outside of OVN.',
     table: packetMarkTable,
+  },
+  {
+    title: 'Ports of tunnels, and of pods at node addresses',
+    source: '`agent/model/registry/tunnels.ts`, `agent/model/registry/marks.ts`',
+    about: 'No pod may send to where tunnels end: a frame would be in any network.',
+    table: portTable,
   },
   {
     title: 'Routing tables and rules',
