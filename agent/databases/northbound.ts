@@ -53,7 +53,7 @@ const TABLES = {
   Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'tag_request', 'type'],
   Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
   Meter_Band: ['action', 'external_ids', 'rate'],
-  NAT: ['external_ids', 'external_ip', 'logical_ip', 'logical_port', 'match', 'options', 'type'],
+  NAT: ['external_ids', 'external_ip', 'external_port_range', 'logical_ip', 'logical_port', 'match', 'options', 'type'],
   NB_Global: ['ipsec', 'name', 'options'],
   Port_Group: ['acls', 'external_ids', 'name', 'ports'],
   Static_MAC_Binding: ['ip', 'logical_port', 'mac', 'override_dynamic_mac'],

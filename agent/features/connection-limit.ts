@@ -1,8 +1,8 @@
 /**
  * How many connections a network may have on this node, so that no tenant fills the table that all share. OVN hands it to the
  * datapath for each of its conntrack zones (ovn-nb(5), `ct-zone-limit`), where what goes beyond it is dropped before it is
- * noted. A connection to the outside passes the gateway router, so its limit is also that of the network in the zone which
- * the gateway bridge shares among all.
+ * noted. A connection to the outside passes the gateway router, so the network begins no more in the zone which the gateway bridge shares
+ * among all (ADR 70).
  *
  * Every pod has a zone of its own. What they may have together does not grow with their number, until each has the least.
  */

@@ -49,12 +49,14 @@ export interface SourceTranslation {
   /** Of a distributed router: the port by which the packets leave. */
   readonly logicalPort?: string;
   readonly match?: string;
+  /** From which `to` sends: `first-last`. Any, when it is not given. */
+  readonly ports?: string;
   readonly externalIds?: ExternalIds;
 }
 
 export const sourceTranslation = (
   router: string,
-  { source, to, logicalPort, match = '', externalIds = {} }: SourceTranslation,
+  { source, to, logicalPort, match = '', ports = '', externalIds = {} }: SourceTranslation,
 ): Northbound => {
   const key = snatKey(router, source);
   return {
@@ -68,6 +70,7 @@ export const sourceTranslation = (
           logical_ip: source,
           logical_port: logicalPort,
           match,
+          external_port_range: ports,
           options: { stateless: 'false' },
           external_ids: externalIds,
         },

@@ -50,11 +50,15 @@ const actionLines = (bridge: string, { text, notes }: TraceAction, { ports }: St
   if (text === 'NORMAL') return [`${bridge}: as a switch does${notes.map((note) => `, ${note}`).join('')}`];
   if (text === 'dec_ttl') return [`${bridge}: routed`];
   const address = /^ct\(.*nat\((src|dst)=([^),]+)/.exec(text);
-  if (address !== null) return [`${bridge}: ${address[1] === 'src' ? 'source' : 'destination'} becomes ${address[2]}`];
+  if (address !== null)
+    return [`${bridge}: ${address[1] === 'src' ? 'source' : 'destination'} becomes ${withoutPorts(address[2])}`];
   if (text.startsWith('ct(commit')) return [`${bridge}: conntrack notes the connection`];
   if (text.startsWith('ct(')) return [`${bridge}: conntrack is asked about it`];
   return [];
 };
+
+/** `10.0.0.1:32768-65535`, `[fd00::1]:32768-65535` */
+const withoutPorts = (text = ''): string => /^\[(.*)\]/.exec(text)?.[1] ?? text.replace(/:[0-9]+-[0-9]+$/, '');
 
 const portName = (ports: readonly BridgePort[], bridge: string, number: string): string =>
   ports.find((port) => port.bridge === bridge && String(port.ofport) === number)?.name ?? number;

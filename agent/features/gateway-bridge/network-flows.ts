@@ -1,5 +1,6 @@
 /** What a network adds to the gateway bridge: as many flows however many networks there are. */
 import type { Flow } from '../../../datapath/openflow/types.ts';
+import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { linkLocalFromMac } from '../../../net/mac.ts';
 import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../model/registry/marks.ts';
@@ -183,16 +184,19 @@ const ofServices = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[]
 /**
  * Its gateway router says from a Service's address that nobody is behind it, or that a packet is too large: here from the node's, and from
  * others by `service-flows`. Conntrack has noted nothing that was not answered, so the source tells. With a masquerade address they are
- * its pods' and leave as everything else of theirs; what the router has not translated has a pod's own address.
+ * its pods' and leave as everything else of theirs; what the router has not translated has a pod's own address, and tells nothing in a
+ * network that may give its pods that of a node.
  */
-export const errorsFrom = ({ mac }: BridgeSite, { port }: LocalPatch, uplink: string, src: Ip): Flow[] =>
-  ERROR_TYPES[ipFamily(src)].map((icmp_type) =>
-    flow('classify', 'error', {
-      inPort: port,
-      match: { dl_src: mac, ...ip(ipFamily(src), { src }, 'icmp'), icmp_type },
-      actions: [output(uplink)],
-    }),
-  );
+export const errorsFrom = ({ mac }: BridgeSite, { port, families }: LocalPatch, uplink: string, src: Ip): Flow[] =>
+  families.some(({ podSubnets }) => podSubnets.some((subnet) => cidrContainsIp(subnet, src)))
+    ? []
+    : ERROR_TYPES[ipFamily(src)].map((icmp_type) =>
+        flow('classify', 'error', {
+          inPort: port,
+          match: { dl_src: mac, ...ip(ipFamily(src), { src }, 'icmp'), icmp_type },
+          actions: [output(uplink)],
+        }),
+      );
 
 /**
  * The same about what another network of this node has sent to an external address: who has asked is told, by the address. Errors

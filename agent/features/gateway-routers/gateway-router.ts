@@ -5,6 +5,7 @@ import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import { routerToExternalPortName } from '../../model/names.ts';
+import { PORTS_OF_PODS } from '../../model/registry/marks.ts';
 import { coppKey, routerKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
 import { routerConnections } from '../connection-limit.ts';
@@ -88,7 +89,9 @@ const translations = (site: GatewaySite): Northbound[] => {
   const sources = [...joinAddresses.map(addressOf), ...network.subnets.map(({ cidr }) => cidr)];
   return sources.flatMap((source) => {
     const to = leavingAs(site, source);
-    return to === undefined ? [] : [sourceTranslation(router, { source, to, externalIds })];
+    // Others have a masquerade address here, and the node's by the gateway bridge.
+    const ports = network.role === 'default' ? `${PORTS_OF_PODS.first}-${PORTS_OF_PODS.last}` : '';
+    return to === undefined ? [] : [sourceTranslation(router, { source, to, ports, externalIds })];
   });
 };
 

@@ -1,6 +1,7 @@
 /** What is ours of a node's network stack: as `udnctl render` says it should be, and as ip(8) tells that it is. */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { TUNNEL_ROUTE_TABLE } from '../../../agent/model/registry/routing.ts';
 import { createCommandRunner } from '../../../datapath/exec/execa-runner.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 
@@ -46,11 +47,14 @@ export const renderedStack = async (sandbox: Sandbox, node: string): Promise<Hos
   const document = z.object({ links: list, routes: list, rules: list, neighbours: list }).parse(JSON.parse(stdout));
   return {
     links: lines(document.links.filter(({ kind }) => kind === 'vrf').map(({ name, table }) => ({ name, table }))),
-    routes: lines(document.routes.map(({ protocol: _, ...route }) => route)),
+    routes: lines(document.routes.filter(isOfEveryDatapath).map(({ protocol: _, ...route }) => route)),
     rules: lines(document.rules),
     neighbours: lines(document.neighbours),
   };
 };
+
+/** VRFs are tested on the kernel's datapath, and who renders without an agent does not know it. */
+const isOfEveryDatapath = ({ table }: Fields): boolean => table !== TUNNEL_ROUTE_TABLE;
 
 const list = z.array(z.record(z.string(), z.unknown()));
 
