@@ -84,6 +84,8 @@ export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false, doors = 
         const violations = withoutStrays(plan, heard, hasVrfs);
         expect(violations.length, describeViolations(plan, violations)).toBe(0);
         expect(sent).toBeGreaterThan(10);
+        // In a sample nothing comes after it that leaves a node.
+        if (source === 'host outside' && plan.seats.length > 1) await forgetNeighbours(cluster(), from(seat));
       },
     );
   });
@@ -172,9 +174,5 @@ const attackFrom = async (
   const insider = findAttacker(world, 'pod of the default network');
   const sender = attacker.peer?.pod === insider.place ? insider : attacker;
   const controls = [...protocolControls(sender), ...doorControls(world, sender, doors)];
-  try {
-    return await attack(sandbox, world, casesOf(world, own), controls);
-  } finally {
-    if (source === 'host outside') await forgetNeighbours(sandbox, world);
-  }
+  return await attack(sandbox, world, casesOf(world, own), controls);
 };
