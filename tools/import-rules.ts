@@ -51,7 +51,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   execa: 'datapath/exec',
   '@kubernetes/client-node': 'kube',
-  netlink: 'datapath/netlink',
 };
 
 /** Benchmarks that measure what wraps a package against the package itself. */

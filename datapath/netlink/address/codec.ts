@@ -42,21 +42,21 @@ export interface DecodedAddress extends Omit<Address, 'link'> {
  */
 export const decodeAddress = (bytes: Buffer): DecodedAddress | undefined => {
   if (bytes.length < HEADER_LENGTH) throw netlinkFault('ERR_NETLINK_MALFORMED', 'an address is cut off');
-  const header = parseAddress(bytes.subarray(0, HEADER_LENGTH));
+  const header = parseAddress(bytes);
   const family = familyOfNumber(header.family);
   if (family === undefined) return undefined;
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
   // On a point-to-point link IFA_ADDRESS is the other end. IPv6 leaves IFA_LOCAL out otherwise.
   const ip = ipFromBytes(family, attributes.get(IFA.LOCAL) ?? attributes.get(IFA.ADDRESS));
-  const length = header.prefixlen ?? 0;
+  const length = header.prefixlen;
   if (ip === undefined || length > (family === 4 ? 32 : 128)) {
     throw netlinkFault('ERR_NETLINK_MALFORMED', 'an address has no address');
   }
   const flags = readNumber(attributes, IFA.FLAGS) ?? bytes[FLAGS_OFFSET] ?? 0;
   return {
-    index: header.index ?? 0,
+    index: header.index,
     address: interfaceAddress(ip, length),
-    scope: scopeOf(header.scope ?? 0),
+    scope: scopeOf(header.scope),
     state: stateOf(flags),
     ...optional('broadcast', ipFromBytes(family, attributes.get(IFA.BROADCAST))),
     ...optional('label', readText(attributes, IFA.LABEL)),

@@ -17,6 +17,7 @@ import {
 import { formatLink, MessageType, parseLink } from '../wire/codec.ts';
 import {
   AF,
+  IFF,
   IFLA,
   IFLA_INET6_ADDR_GEN_MODE,
   IFLA_INFO,
@@ -87,7 +88,7 @@ export const setLink = (name: string, change: LinkChange, master?: number): Name
   type: MessageType.SETLINK,
   flags: 0,
   payload: payload(
-    change.up === undefined ? {} : { flags: change.up ? { up: true } : {}, change: { up: true } },
+    change.up === undefined ? {} : { flags: change.up ? IFF.UP : 0, change: IFF.UP },
     ...named(name),
     ...(change.mtu === undefined ? [] : [numberAttribute(IFLA.MTU, change.mtu)]),
     ...(change.mac === undefined ? [] : [attribute(IFLA.ADDRESS, macToBytes(change.mac))]),
@@ -127,7 +128,7 @@ export const deleteGroup = (group: number): NamedRequest => ({
 /** @throws NetlinkError ERR_NETLINK_MALFORMED */
 export const decodeLink = (bytes: Buffer): Link => {
   if (bytes.length < HEADER_LENGTH) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a link is cut off');
-  const { index = 0, flags = {} } = parseLink(bytes.subarray(0, HEADER_LENGTH));
+  const { index, flags } = parseLink(bytes);
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
   const address = attributes.get(IFLA.ADDRESS);
   const info = readNested(attributes, IFLA.LINKINFO);
@@ -139,8 +140,8 @@ export const decodeLink = (bytes: Buffer): Link => {
     kind,
     mac: address?.length === 6 ? macFromBytes(address) : undefined,
     mtu: readNumber(attributes, IFLA.MTU) ?? 0,
-    up: flags.up === true,
-    carrier: flags.lowerUp === true,
+    up: (flags & IFF.UP) !== 0,
+    carrier: (flags & IFF.LOWER_UP) !== 0,
     master: readNumber(attributes, IFLA.MASTER),
     alias: readText(attributes, IFLA.IFALIAS),
     group: readNumber(attributes, IFLA.GROUP) ?? 0,

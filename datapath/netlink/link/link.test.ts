@@ -12,6 +12,7 @@ import {
   textAttribute,
 } from '../wire/attributes.ts';
 import { formatLink } from '../wire/codec.ts';
+import { IFF } from '../wire/constants.ts';
 import { addVeth, decodeLink, setAddrGenMode, setLink } from './codec.ts';
 import { isLinkName, type NewVeth } from './types.ts';
 
@@ -77,7 +78,7 @@ describe('a change', () => {
 describe('decodeLink', () => {
   it('reads all that is known', () => {
     const bytes = Buffer.concat([
-      formatLink({ index: 5, flags: { up: true, lowerUp: true } }),
+      formatLink({ index: 5, flags: IFF.UP | IFF.LOWER_UP }),
       textAttribute(3, 'h1'),
       attribute(1, Uint8Array.of(14, 88, 10, 128, 1, 3)),
       numberAttribute(4, 1400),

@@ -7,9 +7,8 @@ import { decodeRoute, namedRoute } from '../route/codec.ts';
 import { OUR_PROTOCOL } from '../route/types.ts';
 import { decodeRule } from '../rule/codec.ts';
 import { decodeSettings } from '../setting/codec.ts';
-import { MessageType } from '../wire/codec.ts';
+import { type Message, MessageType } from '../wire/codec.ts';
 import { AF, NETCONFA, NLM_F } from '../wire/constants.ts';
-import type { Message } from '../wire/message.ts';
 import type { Change, NetlinkEvent } from './events.ts';
 import type { LinkNames } from './link-names.ts';
 

@@ -57,10 +57,10 @@ export const decodeNeighbour = (bytes: Buffer): DecodedNeighbour | undefined => 
   if (address === undefined) return undefined;
   const mac = attributes.get(NDA.LLADDR);
   return {
-    index: readU32.call(bytes, INDEX_OFFSET),
+    index: readU32(bytes, INDEX_OFFSET),
     address,
     mac: mac?.length === 6 ? macFromBytes(mac) : undefined,
-    permanent: (readU16.call(bytes, STATE_OFFSET) & NUD_PERMANENT) !== 0,
+    permanent: (readU16(bytes, STATE_OFFSET) & NUD_PERMANENT) !== 0,
   };
 };
 
@@ -72,7 +72,7 @@ const STATE_OFFSET = 8;
 const header = (family: Family, index: number, state: number): Buffer => {
   const bytes = Buffer.alloc(HEADER_LENGTH);
   bytes[0] = familyNumber(family);
-  writeU32.call(bytes, index, INDEX_OFFSET);
-  writeU16.call(bytes, state, STATE_OFFSET);
+  writeU32(bytes, index, INDEX_OFFSET);
+  writeU16(bytes, state, STATE_OFFSET);
   return bytes;
 };

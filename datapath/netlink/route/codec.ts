@@ -11,7 +11,7 @@ import {
   readNested,
   readNumber,
 } from '../wire/attributes.ts';
-import { formatRoute, MessageType, parseRoute, readU32 } from '../wire/codec.ts';
+import { formatRoute, MessageType, parseRoute } from '../wire/codec.ts';
 import { NLM_F, RT_SCOPE, RT_TABLE_BYTE_LIMIT, RTA, RTAX_MTU, RTNH_F_ONLINK } from '../wire/constants.ts';
 import { cidrFromBytes, familyNumber, familyOfNumber, ipFromBytes } from '../wire/ip-bytes.ts';
 import type { NamedRequest } from '../wire/socket.ts';
@@ -70,20 +70,20 @@ export const namedRoute = (
  */
 export const decodeRoute = (bytes: Buffer): DecodedRoute | undefined => {
   if (bytes.length < HEADER_LENGTH) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a route is cut off');
-  const header = parseRoute(bytes.subarray(0, HEADER_LENGTH));
+  const header = parseRoute(bytes);
   const family = familyOfNumber(header.family);
-  const type = TYPES[bytes[TYPE_OFFSET] ?? 0];
+  const type = TYPES[header.type];
   if (family === undefined || type === undefined) return undefined;
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
-  const dst = cidrFromBytes(family, attributes.get(RTA.DST), header.dstLen ?? 0);
+  const dst = cidrFromBytes(family, attributes.get(RTA.DST), header.dstLen);
   if (dst === undefined) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a route has no destination');
   const multipath = attributes.get(RTA.MULTIPATH);
   const mtu = readNumber(readNested(attributes, RTA.METRICS), RTAX_MTU);
   return {
     dst,
-    table: readNumber(attributes, RTA.TABLE) ?? header.table ?? 0,
+    table: readNumber(attributes, RTA.TABLE) ?? header.table,
     type,
-    protocol: bytes[PROTOCOL_OFFSET] ?? 0,
+    protocol: header.protocol,
     metric: readNumber(attributes, RTA.PRIORITY) ?? 0,
     // IPv6 keeps routes to nowhere on the loopback link.
     index: hasDevice(type) ? readNumber(attributes, RTA.OIF) : undefined,
@@ -91,14 +91,11 @@ export const decodeRoute = (bytes: Buffer): DecodedRoute | undefined => {
     ...optional('via', gatewayOf(family, attributes)),
     ...optional('src', ipFromBytes(family, attributes.get(RTA.PREFSRC))),
     ...optional('mtu', mtu),
-    ...((readU32.call(bytes, FLAGS_OFFSET) & RTNH_F_ONLINK) === 0 ? {} : { onlink: true }),
+    ...((header.flags & RTNH_F_ONLINK) === 0 ? {} : { onlink: true }),
   };
 };
 
 const HEADER_LENGTH = 12;
-const PROTOCOL_OFFSET = 5;
-const TYPE_OFFSET = 7;
-const FLAGS_OFFSET = 8;
 
 /** By their number in rtnetlink.h, which begins with RTN_UNSPEC. */
 const TYPES: readonly (RouteType | undefined)[] = [
@@ -125,7 +122,7 @@ const payload = (route: Route, index: number | undefined, scope: number): Buffer
       protocol,
       scope,
       type: TYPES.indexOf(type),
-      ...(onlink === true ? { flags: { __unknown: RTNH_F_ONLINK } } : {}),
+      flags: onlink === true ? RTNH_F_ONLINK : 0,
     }),
     numberAttribute(RTA.TABLE, table),
     ...(prefixLength(dst) === 0 ? [] : [attribute(RTA.DST, ipToBytes(addressOf(dst)))]),

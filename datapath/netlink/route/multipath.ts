@@ -22,12 +22,12 @@ export const readHops = (
 ): DecodedHop[] => {
   const hops: DecodedHop[] = [];
   for (let start = 0; start < bytes.length; ) {
-    const length = start + HEADER_LENGTH > bytes.length ? 0 : readU16.call(bytes, start);
+    const length = start + HEADER_LENGTH > bytes.length ? 0 : readU16(bytes, start);
     if (length < HEADER_LENGTH || start + length > bytes.length) {
       throw netlinkFault('ERR_NETLINK_MALFORMED', 'the next hops of a route are cut off');
     }
     const via = gatewayOf(family, readAttributes(bytes.subarray(start + HEADER_LENGTH, start + length)));
-    hops.push({ index: readU32.call(bytes, start + INDEX_OFFSET), ...(via === undefined ? {} : { via }) });
+    hops.push({ index: readU32(bytes, start + INDEX_OFFSET), ...(via === undefined ? {} : { via }) });
     start += (length + 3) & ~3;
   }
   return hops;

@@ -52,7 +52,7 @@ export const decodeRule = (bytes: Buffer): Rule | undefined => {
   const [number, toLength = 0, fromLength = 0, tos, table = 0] = bytes;
   const family = familyOfNumber(number);
   const attributes = readAttributes(bytes.subarray(HEADER_LENGTH));
-  const isPlain = tos === 0 && (readU32.call(bytes, FLAGS_OFFSET) & FIB_RULE_INVERT) === 0;
+  const isPlain = tos === 0 && (readU32(bytes, FLAGS_OFFSET) & FIB_RULE_INVERT) === 0;
   if (family === undefined || bytes[ACTION_OFFSET] !== FR_ACT_TO_TBL || !isPlain || !isKnown(attributes)) {
     return undefined;
   }

@@ -12,11 +12,11 @@ export type Attributes = ReadonlyMap<number, Buffer>;
 export const readAttributes = (bytes: Buffer): Attributes => {
   const attributes = new Map<number, Buffer>();
   for (let start = 0; start < bytes.length; ) {
-    const length = start + HEADER_LENGTH > bytes.length ? 0 : readU16.call(bytes, start);
+    const length = start + HEADER_LENGTH > bytes.length ? 0 : readU16(bytes, start);
     if (length < HEADER_LENGTH || start + length > bytes.length) {
       throw netlinkFault('ERR_NETLINK_MALFORMED', 'netlink attributes are cut off');
     }
-    const type = readU16.call(bytes, start + 2) & TYPE_MASK;
+    const type = readU16(bytes, start + 2) & TYPE_MASK;
     attributes.set(type, bytes.subarray(start + HEADER_LENGTH, start + length));
     start += padded(length);
   }
@@ -32,7 +32,7 @@ export const readNested = (attributes: Attributes, type: number): Attributes => 
 /** Undefined when the attribute is absent or too short. */
 export const readNumber = (attributes: Attributes, type: number): number | undefined => {
   const value = attributes.get(type);
-  return value === undefined || value.length < 4 ? undefined : readU32.call(value, 0);
+  return value === undefined || value.length < 4 ? undefined : readU32(value, 0);
 };
 
 export const readByte = (attributes: Attributes, type: number): number | undefined => attributes.get(type)?.[0];
@@ -56,7 +56,7 @@ export const nested = (type: number, ...children: readonly Uint8Array[]): Buffer
 
 export const numberAttribute = (type: number, value: number): Buffer => {
   const bytes = header(type, 4);
-  writeU32.call(bytes, value, HEADER_LENGTH);
+  writeU32(bytes, value, HEADER_LENGTH);
   return bytes;
 };
 
@@ -75,7 +75,7 @@ const padded = (length: number): number => (length + 3) & ~3;
 /** `struct nlattr`, and room for the value, padded with zeros. */
 const header = (type: number, length: number): Buffer => {
   const bytes = Buffer.alloc(padded(HEADER_LENGTH + length));
-  writeU16.call(bytes, HEADER_LENGTH + length, 0);
-  writeU16.call(bytes, type, 2);
+  writeU16(bytes, HEADER_LENGTH + length, 0);
+  writeU16(bytes, type, 2);
   return bytes;
 };

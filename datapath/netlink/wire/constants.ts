@@ -27,6 +27,9 @@ export const NLMSGERR_ATTR_MSG = 1;
 
 export const AF = { UNSPEC: 0, INET: 2, INET6: 10 } as const;
 
+/** if.h: flags of a link. */
+export const IFF = { UP: 0x1, LOWER_UP: 0x1_0000 } as const;
+
 /** if_link.h */
 export const IFLA = {
   ADDRESS: 1,

@@ -1,7 +1,7 @@
 /** Framing: requests to bytes, datagrams to answers (netlink(7), Documentation/userspace-api/netlink/intro.rst). */
 import { netlinkFault } from '../errors.ts';
 import { readAttributes, readText } from './attributes.ts';
-import { formatMessage, parseMessages, readU32 } from './codec.ts';
+import { formatMessage, type Message, parseMessages, readU32 } from './codec.ts';
 import { NLM_F, NLMSG, NLMSGERR_ATTR_MSG } from './constants.ts';
 
 export interface Request {
@@ -28,7 +28,7 @@ export interface Datagram {
 }
 
 export const formatRequest = ({ type, flags, payload }: Request, seq: number): Uint8Array[] =>
-  formatMessage({ type, flags, seq, port: 0, data: payload });
+  formatMessage(type, flags, seq, payload);
 
 /** @throws NetlinkError ERR_NETLINK_MALFORMED */
 export const parseDatagram = (bytes: Buffer): Datagram => {
@@ -41,9 +41,6 @@ export const parseDatagram = (bytes: Buffer): Datagram => {
   }
   return { answers, interrupted };
 };
-
-/** As it came, header and all. */
-export type Message = ReturnType<typeof parseMessages>[number];
 
 /** @throws NetlinkError ERR_NETLINK_MALFORMED */
 export const parseMessageBytes = (bytes: Buffer): Message[] => {
@@ -64,7 +61,7 @@ const toAnswer = ({ type, flags, seq, data }: Message): Answer | undefined => {
 /** `struct nlmsgerr`, and the errno that ends a dump: both may have an explanation after `skipped` bytes. */
 const endOf = (seq: number, data: Buffer, flags: number, skipped: number): Answer => {
   // A DONE of old kernels may be empty.
-  const errno = data.length < 4 ? 0 : 0 - (readU32.call(data, 0) | 0);
+  const errno = data.length < 4 ? 0 : 0 - (readU32(data, 0) | 0);
   const explained = (flags & NLM_F.ACK_TLVS) !== 0 && data.length > 4 + skipped;
   const extAck = explained ? readText(readAttributes(data.subarray(4 + skipped)), NLMSGERR_ATTR_MSG) : undefined;
   return { kind: 'end', seq, errno, extAck };
@@ -73,7 +70,7 @@ const endOf = (seq: number, data: Buffer, flags: number, skipped: number): Answe
 /** How many bytes of the refused request the error repeats. */
 const refusedLength = (data: Buffer, flags: number): number => {
   if (data.length < 4 + HEADER_LENGTH) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a netlink error is cut off');
-  const whole = readU32.call(data, 4);
+  const whole = readU32(data, 4);
   return (flags & NLM_F.CAPPED) !== 0 ? HEADER_LENGTH : Math.ceil(whole / 4) * 4;
 };
 
