@@ -16,7 +16,6 @@ export interface Impersonation {
 }
 
 export interface CredentialSources {
-  readonly userName?: string | undefined;
   readonly token?: string | undefined;
   /** Wins over `token`. */
   readonly tokenFile?: string | undefined;

@@ -123,7 +123,6 @@ const sourcesOf = (cluster: Cluster, user: User, userName: string): CredentialSo
     );
   }
   return {
-    userName,
     token: user.token || undefined,
     tokenFile: user.tokenFile || undefined,
     basic: user.username ? { username: user.username, password: user.password ?? '' } : undefined,

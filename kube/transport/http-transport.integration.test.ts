@@ -191,7 +191,7 @@ describe('credentials', () => {
       { name: 'LOG', value: log },
     ];
     const exec = { apiVersion: 'client.authentication.k8s.io/v1beta1', command: plugin, env };
-    const credentials = createCredentials({ userName: 'u', exec }, { clock: systemClock });
+    const credentials = createCredentials({ exec }, { clock: systemClock });
     for (let i = 0; i < 2; i += 1) expect(await credentials.headers()).toEqual({ authorization: 'Bearer plugged-1' });
     expect(await readFile(log, 'utf8')).toBe('run\n');
     expect(credentials.refresh()).toBe(true);
