@@ -108,7 +108,8 @@ export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false, doors = 
       const { violations, unproved, sent } = await attacked;
       expect(unproved, plan.name).toEqual([]);
       expect(violations.length, describeViolations(plan, violations)).toBe(0);
-      expect(sent).toBeGreaterThan(40);
+      // How many kinds there are is the sample's choice.
+      expect(sent).toBeGreaterThan(20);
     });
 
     describe('sockets of the node', () => nodeOracle(cluster, { node, hasVrfs }));
