@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { messageOf } from '../base/error-message.ts';
 import { createConntrack } from '../datapath/conntrack/conntrack.ts';
-import { createCommandRunner } from '../datapath/exec/execa-runner.ts';
+import { createCommandRunner } from '../datapath/exec/node-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';

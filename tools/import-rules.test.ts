@@ -26,7 +26,6 @@ it.each([
   [edge('agent/features/pods/index.ts', 'ovsdb/session.ts'), /agent\/features may import only/],
   [edge('agent/features/pods/index.ts', 'agent/cni/server.ts'), /agent\/features may import only/],
   [edge('cluster-manager/main.ts', 'agent/model/view.ts'), /cluster-manager may import only/],
-  [edge('kube/client.ts', 'execa', true), /only datapath\/exec may use/],
   [edge('kube/config/load.ts', '@kubernetes/client-node', true), /for tests only/],
   [edge('cli/cluster/tables.ts', 'kube/embedded/table/cells.ts'), /only kube\/embedded, sandbox may use/],
   [edge('kube/client/connect.ts', 'kube/embedded/server.ts'), /only kube\/embedded, sandbox may use/],

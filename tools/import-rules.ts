@@ -47,11 +47,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Packages that one folder wraps for all others. */
-export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
-  execa: 'datapath/exec',
-};
-
 /** Packages that only tests, benchmarks and tools may use. */
 export const TEST_ONLY_PACKAGES: readonly string[] = ['vitest', 'fast-check', 'ip-address', '@kubernetes/client-node'];
 
@@ -122,10 +117,6 @@ const reservation = ({ from, to }: Pick<Import, 'from' | 'to'>): string | undefi
 };
 
 const packageViolation = ({ from, to }: Import): string | undefined => {
-  const owner = PACKAGE_OWNERS[to];
-  if (owner !== undefined && !isIn(from, owner)) {
-    return `${from} imports ${to}, which only ${owner} may use`;
-  }
   if (TEST_ONLY_PACKAGES.includes(to) && !isTest(from)) return `${from} imports ${to}, which is for tests only`;
   return undefined;
 };

@@ -1,7 +1,7 @@
 /** `udn-agent cleanup` leaves the node as it was found: dumps of a real kernel and a real Open vSwitch, before and after. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
+import { createCommandRunner } from '../../datapath/exec/node-runner.ts';
 import { HostBackend } from '../../datapath/host/backend.ts';
 import type { HostItem } from '../../datapath/host/types.ts';
 import { hostItemKey } from '../../datapath/host/types.ts';

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { waitForPath } from '../../sandbox/process/wait-for-path.ts';
 import { commandLine } from './errors.ts';
-import { createCommandRunner } from './execa-runner.ts';
 import { FakeCommandRunner } from './fake.ts';
+import { createCommandRunner } from './node-runner.ts';
 import { commandRunnerSuite } from './runner.suite.ts';
 
 const fake = () =>
@@ -15,10 +19,10 @@ const fake = () =>
       }),
   });
 
-commandRunnerSuite('execa', () => createCommandRunner());
+commandRunnerSuite('Node', () => createCommandRunner());
 commandRunnerSuite('the fake', fake);
 
-describe('execa', () => {
+describe('Node', () => {
   const env = async (...parameters: Parameters<typeof createCommandRunner>) =>
     (await createCommandRunner(...parameters).run({ file: '/usr/bin/env', args: [] })).stdout.trim().split('\n').sort();
 
@@ -58,6 +62,26 @@ describe('execa', () => {
     await expect(runner.run({ file: 'cat', args: [], cwd: '/does/not/exist' })).rejects.toMatchObject({
       code: 'ERR_EXEC_SPAWN',
     });
+  });
+
+  it('does not wait longer than it may for what an ended program has left behind', async () => {
+    const args = ['-c', 'sleep 5 & echo begun'];
+    await expect(createCommandRunner().run({ file: 'sh', args, timeoutMs: 100 })).rejects.toMatchObject({
+      code: 'ERR_EXEC_TIMEOUT',
+      stdout: 'begun\n',
+    });
+  });
+
+  it('ends programs with its own', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runner-'));
+    const gone = join(folder, 'gone');
+    const loop = `trap 'echo > ${gone}; exit' TERM; echo ready; while :; do sleep 0.05; done`;
+    const module = new URL('node-runner.ts', import.meta.url).pathname;
+    const script = `import { createCommandRunner } from '${module}';
+      for await (const _ of createCommandRunner().lines({ file: 'sh', args: ['-c', ${JSON.stringify(loop)}] })) process.exit();`;
+    await createCommandRunner().run({ file: process.execPath, args: ['--input-type=module', '-e', script] });
+    await waitForPath(gone, AbortSignal.timeout(10_000));
+    rmSync(folder, { recursive: true });
   });
 
   it('tells a signal of somebody else from its own', async () => {

@@ -1,6 +1,6 @@
 /** Many networks that come and go at once: what is done does not grow by a program for each of them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createCommandRunner } from '../exec/execa-runner.ts';
+import { createCommandRunner } from '../exec/node-runner.ts';
 import type { BatchRunner, Command } from '../exec/types.ts';
 import { BRIDGE, flowItem, Subject, Test } from './testing/bridge-test.ts';
 import { VswitchWorld } from './testing/vswitch-world.ts';

@@ -1,7 +1,7 @@
 /** What is only true of the real ovs-ofctl and ovs-vswitchd: their texts. */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCommandRunner } from '../exec/execa-runner.ts';
+import { createCommandRunner } from '../exec/node-runner.ts';
 import { Ofctl } from './ofctl.ts';
 import { NORMAL_FORMS } from './testing/normal-forms.ts';
 import { VswitchWorld } from './testing/vswitch-world.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
+import { createCommandRunner } from '../../datapath/exec/node-runner.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { untilNothingIsLeft } from '../leaks.ts';
 import { startNamespaces } from '../machine/namespaces.ts';

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCommandRunner } from '../../datapath/exec/execa-runner.ts';
+import { createCommandRunner } from '../../datapath/exec/node-runner.ts';
 import type { CommandOutput } from '../../datapath/exec/types.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { cgroupsFolder } from '../machine/cgroups.ts';

@@ -1,6 +1,6 @@
 /** Looks at the node that this is. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { createCommandRunner } from '../../../datapath/exec/execa-runner.ts';
+import { createCommandRunner } from '../../../datapath/exec/node-runner.ts';
 import { defaultAddonPath, loadAddon } from '../../../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../../../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../../../datapath/nftables/nft-program.ts';

@@ -1,6 +1,6 @@
 /** The real nft: of this machine, else of the sandbox's Debian tree. */
 import { ensureTree, treeCommand } from '../../../sandbox/tree/tree.ts';
-import { createCommandRunner } from '../../exec/execa-runner.ts';
+import { createCommandRunner } from '../../exec/node-runner.ts';
 import { parentGuard } from '../../openflow/open.ts';
 import type { NftHarness } from '../nftables.suite.ts';
 import { privateNetns } from './private-netns.ts';

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { commandOf, runProgram } from '../../../ovsdb/testing/programs.ts';
 import { TestServer } from '../../../ovsdb/testing/server.ts';
 import { formatRemote } from '../../../ovsdb/wire/remote.ts';
-import { createCommandRunner } from '../../exec/execa-runner.ts';
+import { createCommandRunner } from '../../exec/node-runner.ts';
 import { Ofctl, type OfctlOptions } from '../ofctl.ts';
 import { parentGuard } from '../open.ts';
 import { TestPorts } from './ports.ts';

@@ -1,6 +1,6 @@
 /** A process that watches a bridge until it is killed, and says when it does: `watch-program.ts RUN-DIRECTORY BRIDGE`. */
 import { commandOf } from '../../../ovsdb/testing/programs.ts';
-import { createCommandRunner } from '../../exec/execa-runner.ts';
+import { createCommandRunner } from '../../exec/node-runner.ts';
 import { Ofctl } from '../ofctl.ts';
 import { parentGuard } from '../open.ts';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TUNNEL_ROUTE_TABLE } from '../../../agent/model/registry/routing.ts';
-import { createCommandRunner } from '../../../datapath/exec/execa-runner.ts';
+import { createCommandRunner } from '../../../datapath/exec/node-runner.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 
 const UDNCTL = join(import.meta.dirname, '../../../bin/udnctl');
