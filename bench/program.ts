@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { OPT } from '../sandbox/machine/node-root.ts';
-import { leanBundle } from '../tools/lean-bundle.ts';
+import { BUNDLE } from '../tools/lean-bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Nodes see `build` below `OPT`. */
@@ -16,18 +16,7 @@ export const nodeProgram = async (name: string, entry: string): Promise<string> 
       { out: 'netlink-worker', in: join(ROOT, 'datapath/netlink/worker/netlink-worker.ts') },
     ],
     outdir: join(ROOT, FOLDER),
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    minifySyntax: true,
-    plugins: [leanBundle],
-    legalComments: 'none',
-    logLevel: 'warning',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
+    ...BUNDLE,
   });
   return join(OPT, FOLDER, `${name}.mjs`);
 };

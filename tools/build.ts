@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { build } from 'esbuild';
 import { buildNative } from './build-native.ts';
-import { leanBundle } from './lean-bundle.ts';
+import { BUNDLE } from './lean-bundle.ts';
 import { PROGRAMS } from './programs.ts';
 
 const main = async (): Promise<void> => {
@@ -18,20 +18,8 @@ const bundle = async (): Promise<void> => {
   await build({
     entryPoints: PROGRAMS.map(({ name, entry }) => ({ out: name, in: entry })),
     outdir: 'dist',
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    minifySyntax: true,
-    plugins: [leanBundle],
+    ...BUNDLE,
     sourcemap: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    // CommonJS dependencies call require() for Node's own modules.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
   });
 };
 

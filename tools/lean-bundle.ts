@@ -7,7 +7,7 @@
  * 3. prom-client brings a client of the Pushgateway, which loads TLS, the collection from worker processes, which loads
  *    `node:cluster`, and summaries: 10 MiB.
  */
-import type { Plugin } from 'esbuild';
+import type { BuildOptions, Plugin } from 'esbuild';
 
 export const leanBundle: Plugin = {
   name: 'lean-bundle',
@@ -31,3 +31,20 @@ export const leanBundle: Plugin = {
 };
 
 const BUILTIN = 'builtin';
+
+/** How every program is bundled, wherever it is written. */
+export const BUNDLE = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  minifySyntax: true,
+  plugins: [leanBundle],
+  legalComments: 'none',
+  logLevel: 'warning',
+  // CommonJS dependencies call require() for Node's own modules.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+} as const satisfies BuildOptions;

@@ -1,3 +1,4 @@
+import { setImmediate as settled } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Xfrm } from '../../datapath/xfrm/xfrm.ts';
@@ -5,8 +6,6 @@ import { parseIp } from '../../net/ip.ts';
 import { watchPeers } from './peers.ts';
 
 const [here, there, beyond] = ['10.0.0.1', '10.0.0.2', 'fd00::3'].map(parseIp) as [never, never, never];
-
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const watching = (kernel: { policies: number; asked?: boolean; present?: boolean }) => {
   const clock = createFakeClock();

@@ -1,3 +1,4 @@
+import { setImmediate as settle } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Opened, TrackedProtocol } from '../../datapath/conntrack/conntrack.ts';
@@ -65,8 +66,6 @@ const open = () => {
   return { kernel, clock, errors, connections };
 };
 const has = (key: string): boolean => key === `element nodeport-ips-v4 ${NODE}`;
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 it('looks once for all that changed, at their families and protocols, and at nothing for other changes', async () => {
   const { kernel, connections } = open();
   connections.written(['element nodeports-v4 tcp . 1', 'element udn-mark-nodeports udp . 30053', 'chain x'], has);

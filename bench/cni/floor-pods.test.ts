@@ -1,22 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OWNER_KEY } from '../../agent/model/ownership.ts';
-import { TestCluster } from '../../agent/testing/cluster.ts';
+import { cluster, pod } from './floor-cluster.suite.ts';
 import { floorPod, portOperations } from './floor-pods.ts';
 
-const cluster = new TestCluster('node1')
-  .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
-  .namespace('red', true)
-  .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' })
-  .pod('red/a', {
-    node: 'node1',
-    networks: {
-      default: { ips: ['10.128.0.4/23'], role: 'infrastructure-locked' },
-      'red/net': { ips: ['10.20.1.3/24'], role: 'primary' },
-    },
-  });
-cluster.render();
-const [pod] = cluster.sinks.attachments.values();
-if (pod === undefined) throw new Error('no pod');
 const fragmentsOf = (key: string) =>
   [...cluster.sinks.northbound.fragments].filter(([owner]) => owner.endsWith(`:${key}`)).map(([, it]) => it);
 const northbound = portOperations(fragmentsOf('red/a'));

@@ -1,24 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { plumbingOf } from '../../agent/cni/plumbing.ts';
-import { TestCluster } from '../../agent/testing/cluster.ts';
 import { parseMessages } from '../../datapath/netlink/wire/codec.ts';
 import { NLM_F } from '../../datapath/netlink/wire/constants.ts';
+import { pod } from './floor-cluster.suite.ts';
 import { type FloorWork, floorScript } from './floor-script.ts';
 
-const cluster = new TestCluster('node1')
-  .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
-  .namespace('red', true)
-  .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' })
-  .pod('red/a', {
-    node: 'node1',
-    networks: {
-      default: { ips: ['10.128.0.4/23'], role: 'infrastructure-locked' },
-      'red/net': { ips: ['10.20.1.3/24'], role: 'primary' },
-    },
-  });
-cluster.render();
-const [pod] = cluster.sinks.attachments.values();
-if (pod === undefined) throw new Error('no pod');
 const northbound = [{ op: 'insert', table: 'Logical_Switch_Port', row: { name: 'red_a' } }] as const;
 const work = (id: string): FloorWork => ({
   plumbing: plumbingOf(pod, { id, netns: `/run/netns/${id}` }, { txChecksum: false }),

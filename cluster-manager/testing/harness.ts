@@ -1,5 +1,6 @@
 /** A cluster manager on an API server in memory, for tests. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
@@ -198,5 +199,3 @@ const caughtUp = async (manager: Manager): Promise<void> => {
   await Promise.all(Object.values(caches).map((cache: { whenSynced(): Promise<void> }) => cache.whenSynced()));
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 };
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createSemaphore } from './semaphore.ts';
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it('lets so many run at once, and goes round the lanes of those that wait', async () => {
   const semaphore = createSemaphore(2);

@@ -1,4 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { OvsdbError } from '../errors.ts';
@@ -20,8 +21,6 @@ const connect = async (options: ConnectionOptions = {}) => {
   await turn();
   return { connection, peer, received, closed, send: (message: unknown) => write(peer, message) };
 };
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Resolves when the connection has seen it. */
 const write = async (peer: Duplex, message: unknown): Promise<void> => {

@@ -28,7 +28,7 @@ import { partReady, unlessEnded } from '../process/parts.ts';
 import type { Service } from '../process/service.ts';
 import { type ClusterContext, type ClusterState, nodeApiUrl, podApiUrl, UNDERLAY } from './cluster-context.ts';
 import { startOnce } from './control-plane-services.ts';
-import { waitForNodesRegistered } from './node-readiness.ts';
+import { waitForNodeState } from './node-readiness.ts';
 
 /** Resolves when it answers and pods can be made. */
 export const startKubeApi = async (
@@ -127,7 +127,7 @@ const accessOf = (context: ClusterContext, access: Access): ApiAccess => {
   const hasNodes = options.programs.has('kubelet');
   const agentToken = (node: string, signal: AbortSignal): Promise<string> =>
     reachable(async (client) => {
-      if (hasNodes) await waitForNodesRegistered(client, [node], signal, () => {});
+      if (hasNodes) await waitForNodeState(client, [node], 'registered', signal, () => {});
       return await requestToken(client, AGENT_ACCOUNT, hasNodes ? node : undefined, signal);
     });
   return {

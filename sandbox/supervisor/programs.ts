@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unlessAborted } from '../../base/abort.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { PROJECT_NAMESPACE } from '../api/kube/identities.ts';
@@ -24,7 +23,7 @@ import { startOnce } from './control-plane-services.ts';
 import { startEmbeddedApi } from './embedded-api.ts';
 import { startKubeApi } from './kube-api.ts';
 import { kubeClient } from './kube-client.ts';
-import { waitForNodesReady, waitForNodesRegistered } from './node-readiness.ts';
+import { waitForNodeState } from './node-readiness.ts';
 import { startNodeKubelet } from './real-kubelets.ts';
 
 export interface Signals {
@@ -159,10 +158,10 @@ export const waitForNodes = async (
   const client = await kubeClient(context);
   const names = plan.nodes.map(({ name }) => name);
   const withAgent = options.programs.has('agent');
-  const wait = withAgent ? waitForNodesReady : waitForNodesRegistered;
+  const wanted = withAgent ? 'Ready' : 'registered';
   const suspect = state.services.get(names[0] ?? '')?.find(({ name }) => name === (withAgent ? 'agent' : 'kubelet'));
   try {
-    await partReady('a node', suspect?.log, unlessAborted(signal, wait(client, names, signal, progress)));
+    await partReady('a node', suspect?.log, waitForNodeState(client, names, wanted, signal, progress));
   } finally {
     client.close();
   }

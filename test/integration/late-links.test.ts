@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ReconcileLoop } from '../../agent/reconcile/reconcile-loop.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -71,8 +72,6 @@ const wrong = async (): Promise<string[]> => {
       .map(({ kind, key }) => `${kind} ${key}`),
   ];
 };
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** @returns milliseconds */
 const untilRight = async (what: string): Promise<number> => {
