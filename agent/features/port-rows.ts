@@ -21,14 +21,14 @@ export interface RouterPort {
 export const routerPort = (
   router: string,
   { name, mac, networks, options = {}, peer, externalIds = {} }: RouterPort,
+): Northbound => portOfRouter(router, { name, mac, networks, options, peer, external_ids: externalIds });
+
+/** With these columns and no others. */
+export const portOfRouter = (
+  router: string,
+  { name, ...columns }: { readonly name: string } & DesiredColumns<OvnNorthbound['Logical_Router_Port']>,
 ): Northbound => ({
-  rows: [
-    {
-      table: 'Logical_Router_Port',
-      key: routerPortKey(name),
-      columns: { name, mac, networks, options, peer, external_ids: externalIds },
-    },
-  ],
+  rows: [{ table: 'Logical_Router_Port', key: routerPortKey(name), columns: { name, ...columns } }],
   members: [{ table: 'Logical_Router', row: routerKey(router), column: 'ports', value: rowRef(routerPortKey(name)) }],
 });
 

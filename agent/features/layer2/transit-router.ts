@@ -12,14 +12,14 @@ import {
   transitRouterName,
   transitRouterToSwitchPortName,
 } from '../../model/names.ts';
-import { coppKey, gatewayChassisKey, routerKey, routerPortKey } from '../../model/row-keys.ts';
+import { coppKey, gatewayChassisKey, routerKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
 import { commitAll } from '../commit-all.ts';
 import { routerConnections } from '../connection-limit.ts';
 import { networkIds } from '../external-ids.ts';
 import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
-import { portToRouter } from '../port-rows.ts';
+import { portOfRouter, portToRouter } from '../port-rows.ts';
 import { COPP_NAME } from '../zone/copp.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -73,31 +73,17 @@ const portToSwitch = ({ network, node }: TransitRouterInput): Northbound => {
   const name = transitRouterToSwitchPortName(network.name);
   const subnets = network.subnets.map(({ cidr }) => cidr);
   const chassis = chassisOfPort(name, node);
-  return {
-    rows: [
-      {
-        table: 'Logical_Router_Port',
-        key: routerPortKey(name),
-        columns: {
-          name,
-          mac: gatewayMac(network, subnets) ?? '',
-          networks: subnets.map((subnet) => gatewayAddress(network, subnet)),
-          options: gatewayMtu(network, node),
-          ipv6_ra_configs: advertisements(network, subnets),
-          gateway_chassis: chassis.map(({ key }) => rowRef(key)),
-        },
-      },
-      ...chassis,
-    ],
-    members: [
-      {
-        table: 'Logical_Router',
-        row: routerKey(transitRouterName(network.name)),
-        column: 'ports',
-        value: rowRef(routerPortKey(name)),
-      },
-    ],
-  };
+  return merge(
+    portOfRouter(transitRouterName(network.name), {
+      name,
+      mac: gatewayMac(network, subnets) ?? '',
+      networks: subnets.map((subnet) => gatewayAddress(network, subnet)),
+      options: gatewayMtu(network, node),
+      ipv6_ra_configs: advertisements(network, subnets),
+      gateway_chassis: chassis.map(({ key }) => rowRef(key)),
+    }),
+    { rows: chassis },
+  );
 };
 
 const chassisOfPort = (port: string, { chassisId }: NodeFact): DesiredRow<OvnNorthbound, 'Gateway_Chassis'>[] => {

@@ -17,12 +17,13 @@ import {
   transitToRouterPortName,
 } from '../../model/names.ts';
 import { transitPortKey } from '../../model/registry/tunnel-keys.ts';
-import { gatewayChassisKey, routerKey, routerPortKey, switchKey, switchPortKey } from '../../model/row-keys.ts';
+import { gatewayChassisKey, switchKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
 import { portConnections } from '../connection-limit.ts';
 import { networkAndRoleIds } from '../external-ids.ts';
 import { gatewayMtu } from '../local-network.ts';
 import { merge } from '../merge.ts';
+import { portOfRouter, switchPort } from '../port-rows.ts';
 import { switchSubnets } from '../switch-subnets.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -50,52 +51,29 @@ const nodeSwitch = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr
 
 const gatewayPort = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr[]): Northbound => {
   const routerPort = routerToSwitchPortName(network.name, node.name);
-  const switchPort = switchToRouterPortName(network.name, node.name);
   const gatewayChassis = node.chassisId === undefined ? [] : [gatewayChassisName(routerPort, node.chassisId)];
-  return {
-    rows: [
-      {
-        table: 'Logical_Router_Port',
-        key: routerPortKey(routerPort),
-        columns: {
-          name: routerPort,
-          mac: gatewayMac(network, subnets) ?? '',
-          networks: subnets.map((subnet) => gatewayAddress(network, subnet)),
-          options: gatewayMtu(network, node),
-          gateway_chassis: gatewayChassis.map((name) => rowRef(gatewayChassisKey(name))),
-        },
-      },
-      ...gatewayChassis.map((name) => ({
+  return merge(
+    portOfRouter(clusterRouterName(network.name), {
+      name: routerPort,
+      mac: gatewayMac(network, subnets) ?? '',
+      networks: subnets.map((subnet) => gatewayAddress(network, subnet)),
+      options: gatewayMtu(network, node),
+      gateway_chassis: gatewayChassis.map((name) => rowRef(gatewayChassisKey(name))),
+    }),
+    {
+      rows: gatewayChassis.map((name) => ({
         table: 'Gateway_Chassis' as const,
         key: gatewayChassisKey(name),
         columns: { name, chassis_name: node.chassisId ?? '', priority: 1 },
       })),
-      {
-        table: 'Logical_Switch_Port',
-        key: switchPortKey(switchPort),
-        columns: {
-          name: switchPort,
-          type: 'router',
-          addresses: ['router'],
-          options: { 'router-port': routerPort, ...arpProxy(network) },
-        },
-      },
-    ],
-    members: [
-      {
-        table: 'Logical_Router',
-        row: routerKey(clusterRouterName(network.name)),
-        column: 'ports',
-        value: rowRef(routerPortKey(routerPort)),
-      },
-      {
-        table: 'Logical_Switch',
-        row: switchKey(nodeSwitchName(network.name, node.name)),
-        column: 'ports',
-        value: rowRef(switchPortKey(switchPort)),
-      },
-    ],
-  };
+    },
+    switchPort(nodeSwitchName(network.name, node.name), {
+      name: switchToRouterPortName(network.name, node.name),
+      type: 'router',
+      addresses: ['router'],
+      options: { 'router-port': routerPort, ...arpProxy(network) },
+    }),
+  );
 };
 
 /**
@@ -112,44 +90,19 @@ const transitLink = (network: NetworkFact, node: NodeFact): Northbound => {
   const [first] = node.transitAddresses;
   if (first === undefined || node.id === undefined) return {};
   const routerPort = routerToTransitPortName(network.name, node.name);
-  const switchPort = transitToRouterPortName(network.name, node.name);
-  return {
-    rows: [
-      {
-        table: 'Logical_Router_Port',
-        key: routerPortKey(routerPort),
-        columns: {
-          name: routerPort,
-          mac: macFromIp(addressOf(first)),
-          networks: node.transitAddresses,
-          options: { mcast_flood: 'true' },
-        },
-      },
-      {
-        table: 'Logical_Switch_Port',
-        key: switchPortKey(switchPort),
-        columns: {
-          name: switchPort,
-          type: 'router',
-          addresses: ['router'],
-          options: { 'router-port': routerPort, 'requested-tnl-key': String(transitPortKey(node.id)) },
-          external_ids: { node: node.name },
-        },
-      },
-    ],
-    members: [
-      {
-        table: 'Logical_Router',
-        row: routerKey(clusterRouterName(network.name)),
-        column: 'ports',
-        value: rowRef(routerPortKey(routerPort)),
-      },
-      {
-        table: 'Logical_Switch',
-        row: switchKey(transitSwitchName(network.name)),
-        column: 'ports',
-        value: rowRef(switchPortKey(switchPort)),
-      },
-    ],
-  };
+  return merge(
+    portOfRouter(clusterRouterName(network.name), {
+      name: routerPort,
+      mac: macFromIp(addressOf(first)),
+      networks: node.transitAddresses,
+      options: { mcast_flood: 'true' },
+    }),
+    switchPort(transitSwitchName(network.name), {
+      name: transitToRouterPortName(network.name, node.name),
+      type: 'router',
+      addresses: ['router'],
+      options: { 'router-port': routerPort, 'requested-tnl-key': String(transitPortKey(node.id)) },
+      external_ids: { node: node.name },
+    }),
+  );
 };

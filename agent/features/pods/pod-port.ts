@@ -2,12 +2,12 @@
 import type { PodNetworkEntry } from '../../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../../api/names.ts';
 import { addressOf } from '../../../net/cidr.ts';
-import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
 import { layer2SwitchName, nodeSwitchName, podPortName } from '../../model/names.ts';
-import { switchKey, switchPortKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
+import { switchPort } from '../port-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -21,25 +21,14 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   if (logicalSwitch === undefined || !hasItsKey(network, entry)) return {};
   const name = podPortName(nadKey, pod.namespace, pod.name);
   const address = [entry.mac, ...entry.ipAddresses.map(addressOf)].join(' ');
-  return {
-    rows: [
-      {
-        table: 'Logical_Switch_Port',
-        key: switchPortKey(name),
-        columns: {
-          name,
-          type: isLocal ? '' : 'remote',
-          addresses: [address],
-          port_security: [address],
-          options: portOptions(pod, network, entry, chassis),
-          external_ids: portIds(pod, network, nadKey),
-        },
-      },
-    ],
-    members: [
-      { table: 'Logical_Switch', row: switchKey(logicalSwitch), column: 'ports', value: rowRef(switchPortKey(name)) },
-    ],
-  };
+  return switchPort(logicalSwitch, {
+    name,
+    type: isLocal ? '' : 'remote',
+    addresses: [address],
+    port_security: [address],
+    options: portOptions(pod, network, entry, chassis),
+    external_ids: portIds(pod, network, nadKey),
+  });
 };
 
 const attachedNetwork = (key: string, view: View): NetworkFact | undefined => {
