@@ -1,7 +1,7 @@
 /** A kernel that is a program, user-mode Linux, built once of Debian's sources into the user's cache. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,16 @@ import { SandboxError } from '../errors.ts';
 import { withLock } from '../kubernetes/lock.ts';
 import { cacheFolder } from '../tree/cache.ts';
 import { ensureInCache, mmdebstrap } from '../tree/tree.ts';
-import { isConfigured, UML_ENABLED, UML_SOURCE, umlKey, umlOptions, umlSourceArguments } from './uml-recipe.ts';
+import { turnOff } from './kconfig.ts';
+import {
+  isConfigured,
+  UML_ENABLED,
+  UML_SOURCE,
+  UML_TURNED_OFF,
+  umlKey,
+  umlOptions,
+  umlSourceArguments,
+} from './uml-recipe.ts';
 
 const run = promisify(execFile);
 
@@ -65,6 +74,7 @@ const build = async (draft: string, progress: (message: string) => void): Promis
   await run('tar', ['-xf', join(packages, 'usr/src', `${UML_SOURCE}.tar.xz`), '-C', draft]);
   await rm(packages, { recursive: true });
   const source = join(draft, UML_SOURCE);
+  await editKconfig(join(source, UML_TURNED_OFF.file));
   await make(source, ['defconfig'], () => {});
   await run('scripts/config', umlOptions(), { cwd: source });
   await make(source, ['olddefconfig'], () => {});
@@ -75,12 +85,18 @@ const build = async (draft: string, progress: (message: string) => void): Promis
   progress('the kernel of guests is built');
 };
 
+/** Before the first configuration, which takes it in. */
+const editKconfig = async (file: string): Promise<void> =>
+  writeFile(file, turnOff(await readFile(file, 'utf8'), UML_TURNED_OFF.names));
+
 /** An option of another release of the kernel is left out without a word. */
 const refuseUnknownOptions = async (source: string): Promise<void> => {
   const config = await readFile(join(source, '.config'), 'utf8');
   const missing = UML_ENABLED.filter((name) => !isConfigured(config, name));
-  if (missing.length === 0) return;
-  throw new SandboxError('ERR_SANDBOX_MACHINE', `${UML_SOURCE} does not take ${missing.join(', ')}`);
+  const kept = UML_TURNED_OFF.names.filter((name) => isConfigured(config, name));
+  if (missing.length + kept.length === 0) return;
+  const words = [...missing, ...kept.map((name) => `${name}=n`)].join(', ');
+  throw new SandboxError('ERR_SANDBOX_MACHINE', `${UML_SOURCE} does not take ${words}`);
 };
 
 /** A line of progress for so many objects. */

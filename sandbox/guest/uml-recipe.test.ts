@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isConfigured, UML_ENABLED, umlKey, umlOptions, umlSourceArguments } from './uml-recipe.ts';
+import { isConfigured, UML_ENABLED, UML_TURNED_OFF, umlKey, umlOptions, umlSourceArguments } from './uml-recipe.ts';
 
 it('the sources come from the backports of the mirror that the machine has', () => {
   expect(umlSourceArguments('http://mirror.example/debian', '/t')).toEqual([
@@ -33,6 +33,14 @@ it('has what the agents ask of a kernel, and nothing that breaks Node or adds li
 it('what is built is named after its sources and its options', () => {
   expect(umlKey()).toMatch(/^guest-uml-7\.2-[0-9a-f]{12}$/);
   expect(umlKey()).toBe(umlKey());
+});
+
+it('waiters for a lock sleep, and the name says so', () => {
+  const { file, names } = UML_TURNED_OFF;
+  expect(names).toEqual(['MUTEX_SPIN_ON_OWNER', 'RWSEM_SPIN_ON_OWNER']);
+  // They have no prompt: scripts/config would write them and `make olddefconfig` take them back.
+  expect(umlOptions().filter((word) => names.includes(word))).toEqual([]);
+  expect(umlKey({ file, names: names.slice(1) })).not.toBe(umlKey());
 });
 
 it('an option counts when it is built in', () => {
