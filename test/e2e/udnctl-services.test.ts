@@ -313,7 +313,7 @@ describe('explain', () => {
         (await explain(`${tenant}/external`)).checks.find((one) => one.what === what);
       const cameBy = async (): Promise<number> =>
         Number(
-          /^table 1 priority 110 \(([0-9]+) packets\)/.exec((await found(`br-ex ${ip}:${port}/tcp`))?.found ?? '')?.[1],
+          /^table 26 priority 10 \(([0-9]+) packets\)/.exec((await found(`br-ex ${ip}:${port}/tcp`))?.found ?? '')?.[1],
         );
       const before = await cameBy();
       await askFrom(fromOutside(cluster()), [target]);

@@ -1,8 +1,13 @@
 /** Marks for what comes to node ports and external addresses of Services: see `service-nftables`, which fills the maps. */
 import type { NftItem } from '../../../datapath/nftables/types.ts';
+import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
+import { NETWORK_PACKET_MARKS, networkPacketMark } from '../../model/registry/marks.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, jump, set } from './text.ts';
+import { addressType, chain, ipWord, jump, markText, set } from './text.ts';
+
+/** Of user-defined networks, and of the default one. */
+const SERVICE_MARKS = [networkPacketMark(DEFAULT_NETWORK_ID), NETWORK_PACKET_MARKS[1]].map(markText).join('-');
 
 /**
  * @param addresses of the node. `fib daddr type local` would not know them in the VRF of a tenant, whose pods come to their own
@@ -21,7 +26,12 @@ export const tenantServiceItems = (addresses: readonly Ip[]): NftItem[] => [
       value: 'verdict',
     }),
   ),
-  chain('tenantServicesIn', [jump('tenantServiceMark')]),
+  chain('tenantServicesIn', [
+    // An error about an answer (a smaller path MTU) names no port: it goes where the connection went.
+    `ct state related ct mark ${SERVICE_MARKS} meta mark set ct mark return`,
+    jump('tenantServiceMark'),
+    `ct state new meta mark ${SERVICE_MARKS} ct mark set meta mark`,
+  ]),
   chain('tenantServicesOut', [jump('tenantServiceMark')]),
   chain('tenantServiceMark', [
     // An answer to the node may be to a port that is a Service's, too, and goes back as it came.
