@@ -8,7 +8,6 @@ const GENERATORS = ['tools/registries.ts', 'tools/datapath-registries.ts'].map((
 /** What follows from others, or is no number or name that could meet another one. */
 const NOT_SHOWN: Readonly<Record<string, string>> = {
   NETWORK_PACKET_MARKS: 'the range of networkPacketMark',
-  ZONES_WITH_MARKS: 'some of CT_ZONES',
   INTEGRATION_SCOPE: 'what INTEGRATION_FLOWS have in common',
   FORMER_GROUPS: 'only removed',
   GENEVE: 'one of TUNNEL_PORTS',

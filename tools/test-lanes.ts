@@ -2,10 +2,10 @@
  * `make test`: the test lanes of docs/testing.md in two rows, as they share the machine. Every lane runs, also after one that
  * failed. Names of lanes as arguments run only those.
  */
-import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { findArtifacts } from '../sandbox/artifacts.ts';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureGuestImages } from '../sandbox/guest/images.ts';
@@ -13,6 +13,7 @@ import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
+import { seedOf } from './hostile-seed.ts';
 import {
   BESIDE,
   countsOfLane,
@@ -37,7 +38,7 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   mkdirSync(REPORT_FOLDER, { recursive: true });
   for (const lane of lanes) rmSync(reportFile(lane), { force: true });
   // One for all lanes, that one number repeats all of their samples.
-  process.env['UDN_HOSTILE_SEED'] ||= String(randomInt(2 ** 31));
+  process.env['UDN_HOSTILE_SEED'] ||= seedOf(await agentTree());
   console.log(`samples of test/hostile: UDN_HOSTILE_SEED=${process.env['UDN_HOSTILE_SEED']}`);
   // Here and not in the first test that needs it: it takes longer than a test may.
   const progress = (message: string): void => console.log(message);
@@ -57,6 +58,15 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   for (const { lane } of outcomes) console.log(`longest of ${lane}: ${longest(lane)}`);
   for (const outcome of outcomes) console.log(summary(outcome));
   if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
+};
+
+/** As git(1) names what is committed of the agent; undefined outside of a repository. */
+const agentTree = async (): Promise<string | undefined> => {
+  try {
+    return (await promisify(execFile)('git', ['rev-parse', 'HEAD:agent'])).stdout.trim();
+  } catch {
+    return undefined;
+  }
 };
 
 const runInTurn = async (lanes: readonly Lane[]): Promise<readonly Outcome[]> => {

@@ -45,7 +45,8 @@ const flowsOf = async (sandbox: Sandbox): Promise<Flow[]> => {
 /** From the kill, which the agent's start follows, to both pods' Ready. */
 const SERVED_MS = 5_000;
 
-const COUNT = 300;
+/** For 12 s: on a busy machine an agent takes half of that to be back. */
+const COUNT = 600;
 const INTERVAL_SECONDS = 0.02;
 
 /** Resolves when all have been sent. @returns how many were lost */
