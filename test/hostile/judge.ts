@@ -99,17 +99,20 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   const network = world.networks.find(({ managementPort }) => managementPort.device === device);
   if (network === undefined) return undefined;
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
-  if (isOutgoing && network.tenant === DEFAULT_TENANT && isAskedFromOutside(one)) return undefined;
+  if (isOutgoing && isAskedFromOutside(one, network.tenant)) return undefined;
   if (network.tenant !== one.attacker.tenant) return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}`;
   return isOutgoing || one.isHimself ? undefined : `it came by ${device}, from somebody else`;
 };
 
 /**
- * In local gateway mode the host takes node ports to the default network, and those of tenants without VRFs, where nobody has them; it
- * answers who has asked for a port of its own, even if that says to be a pod.
+ * In local gateway mode the host takes node ports to their network, whoever says to ask, and without VRFs to the default one, where nobody
+ * has a tenant's. Who has asked for a port of its own gets an answer, even if that says to be a pod.
  */
-const isAskedFromOutside = (one: HostileCase): boolean =>
-  isOutside(one) && (one.cell.entry.isPublic === true || one.cell.entry.name === 'node');
+const isAskedFromOutside = (one: HostileCase, by: string): boolean => {
+  const { entry } = one.cell;
+  const isTaken = entry.isPublic === true && [DEFAULT_TENANT, one.target.tenant].includes(by);
+  return isOutside(one) && (isTaken || (entry.name === 'node' && by === DEFAULT_TENANT));
+};
 
 /**
  * The host looks now and then whether a pod that the kubelet has asked is still there (RFC 4861 §7.3): the pod answers. Of routers

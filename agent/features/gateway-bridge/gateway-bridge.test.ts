@@ -124,16 +124,6 @@ describe('a tenant network', () => {
     expect(ofPatch(DUAL).filter((flow) => /NORMAL|FLOOD/.test(flow))).toEqual([]);
   });
 
-  it('tells errors by their source only where no pod may have the node’s address', () => {
-    const errors = (cluster: TestCluster) =>
-      flowsOf(cluster).filter((flow) => flow.includes(PATCH) && flow.includes('priority=93,'));
-    const cluster = workedCluster(DUAL);
-    expect(errors(cluster)).toHaveLength(3);
-    cluster.gateway('node1', { addresses: ['10.200.0.7/24', 'fd00:30::2/64'] });
-    expect(errors(cluster).filter((flow) => flow.includes('nw_src'))).toEqual([]);
-    expect(errors(cluster).filter((flow) => flow.includes('ipv6_src'))).toHaveLength(2);
-  });
-
   it('meets no flow of the node below its drop that would take it without regard to the port', () => {
     const open = flowsOf(workedCluster(DUAL)).filter(
       (flow) => /table=0, priority=\d+/.test(flow) && !flow.includes('in_port=') && !isClause(flow),
