@@ -27,8 +27,9 @@ export const tenantServiceItems = (addresses: readonly Ip[]): NftItem[] => [
     }),
   ),
   chain('tenantServicesIn', [
-    // An error about an answer (a smaller path MTU) names no port: it goes where the connection went.
-    `ct state related ct mark ${SERVICE_MARKS} meta mark set ct mark return`,
+    // An error about an answer (a smaller path MTU) names no port: it goes where the connection went. One about what was asked
+    // (port unreachable) is a reply and goes back as it came.
+    `ct state related ct direction original ct mark ${SERVICE_MARKS} meta mark set ct mark return`,
     jump('tenantServiceMark'),
     `ct state new meta mark ${SERVICE_MARKS} ct mark set meta mark`,
   ]),
