@@ -46,20 +46,27 @@ const NOWHERE: ReadonlySet<Claim> = new Set(['a masquerade address']);
  * To conntrack, what a host sends to a node by a protocol without ports is the answer to whom of the node's pods has sent it that protocol: as
  * to ask one server outside, it takes both (docs/security.md, "What is not kept apart"). Only those that attack have done so.
  */
-const isAnswer = (
-  world: World,
-  { attacker, cell: { protocol, encapsulation }, target, isHimself }: HostileCase,
-  pod: Foothold | undefined,
-  device: string,
-): boolean =>
-  (/^(gre|esp)$/.test(protocol.name) || /^(gre|ip in ip)$/.test(encapsulation)) &&
-  isHimself &&
-  !isLocked(attacker.name) &&
-  !isPacketSocket(attacker.name) &&
+const isAnswer = (world: World, one: HostileCase, pod: Foothold | undefined, device: string): boolean =>
+  mayAnswer(one) &&
   pod !== undefined &&
   /\/[ac]$/.test(pod.pod) &&
   device === pod.primary.device &&
-  world.nodes.some(({ name, addresses }) => name === pod.node && Object.values(addresses).includes(target.ip));
+  world.nodes.some(({ name, addresses }) => name === pod.node && Object.values(addresses).includes(one.target.ip));
+
+const mayAnswer = ({ attacker, cell: { protocol, encapsulation }, isHimself }: HostileCase): boolean =>
+  (/^(gre|esp)$/.test(protocol.name) || /^(gre|ip in ip)$/.test(encapsulation)) &&
+  isHimself &&
+  !isLocked(attacker.name) &&
+  !isPacketSocket(attacker.name);
+
+/** The pod that has got such an answer says that it does not know the protocol, and repeats what it got (RFC 792, RFC 4443 §3.4). */
+const isErrorAboutAnswer = (world: World, one: HostileCase, outer: Layer | undefined): boolean =>
+  mayAnswer(one) &&
+  outer?.ip !== undefined &&
+  ICMP.has(outer.ip.protocol) &&
+  podAddresses(world).includes(outer.ip.src);
+
+const ICMP: ReadonlySet<number> = new Set([1, 58]);
 
 /** A router sends some of its messages by its link-local address: RFC 4861 §4.5. */
 const nodeAddresses = (world: World): readonly string[] =>
@@ -100,7 +107,10 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   if (network === undefined) return undefined;
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
   if (isOutgoing && isAskedFromOutside(one, network.tenant)) return undefined;
-  if (network.tenant !== one.attacker.tenant) return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}`;
+  if (!isOutgoing && isErrorAboutAnswer(world, one, outer)) return undefined;
+  if (network.tenant !== one.attacker.tenant) {
+    return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}: ${describe(outer)}`;
+  }
   return isOutgoing || one.isHimself ? undefined : `it came by ${device}, from somebody else`;
 };
 
