@@ -51,6 +51,7 @@ import { IsolationState } from './reconcile/isolation-state.ts';
 import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
 import { ServiceConnections } from './reconcile/service-connections.ts';
+import { startFormerBackends } from './reconcile/start-former-backends.ts';
 import { startGoneNetworks } from './reconcile/start-gone-networks.ts';
 import { followSwitch } from './reconcile/switch-return.ts';
 import { serveMetrics } from './serve-metrics.ts';
@@ -259,6 +260,7 @@ const startNode = (
   datapath.start();
   nodePorts.start();
   const conntrack = openConntrack(spawnAddonIn(buildFolder));
+  startFormerBackends({ databases, conntrack, log }, resources);
   const settings = { cluster, networkRendering };
   const gone = startGoneNetworks({ core, databases, datapath, inputs, settings, conntrack, log }, resources);
   const publisher = publishNode({

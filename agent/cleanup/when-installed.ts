@@ -13,24 +13,31 @@ export const whenInstalled = async (
   const [, read] = await session.transact(
     [
       { op: 'mutate', table: 'NB_Global', where: [], mutations: [['nb_cfg', '+=', 1]] },
-      { op: 'select', table: 'NB_Global', where: [], columns: ['nb_cfg'] },
+      { op: 'select', table: 'NB_Global', where: [], columns: ['nb_cfg', 'hv_cfg'] },
     ],
     signal,
   );
   const wanted = read?.rows?.[0]?.['nb_cfg'];
-  if (wanted === undefined) return;
-  await session.transact(
+  const end = performance.now() + milliseconds;
+  for (let reached = read?.rows?.[0]?.['hv_cfg']; Number(reached) < Number(wanted); ) {
+    reached = await nextOf(session, reached as number, Math.max(0, Math.round(end - performance.now())), signal);
+  }
+};
+
+/** Not until it is what is wanted: another who raises `nb_cfg` at the same time would make it pass over that. */
+const nextOf = async (
+  session: Pick<OvsdbSession, 'transact'>,
+  reached: number,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<number> => {
+  const where = { table: 'NB_Global', where: [], columns: ['hv_cfg'] } as const;
+  const [, read] = await session.transact(
     [
-      {
-        op: 'wait',
-        table: 'NB_Global',
-        where: [],
-        columns: ['hv_cfg'],
-        until: '==',
-        rows: [{ hv_cfg: wanted }],
-        timeout: milliseconds,
-      },
+      { op: 'wait', ...where, until: '!=', rows: [{ hv_cfg: reached }], timeout: milliseconds },
+      { op: 'select', ...where },
     ],
     signal,
   );
+  return Number(read?.rows?.[0]?.['hv_cfg'] ?? Number.POSITIVE_INFINITY);
 };

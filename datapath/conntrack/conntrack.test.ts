@@ -3,6 +3,7 @@ import { parseCidr } from '../../net/cidr.ts';
 import { parseIp } from '../../net/ip.ts';
 import { FakeCommandRunner } from '../exec/fake.ts';
 import { createConntrack } from './conntrack.ts';
+import { createTranslationReader } from './translations.ts';
 
 const nothing = { exitCode: 1, stderr: 'conntrack v1.4.8 (conntrack-tools): 0 flow entries have been deleted.\n' };
 
@@ -16,6 +17,39 @@ it('asks ovs-vswitchd where it is said to be', async () => {
   const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}) });
   await createConntrack(runner, async () => ['--target', '/run/ovs-vswitchd.7.ctl']).flushZone(5);
   expect(runner.commands[0]?.args.join(' ')).toBe('--target /run/ovs-vswitchd.7.ctl dpctl/flush-conntrack zone=5');
+});
+
+it('finds translations of UDP in all zones, and forgets one by both of its ends', async () => {
+  const stdout = [
+    'udp,orig=(src=169.254.0.2,dst=10.96.0.2,sport=45100,dport=53),reply=(src=10.128.2.3,dst=169.254.0.2,sport=8081,dport=45100),zone=16,mark=10',
+    'udp,orig=(src=169.254.0.2,dst=10.96.0.2,sport=45101,dport=53),reply=(src=10.128.2.3,dst=169.254.0.2,sport=8081,dport=45101),zone=17',
+    'udp,orig=(src=fd69::2,dst=fd00:10:96::1,sport=45101,dport=53),reply=(src=fd00:10:128::4,dst=fd69::2,sport=8081,dport=45101),zone=16,mark=10',
+    'tcp,orig=(src=169.254.0.2,dst=10.96.0.3,sport=45100,dport=53),reply=(src=10.128.2.3,dst=169.254.0.2,sport=8081,dport=45100),zone=16,mark=10',
+  ].join('\n');
+  const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({ stdout }) });
+  const conntrack = { ...createConntrack(runner), ...createTranslationReader(runner) };
+  const remembered = [
+    { vip: '10.96.0.2:53', backend: '10.128.2.3:8081' },
+    { vip: '[fd00:10:96::1]:53', backend: '[fd00:10:128::4]:8081' },
+  ];
+  const others = [
+    { vip: '10.96.0.2:53', backend: '10.128.2.4:8081' },
+    { vip: '10.96.0.3:53', backend: '10.128.2.3:8081' },
+  ];
+  expect(await conntrack.translations([...others, ...remembered])).toEqual(remembered);
+  for (const one of remembered) await conntrack.flushTranslation(one);
+  expect(runner.commands.slice(1).map(({ args }) => args)).toEqual([
+    [
+      'dpctl/flush-conntrack',
+      'ct_nw_dst=10.96.0.2,ct_nw_proto=17,ct_tp_dst=53',
+      'ct_nw_src=10.128.2.3,ct_nw_proto=17,ct_tp_src=8081',
+    ],
+    [
+      'dpctl/flush-conntrack',
+      'ct_ipv6_dst=fd00:10:96::1,ct_nw_proto=17,ct_tp_dst=53',
+      'ct_ipv6_src=fd00:10:128::4,ct_nw_proto=17,ct_tp_src=8081',
+    ],
+  ]);
 });
 
 it('counts what a zone of the datapath has, by mark', async () => {

@@ -9,6 +9,7 @@ import { CommandError } from '../exec/errors.ts';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
 import { vswitchdControl } from '../exec/vswitchd-control.ts';
+import { createTranslationReader, type Translation, type TranslationReader, tupleOf } from './translations.ts';
 
 export interface Conntrack {
   /** How many connections OVS' datapath remembers in a zone, by mark; those without one are left out. @throws CommandError */
@@ -20,6 +21,14 @@ export interface Conntrack {
   flushMark(zone: number, mark: number, signal?: AbortSignal): Promise<void>;
   /** Zones that may have only so many (ovs-vswitchd(8), dpctl/ct-get-limits). @throws CommandError */
   limits(signal?: AbortSignal): Promise<readonly ZoneLimit[]>;
+  /**
+   * Resolves when the datapath has no cached flow of before: what comes from now on meets the flows that the bridges have now
+   * (revalidator/wait of ovs-vswitchd).
+   * @throws CommandError
+   */
+  whenRevalidated(signal?: AbortSignal): Promise<void>;
+  /** Forgets the connections of UDP of a client to a VIP that a backend answers, in any zone. @throws CommandError */
+  flushTranslation(translation: Translation, signal?: AbortSignal): Promise<void>;
   /** The same, whatever the mark. @throws CommandError */
   flushZone(zone: number, signal?: AbortSignal): Promise<void>;
   /**
@@ -60,8 +69,10 @@ export interface Opened {
 }
 
 /** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
-export const openConntrack = (spawnAddon?: string): Conntrack =>
-  createConntrack(openCommandRunner(spawnAddon), vswitchdControl);
+export const openConntrack = (spawnAddon?: string): Conntrack & TranslationReader => {
+  const runner = openCommandRunner(spawnAddon);
+  return { ...createConntrack(runner, vswitchdControl), ...createTranslationReader(runner, vswitchdControl) };
+};
 
 /** @param control arguments of ovs-appctl that say where ovs-vswitchd is */
 export const createConntrack = (
@@ -102,6 +113,12 @@ export const createConntrack = (
     marks: async (zone, signal) => marksIn(await datapath(['dpctl/dump-conntrack', `zone=${zone}`], signal)),
     limits: async (signal) => limitsIn(await datapath(['dpctl/ct-get-limits'], signal)),
     flushMark: (zone, mark, signal) => flushDatapath([`zone=${zone}`, `mark=0x${mark.toString(16)}`], signal),
+    whenRevalidated: async (signal) => {
+      // The first round may have begun before the flows were changed, the second before ovs-vswitchd had told its revalidators.
+      for (let round = 0; round < 3; round++) await datapath(['revalidator/wait'], signal);
+    },
+    flushTranslation: ({ vip, backend }, signal) =>
+      flushDatapath([tupleOf('dst', vip), tupleOf('src', backend)], signal),
     flushZone: (zone, signal) => flushDatapath([`zone=${zone}`], signal),
     flushAddress: (address, signal) => flushKernel([...OPENED, ...ANSWERED], address, signal),
     flushSubnet: (subnet, signal) => flushKernel(OPENED, subnet, signal),

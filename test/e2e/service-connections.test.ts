@@ -80,6 +80,19 @@ it('a process of a node, by a node port and an external address: nobody, one Ser
   await expectNobody(run, targets);
 }, 60_000);
 
+it('a pod, by the ClusterIP of a Service whose endpoint moves while ovn-controller is away', async () => {
+  const doors = { ...doorsOf(5), externalIps: [], ingress: [] };
+  const run = fromPod(cluster(), 'red/red-client');
+  await applyAndWait(cluster(), [moving('red', 'away', 'node-1', doors)]);
+  const targets = always(await targetsOf(cluster(), 'red/away'), 45_400);
+  await expectAnswer(run, targets, web('red', 'node-1'));
+  await cluster().kill('node-1', 'ovn-controller', 'SIGSTOP');
+  await applyAndWait(cluster(), [moving('red', 'away', 'node-2', doors)]);
+  await cluster().kill('node-1', 'ovn-controller', 'SIGKILL');
+  await expectAnswer(run, targets, web('red', 'node-2'));
+  await remove(moving('red', 'away', 'node-2', doors));
+}, 60_000);
+
 it('a client outside, by a node port that goes from network to network', async () => {
   const doors = { ...doorsOf(2), externalIps: [], ingress: [] };
   const run = fromOutside(cluster());
