@@ -256,12 +256,18 @@ const outageCases: readonly Case[] = [
     async (test) => {
       const refused = flowItem({ priority: 5, actions: ['group:77'] });
       const nonsense = flowItem({ priority: 6, match: { nw_src: 'nothing' } });
-      test.subject.want(...gatewayItems(BRIDGE), refused, nonsense);
+      const unknown = flowItem({ priority: 7, actions: ['note:00.01'] });
+      test.subject.want(...gatewayItems(BRIDGE), refused, nonsense, unknown);
       const { written, failed } = await test.subject.reconcile();
-      expect([...failed.keys()].sort()).toEqual([bridgeItemKey(refused), bridgeItemKey(nonsense)].sort());
-      expect(failed.get(bridgeItemKey(refused))).toMatch(/^bridge br-ex refused: /);
-      expect(failed.get(bridgeItemKey(nonsense))).toBe('"nothing" is not an IPv4 address');
-      expect(written).toBe(test.subject.wanted.size - 2);
+      const text = 'flow table=0,priority=5,in_port=1,cookie=0xdeff105,actions=group:77';
+      expect(failed).toEqual(
+        new Map([
+          [bridgeItemKey(refused), `bridge br-ex refused: OFPBAC_BAD_OUT_GROUP for ${text}`],
+          [bridgeItemKey(nonsense), '"nothing" is not an IPv4 address'],
+          [bridgeItemKey(unknown), 'the bytes of note:00.01 are not known'],
+        ]),
+      );
+      expect(written).toBe(test.subject.wanted.size - 3);
     },
   ],
 ];

@@ -1,6 +1,6 @@
 /** The difference between what is wanted of bridges and what is there, in ovs-ofctl's words. */
 import type { Difference } from '../backend.ts';
-import type { MutableBridge } from './mirror.ts';
+import { type MutableBridge, readBridge } from './mirror.ts';
 import { ownership } from './ownership.ts';
 import { isSameFlow } from './plan.ts';
 import type { PortNumbers } from './port-numbers.ts';
@@ -36,28 +36,10 @@ export const bridgeDifferences = async (
   return found.sort((a, b) => (a.key < b.key ? -1 : 1));
 };
 
-type ReadBridge = Pick<MutableBridge, 'flows' | 'noFlood'> & {
-  readonly groups: Awaited<ReturnType<SwitchClient['groups']>>;
-};
-
-const readBridge = async (
-  client: DifferenceOptions['client'],
-  bridge: string,
-  signal: AbortSignal,
-): Promise<ReadBridge> => {
-  const [flows, groups, ports] = await Promise.all([
-    client.flows(bridge, signal),
-    client.groups(bridge, signal),
-    client.ports(bridge, signal),
-  ]);
-  const noFlood = new Set(ports.filter(({ noFlood }) => noFlood).map(({ number }) => number));
-  return { flows, groups, noFlood };
-};
-
 function* flowDifferences(
   wants: Wants,
   bridge: string,
-  actual: ReadBridge,
+  actual: MutableBridge,
   cookies: readonly bigint[],
 ): Generator<Difference> {
   const desired = wants.desired(bridge).flows;
@@ -79,7 +61,7 @@ function* flowDifferences(
 function* groupDifferences(
   wants: Wants,
   bridge: string,
-  actual: ReadBridge,
+  actual: MutableBridge,
   { isOurGroup = () => false }: Pick<DifferenceOptions, 'isOurGroup'>,
 ): Generator<Difference> {
   const { groups } = wants.desired(bridge);
@@ -118,7 +100,7 @@ function* bucketDifferences(
   }
 }
 
-function* portDifferences(wants: Wants, bridge: string, actual: ReadBridge): Generator<Difference> {
+function* portDifferences(wants: Wants, bridge: string, actual: MutableBridge): Generator<Difference> {
   for (const port of wants.desired(bridge).noFlood) {
     if (actual.noFlood.has(port)) continue;
     const key = wants.keyOfPort(bridge, port) ?? String(port);

@@ -4,9 +4,9 @@ import { FakeSwitch } from './fake.ts';
 import type { BundleOp } from './switch-client.ts';
 
 const BRIDGE = 'br-ex';
-const add = (identity: string, actions = 'drop'): BundleOp => ({
+const add = (match: string, actions = 'drop'): BundleOp => ({
   op: 'addFlow',
-  flow: { identity, cookie: '0x5', actions },
+  flow: { identity: `table=0,priority=1,${match}`, cookie: '0x5', actions },
 });
 
 const world = () => {
@@ -19,7 +19,7 @@ const world = () => {
 describe('a bundle that is told early', () => {
   it('is done with what comes after', async () => {
     const { client, early } = world();
-    const ops = [add('a'), add('b'), { op: 'deleteFlow', identity: 'c' } as const];
+    const ops = [add('ip'), add('arp'), { op: 'deleteFlow', identity: 'table=0,priority=1,ipv6' } as const];
     early.tell(ops.slice(0, 1));
     early.tell(ops.slice(1, 2));
     expect(client.bundles).toEqual([]);
@@ -29,13 +29,13 @@ describe('a bundle that is told early', () => {
   });
 
   it.each([
-    { name: 'in another order', ops: [add('b'), add('a')] },
-    { name: 'with other actions', ops: [add('a'), add('b', 'NORMAL')] },
-    { name: 'without one of them', ops: [add('a')] },
-    { name: 'with something before it', ops: [{ op: 'addGroup', group: 1 } as const, add('a'), add('b')] },
+    { name: 'in another order', ops: [add('arp'), add('ip')] },
+    { name: 'with other actions', ops: [add('ip'), add('arp', 'NORMAL')] },
+    { name: 'without one of them', ops: [add('ip')] },
+    { name: 'with something before it', ops: [{ op: 'addGroup', group: 1 } as const, add('ip'), add('arp')] },
   ])('is no beginning of a bundle $name', ({ ops }) => {
     const { client, early } = world();
-    early.tell([add('a'), add('b')]);
+    early.tell([add('ip'), add('arp')]);
     expect(early.isBeginningOf(ops)).toBe(false);
     expect(client.bundles).toEqual([]);
   });

@@ -24,7 +24,7 @@ export class EarlyBundle {
     return isRight;
   }
 
-  /** @param ops all of them. @throws OpenflowError ERR_OPENFLOW_REFUSED, ERR_OPENFLOW_UNREACHABLE */
+  /** @param ops all of them. @throws as `SwitchClient.bundle` does */
   commit(ops: readonly BundleOp[]): Promise<void> {
     this.#draft.push(ops.slice(this.#told.length));
     return this.#draft.commit();

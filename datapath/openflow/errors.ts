@@ -1,12 +1,12 @@
 /** Stable codes of what can go wrong with a bridge's flows. Listed in docs/errors.md. */
 export type OpenflowErrorCode =
-  /** A tool printed something that is not understood. */
+  /** A tool printed, or a bridge sent, something that is not understood. */
   | 'ERR_OPENFLOW_SYNTAX'
   /** What is wanted cannot be a flow, a group or a bucket. */
   | 'ERR_OPENFLOW_INVALID'
   /** The bridge does not answer: it is not there, or ovs-vswitchd does not run. */
   | 'ERR_OPENFLOW_UNREACHABLE'
-  /** The bridge, or ovs-ofctl for it, said no. */
+  /** The bridge rejected it. */
   | 'ERR_OPENFLOW_REFUSED';
 
 export class OpenflowError extends Error {

@@ -7,9 +7,10 @@ import { OpenflowError } from './errors.ts';
 import { applyOp, emptyBridge, type MutableBridge } from './mirror.ts';
 import type { BundleDraft, BundleOp, NoFloodResult, PortState, SwitchClient } from './switch-client.ts';
 import type { FlowState } from './text/flow.ts';
-import type { FlowStatistics } from './text/flow-dump.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 import type { GroupState } from './text/group-dump.ts';
+import { encodeSteps } from './wire/bundle.ts';
+import { stepText } from './wire/draft.ts';
 
 interface FakeBridge {
   state: MutableBridge;
@@ -57,10 +58,6 @@ export class FakeSwitch implements SwitchClient {
     return this.#answer(bridge, ({ state }) => new Map(state.flows));
   }
 
-  statistics(bridge: string): Promise<FlowStatistics[]> {
-    return this.#answer(bridge, ({ state }) => [...state.flows].map(statisticsOf));
-  }
-
   groups(bridge: string): Promise<Map<number, GroupState>> {
     return this.#answer(bridge, ({ state }) => structuredClone(state.groups));
   }
@@ -73,12 +70,13 @@ export class FakeSwitch implements SwitchClient {
 
   bundle(bridge: string, ops: readonly BundleOp[]): Promise<void> {
     return this.#answer(bridge, ({ state, watchers }) => {
+      encodeSteps(ops);
       this.bundles.push(ops);
       const draft = structuredClone(state);
       const events: MonitorEvent[] = [];
       for (const op of ops) {
         const reason = complaint(draft, op);
-        if (reason !== undefined) throw refused(bridge, reason);
+        if (reason !== undefined) throw refused(bridge, `${reason} for ${stepText(op)}`);
         events.push(...applied(draft, op));
       }
       Object.assign(state, draft);
@@ -165,11 +163,6 @@ const freshState = (): MutableBridge => {
   const state = emptyBridge();
   state.flows.set('table=0,priority=0', { cookie: '0', actions: 'NORMAL' });
   return state;
-};
-
-const statisticsOf = ([identity, state]: readonly [string, FlowState]): FlowStatistics => {
-  const [, table, priority] = /^table=([0-9]+),priority=([0-9]+)/.exec(identity) ?? [];
-  return { identity, ...state, table: Number(table), priority: Number(priority), packets: 0n, bytes: 0n, seconds: 0 };
 };
 
 const refused = (bridge: string, reason: string): OpenflowError =>

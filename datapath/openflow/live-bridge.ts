@@ -2,7 +2,7 @@
 import { BridgeWatch } from './bridge-watch.ts';
 import { EarlyBundle } from './early-bundle.ts';
 import { OpenflowError } from './errors.ts';
-import { applyGroupOp, emptyBridge, type MutableBridge } from './mirror.ts';
+import { applyGroupOp, emptyBridge, type MutableBridge, readBridge } from './mirror.ts';
 import { OwnWrites } from './own-writes.ts';
 import { isSameFlow } from './plan.ts';
 import type { BundleOp, NoFloodResult, SwitchClient } from './switch-client.ts';
@@ -56,13 +56,7 @@ export class LiveBridge {
     this.#meanwhile = [];
     this.#own.onRead();
     try {
-      const [flows, groups, ports] = await Promise.all([
-        client.flows(bridge, signal),
-        client.groups(bridge, signal),
-        client.ports(bridge, signal),
-      ]);
-      const noFlood = new Set(ports.filter(({ noFlood }) => noFlood).map(({ number }) => number));
-      const state = { flows, groups: mutableGroups(groups), noFlood };
+      const state = await readBridge(client, bridge, signal);
       this.#state = state;
       return state;
     } finally {
@@ -86,7 +80,7 @@ export class LiveBridge {
     return new EarlyBundle(this.#options.client.draft(this.#options.bridge, signal));
   }
 
-  /** @throws OpenflowError ERR_OPENFLOW_REFUSED, and then nothing was changed; ERR_OPENFLOW_UNREACHABLE */
+  /** @throws OpenflowError ERR_OPENFLOW_REFUSED or ERR_OPENFLOW_INVALID if nothing was changed; ERR_OPENFLOW_UNREACHABLE */
   async write(ops: readonly BundleOp[], signal: AbortSignal, early?: EarlyBundle): Promise<void> {
     this.#own.expect(ops);
     try {
@@ -166,8 +160,10 @@ export class LiveBridge {
   }
 }
 
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof OpenflowError && error.code === 'ERR_OPENFLOW_REFUSED';
+export const isRefusal = (error: unknown): boolean => error instanceof OpenflowError && REFUSALS.has(error.code);
+
+/** By the bridge, or because there are no bytes for it. */
+const REFUSALS: ReadonlySet<string> = new Set(['ERR_OPENFLOW_REFUSED', 'ERR_OPENFLOW_INVALID']);
 
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof OpenflowError && error.code === 'ERR_OPENFLOW_UNREACHABLE';
@@ -176,7 +172,3 @@ const unreachable = (bridge: string, cause: unknown): OpenflowError => {
   if (cause instanceof OpenflowError) return cause;
   return new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer`, { cause });
 };
-
-const mutableGroups = (
-  groups: ReadonlyMap<number, { readonly type: string; readonly buckets: ReadonlyMap<number, string> }>,
-) => new Map([...groups].map(([id, { type, buckets }]) => [id, { type, buckets: new Map(buckets) }]));

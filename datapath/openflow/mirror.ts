@@ -1,6 +1,6 @@
 /** What is known to be on a bridge; it changes by our own writes and by what the flow monitor tells. */
 import type { ActualBridge } from './plan.ts';
-import type { BundleOp } from './switch-client.ts';
+import type { BundleOp, SwitchClient } from './switch-client.ts';
 import type { FlowState } from './text/flow.ts';
 
 export interface MutableBridge extends ActualBridge {
@@ -10,6 +10,24 @@ export interface MutableBridge extends ActualBridge {
 }
 
 export const emptyBridge = (): MutableBridge => ({ flows: new Map(), groups: new Map(), noFlood: new Set() });
+
+/** @throws OpenflowError ERR_OPENFLOW_UNREACHABLE */
+export const readBridge = async (
+  client: Pick<SwitchClient, 'flows' | 'groups' | 'ports'>,
+  bridge: string,
+  signal: AbortSignal,
+): Promise<MutableBridge> => {
+  const [flows, groups, ports] = await Promise.all([
+    client.flows(bridge, signal),
+    client.groups(bridge, signal),
+    client.ports(bridge, signal),
+  ]);
+  return {
+    flows,
+    groups: new Map([...groups].map(([id, { type, buckets }]) => [id, { type, buckets: new Map(buckets) }])),
+    noFlood: new Set(ports.filter(({ noFlood }) => noFlood).map(({ number }) => number)),
+  };
+};
 
 /** What a bridge does with a step that it does not refuse. */
 export const applyOp = (bridge: MutableBridge, op: BundleOp): void => {

@@ -1,6 +1,6 @@
 /**
- * The real `SwitchClient`: ovs-ofctl(8), one short run for each question, and one long run for each bridge's changes. Bundles and
- * ports go over the bridge's socket without it; what of a bundle is not known here, or is refused, is left to it.
+ * The real `SwitchClient`. It writes bundles, and reads and changes ports, over the bridge's socket (`wire/`, `ports/`). ovs-ofctl(8)
+ * reads flows and groups in one short run each, and monitors a bridge's flows in one long run.
  */
 import { CommandError } from '../exec/errors.ts';
 import type { BatchRunner, Command } from '../exec/types.ts';
@@ -8,11 +8,11 @@ import { OpenflowError } from './errors.ts';
 import { changeNoFlood, readPorts } from './ports/port-session.ts';
 import { RUN_DIRECTORY } from './socket-watch.ts';
 import type { BundleDraft, BundleOp, NoFloodResult, PortState, SwitchClient } from './switch-client.ts';
-import { formatBundle } from './text/bundle.ts';
 import type { FlowState } from './text/flow.ts';
-import { type FlowStatistics, parseFlows } from './text/flow-dump.ts';
+import { parseFlows } from './text/flow-dump.ts';
 import { FlowMonitorReader, type MonitorEvent } from './text/flow-monitor.ts';
 import { type GroupState, parseGroups } from './text/group-dump.ts';
+import type { BridgeSocket } from './wire/connection.ts';
 import { SocketDraft } from './wire/draft.ts';
 
 export interface OfctlOptions {
@@ -31,7 +31,6 @@ export interface OfctlOptions {
 }
 
 const PROGRAM = { file: 'ovs-ofctl', args: [] };
-/** OpenFlow 1.5 has buckets that are added and removed one by one. */
 const VERSION = ['-O', 'OpenFlow15', '--no-names'];
 
 export class Ofctl implements SwitchClient {
@@ -63,17 +62,13 @@ export class Ofctl implements SwitchClient {
     return flows;
   }
 
-  async statistics(bridge: string, signal: AbortSignal): Promise<FlowStatistics[]> {
-    return [...parseFlows(await this.#run([...VERSION, 'dump-flows'], bridge, this.#filter(bridge), signal))];
-  }
-
   async groups(bridge: string, signal: AbortSignal): Promise<Map<number, GroupState>> {
     if (this.#only.has(bridge)) return new Map();
     return parseGroups(await this.#run([...VERSION, 'dump-groups'], bridge, [], signal));
   }
 
   async ports(bridge: string, signal: AbortSignal): Promise<PortState[]> {
-    const ports = await readPorts({ bridge, path: this.#socketOf(bridge) }, signal);
+    const ports = await readPorts(this.#socketOf(bridge), signal);
     return ports.map(({ number, name, noFlood }) => ({ number, name, noFlood }));
   }
 
@@ -84,14 +79,11 @@ export class Ofctl implements SwitchClient {
   }
 
   draft(bridge: string, signal: AbortSignal): BundleDraft {
-    const byProgram = async (ops: readonly BundleOp[]): Promise<void> => {
-      await this.#run([...VERSION, 'bundle'], bridge, ['-'], signal, formatBundle(ops));
-    };
-    return new SocketDraft({ bridge, path: this.#socketOf(bridge), signal, byProgram });
+    return new SocketDraft(this.#socketOf(bridge), signal);
   }
 
   async setNoFlood(bridge: string, changes: ReadonlyMap<number, boolean>, signal: AbortSignal): Promise<NoFloodResult> {
-    return await changeNoFlood({ bridge, path: this.#socketOf(bridge) }, changes, signal);
+    return await changeNoFlood(this.#socketOf(bridge), changes, signal);
   }
 
   async *watch(bridge: string, signal: AbortSignal): AsyncGenerator<readonly MonitorEvent[]> {
@@ -123,11 +115,9 @@ export class Ofctl implements SwitchClient {
     bridge: string,
     rest: readonly string[],
     signal: AbortSignal,
-    input?: string,
   ): Promise<string> {
-    const command = { ...this.#command(options, bridge, rest), ...(input === undefined ? {} : { input }) };
     try {
-      return (await this.#runner.run(command, signal)).stdout;
+      return (await this.#runner.run(this.#command(options, bridge, rest), signal)).stdout;
     } catch (error) {
       throw toOpenflowError(error, bridge);
     }
@@ -141,11 +131,11 @@ export class Ofctl implements SwitchClient {
   #command(options: readonly string[], bridge: string, rest: readonly string[]): Command {
     const { file, args } = this.#program;
     // A socket's path: what else ovs-ofctl takes a name for is never meant.
-    return { file, args: [...args, ...options, `unix:${this.#socketOf(bridge)}`, ...rest] };
+    return { file, args: [...args, ...options, `unix:${this.#socketOf(bridge).path}`, ...rest] };
   }
 
-  #socketOf(bridge: string): string {
-    return `${this.#runDirectory}/${checkedName(bridge)}.mgmt`;
+  #socketOf(bridge: string): BridgeSocket {
+    return { bridge, path: `${this.#runDirectory}/${checkedName(bridge)}.mgmt` };
   }
 }
 
@@ -154,28 +144,11 @@ const checkedName = (bridge: string): string => {
   throw new OpenflowError('ERR_OPENFLOW_INVALID', `${JSON.stringify(bridge)} is not a bridge's name`);
 };
 
-/**
- * What ovs-ofctl says on stderr when it reaches no switch, or loses it. That the switch answered with an error is said as
- * "Protocol error".
- */
-const UNREACHABLE =
-  /failed to connect|failed to open socket|connecting to |connection failed|vconn_recv|End of file|No such file or directory|Connection (?:refused|reset)|Broken pipe|talking to \S+ \((?!Protocol error)/;
-
+/** ovs-ofctl only reads: that it failed means that the bridge did not answer. */
 const toOpenflowError = (error: unknown, bridge: string): unknown => {
   if (!(error instanceof CommandError) || error.code === 'ERR_EXEC_ABORTED') return error;
-  const options = { cause: error };
-  if (error.code !== 'ERR_EXEC_EXIT' || UNREACHABLE.test(error.stderr)) {
-    const why = error.code === 'ERR_EXEC_EXIT' ? lastLine(error.stderr) : error.message;
-    return new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer: ${why}`, options);
-  }
-  return new OpenflowError(
-    'ERR_OPENFLOW_REFUSED',
-    `bridge ${bridge} refused: ${firstComplaint(error.stderr)}`,
-    options,
-  );
+  const why = error.code === 'ERR_EXEC_EXIT' ? lastLine(error.stderr) : error.message;
+  return new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} does not answer: ${why}`, { cause: error });
 };
 
 const lastLine = (stderr: string): string => stderr.trimEnd().split('\n').at(-1) ?? '';
-
-const firstComplaint = (stderr: string): string =>
-  stderr.split('\n').find((line) => /^(?:Error |ovs-ofctl: )/.test(line)) ?? lastLine(stderr);

@@ -4,7 +4,6 @@ import { delimiter, join } from 'node:path';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import { OpenflowBackend, type OpenflowBackendOptions } from './backend.ts';
 import { Ofctl } from './ofctl.ts';
-import type { SwitchClient } from './switch-client.ts';
 
 export interface OpenOptions {
   /** Where ovs-vswitchd has its sockets; default `/var/run/openvswitch`. */
@@ -15,11 +14,11 @@ export interface OpenOptions {
   readonly only?: ReadonlyMap<string, string> | undefined;
 }
 
-export const openSwitchClient = ({ runDirectory, spawnAddon, only }: OpenOptions = {}): SwitchClient =>
-  new Ofctl({ runner: openCommandRunner(spawnAddon), runDirectory, guard: parentGuard(), only });
-
-export const openOpenflowBackend = (options: Omit<OpenflowBackendOptions, 'client'> & OpenOptions): OpenflowBackend =>
-  new OpenflowBackend({ ...options, client: openSwitchClient(options) });
+export const openOpenflowBackend = (options: Omit<OpenflowBackendOptions, 'client'> & OpenOptions): OpenflowBackend => {
+  const { runDirectory, spawnAddon, only } = options;
+  const client = new Ofctl({ runner: openCommandRunner(spawnAddon), runDirectory, guard: parentGuard(), only });
+  return new OpenflowBackend({ ...options, client });
+};
 
 /**
  * setpriv(1) lets the kernel end a program with the thread that started it (prctl(2), PR_SET_PDEATHSIG): a flow monitor does

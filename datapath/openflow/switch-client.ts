@@ -1,10 +1,9 @@
 /** The thin edge to the bridges of ovs-vswitchd. Ports are numbers here, and flows in their one form. */
 import type { CanonicalFlow, FlowState } from './text/flow.ts';
-import type { FlowStatistics } from './text/flow-dump.ts';
 import type { MonitorEvent } from './text/flow-monitor.ts';
 import type { GroupState } from './text/group-dump.ts';
 
-/** One step of a bundle (ovs-ofctl(8), "Bundles"). */
+/** One step of a bundle (OpenFlow 1.5.1, 6.9). */
 export type BundleOp =
   /** Also replaces the flow with the same identity. */
   | { readonly op: 'addFlow'; readonly flow: CanonicalFlow }
@@ -47,10 +46,9 @@ export interface NoFloodResult {
 export interface SwitchClient {
   /** Identity → what the flow does. */
   flows(bridge: string, signal: AbortSignal): Promise<Map<string, FlowState>>;
-  statistics(bridge: string, signal: AbortSignal): Promise<FlowStatistics[]>;
   groups(bridge: string, signal: AbortSignal): Promise<Map<number, GroupState>>;
   ports(bridge: string, signal: AbortSignal): Promise<PortState[]>;
-  /** All or nothing, in order. @throws OpenflowError ERR_OPENFLOW_REFUSED if one of them is refused */
+  /** All or nothing, in order. @throws OpenflowError ERR_OPENFLOW_REFUSED if the bridge refuses one of them, ERR_OPENFLOW_INVALID if one cannot be encoded */
   bundle(bridge: string, ops: readonly BundleOp[], signal: AbortSignal): Promise<void>;
   draft(bridge: string, signal: AbortSignal): BundleDraft;
   /** @param changes port → whether floods are not to reach it */

@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OpenflowError } from '../errors.ts';
-import {
-  decodeError,
-  decodePorts,
-  encode,
-  encodeNoFlood,
-  encodePortsRequest,
-  MESSAGE,
-  MessageReader,
-} from './message.ts';
+import { decodeError, encode, encodeHello, MessageReader } from '../wire/message.ts';
+import { decodePorts, encodeNoFlood, encodePortsRequest, PORT_MESSAGE, VERSION } from './message.ts';
 
 const MAC = Buffer.from('0a0000000001', 'hex');
 
@@ -55,14 +48,18 @@ describe('messages about ports', () => {
   });
 
   it('are put together from pieces', () => {
-    const messages = [encode(MESSAGE.hello, 0), encode(MESSAGE.statsReply, 1, REPLY), encode(MESSAGE.barrierReply, 2)];
+    const messages = [
+      encodeHello(VERSION),
+      encode(VERSION, PORT_MESSAGE.statsReply, 1, REPLY),
+      encode(VERSION, PORT_MESSAGE.barrierReply, 2),
+    ];
     const bytes = Buffer.concat(messages);
     fc.assert(
       fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
         const reader = new MessageReader();
         const ends = [...cuts.sort((a, b) => a - b), bytes.length];
         const read = ends.flatMap((end, index) => reader.push(bytes.subarray(ends[index - 1] ?? 0, end)));
-        expect(read.map(({ type, xid, body }) => encode(type, xid, body))).toEqual(messages);
+        expect(read.map(({ version, type, xid, body }) => encode(version, type, xid, body))).toEqual(messages);
       }),
     );
   });

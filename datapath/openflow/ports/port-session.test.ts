@@ -1,11 +1,13 @@
-/** What a bridge's socket may do that ovs-vswitchd does not do to order. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { encode, MESSAGE, type Message, MessageReader } from './message.ts';
+import { socketBridge } from '../testing/socket-bridge.ts';
+import * as framing from '../wire/message.ts';
+import { PORT_MESSAGE, VERSION } from './message.ts';
 import { changeNoFlood, readPorts } from './port-session.ts';
+
+const MESSAGE = { ...framing.MESSAGE, ...PORT_MESSAGE };
+
+const encode = (type: number, xid: number, body?: Uint8Array): Buffer => framing.encode(VERSION, type, xid, body);
 
 const SIGNAL = new AbortController().signal;
 
@@ -18,35 +20,10 @@ const port = (number: number): Buffer => {
 const portsReply = (xid: number, hasMore: boolean, ...numbers: readonly number[]): Buffer =>
   encode(MESSAGE.statsReply, xid, Buffer.concat([Buffer.from([0, 13, 0, hasMore ? 1 : 0]), ...numbers.map(port)]));
 
-/** A bridge that answers each message as the test says. */
-const bridge = async (answer: (message: Message, socket: Socket) => Buffer | undefined) => {
-  const folder = await mkdtemp(join(tmpdir(), 'port-session-'));
-  const path = join(folder, 'br-ex.mgmt');
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    const reader = new MessageReader();
-    socket.on('data', (piece: Buffer) => {
-      for (const message of reader.push(piece)) {
-        const bytes = answer(message, socket);
-        if (bytes !== undefined) socket.write(bytes);
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  const stop = async (): Promise<void> => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-    await rm(folder, { recursive: true });
-  };
-  return { socket: { bridge: 'br-ex', path }, [Symbol.asyncDispose]: stop };
-};
-
 describe('a session with a bridge', () => {
   it('reads ports that come in several messages, and answers what it is asked meanwhile', async () => {
     const echoes: string[] = [];
-    await using there = await bridge(({ type, xid, body }, socket) => {
+    await using there = await socketBridge(({ type, xid, body }, socket) => {
       if (type === MESSAGE.hello) socket.write(encode(MESSAGE.hello, 0));
       if (type === MESSAGE.statsRequest) {
         socket.write(portsReply(xid, true, 1, 2));
@@ -62,7 +39,7 @@ describe('a session with a bridge', () => {
 
   it('says which ports are gone and which are refused; the others are changed', async () => {
     const changed: number[] = [];
-    await using there = await bridge(({ type, xid, body }) => {
+    await using there = await socketBridge(({ type, xid, body }) => {
       if (type === MESSAGE.statsRequest) return portsReply(xid, false, 1, 2, 3);
       if (type === MESSAGE.barrierRequest) return encode(MESSAGE.barrierReply, xid);
       if (type !== MESSAGE.portMod) return undefined;
@@ -86,7 +63,7 @@ describe('a session with a bridge', () => {
     ['resets', (socket) => void socket.destroy()],
   ])('begins anew when the bridge %s connections before it answers', async (_, close) => {
     const closed = new Set<Socket>();
-    await using there = await bridge(({ type, xid }, socket) => {
+    await using there = await socketBridge(({ type, xid }, socket) => {
       if (type !== MESSAGE.statsRequest) return undefined;
       if (closed.size === 2) return portsReply(xid, false, 1);
       closed.add(socket);
@@ -99,7 +76,7 @@ describe('a session with a bridge', () => {
 
   it('says that the bridge closes every connection', async () => {
     const connections = new Set<Socket>();
-    await using there = await bridge((_, socket) => {
+    await using there = await socketBridge((_, socket) => {
       connections.add(socket);
       socket.destroy();
       return undefined;
@@ -113,7 +90,7 @@ describe('a session with a bridge', () => {
 
   it('does not repeat a change of which part is done', async () => {
     let changes = 0;
-    await using there = await bridge(({ type, xid }, socket) => {
+    await using there = await socketBridge(({ type, xid }, socket) => {
       if (type === MESSAGE.statsRequest) return portsReply(xid, false, 1);
       if (type !== MESSAGE.portMod) return undefined;
       changes++;
@@ -126,20 +103,20 @@ describe('a session with a bridge', () => {
     expect(changes).toBe(1);
   });
 
-  it.each<readonly [string, (message: Message, socket: Socket) => Buffer | undefined]>([
+  it.each<readonly [string, (message: framing.Message, socket: Socket) => Buffer | undefined]>([
     ['ends', (_, socket) => void socket.destroy()],
     ['speaks another version', () => Buffer.from([4, MESSAGE.statsReply, 0, 8, 0, 0, 0, 1])],
     ['does not speak ours', () => encode(MESSAGE.error, 0, Buffer.from([0, 0, 0, 0]))],
     ['sends nonsense', () => Buffer.alloc(8)],
   ])('fails when the bridge %s', async (_, answer) => {
-    await using there = await bridge(answer);
+    await using there = await socketBridge(answer);
     await expect(readPorts(there.socket, SIGNAL)).rejects.toMatchObject({ name: 'OpenflowError' });
   });
 
   it('ends when it is no longer wanted', async () => {
     const abort = new AbortController();
     const reason = new Error('no longer wanted');
-    await using there = await bridge(() => void abort.abort(reason));
+    await using there = await socketBridge(() => void abort.abort(reason));
     await expect(readPorts(there.socket, abort.signal)).rejects.toBe(reason);
     await expect(readPorts(there.socket, abort.signal)).rejects.toBe(reason);
   });

@@ -11,16 +11,8 @@ import {
 } from './flow.ts';
 import { cut } from './split.ts';
 
-export interface FlowStatistics extends CanonicalFlow {
-  readonly table: number;
-  readonly priority: number;
-  readonly packets: bigint;
-  readonly bytes: bigint;
-  readonly seconds: number;
-}
-
 /** @throws OpenflowError ERR_OPENFLOW_SYNTAX */
-export function* parseFlows(output: string): Generator<FlowStatistics> {
+export function* parseFlows(output: string): Generator<CanonicalFlow> {
   for (const line of linesOf(output)) {
     if (line !== '' && !HEADER.test(line)) yield parseFlowLine(line);
   }
@@ -68,21 +60,14 @@ export const flowParts = (line: string): FlowParts | undefined => {
 };
 
 /** One line. @throws OpenflowError ERR_OPENFLOW_SYNTAX */
-export const parseFlowLine = (line: string): FlowStatistics => {
+export const parseFlowLine = (line: string): CanonicalFlow => {
   const parts = flowParts(line);
   if (parts === undefined) throw syntaxError('a flow', line);
   const { facts, match, actions } = parts;
   const table = printedNumber(facts['table'] ?? '0', 255);
   const priority = printedNumber(facts['priority'] ?? String(DEFAULT_PRIORITY), 65_535);
   const cookie = printedCookie(facts['cookie'] ?? '0');
-  return {
-    ...printedFlow(table, priority, { match, cookie, actions: keptActions(actions) }),
-    table,
-    priority,
-    packets: counter(facts['n_packets']),
-    bytes: counter(facts['n_bytes']),
-    seconds: duration(facts['duration']),
-  };
+  return printedFlow(table, priority, { match, cookie, actions: keptActions(actions) });
 };
 
 /** What stands before a match and is no part of it. */
@@ -104,15 +89,3 @@ const FACTS = new Set([
   'no_packet_counts',
   'no_byte_counts',
 ]);
-
-const counter = (text: string | undefined): bigint => {
-  if (text === undefined) return 0n;
-  if (!/^[0-9]{1,20}$/.test(text)) throw syntaxError('a counter', text);
-  return BigInt(text);
-};
-
-const duration = (text: string | undefined): number => {
-  if (text === undefined) return 0;
-  if (!/^[0-9]{1,12}(?:\.[0-9]{1,9})?s$/.test(text)) throw syntaxError('a duration', text);
-  return Number(text.slice(0, -1));
-};

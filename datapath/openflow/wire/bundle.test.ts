@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OpenflowError } from '../errors.ts';
 import { WIRE_FORMS } from '../testing/wire-forms.ts';
 import { encodeSteps } from './bundle.ts';
 
 /** Behind the header of what adds it to the bundle, and that. */
 const INNER = 16;
 
-const hexOf = (bytes: Uint8Array | undefined): string =>
-  bytes === undefined ? 'not known' : Buffer.from(bytes.subarray(INNER)).toString('hex');
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(INNER)).toString('hex');
 
 const flow = (identity: string, actions = 'drop') =>
   ({ op: 'addFlow', flow: { identity, cookie: '0x5', actions } }) as const;
@@ -17,10 +17,11 @@ describe('a step of a bundle', () => {
     expect(hexOf(encodeSteps([op]))).toBe(hex);
   });
 
-  it('comes behind the one before it', () => {
+  it('follows the one before it, with the next number', () => {
     const ops = WIRE_FORMS.map(({ op }) => op);
-    const single = ops.map((op) => encodeSteps([op]) ?? new Uint8Array());
-    expect(encodeSteps(ops)).toEqual(new Uint8Array(Buffer.concat(single)));
+    const single = ops.map((op, index) => encodeSteps([op], index + 5));
+    expect(encodeSteps(ops, 5)).toEqual(new Uint8Array(Buffer.concat(single)));
+    expect(single.map((bytes) => Buffer.from(bytes).readUInt32BE(INNER + 4))).toEqual(ops.map((_, index) => index + 5));
   });
 
   it.each([
@@ -34,16 +35,18 @@ describe('a step of a bundle', () => {
     flow('table=0,priority=1,ip,ct_state=+odd'),
     flow('table=0,priority=1', 'bogus'),
     flow('table=0,priority=1', 'goto_table:5'),
+    flow('table=0,priority=1', 'note:00.01'),
     flow('table=0,priority=1', 'output:NXM_NX_REG0[]'),
     flow('table=0,priority=1', 'ct(commit,alg=ftp)'),
     flow('table=0,priority=1', 'ct(commit,nat(src=10.0.0.1-))'),
     flow('table=0,priority=1', 'move:NXM_NX_REG0[0..3]->NXM_NX_REG1[]'),
     flow('table=0,priority=1', 'learn(table=1,reg0=5)'),
-  ])('is not guessed: $flow', (op) => {
-    expect(encodeSteps([op])).toBeUndefined();
+    flow('table=0,priority=1', Array.from({ length: 5_000 }, () => 'output:1').join(',')),
+  ])('is not guessed: $flow.identity', (op) => {
+    expect(() => encodeSteps([op])).toThrow(expect.objectContaining({ code: 'ERR_OPENFLOW_INVALID' }));
   });
 
-  it('is bytes or not known, whatever is asked for', () => {
+  it('is encoded or refused, whatever it is', () => {
     const word = fc.oneof(
       fc.string({ maxLength: 12 }),
       fc.constantFrom('ip', 'ct(', 'nat(', 'nw_src=', 'set_field:', '->reg0', '[0..3]', '10.0.0.1', '/', '-', ':', ')'),
@@ -51,8 +54,12 @@ describe('a step of a bundle', () => {
     const text = fc.array(word, { maxLength: 6 }).map((words) => words.join(''));
     fc.assert(
       fc.property(text, text, (match, actions) => {
-        const bytes = encodeSteps([flow(`table=0,priority=1,${match}`, actions)]);
-        if (bytes !== undefined) expect((bytes[2] ?? 0) * 256 + (bytes[3] ?? 0)).toBe(bytes.length);
+        try {
+          const bytes = encodeSteps([flow(`table=0,priority=1,${match}`, actions)]);
+          expect((bytes[2] ?? 0) * 256 + (bytes[3] ?? 0)).toBe(bytes.length);
+        } catch (error) {
+          if (!(error instanceof OpenflowError)) throw error;
+        }
       }),
     );
   });

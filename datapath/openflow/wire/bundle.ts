@@ -1,6 +1,7 @@
 /** Bundles in bytes: OpenFlow 1.5.1, 7.3.9. */
-import { OpenflowError } from '../errors.ts';
+import { invalid, OpenflowError } from '../errors.ts';
 import type { BundleOp } from '../switch-client.ts';
+import type { CanonicalFlow } from '../text/flow.ts';
 import { memo } from '../text/memo.ts';
 import { encodeActions } from './actions.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -10,7 +11,7 @@ import { numberBytes } from './oxm.ts';
 /** OpenFlow 1.5, which has buckets that are added and removed one by one. */
 export const VERSION = 6;
 
-const MESSAGE = { hello: 0, flowMod: 14, groupMod: 15, barrierRequest: 20, bundleControl: 33, bundleAdd: 34 } as const;
+const MESSAGE = { flowMod: 14, groupMod: 15, barrierRequest: 20, bundleControl: 33, bundleAdd: 34 } as const;
 export const BARRIER_REPLY = 21;
 export const BUNDLE_REPLY = 33;
 /** Types of bundle control. */
@@ -23,77 +24,80 @@ const FLAGS = 1 | 2;
 const BUNDLE = 0;
 const HEADER = 8;
 
-/** Greets the bridge, and begins a bundle. */
-export const encodeOpen = (): Uint8Array => {
-  const writer = new ByteWriter();
-  const start = begin(writer, MESSAGE.hello);
-  writer
-    .u16(VERSION_BITMAP)
-    .u16(8)
-    .u32(1 << VERSION);
-  return writeControl(end(writer, start), OPEN).written;
-};
-
-/** `OFPHET_VERSIONBITMAP`. */
-const VERSION_BITMAP = 1;
+export const encodeOpen = (): Uint8Array => writeControl(OPEN);
 
 /** It is answered when everything before it was taken, or refused. */
 export const encodeBarrier = (): Uint8Array => {
   const writer = new ByteWriter();
-  return end(writer, begin(writer, MESSAGE.barrierRequest)).written;
+  return end(writer, begin(writer, MESSAGE.barrierRequest, OF_NO_STEP)).written;
 };
 
 /** It is answered when the bundle is done, or refused. */
-export const encodeCommit = (): Uint8Array => writeControl(new ByteWriter(), COMMIT).written;
+export const encodeCommit = (): Uint8Array => writeControl(COMMIT);
 
-const writeControl = (writer: ByteWriter, type: number): ByteWriter => {
-  const start = begin(writer, MESSAGE.bundleControl);
-  return end(writer.u32(BUNDLE).u16(type).u16(FLAGS), start);
+const writeControl = (type: number): Uint8Array => {
+  const writer = new ByteWriter();
+  const start = begin(writer, MESSAGE.bundleControl, OF_NO_STEP);
+  return end(writer.u32(BUNDLE).u16(type).u16(FLAGS), start).written;
 };
 
-/** Undefined if there is something among them whose bytes are not known here: ovs-ofctl knows all. */
-export const encodeSteps = (ops: readonly BundleOp[]): Uint8Array | undefined => {
+/** Numbers of messages: an error has that of the step that was refused. */
+const OF_NO_STEP = 0;
+export const FIRST_STEP = 1;
+
+/**
+ * @param firstXid of the first step; the others follow
+ * @throws OpenflowError ERR_OPENFLOW_INVALID when one of them cannot be encoded
+ */
+export const encodeSteps = (ops: readonly BundleOp[], firstXid: number = FIRST_STEP): Uint8Array => {
   const writer = new ByteWriter(ops.length * USUAL_SIZE);
+  let xid = firstXid;
   try {
     for (const op of ops) {
-      const start = begin(writer, MESSAGE.bundleAdd);
-      writeStep(writer.u32(BUNDLE).zeros(2).u16(FLAGS), op);
+      const start = begin(writer, MESSAGE.bundleAdd, xid);
+      writeStep(writer.u32(BUNDLE).zeros(2).u16(FLAGS), op, xid);
       end(writer, start);
+      xid++;
     }
   } catch (error) {
-    if (error instanceof OpenflowError) return undefined;
-    throw error;
+    throw error instanceof OpenflowError ? invalid(error.message) : error;
   }
   return writer.written;
 };
 
 const USUAL_SIZE = 256;
 
-/** All have the same number: who was refused is asked of ovs-ofctl, which has words for it. @returns for `end` */
-const begin = (writer: ByteWriter, type: number): number => {
+/** @returns for `end` */
+const begin = (writer: ByteWriter, type: number, xid: number): number => {
   const start = writer.length;
-  writer.u8(VERSION).u8(type).zeros(2).u32(1);
+  writer.u8(VERSION).u8(type).zeros(2).u32(xid);
   return start;
 };
 
-const end = (writer: ByteWriter, start: number): ByteWriter => writer.putU16(start + 2, writer.length - start);
+const end = (writer: ByteWriter, start: number): ByteWriter => {
+  const length = writer.length - start;
+  if (length > LONGEST) throw invalid(`a message of ${length} bytes is too long`);
+  return writer.putU16(start + 2, length);
+};
 
-const writeStep = (writer: ByteWriter, op: BundleOp): ByteWriter => {
+const LONGEST = 0xffff;
+
+const writeStep = (writer: ByteWriter, op: BundleOp, xid: number): ByteWriter => {
   switch (op.op) {
     case 'addFlow':
-      return writeFlow(writer, FLOW.add, op.flow.identity, cookieBytes(op.flow.cookie), op.flow.actions);
+      return writeFlow(writer, xid, FLOW.add, op.flow);
     case 'deleteFlow':
-      return writeFlow(writer, FLOW.deleteStrict, op.identity, cookieBytes('0'), 'drop');
+      return writeFlow(writer, xid, FLOW.deleteStrict, { identity: op.identity, cookie: '0', actions: 'drop' });
     case 'addGroup':
-      return writeGroup(writer, GROUP.add, op.group, ALL_BUCKETS);
+      return writeGroup(writer, xid, GROUP.add, op.group, ALL_BUCKETS);
     case 'resetGroup':
-      return writeGroup(writer, GROUP.modify, op.group, ALL_BUCKETS);
+      return writeGroup(writer, xid, GROUP.modify, op.group, ALL_BUCKETS);
     case 'deleteGroup':
-      return writeGroup(writer, GROUP.delete, op.group, ALL_BUCKETS);
+      return writeGroup(writer, xid, GROUP.delete, op.group, ALL_BUCKETS);
     case 'insertBucket':
-      return writeGroup(writer, GROUP.insertBucket, op.group, LAST_BUCKET, op);
+      return writeGroup(writer, xid, GROUP.insertBucket, op.group, LAST_BUCKET, op);
     case 'removeBucket':
-      return writeGroup(writer, GROUP.removeBucket, op.group, op.bucket);
+      return writeGroup(writer, xid, GROUP.removeBucket, op.group, op.bucket);
   }
 };
 
@@ -113,16 +117,15 @@ const cookieBytes = memo((text) => numberBytes(8, BigInt(text)), 64);
 /** `struct ofp_flow_mod`. */
 const writeFlow = (
   writer: ByteWriter,
+  xid: number,
   command: number,
-  identity: string,
-  cookie: Uint8Array,
-  actions: string,
+  { identity, cookie, actions }: CanonicalFlow,
 ): ByteWriter => {
   const { table, priority, fields } = encodeIdentity(identity);
   const encoded = encodeActions(actions);
-  const start = begin(writer, MESSAGE.flowMod);
+  const start = begin(writer, MESSAGE.flowMod, xid);
   // No mask of the cookie; no timeouts, flags or importance.
-  writer.bytes(cookie).zeros(8).u8(table).u8(command).zeros(4).u16(priority);
+  writer.bytes(cookieBytes(cookie)).zeros(8).u8(table).u8(command).zeros(4).u16(priority);
   writer.u32(ANY).u32(ANY).u32(ANY).zeros(4);
   writeMatch(writer, fields);
   if (encoded.length > 0)
@@ -137,6 +140,7 @@ const writeFlow = (
 /** `struct ofp_group_mod`, of type `all`. */
 const writeGroup = (
   writer: ByteWriter,
+  xid: number,
   command: number,
   group: number,
   place: number,
@@ -144,7 +148,7 @@ const writeGroup = (
 ): ByteWriter => {
   const actions = bucket === undefined ? undefined : encodeActions(bucket.actions);
   const length = actions === undefined ? 0 : HEADER + actions.length;
-  const start = begin(writer, MESSAGE.groupMod);
+  const start = begin(writer, MESSAGE.groupMod, xid);
   writer.u16(command).zeros(2).u32(group).u16(length).zeros(2).u32(place);
   if (bucket !== undefined && actions !== undefined) {
     writer.u16(length).u16(actions.length).u32(bucket.bucket).bytes(actions);

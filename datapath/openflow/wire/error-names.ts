@@ -1,0 +1,63 @@
+/** What errors of OpenFlow 1.5 are called, as ovs-ofctl prints them: OpenFlow 1.5.1, 7.5.4, and Open vSwitch's own. */
+import { decodeError } from './message.ts';
+
+/** By type: the prefix, and the codes from 0 on. */
+const NAMES: Readonly<Record<number, readonly [string, string]>> = {
+  0: ['OFPHFC', 'INCOMPATIBLE EPERM'],
+  1: [
+    'OFPBRC',
+    'BAD_VERSION BAD_TYPE BAD_STAT BAD_VENDOR BAD_SUBTYPE EPERM BAD_LEN BUFFER_EMPTY BUFFER_UNKNOWN BAD_TABLE_ID IS_SECONDARY BAD_PORT BAD_PACKET',
+  ],
+  2: [
+    'OFPBAC',
+    'BAD_TYPE BAD_LEN BAD_VENDOR BAD_VENDOR_TYPE BAD_OUT_PORT BAD_ARGUMENT EPERM TOO_MANY BAD_QUEUE BAD_OUT_GROUP MATCH_INCONSISTENT UNSUPPORTED_ORDER BAD_TAG BAD_SET_TYPE BAD_SET_LEN BAD_SET_ARGUMENT BAD_SET_MASK BAD_METER',
+  ],
+  3: [
+    'OFPBIC',
+    'UNKNOWN_INST UNSUP_INST BAD_TABLE_ID UNSUP_METADATA UNSUP_METADATA_MASK BAD_EXPERIMENTER BAD_EXP_TYPE BAD_LEN EPERM DUP_INST',
+  ],
+  4: [
+    'OFPBMC',
+    'BAD_TYPE BAD_LEN BAD_TAG BAD_DL_ADDR_MASK BAD_NW_ADDR_MASK BAD_WILDCARDS BAD_FIELD BAD_VALUE BAD_MASK BAD_PREREQ DUP_FIELD EPERM',
+  ],
+  5: [
+    'OFPFMFC',
+    'UNKNOWN TABLE_FULL BAD_TABLE_ID OVERLAP EPERM BAD_TIMEOUT BAD_COMMAND BAD_FLAGS CANT_SYNC BAD_PRIORITY IS_SYNC',
+  ],
+  6: [
+    'OFPGMFC',
+    'GROUP_EXISTS INVALID_GROUP WEIGHT_UNSUPPORTED OUT_OF_GROUPS OUT_OF_BUCKETS CHAINING_UNSUPPORTED WATCH_UNSUPPORTED LOOP UNKNOWN_GROUP CHAINED_GROUP BAD_TYPE BAD_COMMAND BAD_BUCKET BAD_WATCH EPERM UNKNOWN_BUCKET BUCKET_EXISTS',
+  ],
+  17: [
+    'OFPBFC',
+    'UNKNOWN EPERM BAD_ID BUNDLE_EXIST BUNDLE_CLOSED OUT_OF_BUNDLES BAD_TYPE BAD_FLAGS MSG_BAD_LEN MSG_BAD_XID MSG_UNSUP MSG_CONFLICT MSG_TOO_MANY MSG_FAILED TIMEOUT BUNDLE_IN_PROGRESS',
+  ],
+};
+
+/** Of Nicira's errors, the numbers under which they come since OpenFlow 1.2. */
+const NICIRA_NAMES: Readonly<Record<number, string>> = {
+  2: 'NXBRC_NXM_INVALID',
+  3: 'NXBRC_NXM_BAD_TYPE',
+  4: 'NXBRC_MUST_BE_ZERO',
+  10: 'NXBRC_UNENCODABLE_ERROR',
+  11: 'NXBAC_MUST_BE_ZERO',
+  12: 'NXFMFC_HARDWARE',
+  13: 'NXFMFC_BAD_TABLE_ID',
+  15: 'NXBAC_BAD_CONJUNCTION',
+  22: 'OFPBFC_BAD_VERSION',
+  39: 'NXBAC_BAD_HEADER_TYPE',
+  42: 'NXBAC_CT_DATAPATH_SUPPORT',
+  43: 'NXBMC_CT_DATAPATH_SUPPORT',
+};
+
+const EXPERIMENTER = 0xffff;
+const NICIRA = 0x2320;
+
+/** @param body of an error. @throws OpenflowError ERR_OPENFLOW_SYNTAX */
+export const errorName = (body: Buffer): string => {
+  const { type, code } = decodeError(body);
+  const isNicira = type === EXPERIMENTER && body.length >= 8 && body.readUInt32BE(4) === NICIRA;
+  const [prefix = '', names = ''] = NAMES[type] ?? [];
+  const name = names.split(' ')[code] ?? '';
+  return (isNicira ? NICIRA_NAMES[code] : name && `${prefix}_${name}`) || `error ${type}.${code}`;
+};
