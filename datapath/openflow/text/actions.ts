@@ -4,7 +4,7 @@ import { canonicalCt } from './ct.ts';
 import { fieldByName, portField } from './fields.ts';
 import type { CanonicalMatch } from './match.ts';
 import { memo } from './memo.ts';
-import { callOf, cut, splitTopLevel } from './split.ts';
+import { arrow, callOf, cut, splitTopLevel } from './split.ts';
 import { canonicalValue, formatNumber, hex, parseNumber } from './values.ts';
 
 /** What the meaning of some actions depends on. */
@@ -150,17 +150,12 @@ interface Bits {
   readonly to?: number;
 }
 
-const bitsOf = (text: string): Bits => {
+/** @throws OpenflowError ERR_OPENFLOW_INVALID */
+export const bitsOf = (text: string): Bits => {
   const [, name, bits = ''] = /^([A-Za-z][A-Za-z0-9_]*)(?:\[([0-9.]*)\])?$/.exec(text) ?? [];
   if (name === undefined) throw invalid(`${JSON.stringify(text)} is not a field`);
   if (bits === '') return { name, bits };
   const [, from, to] = /^([0-9]{1,4})(?:\.\.([0-9]{1,4}))?$/.exec(bits) ?? [];
   if (from === undefined || Number(to ?? from) < Number(from)) throw invalid(`[${bits}] is not a range of bits`);
   return { name, bits, from: Number(from), ...(to === undefined ? {} : { to: Number(to) }) };
-};
-
-const arrow = (argument: string): readonly [string, string] => {
-  const at = argument.lastIndexOf('->');
-  if (at < 0) throw invalid(`${JSON.stringify(argument)} has no ->`);
-  return [argument.slice(0, at), argument.slice(at + 2)];
 };

@@ -1,4 +1,4 @@
-import { syntaxError } from '../errors.ts';
+import { invalid, syntaxError } from '../errors.ts';
 
 /**
  * The parts between separators that are not within brackets: `ct(a,b),c` → `ct(a,b)`, `c`. An empty text has no parts.
@@ -34,4 +34,11 @@ export const callOf = (text: string): { readonly name: string; readonly inner: s
 export const cut = (text: string, separator: string): readonly [string, string | undefined] => {
   const at = text.indexOf(separator);
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
+};
+
+/** What stands before `->` and after it. @throws OpenflowError ERR_OPENFLOW_INVALID without one */
+export const arrow = (text: string): readonly [string, string] => {
+  const [before, after] = cut(text, '->');
+  if (after === undefined) throw invalid(`${JSON.stringify(text)} has no ->`);
+  return [before, after];
 };

@@ -1,13 +1,13 @@
 /** Actions in bytes, from the one form: OpenFlow 1.5.1, 7.2.6, and Open vSwitch's own (include/openvswitch/ofp-actions.h). */
 import { invalid } from '../errors.ts';
 import { memo } from '../text/memo.ts';
-import { callOf, cut, splitTopLevel } from '../text/split.ts';
+import { arrow, callOf, cut, splitTopLevel } from '../text/split.ts';
 import { parseNumber } from '../text/values.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { writeCt } from './ct.ts';
 import { writeLearn } from './learn.ts';
 import { writeNicira } from './nicira.ts';
-import { encodeOxm, type OxmField, oxmField, oxmHeader } from './oxm.ts';
+import { encodeOxm, oxmField, oxmHeader, oxmPart } from './oxm.ts';
 
 /** Empty for `drop`. @throws OpenflowError ERR_OPENFLOW_INVALID when their bytes are not known */
 export const encodeActions: (text: string) => Uint8Array = memo((text) => {
@@ -102,7 +102,7 @@ const writeSetField = (writer: ByteWriter, argument: string): ByteWriter => {
 
 /** `move:NXM_NX_REG0[0..3]->NXM_NX_REG1[4..7]` */
 const writeMove = (writer: ByteWriter, argument: string): ByteWriter => {
-  const [source, destination] = arrow(argument).map(partOf);
+  const [source, destination] = arrow(argument).map(oxmPart);
   if (source === undefined || destination === undefined || source.bits !== destination.bits) {
     throw invalid(`the bytes of move:${argument} are not known`);
   }
@@ -112,25 +112,10 @@ const writeMove = (writer: ByteWriter, argument: string): ByteWriter => {
   return writer.putU16(start + 2, writer.length - start);
 };
 
-interface Part {
-  readonly field: OxmField;
-  readonly from: number;
-  readonly bits: number;
-}
-
-/** `NXM_NX_REG0[0..3]` */
-const partOf = (text: string): Part => {
-  const [, name, first, last = first] = /^([A-Z0-9_]+)\[(?:([0-9]{1,3})(?:\.\.([0-9]{1,3}))?)?\]$/.exec(text) ?? [];
-  if (name === undefined) throw invalid(`the bytes of ${text} are not known`);
-  const field = oxmField(name);
-  if (first === undefined) return { field, from: 0, bits: field.bits };
-  return { field, from: Number(first), bits: Number(last) - Number(first) + 1 };
-};
-
 /** `check_pkt_larger(1414)->NXM_NX_REG0[0]` */
 const writeCheckSize = (writer: ByteWriter, action: string): ByteWriter => {
   const [check, destination] = arrow(action);
-  const { field, from, bits } = partOf(destination);
+  const { field, from, bits } = oxmPart(destination);
   if (bits !== 1) throw invalid(`${destination} is not one bit`);
   const size = smallNumber(callOf(check)?.inner ?? '', 0xffffn);
   return writeNicira(writer, NICIRA_ACTION.checkSize, () => writer.u16(size).u16(from).u32(oxmHeader(field)));
@@ -157,9 +142,3 @@ const writeConjunction = (writer: ByteWriter, inner: string): ByteWriter => {
 
 /** `OFPP_IN_PORT` of OpenFlow 1.0. */
 const IN_PORT_10 = 0xfff8;
-
-const arrow = (argument: string): readonly [string, string] => {
-  const [value, name] = cut(argument, '->');
-  if (name === undefined) throw invalid(`${argument} has no ->`);
-  return [value, name];
-};

@@ -5,7 +5,7 @@ import { callOf, cut, splitTopLevel } from '../text/split.ts';
 import { parseNumber } from '../text/values.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { writeNicira } from './nicira.ts';
-import { numberBytes, oxmField, oxmHeader } from './oxm.ts';
+import { numberBytes, oxmHeader, oxmPart } from './oxm.ts';
 
 const CT = 35;
 const NAT = 36;
@@ -57,9 +57,8 @@ const parametersOf = (inner: string): Parameters => {
 /** `64000`, `NXM_NX_REG13[0..15]` */
 const zoneOf = (text: string): Parameters['zone'] => {
   if (/^[0-9]+$/.test(text)) return { header: 0, bits: Number(parseNumber(text)) };
-  const [, name, first, last] = /^([A-Z0-9_]+)\[([0-9]{1,3})\.\.([0-9]{1,3})\]$/.exec(text) ?? [];
-  if (name === undefined) throw invalid(`the bytes of zone=${text} are not known`);
-  return { header: oxmHeader(oxmField(name)), bits: Number(first) * 64 + Number(last) - Number(first) };
+  const { field, from, bits } = oxmPart(text);
+  return { header: oxmHeader(field), bits: from * 64 + bits - 1 };
 };
 
 /** `NX_NAT_F_SRC` and so on. */

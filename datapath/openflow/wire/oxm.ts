@@ -1,6 +1,7 @@
 /** Fields of packets in bytes: OpenFlow 1.5.1, 7.2.3 (OXM), and Open vSwitch's own (NXM, lib/meta-flow.h). */
 import { ipToBigInt } from '../../../net/ip.ts';
 import { invalid } from '../errors.ts';
+import { bitsOf } from '../text/actions.ts';
 import { fieldByName, type ValueKind } from '../text/fields.ts';
 import { printedNumber } from '../text/flow.ts';
 import { cut } from '../text/split.ts';
@@ -88,6 +89,14 @@ export const oxmField = (name: string): OxmField => {
   const field = FIELDS.get(fieldByName(name)?.set ?? name);
   if (field === undefined) throw invalid(`the bytes of ${name} are not known`);
   return field;
+};
+
+/** `NXM_NX_REG0[0..3]`. @throws OpenflowError ERR_OPENFLOW_INVALID */
+export const oxmPart = (text: string) => {
+  const { name, from, to = from } = bitsOf(text);
+  const field = oxmField(name);
+  if (from === undefined || to === undefined) return { field, from: 0, bits: field.bits };
+  return { field, from, bits: to - from + 1 };
 };
 
 /** @param isMasked the mask follows the value, and counts */
