@@ -82,7 +82,7 @@ const BRIDGE_PORTS = [
 const output = (args: readonly string[] = [], flows = FLOWS): string => {
   if (args[0] === 'dpif/show') return BRIDGE_PORTS.join('\n');
   if (args.includes('br-ex')) return BRIDGE_FLOWS;
-  expect(args).toEqual(['dump-flows', 'br-int', 'tcp,nw_dst=10.96.0.7,tcp_dst=80']);
+  expect(args).toEqual(['--no-names', 'dump-flows', 'br-int', 'tcp,nw_dst=10.96.0.7,tcp_dst=80']);
   return flows;
 };
 

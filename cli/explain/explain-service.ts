@@ -1,6 +1,6 @@
 /** `udnctl explain service`: what this node is to have for a Service, by the agent's own rendering, and what of it is there. */
 import type { BalancerStatus, DifferencesStatus, ServiceStatus } from '../../api/agent-status.ts';
-import { parseFlow } from '../flows/flow-dump.ts';
+import { dumpFlows } from '../flows/flow-dump.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
 import { doorChecks } from './service-doors.ts';
@@ -147,9 +147,7 @@ interface FlowCount {
 const flowsFor = async (runner: ExplainSources['runner'], vip: string, protocol: string): Promise<FlowCount> => {
   const [, ip = '', port = ''] = /^\[?(.*?)\]?:([0-9]+)$/.exec(vip) ?? [];
   const kind = ip.includes(':') ? `${protocol}6,ipv6_dst=${ip}` : `${protocol},nw_dst=${ip}`;
-  const match = `${kind},${protocol}_dst=${port}`;
-  const { stdout } = await runner.run({ file: 'ovs-ofctl', args: ['dump-flows', 'br-int', match] });
-  const flows = stdout.split('\n').flatMap((line) => parseFlow(line) ?? []);
+  const flows = await dumpFlows(runner, 'br-int', `${kind},${protocol}_dst=${port}`);
   const fresh = flows.filter((flow) => /ct_state=[^,]*\+new/.test(flow.match));
   return { flows: flows.length, begun: fresh.reduce((sum, { packets }) => sum + packets, 0) };
 };

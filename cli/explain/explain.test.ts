@@ -78,7 +78,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
   openvswitch: memoryTables(VSWITCH),
   runner: {
     run: ({ args }) => {
-      expect(args).toEqual(['dump-flows', 'br-int', 'cookie=0xa1b2c3d/-1']);
+      expect(args).toEqual(['--no-names', 'dump-flows', 'br-int', 'cookie=0xa1b2c3d/-1']);
       return Promise.resolve({ stdout: FLOWS, stderr: '' });
     },
   },

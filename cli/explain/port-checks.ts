@@ -1,5 +1,5 @@
 /** The walk of one port: northbound row, binding, interface of Open vSwitch, flows. */
-import { parseFlow } from '../flows/flow-dump.ts';
+import { dumpFlows } from '../flows/flow-dump.ts';
 import { mapOf, type Row, setOf, uuidOf } from '../node/wire-values.ts';
 import { type Check, missing, ok } from './check.ts';
 import { type ExplainSources, rowWith } from './sources.ts';
@@ -127,8 +127,7 @@ const interfaceProblem = (
 export const flowCheck = async ({ runner }: ExplainSources, cookie: string | undefined): Promise<Check> => {
   const what = 'flows of br-int';
   if (cookie === undefined) return missing(what, 'the port has no binding, so it has none', 'see the binding above');
-  const { stdout } = await runner.run({ file: 'ovs-ofctl', args: ['dump-flows', 'br-int', `cookie=${cookie}/-1`] });
-  const flows = stdout.split('\n').flatMap((line) => parseFlow(line) ?? []);
+  const flows = await dumpFlows(runner, 'br-int', `cookie=${cookie}/-1`);
   if (flows.length === 0) return missing(what, `there is none with cookie ${cookie}`, 'is ovn-controller running?');
   const sent = flows.filter(({ table }) => table === 0).reduce((sum, { packets }) => sum + packets, 0);
   return ok(what, `${flows.length} of the port itself (cookie ${cookie}), ${sent} packets came from it`);

@@ -15,9 +15,17 @@ export interface Flow {
   readonly datapathKey: number | undefined;
 }
 
-/** Of a bridge, ports by number: names in OpenFlow end after 15 characters. @throws CommandError */
-export const dumpFlows = async (runner: Pick<CommandRunner, 'run'>, bridge: string): Promise<Flow[]> => {
-  const { stdout } = await runner.run({ file: 'ovs-ofctl', args: ['--no-names', 'dump-flows', bridge] });
+/**
+ * A bridge's flows, with ports by number: names in OpenFlow end after 15 characters.
+ * @param match only flows that match at least this, ovs-ofctl(8)
+ * @throws CommandError
+ */
+export const dumpFlows = async (
+  runner: Pick<CommandRunner, 'run'>,
+  bridge: string,
+  ...match: readonly string[]
+): Promise<Flow[]> => {
+  const { stdout } = await runner.run({ file: 'ovs-ofctl', args: ['--no-names', 'dump-flows', bridge, ...match] });
   return stdout.split('\n').flatMap((line) => parseFlow(line) ?? []);
 };
 
