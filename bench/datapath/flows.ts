@@ -6,14 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { loadCommandRunner } from '../../datapath/exec/spawn-runner.ts';
 import { OpenflowBackend } from '../../datapath/openflow/backend.ts';
 import { compile } from '../../datapath/openflow/compile.ts';
-import { Ofctl } from '../../datapath/openflow/ofctl.ts';
-import { parentGuard } from '../../datapath/openflow/open.ts';
 import type { TestPorts } from '../../datapath/openflow/testing/ports.ts';
 import { VswitchWorld } from '../../datapath/openflow/testing/vswitch-world.ts';
 import { formatFlow } from '../../datapath/openflow/text/flow.ts';
 import type { BridgeItem } from '../../datapath/openflow/types.ts';
 import { bridgeItemKey } from '../../datapath/openflow/types.ts';
-import { commandOf } from '../../ovsdb/testing/programs.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
@@ -37,7 +34,8 @@ export const benchFlows = async ({ signal, progress }: BenchContext): Promise<Be
   for (const bridge of [BRIDGE, PLAIN_BRIDGE]) await world.addBridge(bridge);
   for (let port = 1; port <= PORTS; port++) await world.addPort(BRIDGE, `p${port}`, port);
   const { ports } = world;
-  const client = await clientOf(world);
+  // Starts programs as the agent does.
+  const client = world.newClient({ runner: loadCommandRunner(SPAWN_ADDON) });
   const folder = await mkdtemp(join(tmpdir(), 'bench-flows-'));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'flows');
@@ -77,15 +75,6 @@ export const benchFlows = async ({ signal, progress }: BenchContext): Promise<Be
   const [value, compared] = [median(samples.values), median(samples.references)];
   return [benchResult({ name: 'node/flows', value, unit: 'ms', reference: compared, runs: RUNS })];
 };
-
-/** Starts programs as the agent does. */
-const clientOf = async ({ runDirectory }: VswitchWorld): Promise<Ofctl> =>
-  new Ofctl({
-    runner: loadCommandRunner(SPAWN_ADDON),
-    runDirectory,
-    program: await commandOf('ovs-ofctl'),
-    guard: parentGuard(),
-  });
 
 const lineOf = (item: BridgeItem, ports: TestPorts): string => {
   const compiled = compile(item, ports);

@@ -160,10 +160,9 @@ export class LiveBridge {
   }
 }
 
-export const isRefusal = (error: unknown): boolean => error instanceof OpenflowError && REFUSALS.has(error.code);
-
-/** By the bridge, or because there are no bytes for it. */
-const REFUSALS: ReadonlySet<string> = new Set(['ERR_OPENFLOW_REFUSED', 'ERR_OPENFLOW_INVALID']);
+/** By the bridge, or because it cannot be encoded. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof OpenflowError && ['ERR_OPENFLOW_REFUSED', 'ERR_OPENFLOW_INVALID'].includes(error.code);
 
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof OpenflowError && error.code === 'ERR_OPENFLOW_UNREACHABLE';

@@ -73,7 +73,7 @@ const programsOf = async (run: () => Promise<unknown>): Promise<string[]> => {
   await run();
   return started.slice(before).map(({ args }) => args.find((one) => SUBCOMMANDS.test(one)) ?? args.join(' '));
 };
-const SUBCOMMANDS = /^(?:bundle|monitor|dump-|mod-port)/;
+const SUBCOMMANDS = /^(?:monitor|dump-)/;
 
 const create = async (): Promise<void> => {
   await addPorts();

@@ -68,7 +68,10 @@ const bracket = (range: string): string =>
     .map((one) => `[${one}]`)
     .join('-');
 
-const rangeOf = (value: string): { readonly addresses: readonly string[]; readonly ports: string | undefined } => {
+/** Addresses and ports as they are written: the first, and the last if there are two. */
+export const rangeOf = (
+  value: string,
+): { readonly addresses: readonly string[]; readonly ports: string | undefined } => {
   const six = /^\[([^\]]*)\](?:-\[([^\]]*)\])?(?::([0-9-]+))?$/.exec(value);
   if (six !== null) return { addresses: [six[1] ?? '', ...(six[2] === undefined ? [] : [six[2]])], ports: six[3] };
   if (value.split(':').length > 2) return { addresses: value.split('-'), ports: undefined };

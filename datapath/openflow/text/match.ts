@@ -81,7 +81,8 @@ for (const [keyword, [ethType, ipProto]] of Object.entries(KEYWORDS)) {
   KEYWORD_OF.set(ipProto, ofProto.set(ethType, keyword));
 }
 
-const TRANSPORTS: Readonly<Record<number, 'tcp' | 'udp' | 'sctp'>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
+/** By IP protocol. */
+export const TRANSPORTS: Readonly<Record<number, 'tcp' | 'udp' | 'sctp'>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
 
 const addKeyword = (draft: Draft, keyword: string): void => {
   const protocols = keywordProtocols(keyword);

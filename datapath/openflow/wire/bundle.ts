@@ -6,6 +6,7 @@ import { memo } from '../text/memo.ts';
 import { encodeActions } from './actions.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { encodeIdentity, writeMatch } from './match.ts';
+import { encode, HEADER_LENGTH } from './message.ts';
 import { numberBytes } from './oxm.ts';
 
 /** OpenFlow 1.5, which has buckets that are added and removed one by one. */
@@ -14,36 +15,24 @@ export const VERSION = 6;
 const MESSAGE = { flowMod: 14, groupMod: 15, barrierRequest: 20, bundleControl: 33, bundleAdd: 34 } as const;
 export const BARRIER_REPLY = 21;
 export const BUNDLE_REPLY = 33;
-/** Types of bundle control. */
-const OPEN = 0;
-const COMMIT = 4;
+/** The type of the answer to `COMMIT`. */
 export const COMMITTED = 5;
 /** `OFPBF_ATOMIC`, `OFPBF_ORDERED`. */
 const FLAGS = 1 | 2;
 /** A connection has one bundle. */
 const BUNDLE = 0;
-const HEADER = 8;
 
-export const encodeOpen = (): Uint8Array => writeControl(OPEN);
-
-/** It is answered when everything before it was taken, or refused. */
-export const encodeBarrier = (): Uint8Array => {
-  const writer = new ByteWriter();
-  return end(writer, begin(writer, MESSAGE.barrierRequest, OF_NO_STEP)).written;
-};
-
-/** It is answered when the bundle is done, or refused. */
-export const encodeCommit = (): Uint8Array => writeControl(COMMIT);
-
-const writeControl = (type: number): Uint8Array => {
-  const writer = new ByteWriter();
-  const start = begin(writer, MESSAGE.bundleControl, OF_NO_STEP);
-  return end(writer.u32(BUNDLE).u16(type).u16(FLAGS), start).written;
-};
-
-/** Numbers of messages: an error has that of the step that was refused. */
-const OF_NO_STEP = 0;
+/** An error has the number of the step that was refused; these messages have none. */
 export const FIRST_STEP = 1;
+
+const control = (type: number): Uint8Array =>
+  encode(VERSION, MESSAGE.bundleControl, 0, Buffer.from([0, 0, 0, BUNDLE, 0, type, 0, FLAGS]));
+
+export const OPEN = control(0);
+/** It is answered when everything before it was taken, or refused. */
+export const BARRIER = encode(VERSION, MESSAGE.barrierRequest, 0);
+/** It is answered when the bundle is done, or refused. */
+export const COMMIT = control(4);
 
 /**
  * @param firstXid of the first step; the others follow
@@ -131,7 +120,7 @@ const writeFlow = (
   if (encoded.length > 0)
     writer
       .u16(APPLY_ACTIONS)
-      .u16(HEADER + encoded.length)
+      .u16(HEADER_LENGTH + encoded.length)
       .zeros(4)
       .bytes(encoded);
   return end(writer, start);
@@ -147,7 +136,7 @@ const writeGroup = (
   bucket?: { readonly bucket: number; readonly actions: string },
 ): ByteWriter => {
   const actions = bucket === undefined ? undefined : encodeActions(bucket.actions);
-  const length = actions === undefined ? 0 : HEADER + actions.length;
+  const length = actions === undefined ? 0 : HEADER_LENGTH + actions.length;
   const start = begin(writer, MESSAGE.groupMod, xid);
   writer.u16(command).zeros(2).u32(group).u16(length).zeros(2).u32(place);
   if (bucket !== undefined && actions !== undefined) {

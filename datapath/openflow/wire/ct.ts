@@ -1,6 +1,7 @@
 /** The actions `ct` and `nat` in bytes: `struct nx_action_conntrack`, `struct nx_action_nat` in Open vSwitch's lib/ofp-actions.c. */
 import { ipFamily, ipToBigInt, isIp, parseIp } from '../../../net/ip.ts';
 import { invalid } from '../errors.ts';
+import { rangeOf } from '../text/ct.ts';
 import { callOf, cut, splitTopLevel } from '../text/split.ts';
 import { parseNumber } from '../text/values.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -63,8 +64,8 @@ const zoneOf = (text: string): Parameters['zone'] => {
 
 /** `NX_NAT_F_SRC` and so on. */
 const NAT_FLAG: Readonly<Record<string, number>> = { src: 1, dst: 2, persistent: 4, hash: 8, random: 16 };
-/** Which values follow: `NX_NAT_RANGE_IPV4_MIN` and so on. */
-const RANGE = { first4: 1, last4: 2, first6: 4, last6: 8, firstPort: 16, lastPort: 32 } as const;
+/** Which values follow, the first and the last: `NX_NAT_RANGE_IPV4_MIN` and so on. */
+const RANGE = { address: { 4: [1, 2], 6: [4, 8] }, port: [16, 32] } as const;
 
 /** @param inner `src=10.0.0.1-10.0.0.9:100-200,random`; empty for `nat` alone */
 const writeNat = (writer: ByteWriter, inner: string): ByteWriter => {
@@ -88,22 +89,19 @@ const writeNat = (writer: ByteWriter, inner: string): ByteWriter => {
 };
 
 const putRange = (text: string, put: (flag: number, bytes: Uint8Array) => void): void => {
-  const [, six, six2, four, four2, port, port2] =
-    /^(?:\[([0-9a-f:.]+)\](?:-\[([0-9a-f:.]+)\])?|([0-9.]+)(?:-([0-9.]+))?)(?::([0-9]+)(?:-([0-9]+))?)?$/.exec(text) ??
-    bareSix(text);
-  const [first, last] = [six ?? four, six2 ?? four2];
-  if (first === undefined) throw invalid(`the bytes of ${text} are not known`);
-  const isSix = ipFamily(ipOfText(first)) === 6;
-  const addressBytes = (address: string): Uint8Array => numberBytes(isSix ? 16 : 4, ipToBigInt(ipOfText(address)));
-  put(isSix ? RANGE.first6 : RANGE.first4, addressBytes(first));
-  if (last !== undefined) put(isSix ? RANGE.last6 : RANGE.last4, addressBytes(last));
-  if (port !== undefined) put(RANGE.firstPort, numberBytes(2, parseNumber(port)));
-  if (port2 !== undefined) put(RANGE.lastPort, numberBytes(2, parseNumber(port2)));
+  const { addresses, ports = '' } = rangeOf(text);
+  const family = ipFamily(ipOfText(addresses[0] ?? ''));
+  const putBoth = (flags: readonly number[], values: readonly string[], bytes: (value: string) => Uint8Array): void => {
+    for (const [at, value] of values.entries()) {
+      const flag = flags[at];
+      if (flag === undefined) throw invalid(`${text} is not a range`);
+      put(flag, bytes(value));
+    }
+  };
+  const size = family === 6 ? 16 : 4;
+  putBoth(RANGE.address[family], addresses, (address) => numberBytes(size, ipToBigInt(ipOfText(address))));
+  putBoth(RANGE.port, ports === '' ? [] : ports.split('-'), (port) => numberBytes(2, parseNumber(port)));
 };
-
-/** Without ports, IPv6 addresses have no brackets. */
-const bareSix = (text: string): readonly (string | undefined)[] =>
-  /^([0-9a-f:.]+)(?:-([0-9a-f:.]+))?$/.exec(text) ?? [];
 
 const ipOfText = (text: string) => {
   if (!isIp(text)) throw invalid(`${text} is not an address`);

@@ -3,14 +3,14 @@ import { OpenflowError } from '../errors.ts';
 import type { BundleDraft, BundleOp } from '../switch-client.ts';
 import { formatFlow } from '../text/flow.ts';
 import {
+  BARRIER,
   BARRIER_REPLY,
   BUNDLE_REPLY,
+  COMMIT,
   COMMITTED,
-  encodeBarrier,
-  encodeCommit,
-  encodeOpen,
   encodeSteps,
   FIRST_STEP,
+  OPEN,
   VERSION,
 } from './bundle.ts';
 import { type BridgeSocket, Connection, NothingDone, withConnection } from './connection.ts';
@@ -40,7 +40,7 @@ export class SocketDraft implements BundleDraft {
       this.#pieces.push(piece);
       if (this.#connection === undefined) {
         this.#connection = new Connection(this.#socket.path, VERSION);
-        this.#connection.write(encodeOpen());
+        this.#connection.write(OPEN);
       }
       this.#connection.write(piece);
     } catch (error) {
@@ -54,7 +54,7 @@ export class SocketDraft implements BundleDraft {
     if (this.#error !== undefined) throw this.#error;
     if (opened === undefined) return;
     const transact = (connection: Connection): Promise<void> => {
-      if (connection !== opened) connection.write(encodeOpen(), ...this.#pieces);
+      if (connection !== opened) connection.write(OPEN, ...this.#pieces);
       return this.#transact(connection);
     };
     try {
@@ -73,9 +73,9 @@ export class SocketDraft implements BundleDraft {
    * (`vconn_bundle_transact` in lib/vconn.c of Open vSwitch).
    */
   async #transact(connection: Connection): Promise<void> {
-    connection.write(encodeBarrier());
+    connection.write(BARRIER);
     await this.#answer(connection, ({ type }) => type === BARRIER_REPLY);
-    connection.write(encodeCommit());
+    connection.write(COMMIT);
     await this.#answer(connection, ({ type, body }) => type === BUNDLE_REPLY && controlType(body) === COMMITTED);
   }
 

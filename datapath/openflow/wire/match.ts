@@ -2,7 +2,7 @@
 import { invalid } from '../errors.ts';
 import { portField } from '../text/fields.ts';
 import { printedNumber } from '../text/flow.ts';
-import { keywordProtocols } from '../text/match.ts';
+import { keywordProtocols, TRANSPORTS } from '../text/match.ts';
 import { memo } from '../text/memo.ts';
 import { parseNumber } from '../text/values.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -101,7 +101,6 @@ const keyword = (text: string): Part => {
   return { kind: 'keyword', protocol, fields };
 };
 
-const TRANSPORTS: Readonly<Record<string, 'tcp' | 'udp' | 'sctp'>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
 const ICMPV6 = '58';
 
 /** `PROTOCOL name=value` */
@@ -110,7 +109,7 @@ const ofProtocol = memo((text) => {
   const at = text.indexOf('=');
   const [protocol, name, value] = [text.slice(0, blank), text.slice(blank + 1, at), text.slice(at + 1)];
   if (name.startsWith('icmp_')) return encode(protocol === ICMPV6 ? name.replace('icmp', 'icmpv6') : name, value);
-  const transport = TRANSPORTS[protocol];
+  const transport = TRANSPORTS[Number(protocol)];
   if (transport === undefined) throw invalid(`${name} without a protocol`);
   return encode(portField(name === 'tp_src' ? 'src' : 'dst', transport), value);
 });
