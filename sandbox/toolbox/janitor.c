@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define GIVE_UP_US (20 * 1000000LL)
+#define AGAIN_MS 20
 
 struct janitor_options {
   const char *cgroup, *remove, *prune[8];
@@ -76,6 +77,30 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
   return 0;
 }
 
+static void end_all(const char *cgroup) {
+  char *kill_file = must_format("%s/cgroup.kill", cgroup);
+  int fd = open(kill_file, O_WRONLY | O_CLOEXEC);
+  if (fd >= 0 && write(fd, "1", 1) != 1) fprintf(stderr, "janitor: %s: %s\n", kill_file, strerror(errno));
+  if (fd >= 0) close(fd);
+  free(kill_file);
+  wait_until_empty(cgroup);
+}
+
+/*
+ * Until it is gone: nftw(3) ends at a folder that another janitor of the same sandbox has removed meanwhile, and a process
+ * that was on its way into the cgroup makes its own there.
+ */
+static void remove_all(const char *top, int (*remove_one)(const char *, const struct stat *, int, struct FTW *),
+                       void (*before)(const char *)) {
+  int64_t give_up = now_us() + GIVE_UP_US;
+  for (;;) {
+    if (before) before(top);
+    nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    if (access(top, F_OK) < 0 || now_us() > give_up) return;
+    poll(NULL, 0, AGAIN_MS);
+  }
+}
+
 int janitor_main(int argc, char **argv) {
   struct janitor_options o = {0};
   if (parse_options(argc, argv, SPECS, &o) != argc || o.cgroup == NULL) die("janitor needs --cgroup");
@@ -83,12 +108,8 @@ int janitor_main(int argc, char **argv) {
   static const int IGNORED[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
   for (size_t i = 0; i < sizeof IGNORED / sizeof *IGNORED; i++) signal(IGNORED[i], SIG_IGN);
   wait_for_end_of_stdin();
-  char *kill_file = must_format("%s/cgroup.kill", o.cgroup);
-  int fd = open(kill_file, O_WRONLY | O_CLOEXEC);
-  if (fd >= 0 && write(fd, "1", 1) != 1) fprintf(stderr, "janitor: %s: %s\n", kill_file, strerror(errno));
-  wait_until_empty(o.cgroup);
-  nftw(o.cgroup, remove_cgroup, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-  if (o.remove) nftw(o.remove, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+  remove_all(o.cgroup, remove_cgroup, end_all);
+  if (o.remove) remove_all(o.remove, remove_entry, NULL);
   for (size_t i = 0; i < o.prune_count; i++) rmdir(o.prune[i]);
   return 0;
 }
