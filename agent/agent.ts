@@ -44,18 +44,18 @@ import { publishNode } from './node/publisher.ts';
 import type { NodePorts } from './node-ports/node-ports.ts';
 import { serveNodePorts } from './node-ports/start.ts';
 import type { AgentOptions } from './options.ts';
-import { connectedDatabases, gatewayKnowledge, Probes, placeQueues } from './probes.ts';
+import { connectedDatabases, gatewayKnowledge, Probes } from './probes.ts';
 import { Readiness, reasonsNotReady } from './readiness.ts';
 import type { GoneNetworks } from './reconcile/gone-networks.ts';
 import { IsolationState } from './reconcile/isolation-state.ts';
-import { BACKEND_NAMES, NodeDatapath } from './reconcile/node-datapath.ts';
+import { DATAPATH_BACKENDS, NodeDatapath } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
+import { type Reconcilers, reconcilersOf, whenIdle } from './reconcile/reconcilers.ts';
 import { ServiceConnections } from './reconcile/service-connections.ts';
 import { startFormerBackends } from './reconcile/start-former-backends.ts';
 import { startGoneNetworks } from './reconcile/start-gone-networks.ts';
 import { followSwitch } from './reconcile/switch-return.ts';
 import { serveMetrics } from './serve-metrics.ts';
-import type { ComparableBackends } from './status/datapath-places.ts';
 import { countNetworkObjects } from './status/network-objects.ts';
 import { reportSources } from './status/report-sources.ts';
 import { serveStatus } from './status/server.ts';
@@ -81,11 +81,11 @@ export const runAgent = async (context: Context): Promise<void> => {
     const keeper = keepNode({ options, edges, log }, resources);
     const [local] = await Promise.all([meetNode(context, edges), keeper.whenKnown(signal)]);
     for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
-    const { datapath, backends, filters } = openDatapath(context, edges, resources);
+    const { datapath, filters } = openDatapath(context, edges, resources);
     const nodePorts = serveNodePorts({ edges, node: local.name, probes, log }, resources);
     await announce({ edges, options, log }, signal);
     const started = startNode(context, edges, { local, keeper, datapath, nodePorts }, resources);
-    const node = { edges, ...started, local, keeper, datapath, backends, filters, nodePorts, readiness, probes };
+    const node = { edges, ...started, local, keeper, datapath, filters, nodePorts, readiness, probes };
     await serveNode(context, node, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
@@ -150,7 +150,7 @@ const openDatapath = (
   { options, buildFolder, log }: Context,
   { netlink, databases, metrics }: Edges,
   resources: AsyncDisposableStack,
-): Pick<Node, 'datapath' | 'backends' | 'filters'> => {
+): Pick<Node, 'datapath' | 'filters'> => {
   const { replica, session } = databases.openvswitch;
   const returns = followSwitch({
     ...{ session, replica },
@@ -187,15 +187,17 @@ const openDatapath = (
   databases.openvswitch.writeAfter((write) => datapath.afterFlows(write));
   resources.defer(() => datapath.stop());
   observeDatapath(metrics, datapath);
-  return { datapath, backends, filters };
+  return { datapath, filters };
 };
 
 const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void => {
   gauges('udn_agent_wanted_objects', () =>
-    BACKEND_NAMES.map((backend) => [{ backend }, datapath.size(backend)] as const),
+    DATAPATH_BACKENDS.map((backend) => [{ backend }, datapath[backend].store.wanted.size] as const),
   );
   gauges('udn_agent_unfinished_objects', () =>
-    datapath.problemCounts().map(({ backend, state, count }) => [{ backend, state }, count] as const),
+    DATAPATH_BACKENDS.flatMap((backend) =>
+      Object.entries(datapath[backend].counts).map(([state, count]) => [{ backend, state }, count] as const),
+    ),
   );
   gauges('udn_agent_network_objects', () =>
     countNetworkObjects(datapath).map(({ network, backend, count }) => [{ network, backend }, count] as const),
@@ -232,7 +234,7 @@ const startNode = (
   edges: Edges,
   { local, keeper, datapath, nodePorts }: Pick<Node, 'local' | 'keeper' | 'datapath' | 'nodePorts'>,
   resources: AsyncDisposableStack,
-): Pick<Node, 'core' | 'gone'> => {
+): Pick<Node, 'core' | 'reconcilers' | 'gone'> => {
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
   const { inputs, databases, writer, tellPod, tellService, tellNode, metrics } = edges;
@@ -262,7 +264,8 @@ const startNode = (
   const conntrack = openConntrack(spawnAddonIn(buildFolder));
   startFormerBackends({ databases, conntrack, log }, resources);
   const settings = { cluster, networkRendering };
-  const gone = startGoneNetworks({ core, databases, datapath, inputs, settings, conntrack, log }, resources);
+  const reconcilers = reconcilersOf(databases, datapath);
+  const gone = startGoneNetworks({ core, databases, reconcilers, inputs, settings, conntrack, log }, resources);
   const publisher = publishNode({
     node: local.name,
     wanted: () => nodeAnnotations(keeper.identity),
@@ -273,17 +276,17 @@ const startNode = (
   });
   resources.defer(keeper.listen(() => publisher.publish()));
   resources.defer(() => publisher.stop());
-  return { core, gone };
+  return { core, reconcilers, gone };
 };
 
 interface Node {
   readonly edges: Edges;
   readonly core: Core;
+  readonly reconcilers: Reconcilers;
   readonly gone: GoneNetworks;
   readonly local: LocalNode;
   readonly keeper: NodeKeeper;
   readonly datapath: NodeDatapath;
-  readonly backends: ComparableBackends;
   readonly filters: FilterWatch;
   readonly nodePorts: NodePorts;
   readonly readiness: Readiness;
@@ -291,11 +294,9 @@ interface Node {
 }
 
 /** From now on the probes say what is. @returns to be called when CNI is served */
-const openProbes = (
-  { signal }: Context,
-  { edges: { databases, metrics }, core, keeper, datapath, readiness, probes }: Node,
-): (() => void) => {
-  const queues = placeQueues(databases, datapath, signal);
+const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes }: Node): (() => void) => {
+  const { databases, metrics } = edges;
+  const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
   observeQueues(metrics, queues);
   metrics.gauge('udn_agent_kubelet_cgroup_found', () => Number(core.facts.get('kubeletCgroup', LOCAL) !== undefined));
   let isCniOpen = false;
@@ -317,7 +318,7 @@ const openProbes = (
 
 const serveNode = async (context: Context, node: Node, resources: AsyncDisposableStack): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
-  const { edges, core, gone, local, keeper, datapath, backends, nodePorts, readiness, probes } = node;
+  const { edges, core, gone, local, keeper, datapath, reconcilers, nodePorts, readiness, probes } = node;
   const { databases, netlink, inputs, tellPod, metrics } = edges;
   const ports = new VswitchPorts(databases.openvswitch.session, databases.openvswitch.replica);
   const isolation = new IsolationState(datapath.nftables);
@@ -326,7 +327,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const noFilters = await findNoFilters(netlink.pods, log);
   const looked = { node: local.name, inputs, facts: core.facts, ports, netlink, isolation, noFilters, encryption };
   readiness.check = () => reasonsNotReady(looked);
-  const cniIsOpen = openProbes(context, node);
+  const cniIsOpen = openProbes(node);
   const handler = new CniHandler({
     registry: core.registry,
     interfaces: netlink.pods,
@@ -352,7 +353,7 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   resources.defer(() => cni.close());
   const { cluster, networkRendering } = options;
   const { name } = local;
-  const parts = { edges, core, ports, keeper, nodePorts, node: name, cluster, networkRendering, datapath, backends };
+  const parts = { edges, core, ports, keeper, nodePorts, node: name, cluster, networkRendering, reconcilers };
   const usage = startConnectionUsage({ edges, core, node: name, spawnAddon: spawnAddonIn(buildFolder), log });
   resources.defer(() => usage.stop());
   const peers = startPeerWatch(
@@ -373,18 +374,11 @@ const serveNode = async (context: Context, node: Node, resources: AsyncDisposabl
   const pods = new Set([...core.registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
-  await enough(START_MS, signal, (soon) => whenWritten(node, soon));
+  await enough(START_MS, signal, (soon) => whenIdle(reconcilers, soon));
   resources.defer(startNetworkReport({ edges, options, log, core, databases, datapath, sources, gone }));
   await releaseMemory(join(buildFolder, 'memory.node')).catch((error: unknown) =>
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );
-};
-
-/** All that there was at the start, and what the databases and the node lacked of it. */
-const whenWritten = async ({ edges: { databases }, datapath }: Node, signal: AbortSignal): Promise<void> => {
-  const { northbound, southbound, openvswitch } = databases;
-  await Promise.all([northbound, southbound, openvswitch].map(({ reconciler }) => reconciler.whenIdle(signal)));
-  await datapath.whenIdle(signal);
 };
 
 /** A place that does not answer keeps nobody from saying so. */

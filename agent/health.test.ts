@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type HealthSources,
-  type PlaceName,
-  type PlaceQueue,
-  reasonsNotAlive,
-  reasonsNotProxying,
-  reasonsNotServing,
-} from './health.ts';
+import type { BackendName } from '../api/agent-status.ts';
+import type { QueueState } from '../base/reconciler.ts';
+import { type HealthSources, reasonsNotAlive, reasonsNotProxying, reasonsNotServing } from './health.ts';
 
-const IDLE: PlaceQueue = { depth: 0, oldestMs: 0, stalledMs: 0, hasCompared: true };
+const IDLE: QueueState = { depth: 0, oldestMs: 0, stalledMs: 0, hasCompared: true };
 const ALL = ['northbound', 'southbound', 'openvswitch', 'openflow', 'host', 'nftables'] as const;
 
-const queues = (changes: Partial<Record<PlaceName, Partial<PlaceQueue>>> = {}): ReadonlyMap<PlaceName, PlaceQueue> =>
-  new Map(ALL.map((name) => [name, { ...IDLE, ...changes[name] }]));
+const queues = (
+  changes: Partial<Record<BackendName, Partial<QueueState>>> = {},
+): ReadonlyMap<BackendName, QueueState> => new Map(ALL.map((name) => [name, { ...IDLE, ...changes[name] }]));
 
 const sources = (changes: Partial<HealthSources> = {}): HealthSources => ({
   podReasons: () => [],

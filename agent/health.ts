@@ -7,14 +7,9 @@
  * - Ready: this node can take pods and has everything that is wanted of it, or is about to. One bad object is no reason not
  *   to be.
  */
+import type { BackendName } from '../api/agent-status.ts';
+import type { QueueState } from '../base/reconciler.ts';
 import type { DatabaseName } from './databases/database.ts';
-import type { QueueState } from './reconcile/loop-progress.ts';
-import type { BackendName } from './reconcile/node-datapath.ts';
-
-export type PlaceName = BackendName | DatabaseName;
-
-/** What is still to be done at a place. Databases say for themselves whether they answer. */
-export type PlaceQueue = Omit<QueueState, 'failing'> & Partial<Pick<QueueState, 'failing'>>;
 
 /** `remembered`: as the node said before its agent ended. Where gateways are switched off, that is what is seen. */
 export type GatewayKnowledge = 'seen' | 'remembered' | 'unknown';
@@ -24,7 +19,7 @@ export interface HealthSources {
   readonly podReasons: () => readonly string[];
   readonly isCniOpen: () => boolean;
   readonly connected: () => ReadonlyMap<DatabaseName, boolean>;
-  readonly queues: () => ReadonlyMap<PlaceName, PlaceQueue>;
+  readonly queues: () => ReadonlyMap<BackendName, QueueState>;
   readonly gateway: () => GatewayKnowledge;
 }
 
@@ -34,17 +29,17 @@ const STALLED_MS = 300_000;
 const FAILING_MS = 30_000;
 
 /** Why it is not alive, a sentence each; empty: it is. */
-export const reasonsNotAlive = (queues: ReadonlyMap<PlaceName, PlaceQueue>): string[] =>
+export const reasonsNotAlive = (queues: ReadonlyMap<BackendName, QueueState>): string[] =>
   [...queues].flatMap(([name, { stalledMs }]) =>
-    stalledMs > STALLED_MS ? [`${PLACES[name]}: no step of its work has ended for ${seconds(stalledMs)}`] : [],
+    stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no step of its work has ended for ${seconds(stalledMs)}`] : [],
   );
 
 /** Why it is not ready, a sentence each; empty: it is. */
 export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...sources.podReasons(),
   ...(sources.isCniOpen() ? [] : ['the socket for the CNI plugin is not open yet']),
-  ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${PLACES[name]} cannot be reached`])),
-  ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfPlace(PLACES[name], queue)),
+  ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${BACKENDS[name]} cannot be reached`])),
+  ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfBackend(BACKENDS[name], queue)),
   ...GATEWAY[sources.gateway()],
 ];
 
@@ -53,13 +48,13 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
  * does not answer is no reason while nothing waits for it: what is there works on.
  */
 export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'connected' | 'queues'>): string[] => {
-  const places = queues();
-  const isAway = (name: PlaceName): boolean => new Map<PlaceName, boolean>(connected()).get(name) === false;
+  const all = queues();
+  const isAway = (name: BackendName): boolean => new Map<BackendName, boolean>(connected()).get(name) === false;
   return [
-    ...reasonsNotAlive(places),
-    ...[...places].flatMap(([name, queue]) => {
+    ...reasonsNotAlive(all),
+    ...[...all].flatMap(([name, queue]) => {
       const waits = isAway(name) && queue.oldestMs > FAILING_MS;
-      return waits ? [`${PLACES[name]} cannot be reached`] : reasonsOfPlace(PLACES[name], queue);
+      return waits ? [`${BACKENDS[name]} cannot be reached`] : reasonsOfBackend(BACKENDS[name], queue);
     }),
   ];
 };
@@ -70,14 +65,14 @@ const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {
   unknown: ['the gateway of this node is not known: its networks have no way out'],
 };
 
-const reasonsOfPlace = (place: string, { failing, hasCompared }: PlaceQueue): string[] => {
+const reasonsOfBackend = (backend: string, { failing, hasCompared }: QueueState): string[] => {
   if (failing !== undefined && failing.forMs > FAILING_MS) {
-    return [`${place} cannot be programmed for ${seconds(failing.forMs)}: ${failing.message}`];
+    return [`${backend} cannot be programmed for ${seconds(failing.forMs)}: ${failing.message}`];
   }
-  return hasCompared ? [] : [`${place} was not compared with what is wanted yet`];
+  return hasCompared ? [] : [`${backend} was not compared with what is wanted yet`];
 };
 
-const PLACES: Readonly<Record<PlaceName, string>> = {
+const BACKENDS: Readonly<Record<BackendName, string>> = {
   northbound: 'the northbound database',
   southbound: 'the southbound database',
   openvswitch: 'the Open_vSwitch database',

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ReflectorObservation } from '../kube/reflector/types.ts';
 import type { WriterObservation } from '../kube/writer/types.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
-import type { BackendName } from './reconcile/node-datapath.ts';
+import type { DatapathBackend } from './reconcile/node-datapath.ts';
 import type { LoopObservation } from './reconcile/reconcile-loop.ts';
 
 export const logDatabase = (log: Logger, database: DatabaseName, observation: DatabaseObservation): void => {
@@ -40,7 +40,7 @@ const logReconciler = (log: Logger, event: ReconcilerEvent): void => {
   }
 };
 
-export const logDatapath = (log: Logger, backend: BackendName, observation: LoopObservation): void => {
+export const logDatapath = (log: Logger, backend: DatapathBackend, observation: LoopObservation): void => {
   const child = log.child({ module: 'datapath', backend });
   if (observation.kind === 'retried') child.debug({ keys: observation.keys }, 'tried again');
   else if (observation.kind === 'failed') child.warn({ err: observation.error }, 'it did not answer');

@@ -2,10 +2,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CniObservation } from './cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
-import type { PlaceName } from './health.ts';
 import { described, type GaugeName, type LabelsOf } from './metrics-registry.ts';
 import type { ReportObservation } from './network-report/reporter.ts';
-import type { BackendName } from './reconcile/node-datapath.ts';
+import type { DatapathBackend } from './reconcile/node-datapath.ts';
 import type { LoopObservation } from './reconcile/reconcile-loop.ts';
 
 export interface AgentMetrics {
@@ -13,7 +12,7 @@ export interface AgentMetrics {
   text(): Promise<string>;
   cni(observation: CniObservation): void;
   database(database: DatabaseName, observation: DatabaseObservation): void;
-  datapath(backend: BackendName, observation: LoopObservation): void;
+  datapath(backend: DatapathBackend, observation: LoopObservation): void;
   /** What is kept beside the reconcilers was changed by somebody, and is right again. */
   repaired(backend: DatabaseName): void;
   rendered(fragments: number, seconds: number): void;
@@ -141,10 +140,10 @@ const datapathMetrics = (registers: Registry[], { drift, retries }: Shared): Age
 const driftCount = ({ keys, count }: Extract<LoopObservation, { kind: 'drift' }>): number =>
   count ?? (keys === 'all' ? 1 : keys.size);
 
-/** What is still to be done, by place. */
+/** What is still to be done, by backend. */
 export const observeQueues = (
   { gauges }: Pick<AgentMetrics, 'gauges'>,
-  queues: () => ReadonlyMap<PlaceName, { readonly depth: number; readonly oldestMs: number }>,
+  queues: () => ReadonlyMap<string, { readonly depth: number; readonly oldestMs: number }>,
 ): void => {
   gauges('udn_agent_queue_depth', () => [...queues()].map(([backend, { depth }]) => [{ backend }, depth] as const));
   gauges('udn_agent_queue_oldest_seconds', () =>

@@ -3,6 +3,8 @@
  * Things are known by a key, a text that two things share only if one would replace the other.
  */
 
+import type { Difference } from '../base/reconciler.ts';
+
 export interface Backend<Item> {
   /**
    * Makes what is there equal to what is wanted, for the keys of the request, by difference: what is right is not
@@ -12,6 +14,8 @@ export interface Backend<Item> {
   reconcile(request: ReconcileRequest<Item>, signal: AbortSignal): Promise<ReconcileOutcome>;
   /** Tells which keys to look at again, because of something outside. @returns what ends it */
   listen(listener: (change: OutsideChange) => void): () => void;
+  /** Reads everything, changes nothing. Absent: nobody asks for that. */
+  difference?(wanted: ReadonlyMap<string, Item>, signal: AbortSignal): Promise<readonly Difference[]>;
   close(): Promise<void>;
 }
 
@@ -39,14 +43,4 @@ export interface OutsideChange {
   /** `drift`: somebody changed or removed what is ours. `input`: what keys depend on (a link, a port number) changed. */
   readonly cause: 'drift' | 'input';
   readonly keys: ReadonlySet<string> | 'all';
-}
-
-/** The difference between what is wanted and what is there, for people: `udnctl diff`. */
-export interface Difference {
-  readonly key: string;
-  /** `missing`: wanted and not there. `different`: there, but not as wanted. `unwanted`: ours, and nobody wants it. */
-  readonly kind: 'missing' | 'different' | 'unwanted';
-  /** One line each, as the place's own tools write it. */
-  readonly wanted?: string | undefined;
-  readonly actual?: string | undefined;
 }

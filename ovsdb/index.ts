@@ -1,6 +1,7 @@
 /** A client of OVSDB servers: RFC 7047 and the extensions of ovsdb-server(7). See README.md. */
 
 export type { BackoffOptions } from '../base/backoff.ts';
+export type { Reconciler, Status } from '../base/reconciler.ts';
 export type { MapValue, Scalar, SetValue, Value } from './codec/value.ts';
 export { type DesiredChange, DesiredRows } from './desired/desired-rows.ts';
 export { type ClaimedRows, garbageUnits } from './desired/garbage.ts';
@@ -12,7 +13,7 @@ export { type FoundRow, type Plan, plan } from './desired/plan/plan.ts';
 export type { ReconcilerCounts, ReconcilerEvent } from './desired/reconcile/events.ts';
 export type { ReconcilerReplica, ReconcilerSession } from './desired/reconcile/needs.ts';
 export { OvsdbReconciler, type ReconcilerOptions } from './desired/reconcile/reconciler.ts';
-export type { OwnerStatus, StatusEvent } from './desired/reconcile/status.ts';
+export type { StatusEvent } from './desired/reconcile/status.ts';
 export { ownerIndexes } from './desired/replica-needs.ts';
 export * from './desired/types.ts';
 export { type Unit, unitId } from './desired/unit.ts';

@@ -21,7 +21,7 @@ import { createDatabases, type Databases } from '../databases/databases.ts';
 import { FEATURES } from '../features/index.ts';
 import { logDatabase } from '../log.ts';
 import type { CleanupOptions } from '../options.ts';
-import type { BackendName, Backends } from '../reconcile/node-datapath.ts';
+import type { Backends, DatapathBackend } from '../reconcile/node-datapath.ts';
 import { mappedBridge } from '../uplink/bridge-mappings.ts';
 import { uplinkEffects } from '../uplink/effects.ts';
 import { mappingOperations } from '../uplink/mapping-operations.ts';
@@ -66,7 +66,7 @@ export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
   databases.connect();
   const backends = context.backends?.({ databases, netlink });
   resources.defer(async () => {
-    await Promise.all(Object.values(backends ?? {}).map((backend: Backends[BackendName]) => backend.close()));
+    await Promise.all(Object.values(backends ?? {}).map((backend: Backends[DatapathBackend]) => backend.close()));
   });
   await removeAll({ options, databases, netlink, backends, conntrack, log }, signal);
 };
@@ -267,8 +267,8 @@ const empty = async <DB, R extends MirroredReplica>(
   await database.replica.whenSynced(signal);
   database.reconcile();
   await reconciler.whenIdle(signal);
-  const left = [...reconciler.unfinished()].map(([owner, state]) =>
-    state.kind === 'done' || state.message === undefined ? owner : `${owner}: ${state.message}`,
-  );
+  const left = reconciler
+    .problems()
+    .map(({ owner, status: { message } }) => (message === undefined ? owner : `${owner}: ${message}`));
   if (left.length > 0) throw new Error(left.join(', '));
 };

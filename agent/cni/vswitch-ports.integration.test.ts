@@ -122,7 +122,7 @@ describe('ports of pods', () => {
     database.reconciler.resync();
     await database.reconciler.whenIdle();
     expect(await portNames()).toEqual(['a']);
-    expect([...database.reconciler.unfinished()]).toEqual([]);
+    expect(database.reconciler.problems()).toEqual([]);
   });
 
   it('of another sandbox of the same logical port make room', async () => {

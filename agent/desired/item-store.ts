@@ -26,14 +26,9 @@ export class ItemStore<Item> implements ItemSink<Item> {
     return this.#wanted;
   }
 
-  /** How many keys `takeDirty` would give. */
-  get dirtyCount(): number {
-    return this.#dirty.size;
-  }
-
-  /** Whether `takeDirty` would give it. */
-  isDirty(key: string): boolean {
-    return this.#dirty.has(key);
+  /** What `takeDirty` would give. */
+  get dirty(): ReadonlySet<string> {
+    return this.#dirty;
   }
 
   /** What an owner has a say in. */

@@ -1,21 +1,22 @@
 import { expect, it } from 'vitest';
-import type { OwnerStatus } from '../../ovsdb/desired/reconcile/status.ts';
+import type { BackendName } from '../../api/agent-status.ts';
+import { DONE, type Status } from '../../base/reconciler.ts';
 import type { Diagnostic } from '../model/fragment.ts';
-import type { OwnerState } from '../status/network-state.ts';
 import { TestCluster } from '../testing/cluster.ts';
+import { fakeReconciler } from '../testing/fake-reconciler.ts';
 import { followNetworks, lookAtNetwork, type NodeNetworks } from './node-networks.ts';
 
-type StatusListener = (event: { readonly owner: string; readonly status: OwnerStatus }) => void;
+type StatusListener = (event: { readonly owner: string; readonly status: Status }) => void;
 
 const setUp = () => {
   const cluster = new TestCluster('n1')
     .node('n1', { id: 2, subnets: { default: ['10.128.0.0/24'], red: ['10.1.0.0/24'] } })
     .network('red', { id: 1, topology: 'layer3', subnets: ['10.1.0.0/16'], namespace: 'r', nad: 'net' })
     .network('blue', { id: 2, topology: 'layer3', subnets: ['10.2.0.0/16'], namespace: 'b', nad: 'net' });
-  const states = new Map<string, OwnerState>();
-  const ports = new Map<string, OwnerStatus>();
+  const states = new Map<string, Status>();
+  const ports = new Map<string, Status>();
   const diagnostics = new Map<string, readonly Diagnostic[]>();
-  const unseen = new Map<string, { readonly backend: 'openflow'; readonly because: string | undefined }>();
+  const unseen = new Map<string, Status>();
   const unused = new Set<string>();
   const rendered = new Set<(owners: readonly string[]) => void>();
   const redefined = new Set<(network: string) => void>();
@@ -27,7 +28,12 @@ const setUp = () => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     };
-  const reconciler = { status: (owner: string) => ports.get(owner) ?? { kind: 'done' }, onStatus: followed(status) };
+  const reconciler = { onStatus: followed(status) };
+  const backends: readonly (readonly [BackendName, ReadonlyMap<string, Status>])[] = [
+    ['northbound', states],
+    ['openvswitch', ports],
+    ['openflow', unseen],
+  ];
   const parts = {
     core: {
       facts: cluster.facts,
@@ -35,11 +41,13 @@ const setUp = () => {
       onRendered: followed(rendered),
     },
     databases: { northbound: { reconciler }, openvswitch: { reconciler } },
-    datapath: { unseenOf: (owner: string) => unseen.get(owner), onLook: followed(looks) },
+    datapath: { onLook: followed(looks) },
     sources: {
       node: 'n1',
       facts: cluster.facts,
-      ownerState: (owner: string) => states.get(owner) ?? { kind: 'done' },
+      reconcilers: new Map(
+        backends.map(([name, of]) => [name, fakeReconciler({ status: (owner) => of.get(owner) ?? DONE })]),
+      ),
       isHere: (network: string) => !unused.has(network),
       ownersOfNetwork: (network: string) => [`layer3:${network}`, `network-nodes:n1/${network}`],
       diagnostics,
@@ -59,14 +67,14 @@ it('a network is ready when all who want something of it have it', () => {
 it('it waits while something is not written, in whatever place, and says why', () => {
   const { parts, states, ports, unseen } = setUp();
   const look = () => lookAtNetwork(parts, 'red');
-  unseen.set('layer3:red', { backend: 'openflow', because: undefined });
+  unseen.set('layer3:red', { kind: 'pending' });
   expect(look()).toEqual({ ...RED, state: 'Pending', message: 'openflow is not written yet' });
-  unseen.set('layer3:red', { backend: 'openflow', because: 'no answer' });
+  unseen.set('layer3:red', { kind: 'pending', message: 'no answer' });
   expect(look()).toMatchObject({ state: 'Pending', message: 'openflow is not written yet: no answer' });
   unseen.clear();
-  ports.set('network-nodes:n1/red', { kind: 'pending', since: 1, message: 'a port' });
+  ports.set('network-nodes:n1/red', { kind: 'waiting', message: 'a port' });
   expect(look()).toMatchObject({ state: 'Pending', message: 'a port' });
-  states.set('layer3:red', { kind: 'error', message: 'EINVAL' });
+  states.set('layer3:red', { kind: 'failed', message: 'EINVAL' });
   expect(look()).toMatchObject({ state: 'Failed', message: 'EINVAL' });
   expect(lookAtNetwork(parts, 'blue')).toMatchObject({
     state: 'Pending',
@@ -86,7 +94,7 @@ it('it failed when it could not even be rendered; what is only told is no failur
 it('a network that nothing here uses is not to be here, and so not failing', () => {
   const { parts, unused, states } = setUp();
   unused.add('red');
-  states.set('layer3:red', { kind: 'error', message: 'EINVAL' });
+  states.set('layer3:red', { kind: 'failed', message: 'EINVAL' });
   expect(lookAtNetwork(parts, 'red')).toBeUndefined();
 });
 

@@ -1,11 +1,12 @@
 /** What the agent knows of the networks of its node, as the reporter asks for it, and what may change that. */
 import type { NetworkState } from '../../api/node-network-report.ts';
+import { DONE, type State, type Status, worst } from '../../base/reconciler.ts';
 import type { Core } from '../core.ts';
 import type { Databases } from '../databases/databases.ts';
 import type { NodeDatapath } from '../reconcile/node-datapath.ts';
-import { worseState } from '../status/datapath-state.ts';
+import { statusOf } from '../reconcile/reconcilers.ts';
 import { networkOfOwner } from '../status/network-objects.ts';
-import { networkState, type OwnerState } from '../status/network-state.ts';
+import { networkState } from '../status/network-state.ts';
 import type { ReportSources } from '../status/report.ts';
 import type { NetworkOnNode } from './ledger.ts';
 import type { NetworkReporter } from './reporter.ts';
@@ -13,43 +14,36 @@ import type { NetworkReporter } from './reporter.ts';
 export interface NodeNetworks {
   readonly core: Pick<Core, 'feeder' | 'facts' | 'onRendered'>;
   readonly databases: Pick<Databases, 'northbound' | 'openvswitch'>;
-  readonly datapath: Pick<NodeDatapath, 'unseenOf' | 'onLook'>;
-  readonly sources: Pick<ReportSources, 'node' | 'facts' | 'ownerState' | 'isHere' | 'ownersOfNetwork' | 'diagnostics'>;
+  readonly datapath: Pick<NodeDatapath, 'onLook'>;
+  readonly sources: Pick<
+    ReportSources,
+    'node' | 'facts' | 'reconcilers' | 'isHere' | 'ownersOfNetwork' | 'diagnostics'
+  >;
 }
 
 /** Looks at one network. Undefined: this node is not to have it. */
 export const lookAtNetwork = (parts: NodeNetworks, name: string): NetworkOnNode | undefined => {
-  const { sources, databases, datapath, core } = parts;
+  const { sources, core } = parts;
   const network = sources.facts.get('network', name);
   if (network === undefined || !sources.isHere(name)) return undefined;
-  const ownerState = (owner: string): OwnerState =>
-    [
-      sources.ownerState(owner),
-      databases.openvswitch.reconciler.status(owner),
-      diagnosed(owner, sources.diagnostics),
-      unseen(owner, datapath),
-    ].reduce(worseState);
+  const ownerState = (owner: string): Status =>
+    worst([statusOf(sources.reconcilers, owner), diagnosed(owner, sources.diagnostics)]);
   const { kind, message } = networkState(network, { ...sources, ownerState });
   return { id: network.id, createdAt: core.feeder.networks.createdAt(name), state: STATES[kind], message };
 };
 
-const STATES: Readonly<Record<OwnerState['kind'], NetworkState>> = {
+const STATES: Readonly<Record<State, NetworkState>> = {
   done: 'Ready',
+  unsupported: 'Ready',
   pending: 'Pending',
-  error: 'Failed',
+  waiting: 'Pending',
+  failed: 'Failed',
 };
 
 /** What could not even be rendered. */
-const diagnosed = (owner: string, diagnostics: ReportSources['diagnostics']): OwnerState => {
+const diagnosed = (owner: string, diagnostics: ReportSources['diagnostics']): Status => {
   const found = diagnostics.get(owner)?.find(({ severity }) => severity === 'error');
-  return found === undefined ? { kind: 'done' } : { kind: 'error', message: found.message };
-};
-
-const unseen = (owner: string, datapath: NodeNetworks['datapath']): OwnerState => {
-  const found = datapath.unseenOf(owner);
-  if (found === undefined) return { kind: 'done' };
-  const { backend, because } = found;
-  return { kind: 'pending', message: `${backend} is not written yet${because === undefined ? '' : `: ${because}`}` };
+  return found === undefined ? DONE : { kind: 'failed', message: found.message };
 };
 
 /** Touches all networks, and from then on the one that an event is about. @returns what ends it */

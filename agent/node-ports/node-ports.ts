@@ -36,24 +36,26 @@ export const openNodePorts = (options: NodePortsOptions): NodePorts => {
   const { node, clock, tell, observe } = options;
   const backend = new NodePortBackend(node, { readListeners, ...options });
   const loop = new ReconcileLoop({ keyOf: nodePortKey, backend, clock, observe });
-  const { store, problems } = loop;
+  const { store, counts } = loop;
   loop.onLook((changed) => {
     for (const key of changed) {
       const item = store.wanted.get(key);
-      const problem = problems.get(key);
-      if (item !== undefined && problem !== undefined) tell(item.service, REASONS[item.kind], problem.message);
+      const { kind, message } = loop.statusOf(key);
+      if (item !== undefined && kind !== 'pending' && message !== undefined)
+        tell(item.service, REASONS[item.kind], message);
     }
   });
   return {
     sink: store,
     start: () => loop.start(),
     problems: () =>
-      [...problems].flatMap(([key, { message }]): Problem[] => {
+      loop.problems().flatMap(({ key = '', status: { kind, message } }): Problem[] => {
         const item = store.wanted.get(key);
-        return item === undefined ? [] : [{ object: `Service/${item.service}`, message, severity: 'warning' }];
+        if (item === undefined || kind === 'pending' || message === undefined) return [];
+        return [{ object: `Service/${item.service}`, message, severity: 'warning' }];
       }),
     serving: () => backend.serving,
-    clashes: () => problems.size,
+    clashes: () => counts.failed + counts.waiting,
     stop: () => loop.stop(),
   };
 };

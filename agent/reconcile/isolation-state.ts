@@ -7,7 +7,7 @@ import { ENCRYPTION_CHAIN_KEYS } from '../features/host-nftables/tunnels.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { ReconcileLoop } from './reconcile-loop.ts';
 
-export type IsolationLoop = Pick<ReconcileLoop<NftItem>, 'store' | 'problems' | 'isLookedAt' | 'onLook' | 'queue'>;
+export type IsolationLoop = Pick<ReconcileLoop<NftItem>, 'store' | 'statusOf' | 'onLook'>;
 
 export class IsolationState implements HostIsolation {
   readonly #loop: IsolationLoop;
@@ -50,9 +50,8 @@ export class IsolationState implements HostIsolation {
   }
 
   #whyNot(key: string): string | undefined {
-    const { store, problems } = this.#loop;
-    if (!store.wanted.has(key)) return 'not rendered yet';
-    if (!this.#loop.isLookedAt(key)) return this.#loop.queue().failing?.message ?? 'not written yet';
-    return problems.get(key)?.message;
+    if (!this.#loop.store.wanted.has(key)) return 'not rendered yet';
+    const { kind, message } = this.#loop.statusOf(key);
+    return kind === 'done' ? undefined : (message ?? 'not written yet');
   }
 }

@@ -1,25 +1,7 @@
 /** How a loop gets on: what metrics and probes ask. It looks at the clock and decides nothing. */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-
-/** What is still to be done at a place. */
-export interface QueueState {
-  /** Things to look at, those among them that wait to be tried again. */
-  readonly depth: number;
-  /** Milliseconds since there was nothing to do; 0 while there is nothing. */
-  readonly oldestMs: number;
-  /** Milliseconds since the last step, while there should be one. A place that is away is no reason: asking it is a step. */
-  readonly stalledMs: number;
-  /** Everything was compared at least once since the start. */
-  readonly hasCompared: boolean;
-  /** The place does not answer. */
-  readonly failing: Failing | undefined;
-}
-
-export interface Failing {
-  readonly forMs: number;
-  readonly message: string;
-}
+import type { QueueState } from '../../base/reconciler.ts';
 
 export class LoopProgress {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -32,7 +14,6 @@ export class LoopProgress {
     this.#clock = clock;
   }
 
-  /** Everything was compared at least once. */
   get hasCompared(): boolean {
     return this.#hasCompared;
   }

@@ -30,6 +30,10 @@ const place = <Item>(name: string, said: string[]) => {
 
 const FLOOD: BridgeItem = { bridge: 'br-ex', kind: 'noFlood', noFlood: { port: 'patch' } };
 
+const whenIdle = async ({ openflow, host, nftables }: NodeDatapath): Promise<void> => {
+  await Promise.all([openflow, host, nftables].map((loop) => loop.whenIdle(signal)));
+};
+
 const node = () => {
   const said: string[] = [];
   const openflow = place<BridgeItem>('flows', said);
@@ -44,7 +48,7 @@ const node = () => {
 it('lets ports be changed when the flows are written; links and nftables are changed beside them', async () => {
   const { said, openflow, datapath } = node();
   datapath.start();
-  await datapath.whenIdle(signal);
+  await whenIdle(datapath);
   said.length = 0;
   const release = openflow.hold();
   datapath.sinks.host.set('o', [{ kind: 'link', link: { kind: 'vrf', name: 'red', table: 100_001 } }]);
@@ -55,7 +59,7 @@ it('lets ports be changed when the flows are written; links and nftables are cha
   expect(said).toHaveLength(5);
   expect(said).not.toContain('flows: done');
   release();
-  await datapath.whenIdle(signal);
+  await whenIdle(datapath);
   expect(said.slice(-2)).toEqual(['flows: done', 'ports']);
 });
 
@@ -64,13 +68,13 @@ it('knows what of an owner has not been looked at, and tells whose things are an
   const told: string[] = [];
   const end = datapath.onLook((owners) => told.push(...owners));
   datapath.start();
-  await datapath.whenIdle(signal);
+  await whenIdle(datapath);
   datapath.sinks.openflow.set('layer3:red', [FLOOD]);
   const [key = ''] = datapath.openflow.store.keysOf('layer3:red');
-  expect(datapath.unseenOf('layer3:red')).toEqual({ backend: 'openflow', because: undefined });
-  expect(datapath.unseenOf('layer3:blue')).toBeUndefined();
+  expect(datapath.openflow.status('layer3:red').kind).toBe('pending');
+  expect(datapath.openflow.status('layer3:blue').kind).toBe('done');
   openflow.backend.reconcile = () => Promise.resolve({ ...DONE, failed: new Map([[key, 'refused']]) });
-  await datapath.whenIdle(signal);
-  expect([datapath.unseenOf('layer3:red'), told]).toEqual([undefined, ['layer3:red']]);
+  await whenIdle(datapath);
+  expect([datapath.openflow.status('layer3:red').kind, told]).toEqual(['failed', ['layer3:red']]);
   end();
 });

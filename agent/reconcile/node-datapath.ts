@@ -5,10 +5,10 @@ import { type HostItem, hostItemKey } from '../../datapath/host/types.ts';
 import { type NftItem, nftItemKey } from '../../datapath/nftables/types.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
 import type { Sinks } from '../desired/engine.ts';
-import { type ItemProblem, type LoopObservation, ReconcileLoop } from './reconcile-loop.ts';
+import { type LoopObservation, ReconcileLoop } from './reconcile-loop.ts';
 
-export const BACKEND_NAMES = ['openflow', 'host', 'nftables'] as const;
-export type BackendName = (typeof BACKEND_NAMES)[number];
+export const DATAPATH_BACKENDS = ['openflow', 'host', 'nftables'] as const;
+export type DatapathBackend = (typeof DATAPATH_BACKENDS)[number];
 
 export interface Backends {
   readonly openflow: Backend<BridgeItem>;
@@ -19,7 +19,7 @@ export interface Backends {
 export interface NodeDatapathOptions {
   readonly backends: Backends;
   readonly clock: Clock;
-  readonly observe: (backend: BackendName, observation: LoopObservation) => void;
+  readonly observe: (backend: DatapathBackend, observation: LoopObservation) => void;
 }
 
 export class NodeDatapath {
@@ -28,7 +28,7 @@ export class NodeDatapath {
   readonly nftables: ReconcileLoop<NftItem>;
 
   constructor({ backends, clock, observe }: NodeDatapathOptions) {
-    const common = (name: BackendName) => ({
+    const common = (name: DatapathBackend) => ({
       clock,
       observe: (observation: LoopObservation) => observe(name, observation),
     });
@@ -43,7 +43,7 @@ export class NodeDatapath {
 
   /** To be called when everything that is wanted is known: what is ours and not wanted is removed from then on. */
   start(): void {
-    for (const name of BACKEND_NAMES) this[name].start();
+    for (const name of DATAPATH_BACKENDS) this[name].start();
   }
 
   /**
@@ -54,76 +54,18 @@ export class NodeDatapath {
     this.openflow.afterWrites(callback);
   }
 
-  async whenIdle(signal: AbortSignal): Promise<void> {
-    await Promise.all(BACKEND_NAMES.map((name) => this[name].whenIdle(signal)));
-  }
-
   /** What is there stays. */
   async stop(): Promise<void> {
-    await Promise.all(BACKEND_NAMES.map((name) => this[name].stop()));
-  }
-
-  /**
-   * What is the matter with what an owner wants, the worst first. What this machine cannot have at all is not: it is a
-   * matter of the node.
-   */
-  problemOf(owner: string): ItemProblem | undefined {
-    let waiting: ItemProblem | undefined;
-    for (const name of BACKEND_NAMES) {
-      const { store, problems } = this[name];
-      if (problems.size === 0) continue;
-      for (const key of store.keysOf(owner)) {
-        const problem = problems.get(key);
-        if (problem?.kind === 'failed') return problem;
-        if (problem?.kind === 'waiting') waiting ??= problem;
-      }
-    }
-    return waiting;
-  }
-
-  /** The first place that has not been looked at since something changed of what an owner wants there. */
-  unseenOf(owner: string): { readonly backend: BackendName; readonly because: string | undefined } | undefined {
-    const backend = BACKEND_NAMES.find((name) => {
-      const loop = this[name];
-      return loop.queue().depth > 0 && [...loop.store.keysOf(owner)].some((key) => !loop.isLookedAt(key));
-    });
-    return backend && { backend, because: this[backend].queue().failing?.message };
+    await Promise.all(DATAPATH_BACKENDS.map((name) => this[name].stop()));
   }
 
   /** Told after each look at a place, with the owners with whom something else is the matter. @returns what ends it */
   onLook(listener: (owners: ReadonlySet<string>) => void): () => void {
-    const ends = BACKEND_NAMES.map((name) =>
-      this[name].onLook((changed) => listener(new Set([...changed].flatMap((key) => this.ownersOf(name, key))))),
+    const ends = DATAPATH_BACKENDS.map((name) =>
+      this[name].onLook((changed) => listener(new Set([...changed].flatMap((key) => this[name].store.ownersOf(key))))),
     );
     return () => {
       for (const end of ends) end();
     };
-  }
-
-  /** All that is not as it is wanted. */
-  *problems(): Generator<{ readonly backend: BackendName; readonly key: string; readonly problem: ItemProblem }> {
-    for (const backend of BACKEND_NAMES) {
-      for (const [key, problem] of this[backend].problems) yield { backend, key, problem };
-    }
-  }
-
-  /** How many things are in which state, of those that are not as wanted. */
-  problemCounts(): { readonly backend: BackendName; readonly state: ItemProblem['kind']; readonly count: number }[] {
-    return BACKEND_NAMES.flatMap((backend) =>
-      (['failed', 'waiting', 'unsupported'] as const).map((state) => ({
-        backend,
-        state,
-        count: this[backend].problemCounts[state],
-      })),
-    );
-  }
-
-  size(backend: BackendName): number {
-    return this[backend].store.wanted.size;
-  }
-
-  /** Who wants a thing, the one that has its way first. */
-  ownersOf(backend: BackendName, key: string): readonly string[] {
-    return this[backend].store.ownersOf(key);
   }
 }

@@ -16,7 +16,6 @@ import { INTEGRATION_BRIDGE } from '../model/host-names.ts';
 import { COOKIES } from '../model/registry/marks.ts';
 import { FORMER_GROUPS, INTEGRATION_SCOPE } from '../model/registry/openflow.ts';
 import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES, TUNNEL_ROUTE_TABLE, vrfTable } from '../model/registry/routing.ts';
-import type { ComparableBackends } from '../status/datapath-places.ts';
 import type { Backends } from './node-datapath.ts';
 
 export interface BackendEdges {
@@ -41,7 +40,7 @@ export const openBackends = ({
   onNftablesWritten,
   sockets,
   onNftablesMonitored,
-}: BackendEdges): Backends & ComparableBackends => {
+}: BackendEdges): Backends => {
   const host = new HostBackend({
     netlink: rememberingSysctls(netlink, ledgerPath(statusSocket)),
     ownership: {

@@ -9,6 +9,7 @@ class TestPlace implements Backend<string> {
   readonly requests: (ReadonlySet<string> | 'all')[] = [];
   readonly refused = new Set<string>();
   readonly absent = new Set<string>();
+  readonly impossible = new Set<string>();
   isGone = false;
   closed = false;
   #tell: (change: OutsideChange) => void = () => undefined;
@@ -19,17 +20,19 @@ class TestPlace implements Backend<string> {
     const all = keys === 'all' ? new Set([...wanted.keys(), ...this.actual.keys()]) : keys;
     const failed = new Map<string, string>();
     const waiting = new Map<string, string>();
+    const unsupported = new Map<string, string>();
     let written = 0;
     for (const key of all) {
       const value = wanted.get(key);
       if (this.actual.get(key) === value) continue;
       if (this.refused.has(key)) failed.set(key, 'refused');
       else if (this.absent.has(key)) waiting.set(key, 'a link');
+      else if (this.impossible.has(key)) unsupported.set(key, 'no VRF');
       else if (value !== undefined) this.actual.set(key, value);
       else if (prune) this.actual.delete(key);
       written += 1;
     }
-    return Promise.resolve({ written, failed, waiting });
+    return Promise.resolve({ written, failed, waiting, unsupported });
   }
 
   listen(listener: (change: OutsideChange) => void): () => void {
@@ -148,7 +151,8 @@ it('tries again what failed, later each time, and does the rest meanwhile', asyn
   loop.start();
   await loop.whenIdle(signal);
   expect(place.actual).toEqual(new Map([['y', 'y=1']]));
-  expect(loop.problems).toEqual(new Map([['x', { kind: 'failed', message: 'refused', since: 1000 }]]));
+  const status = { kind: 'failed', message: 'refused' };
+  expect(loop.problems()).toEqual([{ owner: 'o', key: 'x', isDesired: true, status }]);
   const first = Math.min(...clock.waiting.values());
   clock.ring(1);
   await loop.whenIdle(signal);
@@ -156,7 +160,7 @@ it('tries again what failed, later each time, and does the rest meanwhile', asyn
   place.refused.clear();
   clock.ring();
   await loop.whenIdle(signal);
-  expect([place.actual.get('x'), loop.problems.size]).toEqual(['x=1', 0]);
+  expect([place.actual.get('x'), loop.problems()]).toEqual(['x=1', []]);
 });
 
 it('what fails for a moment is tried again soon, whatever else can never be', async () => {
@@ -180,7 +184,7 @@ it('what fails for a moment is tried again soon, whatever else can never be', as
   place.refused.delete('x');
   clock.ring();
   await loop.whenIdle(signal);
-  expect([place.actual.get('x'), [...loop.problems.keys()]]).toEqual(['x=1', ['never']]);
+  expect([place.actual.get('x'), loop.problems().map(({ key }) => key)]).toEqual(['x=1', ['never']]);
 });
 
 it('looks at all that it could not, as soon as a place answers again', async () => {
@@ -205,13 +209,13 @@ it('remembers what waits until the place says that it is there', async () => {
   loop.store.set('o', ['x=1']);
   loop.start();
   await loop.whenIdle(signal);
-  expect(loop.problems.get('x')).toMatchObject({ kind: 'waiting', message: 'a link' });
+  expect(loop.statusOf('x')).toEqual({ kind: 'waiting', message: 'a link' });
   // Only the slow timer waits: nothing is tried before there is a reason.
   expect([...clock.waiting.values()]).toEqual([15_000]);
   place.absent.clear();
   place.tell({ cause: 'input', keys: new Set(['x']) });
   await loop.whenIdle(signal);
-  expect([place.actual.get('x'), loop.problems.size]).toEqual(['x=1', 0]);
+  expect([place.actual.get('x'), loop.problems()]).toEqual(['x=1', []]);
 });
 
 it('compares everything again when a place that did not answer is back', async () => {
@@ -275,23 +279,58 @@ it('tells after each look which keys are another way, and knows which have not b
   const told: string[][] = [];
   const end = loop.onLook((changed) => told.push([...changed]));
   loop.store.set('o', ['x=1', 'y=1']);
-  expect(loop.isLookedAt('x')).toBe(false);
+  const kinds = () => ['x', 'y'].map((key) => loop.statusOf(key).kind);
+  expect(kinds()).toEqual(['pending', 'pending']);
   place.refused.add('x');
   loop.start();
   await loop.whenIdle(signal);
-  expect([told, loop.isLookedAt('x'), loop.isLookedAt('y')]).toEqual([[['x']], true, true]);
+  expect([told, kinds()]).toEqual([[['x']], ['failed', 'done']]);
   loop.store.set('o', ['x=1', 'y=2']);
-  expect([loop.isLookedAt('x'), loop.isLookedAt('y')]).toEqual([true, false]);
+  expect(kinds()).toEqual(['failed', 'pending']);
   place.isGone = true;
   await loop.whenIdle(signal);
-  expect([told, loop.isLookedAt('y')]).toEqual([[['x'], []], false]);
+  expect([told, kinds()]).toEqual([
+    [['x'], []],
+    ['failed', 'pending'],
+  ]);
   place.isGone = false;
   place.refused.clear();
   loop.store.set('o', ['x=2', 'y=2']);
   await loop.whenIdle(signal);
-  expect([told.flat(), loop.isLookedAt('x'), loop.isLookedAt('y')]).toEqual([['x', 'x'], true, true]);
+  expect([told.flat(), kinds()]).toEqual([
+    ['x', 'x'],
+    ['done', 'done'],
+  ]);
   end();
   loop.store.set('o', []);
   await loop.whenIdle(signal);
   expect(told.flat()).toEqual(['x', 'x']);
+});
+
+it('an owner has the worst status of its keys, and is done without what this machine cannot have', async () => {
+  const { place, loop } = setup();
+  place.impossible.add('vrf');
+  place.absent.add('address');
+  place.refused.add('route');
+  loop.store.set('red', ['vrf=1', 'link=1']);
+  loop.store.set('blue', ['vrf=1', 'address=1']);
+  loop.store.set('green', ['address=1', 'route=1']);
+  const statuses = () => ['red', 'blue', 'green', 'nobody'].map((owner) => loop.status(owner).kind);
+  expect(statuses()).toEqual(['pending', 'pending', 'pending', 'done']);
+  expect(loop.problems()).toHaveLength(4);
+  loop.start();
+  await loop.whenIdle(signal);
+  expect(statuses()).toEqual(['done', 'waiting', 'failed', 'done']);
+  expect(loop.status('green')).toEqual({ kind: 'failed', message: 'refused' });
+  expect(loop.counts).toEqual({ failed: 1, waiting: 1, unsupported: 1 });
+  place.isGone = true;
+  loop.store.set('red', ['link=2']);
+  await loop.whenIdle(signal);
+  expect(loop.status('red')).toEqual({ kind: 'pending', message: 'no answer' });
+  expect(loop.problems().find(({ key }) => key === 'link')).toMatchObject({ owner: 'red', isDesired: true });
+  place.isGone = false;
+  loop.store.delete('blue');
+  loop.store.delete('green');
+  const gone = loop.problems().filter(({ isDesired }) => !isDesired);
+  expect(gone.map(({ owner }) => owner).sort()).toEqual(['address', 'route', 'vrf']);
 });

@@ -5,11 +5,22 @@
 import { unlessAborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
+import {
+  type Desired,
+  DONE,
+  type OwnedDifference,
+  type Problem,
+  type QueueState,
+  type Reconciler,
+  type State,
+  type Status,
+  worst,
+} from '../../base/reconciler.ts';
 import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
 import { ItemStore } from '../desired/item-store.ts';
 import { compareOwners } from '../features/owner-order.ts';
 import { KeyRetries } from './key-retries.ts';
-import { LoopProgress, type QueueState } from './loop-progress.ts';
+import { LoopProgress } from './loop-progress.ts';
 
 export interface ReconcileLoopOptions<Item> {
   readonly keyOf: (item: Item) => string;
@@ -36,14 +47,6 @@ export type LoopObservation =
   /** Somebody changed what is ours; `count` where no event said so, but the slow timer found it. */
   | { readonly kind: 'drift'; readonly keys: ReadonlySet<string> | 'all'; readonly count?: number };
 
-/** What is the matter with a key. */
-export interface ItemProblem {
-  readonly kind: 'failed' | 'waiting' | 'unsupported';
-  readonly message: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-}
-
 /** @param changed keys with which something else is the matter than before */
 export type LookListener = (changed: ReadonlySet<string>) => void;
 
@@ -55,10 +58,18 @@ const RETRY = { minMs: 100, maxMs: 15_000, random: Math.random };
 /** Who lets this place go first does not wait longer: it may not answer at all. */
 const MAX_PRECEDENCE_MS = 200;
 
-export class ReconcileLoop<Item> {
+/** What a backend says of a key. */
+type Verdict = Extract<State, 'failed' | 'waiting' | 'unsupported'>;
+
+interface ItemProblem extends Status {
+  readonly kind: Verdict;
+}
+
+export class ReconcileLoop<Item> implements Reconciler {
   readonly store: ItemStore<Item>;
-  readonly problems = new Map<string, ItemProblem>();
-  readonly #counts: Record<ItemProblem['kind'], number> = { failed: 0, waiting: 0, unsupported: 0 };
+  /** How many keys have which problem. Where there is no VRF, these are thousands. */
+  readonly counts: Record<Verdict, number> = { failed: 0, waiting: 0, unsupported: 0 };
+  readonly #problems = new Map<string, ItemProblem>();
   readonly #options: ReconcileLoopOptions<Item>;
   readonly #stop = new AbortController();
   readonly #unlisten: () => void;
@@ -108,23 +119,63 @@ export class ReconcileLoop<Item> {
     this.#schedule();
   }
 
-  /** What is still to be done. */
-  queue(): QueueState {
-    const all = this.#full || this.#fullLater ? this.store.wanted.size : 0;
-    const some = this.store.dirtyCount + this.#again.size + this.#later.size;
-    const depth = Math.max(all, some) + this.#underWay + this.#retries.pending;
-    return this.#progress.state(depth, this.#started && (this.#scheduled || this.#running !== undefined));
+  /** What this machine cannot have keeps no owner from being done: it is a problem of the node. */
+  status(owner: string): Status {
+    if (this.#problems.size === 0 && this.#depth() === 0) return DONE;
+    const statuses = Array.from(this.store.keysOf(owner), (key) => this.statusOf(key));
+    return worst(statuses.filter(({ kind }) => kind !== 'unsupported'));
   }
 
-  /** How many keys of `problems` are of each kind. */
-  get problemCounts(): Readonly<Record<ItemProblem['kind'], number>> {
-    return this.#counts;
+  statusOf(key: string): Status {
+    const problem = this.#problems.get(key) ?? DONE;
+    if (this.#isLookedAt(key)) return problem;
+    return worst([problem, { kind: 'pending', message: this.queue().failing?.message }]);
+  }
+
+  problems(): Problem[] {
+    return [...new Set([...this.#problems.keys(), ...this.#unseen()])].map((key) => ({
+      owner: this.store.ownersOf(key)[0] ?? key,
+      key,
+      isDesired: this.store.wanted.has(key),
+      status: this.statusOf(key),
+    }));
+  }
+
+  *desired(): Generator<Desired> {
+    for (const key of this.store.wanted.keys())
+      yield { key, owners: this.store.ownersOf(key), problem: this.#problems.get(key)?.message };
+  }
+
+  async differences(signal: AbortSignal): Promise<OwnedDifference[]> {
+    const found = (await this.#options.backend.difference?.(this.store.wanted, signal)) ?? [];
+    // What this machine cannot have at all is a problem of the node, and no difference that anything can be done about.
+    return found
+      .filter(({ key }) => this.#problems.get(key)?.kind !== 'unsupported')
+      .map((one) => ({ ...one, owners: this.store.ownersOf(one.key), problem: this.#problems.get(one.key)?.message }));
+  }
+
+  queue(): QueueState {
+    return this.#progress.state(this.#depth(), this.#started && (this.#scheduled || this.#running !== undefined));
+  }
+
+  #depth(): number {
+    const all = this.#full || this.#fullLater ? this.store.wanted.size : 0;
+    const some = this.store.dirty.size + this.#again.size + this.#later.size;
+    return Math.max(all, some) + this.#underWay + this.#retries.pending;
   }
 
   /** False: it has changed since the place was last looked at for its sake. */
-  isLookedAt(key: string): boolean {
+  #isLookedAt(key: string): boolean {
     if (!this.#progress.hasCompared) return false;
-    return ![this.#again, this.#later, this.#working].some((keys) => keys.has(key)) && !this.store.isDirty(key);
+    return !this.#unseenKeys().some((keys) => keys.has(key));
+  }
+
+  #unseen(): Iterable<string> {
+    return this.#progress.hasCompared ? this.#unseenKeys().flatMap((keys) => [...keys]) : this.store.wanted.keys();
+  }
+
+  #unseenKeys(): readonly ReadonlySet<string>[] {
+    return [this.#again, this.#later, this.#working, this.store.dirty];
   }
 
   /** Told after each look at the place, also when it did not answer. @returns what ends it */
@@ -134,7 +185,7 @@ export class ReconcileLoop<Item> {
   }
 
   /** Resolves when there is nothing to do, whatever waits or fails. */
-  whenIdle(signal: AbortSignal): Promise<void> {
+  whenIdle(signal?: AbortSignal): Promise<void> {
     if (!this.#isBusy()) return Promise.resolve();
     return unlessAborted(signal, new Promise((resolve) => this.#idleWaiters.push(resolve)));
   }
@@ -261,8 +312,8 @@ export class ReconcileLoop<Item> {
   ): ReadonlySet<string> {
     // Of the keys that were looked at alone: where there is no VRF, thousands of others may be impossible.
     const before = new Map<string, ItemProblem>();
-    for (const key of keys === 'all' ? [...this.problems.keys()] : keys) {
-      const problem = this.problems.get(key);
+    for (const key of keys === 'all' ? [...this.#problems.keys()] : keys) {
+      const problem = this.#problems.get(key);
       if (problem === undefined) continue;
       before.set(key, problem);
       this.#forget(key, problem);
@@ -273,25 +324,22 @@ export class ReconcileLoop<Item> {
       ['failed', failed] as const,
     ];
     for (const [kind, messages] of outcomes) {
-      for (const [key, message] of messages) {
-        const since = before.get(key)?.since ?? this.#options.clock.wall();
-        this.#set(key, { kind, message, since });
-      }
+      for (const [key, message] of messages) this.#set(key, { kind, message });
     }
-    const looked = keys === 'all' ? new Set([...before.keys(), ...this.problems.keys()]) : keys;
-    return new Set([...looked].filter((key) => !isSameProblem(before.get(key), this.problems.get(key))));
+    const looked = keys === 'all' ? new Set([...before.keys(), ...this.#problems.keys()]) : keys;
+    return new Set([...looked].filter((key) => !isSame(before.get(key), this.#problems.get(key))));
   }
 
   #set(key: string, problem: ItemProblem): void {
-    const before = this.problems.get(key);
+    const before = this.#problems.get(key);
     if (before !== undefined) this.#forget(key, before);
-    this.problems.set(key, problem);
-    this.#counts[problem.kind]++;
+    this.#problems.set(key, problem);
+    this.counts[problem.kind]++;
   }
 
   #forget(key: string, { kind }: ItemProblem): void {
-    this.problems.delete(key);
-    this.#counts[kind]--;
+    this.#problems.delete(key);
+    this.counts[kind]--;
   }
 
   #askLater(keys: Iterable<string>, full: boolean): void {
@@ -327,5 +375,5 @@ export class ReconcileLoop<Item> {
   }
 }
 
-const isSameProblem = (a: ItemProblem | undefined, b: ItemProblem | undefined): boolean =>
+const isSame = (a: Status | undefined, b: Status | undefined): boolean =>
   a?.kind === b?.kind && a?.message === b?.message;

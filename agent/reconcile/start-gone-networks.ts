@@ -6,13 +6,13 @@ import type { Core } from '../core.ts';
 import type { Databases } from '../databases/databases.ts';
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts';
 import { GoneNetworks, type GoneNetworksOptions } from './gone-networks.ts';
-import type { NodeDatapath } from './node-datapath.ts';
+import type { Reconcilers } from './reconcilers.ts';
 import { whenTakenAway } from './when-taken-away.ts';
 
 interface Parts {
   readonly core: Pick<Core, 'facts' | 'engine' | 'feeder'>;
   readonly databases: Databases;
-  readonly datapath: NodeDatapath;
+  readonly reconcilers: Reconcilers;
   readonly inputs: Pick<ClusterInputs, 'idPools'>;
   readonly settings: GoneNetworksOptions['settings'];
   readonly conntrack: Conntrack;
@@ -20,7 +20,7 @@ interface Parts {
 }
 
 export const startGoneNetworks = (
-  { core, databases, datapath, inputs, settings, conntrack, log }: Parts,
+  { core, databases, reconcilers, inputs, settings, conntrack, log }: Parts,
   resources: AsyncDisposableStack,
 ): GoneNetworks => {
   const { facts, engine, feeder } = core;
@@ -28,7 +28,7 @@ export const startGoneNetworks = (
   const render = (): void => engine.flush();
   const gone = new GoneNetworks({
     ...{ facts, settings, conntrack, clock: systemClock },
-    whenTakenAway: (signal) => whenTakenAway({ render, databases, datapath }, signal),
+    whenTakenAway: (signal) => whenTakenAway({ render, databases, reconcilers }, signal),
     onError: (network, error) => log.warn({ network, err: error }, 'a network that is gone is not all forgotten yet'),
   });
   feeder.networks.withhold((id, network, isHere) => {

@@ -1,18 +1,18 @@
 /** How many things each network has in each place, for metrics. */
 import { FEATURES } from '../features/index.ts';
-import { BACKEND_NAMES, type BackendName, type NodeDatapath } from '../reconcile/node-datapath.ts';
+import { DATAPATH_BACKENDS, type DatapathBackend, type NodeDatapath } from '../reconcile/node-datapath.ts';
 
 export interface NetworkObjects {
   readonly network: string;
-  readonly backend: BackendName;
+  readonly backend: DatapathBackend;
   readonly count: number;
 }
 
 const SUBJECTS = new Map(FEATURES.map(({ name, over }) => [name, over]));
 
 /** Looks at everything: for whoever reads the metrics, not for events. */
-export const countNetworkObjects = (datapath: Pick<NodeDatapath, BackendName>): NetworkObjects[] =>
-  BACKEND_NAMES.flatMap((backend) => {
+export const countNetworkObjects = (datapath: Pick<NodeDatapath, DatapathBackend>): NetworkObjects[] =>
+  DATAPATH_BACKENDS.flatMap((backend) => {
     const counts = new Map<string, number>();
     for (const [owner, count] of datapath[backend].store.sizes()) {
       const network = networkOfOwner(owner);

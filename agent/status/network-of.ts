@@ -1,6 +1,6 @@
 /** Which network something that is programmed belongs to, for people. */
 import type { SubjectKind } from '../model/fragment.ts';
-import type { NetworkOf } from './places.ts';
+import type { NetworkOf } from './differences.ts';
 
 export interface NetworkFinder {
   /** What the fragments of a feature are about, by the feature's name. */

@@ -1,9 +1,9 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
 import type { Core } from '../core.ts';
-import { NORTHBOUND_CLAIMS } from '../databases/northbound.ts';
 import type { Edges } from '../edges.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
@@ -11,12 +11,8 @@ import { FEATURES } from '../features/index.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import type { NodePorts } from '../node-ports/node-ports.ts';
-import type { NodeDatapath } from '../reconcile/node-datapath.ts';
-import { databasePlace } from './database-place.ts';
-import { type ComparableBackends, datapathPlaces } from './datapath-places.ts';
-import { datapathState, lackingOnNode, unfinishedItems, worseState } from './datapath-state.ts';
-import { filterPlace } from './filter-place.ts';
-import { mappingPlace } from './mapping-place.ts';
+import type { Reconcilers } from '../reconcile/reconcilers.ts';
+import { comparableMapping } from '../uplink/comparable-mapping.ts';
 import { networkFinder } from './network-of.ts';
 import type { ReportSources } from './report.ts';
 
@@ -33,9 +29,7 @@ export interface Parts {
   readonly node: string;
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
-  readonly datapath: NodeDatapath;
-  /** Of the datapath. */
-  readonly backends: ComparableBackends;
+  readonly reconcilers: Reconcilers;
 }
 
 /** What the status server reads, always as it is at the moment. */
@@ -51,14 +45,13 @@ export const reportSources = ({
   node,
   cluster,
   networkRendering,
-  datapath,
-  backends,
+  reconcilers,
 }: Parts): ReportSources => ({
   node,
   facts: core.facts,
   registry: core.registry,
   ports,
-  ownerState: (owner) => worseState(databases.northbound.reconciler.status(owner), datapathState(datapath, owner)),
+  reconcilers,
   isHere: (network) =>
     networkRendering === 'always' ||
     network === DEFAULT_NETWORK_NAME ||
@@ -68,12 +61,6 @@ export const reportSources = ({
       if (over === 'network') return `${name}:${network}`;
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
-  unfinished: () => [
-    ...[databases.northbound, databases.southbound, databases.openvswitch].flatMap(({ name, reconciler }) =>
-      [...reconciler.unfinished()].map(([owner, state]) => ({ database: name, owner, state })),
-    ),
-    ...unfinishedItems(datapath),
-  ],
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
     ...inputs.problems(),
@@ -84,26 +71,24 @@ export const reportSources = ({
     ...usage.problems(),
     ...encryption.problems().map((message) => ({ object: `Node/${node}`, message })),
     ...peers.problems(),
-    ...lackingOnNode(datapath, node),
   ],
   cluster,
   wantedFor: (service) =>
     FEATURES.filter(({ over }) => over === 'service').flatMap(
       ({ name }) => databases.northbound.desired.fragment(`${name}:${service}`) ?? [],
     ),
-  places: [
-    databasePlace('northbound', databases.northbound, NORTHBOUND_CLAIMS),
-    databasePlace('southbound', databases.southbound),
-    databasePlace('openvswitch', databases.openvswitch),
-    mappingPlace({
-      bridge: () => core.facts.get('gateway', node)?.bridge,
-      externalIds: () => {
-        const { replica } = databases.openvswitch;
-        return replica.synced ? ([...replica.rows('Open_vSwitch')][0]?.external_ids ?? {}) : undefined;
-      },
-    }),
-    ...datapathPlaces(datapath, backends),
-    filterPlace({ pods: () => core.registry.values(), ports, netlink }),
+  kept: [
+    [
+      'openvswitch',
+      comparableMapping({
+        bridge: () => core.facts.get('gateway', node)?.bridge,
+        externalIds: () => {
+          const { replica } = databases.openvswitch;
+          return replica.synced ? ([...replica.rows('Open_vSwitch')][0]?.external_ids ?? {}) : undefined;
+        },
+      }),
+    ],
+    ['host', comparableFilters({ pods: () => core.registry.values(), ports, netlink })],
   ],
   networkOf: networkFinder({
     subjects: SUBJECTS,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { networkStatusSchema, nodeStatusSchema, podStatusSchema } from '../../api/agent-status.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { DONE, type Problem, type Status } from '../../base/reconciler.ts';
 import { AttachmentRegistry } from '../attachments/registry.ts';
 import type { PortSpec } from '../cni/ovs-ports.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';
-import type { OwnerState } from './network-state.ts';
+import { fakeReconciler } from '../testing/fake-reconciler.ts';
 import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
 
 const cluster = (): TestCluster =>
@@ -14,29 +15,28 @@ const cluster = (): TestCluster =>
     .namespace('red', true)
     .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
 
-const sourcesOf = (
-  it: TestCluster,
-  states: Readonly<Record<string, OwnerState>> = {},
-  unused: readonly string[] = [],
-) => {
+const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {}, unused: readonly string[] = []) => {
   it.engine.flush();
   const registry = new AttachmentRegistry();
   for (const [owner, attachments] of it.sinks.attachments) registry.set(owner, attachments);
   const ports = new FakePorts();
+  const northbound = fakeReconciler({
+    status: (owner) => states[owner] ?? DONE,
+    problems: () => Object.entries(states).map(([owner, status]) => ({ owner, isDesired: true, status })),
+  });
   const sources: ReportSources = {
     node: 'node1',
     facts: it.facts,
     registry,
     ports,
-    ownerState: (owner) => states[owner] ?? { kind: 'done' },
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
-    unfinished: () => Object.entries(states).map(([owner, state]) => ({ database: 'northbound', owner, state })),
     diagnostics: it.engine.diagnostics,
     inputProblems: () => [],
     cluster: parseClusterConfig(),
     wantedFor: () => [],
-    places: [],
+    reconcilers: new Map([['northbound', northbound]]),
+    kept: [],
     networkOf: () => undefined,
   };
   return { ...sources, ports };
@@ -87,7 +87,7 @@ describe('networks', () => {
   it('are in error when any of their parts is, and say why', () => {
     const sources = sourcesOf(cluster(), {
       'layer3:red_net': { kind: 'pending' },
-      'network-nodes:node1/red_net': { kind: 'error', message: 'no such column' },
+      'network-nodes:node1/red_net': { kind: 'failed', message: 'no such column' },
     });
     expect(reportNetworks(sources)[1]).toMatchObject({ state: 'error', message: 'no such column' });
   });
@@ -146,9 +146,10 @@ describe('a pod says what it waits for', () => {
 it('problems are what cannot be read, rendered or written; whose turn has not come is none', () => {
   const sources = {
     ...sourcesOf(cluster(), {
-      'pods:red/a': { kind: 'error', message: 'refused' },
-      'layer3:red_net': { kind: 'pending', message: 'waits for a switch' },
+      'pods:red/a': { kind: 'failed', message: 'refused' },
+      'layer3:red_net': { kind: 'waiting', message: 'waits for a switch' },
       'layer2:green': { kind: 'pending' },
+      'layer2:blue': { kind: 'pending', message: 'no answer' },
     }),
     inputProblems: () => [{ object: 'Pod/red/b', message: 'not JSON' }],
   };
@@ -156,6 +157,27 @@ it('problems are what cannot be read, rendered or written; whose turn has not co
     { object: 'Pod/red/b', severity: 'error', message: 'not JSON' },
     { object: 'pods:red/a', severity: 'error', message: 'northbound: refused' },
     { object: 'layer3:red_net', severity: 'warning', message: 'northbound: waits for a switch' },
+  ]);
+});
+
+it('what waits or failed is listed with its owner and key, what the machine lacks once for the node', () => {
+  const lacks: Status = { kind: 'unsupported', message: 'this kernel has no VRF' };
+  const problems: readonly Problem[] = [
+    { owner: 'host-network:red', key: 'link red', isDesired: true, status: lacks },
+    { owner: 'host-network:blue', key: 'link blue', isDesired: true, status: lacks },
+    {
+      owner: 'management-ports:default',
+      key: 'addr mp0',
+      isDesired: true,
+      status: { kind: 'waiting', message: 'a link' },
+    },
+    { owner: 'route x', key: 'route x', isDesired: false, status: { kind: 'failed', message: 'EINVAL' } },
+  ];
+  const reconcilers = new Map([['host' as const, fakeReconciler({ problems: () => problems })]]);
+  expect(reportProblems({ ...sourcesOf(cluster()), reconcilers })).toEqual([
+    { object: 'Node/node1', severity: 'warning', message: 'this kernel has no VRF' },
+    { object: 'management-ports:default', severity: 'warning', message: 'host: addr mp0: a link' },
+    { object: 'route x', severity: 'error', message: 'host: route x: EINVAL' },
   ]);
 });
 

@@ -9,6 +9,7 @@ import type {
 } from '../../api/agent-status.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
+import { type Reconciler, type State, type Status, worst } from '../../base/reconciler.ts';
 import type { AttachmentRegistry } from '../attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
 import type { Problem } from '../inputs/problem.ts';
@@ -16,32 +17,20 @@ import type { Attachment, PodAttachments } from '../model/attachments.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';
 import { podPortName } from '../model/names.ts';
-import { networkState, type OwnerState, worst } from './network-state.ts';
-import type { NetworkOf, Place } from './places.ts';
+import { statusOf } from '../reconcile/reconcilers.ts';
+import type { DifferenceSources } from './differences.ts';
+import { networkState } from './network-state.ts';
 import type { ServiceSources } from './service-report.ts';
 
-export interface UnfinishedOwner {
-  readonly database: string;
-  readonly owner: string;
-  readonly state: OwnerState;
-}
-
-export interface ReportSources extends ServiceSources {
+export interface ReportSources extends ServiceSources, DifferenceSources {
   readonly node: string;
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
-  /** Of the northbound database, flows, the host and nftables. */
-  readonly ownerState: (owner: string) => OwnerState;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
-  /** Of all places: what cannot be written as it is wanted. */
-  readonly unfinished: () => readonly UnfinishedOwner[];
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
   /** Objects of the API that could not be read, or contradict each other. */
   readonly inputProblems: () => readonly Problem[];
-  /** Where things are programmed. */
-  readonly places: readonly Place[];
-  readonly networkOf: NetworkOf;
 }
 
 export const reportNode = ({ node, facts }: ReportSources): NodeStatus => {
@@ -91,7 +80,7 @@ export const reportProblems = (sources: ReportSources): ProblemStatus[] =>
       .inputProblems()
       .map(({ object, message, severity = 'error' as const }) => ({ object, severity, message })),
     ...[...sources.diagnostics.values()].flat().map(({ object, severity, message }) => ({ object, severity, message })),
-    ...sources.unfinished().flatMap(unfinishedProblem),
+    ...[...sources.reconcilers].flatMap(([backend, reconciler]) => problemsIn(backend, reconciler, sources.node)),
   ]);
 
 /** What the reader of an object says, and who has no use for it then, is one problem: as the worst of them says it. */
@@ -109,11 +98,15 @@ const eachOnce = (problems: readonly ProblemStatus[]): ProblemStatus[] => {
 
 const SEVERITIES: readonly ProblemStatus['severity'][] = ['error', 'warning', 'info'];
 
-/** What is only waiting for its turn is no problem. */
-const unfinishedProblem = ({ database, owner, state: { kind, message } }: UnfinishedOwner): ProblemStatus[] =>
-  message === undefined
-    ? []
-    : [{ object: owner, severity: kind === 'error' ? 'error' : 'warning', message: `${database}: ${message}` }];
+/** What is pending is no problem. What this machine cannot have is one of the node, once for all that need it. */
+const problemsIn = (backend: string, reconciler: Reconciler, node: string): ProblemStatus[] =>
+  reconciler.problems().flatMap(({ owner, key, status: { kind, message } }): ProblemStatus[] => {
+    if (kind === 'pending' || message === undefined) return [];
+    if (kind === 'unsupported') return [{ object: `Node/${node}`, severity: 'warning', message }];
+    const what = key === undefined ? '' : `${key}: `;
+    const severity = kind === 'failed' ? 'error' : 'warning';
+    return [{ object: owner, severity, message: `${backend}: ${what}${message}` }];
+  });
 
 const networkStatus = (network: NetworkFact, sources: ReportSources): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
@@ -127,7 +120,12 @@ const networkStatus = (network: NetworkFact, sources: ReportSources): Omit<Netwo
     subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
     nodeSubnets: [...(facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [])],
     ...masqueradeStatus(network, cluster),
-    ...stateOf(worst([networkState(network, sources), ...(sources.isHere(name) ? [] : [UNUSED])])),
+    ...stateOf(
+      worst([
+        networkState(network, { ...sources, ownerState: (owner) => statusOf(sources.reconcilers, owner) }),
+        ...(sources.isHere(name) ? [] : [UNUSED]),
+      ]),
+    ),
   };
 };
 
@@ -142,17 +140,17 @@ const masqueradeStatus = (
 };
 
 /** Nothing is missing: it comes with its first pod. */
-const UNUSED: OwnerState = { kind: 'done', message: 'not on this node, nothing here uses it' };
+const UNUSED: Status = { kind: 'done', message: 'not on this node, nothing here uses it' };
 
 const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 
 const podStatus = (
   { pod, attachments, waitingFor }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
-  { ownerState }: ReportSources,
+  { reconcilers }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
-  const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => ownerState(`${feature}:${key}`))));
+  const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
   const why = waitingFor ?? message ?? lacking(statuses);
   return {
@@ -196,7 +194,15 @@ const lacking = (attachments: readonly PodAttachmentStatus[]): string | undefine
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };
 
-const stateOf = ({ kind, message }: OwnerState): { state: ProgrammingState; message?: string } => ({
-  state: kind === 'done' ? 'ready' : kind,
+const STATES: Readonly<Record<State, ProgrammingState>> = {
+  done: 'ready',
+  unsupported: 'ready',
+  pending: 'pending',
+  waiting: 'pending',
+  failed: 'error',
+};
+
+const stateOf = ({ kind, message }: Status): { state: ProgrammingState; message?: string } => ({
+  state: STATES[kind],
   ...(message !== undefined && { message }),
 });

@@ -12,8 +12,9 @@ import { type NodeProjection, projectNode } from '../../agent/inputs/node-projec
 import { type PodProjection, projectPod } from '../../agent/inputs/pod-projection.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
 import type { LocalSettings } from '../../agent/model/view.ts';
-import { BACKEND_NAMES, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
+import { DATAPATH_BACKENDS, NodeDatapath } from '../../agent/reconcile/node-datapath.ts';
 import { openBackends } from '../../agent/reconcile/open-backends.ts';
+import { DATABASE_NAMES, type Reconcilers, reconcilersOf, whenIdle } from '../../agent/reconcile/reconcilers.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
@@ -48,7 +49,7 @@ export interface BenchAgentSpec {
 /** Resolves when the node has what it is to have of the networks, and nothing waits. */
 export const startBenchAgent = async (spec: BenchAgentSpec) => {
   const places = await openPlaces();
-  const { databases, datapath, reconcilers } = places;
+  const { databases, datapath } = places;
   const cluster = openCluster(spec, chassisOf(databases.openvswitch.replica));
   const engine = startEngine(places, cluster.caches, spec);
   databases.reconcile();
@@ -71,8 +72,10 @@ export const startBenchAgent = async (spec: BenchAgentSpec) => {
       cluster.setEndpoints(service, count);
       return done();
     },
-    written: (): number => places.written() + reconcilers.reduce((sum, { counts }) => sum + counts.operations, 0),
-    counts: (): Record<string, number> => Object.fromEntries(BACKEND_NAMES.map((name) => [name, datapath.size(name)])),
+    written: (): number =>
+      places.written() + DATABASE_NAMES.reduce((sum, name) => sum + databases[name].reconciler.counts.operations, 0),
+    counts: (): Record<string, number> =>
+      Object.fromEntries(DATAPATH_BACKENDS.map((name) => [name, datapath[name].store.wanted.size])),
     stop: async (): Promise<void> => {
       engine.stop();
       await datapath.stop();
@@ -122,7 +125,7 @@ const openPlaces = async () => {
     netlink,
     databases,
     datapath,
-    reconcilers: [northbound, southbound, openvswitch].map(({ reconciler }) => reconciler),
+    reconcilers: reconcilersOf(databases, datapath),
     written: (): number => written,
     /** Of what a backend has done from now on. */
     nextNews: (): PromiseWithResolvers<void> => {
@@ -170,16 +173,15 @@ const startEngine = (
 };
 
 /** Resolves when nothing is to be done and nothing waits: what waits is told by its place when it can go on. */
-const settled = async ({ reconcilers, datapath, nextNews }: Places): Promise<void> => {
+const settled = async (places: Places): Promise<void> => {
+  const { reconcilers, nextNews } = places;
   const patience = AbortSignal.timeout(PATIENCE_MS);
   for (;;) {
     const news = nextNews();
-    await Promise.all([...reconcilers.map((it) => it.whenIdle(patience)), datapath.whenIdle(patience)]);
-    const unfinished = reconcilers.flatMap((reconciler) => [...reconciler.unfinished().keys()]);
-    if (unfinished.length === 0 && !hasOpenProblems(datapath)) return;
+    await whenIdle(reconcilers, patience);
+    if (isSettled(places)) return;
     const late = (): void => {
-      const open = [...unfinished, ...openProblems(datapath)];
-      news.reject(new Error(`not done: ${open.slice(0, 5).join('; ')}`));
+      news.reject(new Error(`not done: ${openProblems(reconcilers).slice(0, 5).join('; ')}`));
     };
     patience.addEventListener('abort', late, { once: true });
     await news.promise;
@@ -188,12 +190,17 @@ const settled = async ({ reconcilers, datapath, nextNews }: Places): Promise<voi
 };
 
 /** By counts: what this kernel cannot have at all is not waited for, and is too much to be gone through each time. */
-const hasOpenProblems = (datapath: NodeDatapath): boolean =>
-  datapath.problemCounts().some(({ state, count }) => state !== 'unsupported' && count > 0);
+const isSettled = ({ databases, datapath }: Places): boolean =>
+  DATABASE_NAMES.every((name) => databases[name].reconciler.problems().length === 0) &&
+  DATAPATH_BACKENDS.every((name) => datapath[name].counts.failed + datapath[name].counts.waiting === 0);
 
-const openProblems = (datapath: NodeDatapath): string[] =>
-  [...datapath.problems()].flatMap(({ key, problem }) =>
-    problem.kind === 'unsupported' ? [] : [`${key}: ${problem.message}`],
+const openProblems = (reconcilers: Reconcilers): string[] =>
+  [...reconcilers.values()].flatMap((reconciler) =>
+    reconciler
+      .problems()
+      .flatMap(({ owner, key = owner, status: { kind, message } }) =>
+        kind === 'unsupported' ? [] : [`${key}: ${message}`],
+      ),
   );
 
 const chassisOf = (replica: {

@@ -68,7 +68,7 @@ export const startRenderAgent = async ({
   reconciler.allowPrune();
   await replica.whenSynced();
   await reconciler.whenIdle();
-  const unfinished = [...reconciler.unfinished()];
+  const unfinished = reconciler.problems();
   if (unfinished.length > 0) throw new Error(`not reconciled: ${JSON.stringify(unfinished.slice(0, 3))}`);
   return {
     engine,

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttachmentRegistry } from '../../agent/attachments/registry.ts';
-import type { Place } from '../../agent/status/places.ts';
 import { serveStatus } from '../../agent/status/server.ts';
 import { TestCluster } from '../../agent/testing/cluster.ts';
 import { FakePorts } from '../../agent/testing/fake-ports.ts';
+import { fakeReconciler } from '../../agent/testing/fake-reconciler.ts';
+import type { Reconciler } from '../../base/reconciler.ts';
 import { connectAgent } from './agent-client.ts';
 
 let folder: string;
@@ -16,16 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const place = (differences: Place['differences']): Place => ({
-  backend: 'host',
-  wanted: () => ['link red'],
-  ownersOf: () => ['host-network:red_net'],
-  problemOf: () => undefined,
-  unsupported: () => [],
-  differences,
-});
-
-const serve = (places: readonly Place[]) => {
+const serve = (host: Reconciler) => {
   const cluster = new TestCluster('node1')
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
     .gateway('node1', { addresses: ['172.30.0.2/24'], nextHops: ['172.30.0.1'] })
@@ -36,22 +28,24 @@ const serve = (places: readonly Place[]) => {
     facts: cluster.facts,
     registry: new AttachmentRegistry(),
     ports: new FakePorts(),
-    ownerState: () => ({ kind: 'done' }),
     isHere: () => true,
     ownersOfNetwork: () => [],
-    unfinished: () => [],
     diagnostics: new Map(),
     inputProblems: () => [],
     cluster: cluster.settings.cluster,
     wantedFor: () => [],
-    places,
+    reconcilers: new Map([['host', host]]),
+    kept: [],
     networkOf: () => 'red_net',
   });
 };
 
 it('asks everything that the agent answers', async () => {
-  const difference = { key: 'link red', kind: 'missing', owners: ['host-network:red_net'] } as const;
-  const server = await serve([place(() => Promise.resolve([difference]))]);
+  const [key, owners] = ['link red', ['host-network:red_net']];
+  const difference = { key, kind: 'missing', owners } as const;
+  const server = await serve(
+    fakeReconciler({ desired: () => [{ key, owners }], differences: () => Promise.resolve([difference]) }),
+  );
   try {
     const agent = connectAgent(join(folder, 'agent.sock'));
     expect(await agent.node()).toMatchObject({ name: 'node1', gateway: { bridge: 'br-ex', nextHops: ['172.30.0.1'] } });
@@ -62,7 +56,7 @@ it('asks everything that the agent answers', async () => {
     for (const asked of ['red/web', '10.96.0.7:80', '[fd00::7]:80']) {
       expect((await agent.services(asked)).map(({ name }) => name)).toEqual(['web']);
     }
-    const expected = { backend: 'host', key: 'link red', owners: ['host-network:red_net'], network: 'red_net' };
+    const expected = { backend: 'host', key, owners, network: 'red_net' };
     expect(await agent.wanted()).toEqual([expected]);
     expect(await agent.differences()).toEqual({
       differences: [{ ...expected, kind: 'missing' }],
@@ -75,13 +69,10 @@ it('asks everything that the agent answers', async () => {
 });
 
 it('a report that fails is an error of the question, not of the agent', async () => {
-  const broken: Place = {
-    ...place(() => Promise.resolve([])),
-    wanted: () => {
-      throw new Error('broken');
-    },
+  const broken = (): never => {
+    throw new Error('broken');
   };
-  const server = await serve([broken]);
+  const server = await serve(fakeReconciler({ desired: broken }));
   try {
     const agent = connectAgent(join(folder, 'agent.sock'));
     await expect(agent.wanted()).rejects.toThrow('it answered 500 to /v1/wanted');

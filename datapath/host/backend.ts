@@ -2,7 +2,8 @@
  * The host's network stack, kept as wanted. What is there is read once and then kept current by the kernel's events, so
  * that a change costs what it touches; a full reading, now and then, finds what no event tells, for example settings.
  */
-import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import type { Difference } from '../../base/reconciler.ts';
+import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
 import { filterDigest } from '../netlink/frame-filter/types.ts';
 import type { KernelOp, OpFailure } from '../netlink/kernel/types.ts';
 import type { NetlinkEvent } from '../netlink/monitor/events.ts';

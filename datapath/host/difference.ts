@@ -1,5 +1,5 @@
 /** The difference between what is wanted and what is there, for people. */
-import type { Difference } from '../backend.ts';
+import type { Difference } from '../../base/reconciler.ts';
 import type { Netlink } from '../netlink/netlink.ts';
 import { EVERYTHING, Mirror } from './mirror.ts';
 import type { HostOwnership } from './ownership.ts';

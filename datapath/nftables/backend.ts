@@ -1,5 +1,6 @@
 /** Keeps the table `inet ovn-udn` as it is wanted, by transactions of nft. */
-import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import type { Difference } from '../../base/reconciler.ts';
+import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
 import { applyOperations } from './apply-operations.ts';
 import { differencesOf } from './difference.ts';
 import { NftError, refusedLines, toNftError } from './errors.ts';

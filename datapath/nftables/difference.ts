@@ -1,5 +1,5 @@
 /** The difference between what is wanted and what is there, for people. */
-import type { Difference } from '../backend.ts';
+import type { Difference } from '../../base/reconciler.ts';
 import type { Finding } from './compare.ts';
 import { findingsOf } from './plan.ts';
 import type { RuleForms } from './rule-forms.ts';

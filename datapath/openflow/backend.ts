@@ -1,6 +1,7 @@
 /** The bridges of ovs-vswitchd as a `Backend`: what is wanted of them is kept there, by difference. */
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { Backend, Difference, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
+import type { Difference } from '../../base/reconciler.ts';
+import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
 import { bridgeDifferences } from './difference.ts';
 import type { EarlyBundle } from './early-bundle.ts';
 import { isUnreachable, LiveBridge } from './live-bridge.ts';

@@ -1,5 +1,5 @@
 /** The difference between what is wanted of bridges and what is there, in ovs-ofctl's words. */
-import type { Difference } from '../backend.ts';
+import type { Difference } from '../../base/reconciler.ts';
 import { type MutableBridge, readBridge } from './mirror.ts';
 import { ownership } from './ownership.ts';
 import { isSameFlow } from './plan.ts';

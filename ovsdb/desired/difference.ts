@@ -2,6 +2,7 @@
  * How a database differs from what is wanted of it, as text for people. It is what the planner would do, and nothing of it
  * is done.
  */
+import type { OwnedDifference } from '../../base/reconciler.ts';
 import type { Value } from '../codec/value.ts';
 import type { AnyRow } from '../replica/row.ts';
 import type { RowStore } from '../replica/row-store.ts';
@@ -17,17 +18,6 @@ import { type Plan, plan } from './plan/plan.ts';
 import type { Unit } from './unit.ts';
 import { unitId } from './unit.ts';
 
-export interface RowDifference {
-  /** Of a row of ours; else the table and what it is called there. */
-  readonly key: string;
-  readonly kind: 'missing' | 'different' | 'unwanted';
-  /** Who wants it; empty when nobody does. */
-  readonly owners: readonly string[];
-  /** Columns as JSON, references by the keys of rows. A row that cannot be written has the reason instead. */
-  readonly wanted?: string;
-  readonly actual?: string;
-}
-
 export interface DifferenceInput<DB> {
   readonly desired: DesiredRows<DB>;
   readonly store: RowStore;
@@ -35,8 +25,11 @@ export interface DifferenceInput<DB> {
   readonly claimed?: ClaimedRows;
 }
 
-/** Everything that is wanted is looked at, and everything that is ours. Changes nothing. */
-export const rowDifferences = <DB>({ desired, store, ownerKey, claimed }: DifferenceInput<DB>): RowDifference[] => {
+/**
+ * Everything that is wanted is looked at, and everything that is ours. Keys are those of rows of ours; else the table and what
+ * it is called there. Columns are JSON, references in it keys of rows; a row that cannot be written has the reason instead.
+ */
+export const rowDifferences = <DB>({ desired, store, ownerKey, claimed }: DifferenceInput<DB>): OwnedDifference[] => {
   const wishes = desired as unknown as DesiredRows;
   const actual = new ActualRows({ store, ownerKey });
   const units = [...wishes.units(), ...garbageUnits(wishes, actual, claimed)];
@@ -48,7 +41,7 @@ export const rowDifferences = <DB>({ desired, store, ownerKey, claimed }: Differ
   ];
 };
 
-const ofOperation = (operation: Operation, owners: readonly string[], names: Names): RowDifference[] => {
+const ofOperation = (operation: Operation, owners: readonly string[], names: Names): OwnedDifference[] => {
   switch (operation.op) {
     case 'insert': {
       const key = names.ofInsert(operation['uuid-name'] ?? '') ?? operation.table;
@@ -79,7 +72,7 @@ const ofOperation = (operation: Operation, owners: readonly string[], names: Nam
 };
 
 /** What cannot be written now: nothing is planned for it. */
-const ofHeld = (unit: Unit, { outcomes }: Plan, desired: DesiredRows): RowDifference[] => {
+const ofHeld = (unit: Unit, { outcomes }: Plan, desired: DesiredRows): OwnedDifference[] => {
   const outcome = outcomes.get(unitId(unit));
   if (outcome?.kind !== 'held') return [];
   const owners = desired.ownersOf(unit);

@@ -133,7 +133,7 @@ const repaired = async (node: Node, what: string): Promise<{ readonly ms: number
     const left = await wrong(node);
     const ms = performance.now() - began;
     if (left.length === 0) return { ms, last };
-    const problems = [...node.loop.problems].map(([key, { message }]) => `${key}: ${message}`);
+    const problems = node.loop.problems().map(({ key, status: { message } }) => `${key}: ${message}`);
     last = [...left, 'problems', ...problems, 'log', ...node.log.slice(-20)].join('\n');
     if (ms > GIVE_UP_MS) throw new Error(`after ${what}\n${last}`);
     await new Promise((resolve) => setImmediate(resolve));

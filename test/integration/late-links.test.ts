@@ -63,12 +63,12 @@ afterEach(async () => {
 
 /** What is not right, and what is said of it. What this kernel cannot have at all is neither. */
 const wrong = async (): Promise<string[]> => {
-  const problems = [...loop.problems].filter(([, { kind }]) => kind !== 'unsupported');
+  const problems = loop.problems().filter(({ status: { kind } }) => kind !== 'unsupported' && kind !== 'pending');
   const differences = await backend.difference(loop.store.wanted);
   return [
-    ...problems.map(([key, { message }]) => `${key}: ${message}`),
+    ...problems.map(({ key, status: { message } }) => `${key}: ${message}`),
     ...differences
-      .filter(({ key }) => loop.problems.get(key)?.kind !== 'unsupported')
+      .filter(({ key }) => loop.statusOf(key).kind !== 'unsupported')
       .map(({ kind, key }) => `${kind} ${key}`),
   ];
 };

@@ -57,7 +57,7 @@ const apply = async (world: World, cluster: TestCluster): Promise<void> => {
 
 const settle = async ({ zone, database }: World): Promise<void> => {
   await database.reconciler.whenIdle(AbortSignal.timeout(30_000));
-  expect([...database.reconciler.unfinished()]).toEqual([]);
+  expect(database.reconciler.problems()).toEqual([]);
   await zone.computed(database.session);
 };
 

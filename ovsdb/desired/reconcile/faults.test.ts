@@ -36,7 +36,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     desired.set('good2', acl('3', 'drop'));
     await reconciler.whenIdle();
     expect(names(database, 'Port_Group')).toEqual(['1', '3']);
-    expect(reconciler.status('bad')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
+    expect(reconciler.status('bad')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
     expect(reconciler.counts.failures).toBe(1);
     clock.pass(1_000);
     await reconciler.whenIdle();
@@ -62,13 +62,13 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     desired.set('a', { rows: [set('own'), set('shared')] });
     desired.set('b', { rows: [set('shared')] });
     await reconciler.whenIdle();
-    expect(reconciler.status('a')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
+    expect(reconciler.status('a')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
     await reconciler.whenDone('b');
     expect(names(database, 'Address_Set')).toEqual(['shared']);
     // A group that needs a row of the refused one.
     desired.set('c', { members: [{ table: 'Address_Set', row: 'own', column: 'addresses', value: '10.0.0.1' }] });
     await reconciler.whenIdle();
-    expect(reconciler.status('c').kind).toBe('pending');
+    expect(reconciler.status('c').kind).toBe('waiting');
     isRefused = false;
     clock.pass(1_000);
     await reconciler.whenDone('c');
@@ -94,7 +94,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     }
     await reconciler.whenIdle();
     expect(names(database, 'Address_Set')).toEqual(good.sort());
-    expect(reconciler.status('bad').kind).toBe('error');
+    expect(reconciler.status('bad').kind).toBe('failed');
     expect(reconciler.status('good3').kind).toBe('done');
     // 21, then halves: each of the about log2(21) steps has one that fails and one that does not.
     expect(sizes.length).toBeLessThan(14);
@@ -211,11 +211,11 @@ describe('OvsdbReconciler, when things go wrong,', () => {
       members: [{ table: 'Address_Set', row: 'missing', column: 'addresses', value: '1' }],
     });
     await reconciler.whenIdle();
-    expect(reconciler.status('a')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
+    expect(reconciler.status('a')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_CONSTRAINT_VIOLATION' });
     clock.pass(1_000);
     await reconciler.whenIdle();
     expect(names(database, 'Address_Set')).toEqual(['a']);
-    expect(reconciler.status('a')).toMatchObject({ kind: 'pending', message: expect.stringContaining('missing') });
+    expect(reconciler.status('a')).toMatchObject({ kind: 'waiting', message: expect.stringContaining('missing') });
   });
 
   it('goes on after it was stopped and started again, whatever it waited for', async () => {
@@ -257,7 +257,7 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     desired.set('a', { rows: [{ table: 'Address_Set', key: 'a', columns: { name: 'a', addresses: ['ours'] } }] });
     const error = await new Promise((resolve) => {
       reconciler.onStatus(({ status }) => {
-        if (status.kind === 'error') resolve(status.code);
+        if (status.kind === 'failed') resolve(status.code);
       });
     });
     expect(error).toBe('ERR_OVSDB_UNSETTLED');
@@ -333,6 +333,6 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     isArmed = true;
     await reconciler.whenIdle();
     expect(names(database, 'Logical_Switch_Port')).toEqual(['p']);
-    expect(reconciler.status('bad')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_PLAN' });
+    expect(reconciler.status('bad')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_PLAN' });
   });
 });

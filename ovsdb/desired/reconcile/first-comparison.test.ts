@@ -32,7 +32,12 @@ it('says that everything waits until there is something to compare with, and wri
   const idle = reconciler.whenIdle().then(() => {
     isIdle = true;
   });
-  expect([...reconciler.unfinished().keys()].sort()).toEqual(['net', 'pod/a']);
+  expect(
+    reconciler
+      .problems()
+      .map(({ owner }) => owner)
+      .sort(),
+  ).toEqual(['net', 'pod/a']);
   expect(reconciler.status('pod/a').kind).toBe('pending');
   clock.pass(500);
   expect(reconciler.queue()).toMatchObject({ depth: 1, oldestMs: 500 });
@@ -43,7 +48,7 @@ it('says that everything waits until there is something to compare with, and wri
   await Promise.all([idle, done]);
   expect(told).toEqual(['net pending', 'pod/a pending', 'net done', 'pod/a done']);
   expect(reconciler.queue()).toMatchObject({ depth: 0, oldestMs: 0 });
-  expect(reconciler.unfinished().size).toBe(0);
+  expect(reconciler.problems()).toEqual([]);
   expect(reconciler.counts).toMatchObject({ transactions: 0, driftRepairs: 0 });
 });
 
@@ -64,7 +69,7 @@ it('removes what was withdrawn before there was anything to compare with, and no
   desired.set('pod/a', pod('a'));
   desired.delete('pod/a');
   expect(reconciler.status('pod/a').kind).toBe('pending');
-  expect([...reconciler.unfinished().keys()]).toEqual(['pod/a']);
+  expect(reconciler.problems().map(({ owner }) => owner)).toEqual(['pod/a']);
   await connect();
   await reconciler.whenDone('pod/a');
   expect(names(database, 'Logical_Switch_Port')).toEqual([]);
@@ -74,7 +79,7 @@ it('removes what was withdrawn before there was anything to compare with, and no
 it('has nothing queued when nobody wants anything', async () => {
   const { reconciler, connect } = await start();
   expect(reconciler.queue()).toMatchObject({ depth: 0, oldestMs: 0 });
-  expect(reconciler.unfinished().size).toBe(0);
+  expect(reconciler.problems()).toEqual([]);
   await connect();
   await reconciler.whenIdle();
 });

@@ -63,6 +63,7 @@ export class Flusher {
   #isScheduled = false;
   #flight: Promise<void> | undefined;
   #busySince: number | undefined;
+  #hasBeenIdle = false;
   #cancelPause: (() => void) | undefined;
 
   /** Of the last plan that had any: what turns out to be too much for one transaction has to be planned again. */
@@ -82,6 +83,11 @@ export class Flusher {
   /** When it has asked to write, or has sent what it waits for an answer to. */
   get busySince(): number | undefined {
     return this.#busySince;
+  }
+
+  /** Everything has been compared, and nothing was left to be done, at least once. */
+  get hasBeenIdle(): boolean {
+    return this.#hasBeenIdle;
   }
 
   /** A unit is wanted otherwise than before: to write it is no repair. */
@@ -135,6 +141,7 @@ export class Flusher {
     const owners = this.#nextOwners();
     if (owners.length === 0) {
       this.#options.board.publish();
+      this.#hasBeenIdle = true;
       this.#idle.emit();
       return;
     }

@@ -68,7 +68,7 @@ describe('OvsdbReconciler', () => {
     desired.set('pod/b', pod('b'));
     await reconciler.whenDone('pod/b');
     await expect(reconciler.whenDone('pod/a')).rejects.toMatchObject({ code: 'ERR_OVSDB_CONFLICT', owner: 'pod/a' });
-    expect(reconciler.status('pod/a')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_CONFLICT' });
+    expect(reconciler.status('pod/a')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_CONFLICT' });
     database.transact([{ op: 'delete', table: 'Logical_Switch', where: [['name', '==', 'foreign']] }]);
     await new Promise(setImmediate);
     await reconciler.whenIdle();
@@ -87,7 +87,7 @@ describe('OvsdbReconciler', () => {
     desired.set('a', withConfig('a'));
     await reconciler.whenDone('a');
     expect(config()).toEqual([{ by: 'a' }]);
-    expect(reconciler.status('b')).toMatchObject({ kind: 'error', code: 'ERR_OVSDB_SHADOWED' });
+    expect(reconciler.status('b')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_SHADOWED' });
     desired.delete('a');
     await reconciler.whenDone('a');
     expect(config()).toEqual([{ by: 'b' }]);
@@ -110,7 +110,7 @@ describe('OvsdbReconciler', () => {
     const sizes = events.flatMap((event) => (event.kind === 'committed' ? [event.operations] : []));
     expect(Math.max(...sizes.filter((size) => size !== 25))).toBeLessThanOrEqual(10);
     expect(sizes).toContain(25);
-    expect(reconciler.unfinished().size).toBe(0);
+    expect(reconciler.problems()).toEqual([]);
   });
 
   it('removes what an earlier run has left only when it is allowed to', async () => {
@@ -227,7 +227,7 @@ describe('OvsdbReconciler', () => {
     };
     desired.set('cni', port);
     await reconciler.whenIdle();
-    expect(reconciler.status('cni').kind).toBe('pending');
+    expect(reconciler.status('cni').kind).toBe('waiting');
     database.transact([root]);
     const bridge = (): Operation[] => [
       { op: 'insert', table: 'Bridge', row: { name: 'br-int' }, 'uuid-name': 'b' },

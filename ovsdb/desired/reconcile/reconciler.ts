@@ -9,9 +9,20 @@
  */
 import { Backoff, type BackoffOptions } from '../../../base/backoff.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
+import {
+  type Desired,
+  DONE,
+  type OwnedDifference,
+  type Problem,
+  type QueueState,
+  type Reconciler,
+  type Status,
+  worst,
+} from '../../../base/reconciler.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowChange } from '../../replica/row.ts';
 import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
+import { rowDifferences } from '../difference.ts';
 import { adoptionUnits, driftUnits, strayUnits } from '../drift.ts';
 import { type ClaimedRows, garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
@@ -24,8 +35,8 @@ import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import { Failures } from './failures.ts';
 import { Flusher } from './flusher.ts';
 import type { ReconcilerReplica, ReconcilerSession } from './needs.ts';
-import { type Condition, type OwnerStatus, StatusBoard, type StatusEvent } from './status.ts';
-import { WorkList } from './work-list.ts';
+import { StatusBoard, type StatusEvent } from './status.ts';
+import { type Work, WorkList } from './work-list.ts';
 
 export interface ReconcilerOptions<DB> {
   readonly desired: DesiredRows<DB>;
@@ -46,8 +57,6 @@ export interface ReconcilerOptions<DB> {
   readonly retry?: BackoffOptions;
   readonly onEvent?: (event: ReconcilerEvent) => void;
   readonly clock?: Clock;
-  /** Milliseconds since 1970, for statuses. */
-  readonly now?: () => number;
   readonly random?: () => number;
   /** Calls back once, soon: whatever else happens until then goes into the same transaction. */
   readonly schedule?: (run: () => void) => void;
@@ -58,12 +67,13 @@ const DEFAULT_MAX_REPAIRS = 5;
 const DEFAULT_RETRY: BackoffOptions = { minMs: 1_000, maxMs: 60_000 };
 
 /** Writes what `desired` has and the database has not, until it is stopped. Nothing it meets is thrown: see `status`. */
-export class OvsdbReconciler<DB> {
+export class OvsdbReconciler<DB> implements Reconciler {
   readonly counts: ReconcilerCounts = { transactions: 0, operations: 0, failures: 0, driftRepairs: 0, conflicts: 0 };
   readonly #desired: DesiredRows;
   readonly #replica: ReconcilerReplica;
   readonly #actual: ActualRows;
   readonly #claimed: ClaimedRows;
+  readonly #ownerKey: string;
   readonly #clock: Clock;
   readonly #works: WorkList;
   readonly #failures: Failures;
@@ -80,15 +90,16 @@ export class OvsdbReconciler<DB> {
   #uncomparedSince = 0;
 
   constructor(options: ReconcilerOptions<DB>) {
-    const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY, now = Date.now } = options;
+    const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY } = options;
     this.#clock = clock;
     this.#works = new WorkList(() => clock.monotonic());
     if (options.onEvent !== undefined) this.#events.add(options.onEvent);
     this.#desired = options.desired as unknown as DesiredRows;
     this.#replica = options.replica;
     this.#claimed = options.claimed ?? {};
+    this.#ownerKey = options.ownerKey;
     this.#actual = new ActualRows({ store: options.replica.store, ownerKey: options.ownerKey });
-    this.#board = new StatusBoard((owner) => this.#condition(owner), now);
+    this.#board = new StatusBoard((owner) => this.status(owner));
     const onRetry = (owner: string): void => this.#wake(ownerToken(owner));
     this.#failures = new Failures({ clock, random, backoff: retry, onRetry });
     this.#flusher = new Flusher({
@@ -163,29 +174,42 @@ export class OvsdbReconciler<DB> {
     this.#flusher.request();
   }
 
-  status(owner: string): OwnerStatus {
-    return this.#board.get(owner);
+  status(owner: string): Status {
+    const error = this.#failures.error(owner);
+    if (error !== undefined) return { kind: 'failed', code: error.code, message: error.message };
+    const [shadowed] = this.#desired.shadowedKeys(owner);
+    if (shadowed !== undefined) {
+      const message = `"${shadowed}" is written as ${this.#desired.rowOwners(shadowed)[0]} wants it`;
+      return { kind: 'failed', code: 'ERR_OVSDB_SHADOWED', message };
+    }
+    const isComparedLater = !this.#isCompared && this.#desired.fragment(owner) !== undefined;
+    return worst([isComparedLater ? PENDING : DONE, ...Array.from(this.#works.open(owner), statusOfWork)]);
   }
 
-  /** Everybody who is not done; what nobody wants and could not be removed is there by the name of its unit. */
-  unfinished(): ReadonlyMap<string, OwnerStatus> {
+  /** By owners; what nobody desires and could not be removed goes by the name of its unit. */
+  problems(): Problem[] {
     for (const owner of this.#works.openOwners()) this.#board.touch(owner);
     if (!this.#isCompared) for (const owner of this.#desired.owners()) this.#board.touch(owner);
-    return this.#board.unfinished();
+    return [...this.#board.unfinished()].map(([owner, status]) => ({
+      ...{ owner, status },
+      isDesired: this.#desired.fragment(owner) !== undefined,
+    }));
   }
 
-  /**
-   * What is not as it is wanted, those things among it that wait for others; and for how long the current step takes, be it
-   * to be allowed to write or to get an answer.
-   */
-  queue(): { readonly depth: number; readonly oldestMs: number; readonly stalledMs: number } {
+  /** `stalledMs` counts how long the current step takes, be it to be allowed to write or to get an answer. */
+  queue(): QueueState {
     const now = this.#clock.monotonic();
     const age = (since: number | undefined): number => (since === undefined ? 0 : now - since);
     const { size, oldest } = this.#works;
     // What has not been compared counts as one thing.
     const uncompared = this.#isCompared || this.#desired.isEmpty ? 0 : 1;
     const since = uncompared > 0 ? this.#uncomparedSince : oldest;
-    return { depth: size + uncompared, oldestMs: age(since), stalledMs: age(this.#flusher.busySince) };
+    return {
+      depth: size + uncompared,
+      oldestMs: age(since),
+      stalledMs: age(this.#flusher.busySince),
+      hasCompared: this.#flusher.hasBeenIdle,
+    };
   }
 
   /** Told after each round of planning of all owners whose status has changed. */
@@ -205,6 +229,27 @@ export class OvsdbReconciler<DB> {
   /** Resolves when nothing is to be done: everything is as it is wanted, held or waiting for its next try. */
   whenIdle(signal?: AbortSignal): Promise<void> {
     return this.#flusher.whenIdle(signal);
+  }
+
+  *desired(): Generator<Desired> {
+    for (const { key } of this.#desired.rows())
+      yield { key, owners: this.#desired.rowOwners(key), problem: this.#problemOf(key) };
+  }
+
+  /** Compares the replica, which is current while there is a connection. */
+  differences(): OwnedDifference[] {
+    if (!this.#replica.synced) throw new Error('there is no connection to the database');
+    const input = {
+      desired: this.#desired,
+      store: this.#replica.store,
+      ownerKey: this.#ownerKey,
+      claimed: this.#claimed,
+    };
+    return rowDifferences(input).map((one) => ({ ...one, problem: this.#problemOf(one.key) }));
+  }
+
+  #problemOf(key: string): string | undefined {
+    return worst(this.#desired.rowOwners(key).map((owner) => this.status(owner))).message;
   }
 
   #desiredChanged({ unit, owner, isNew }: DesiredChange): void {
@@ -306,22 +351,12 @@ export class OvsdbReconciler<DB> {
     const owners = this.#desired.ownersOf(unit);
     return owners.length > 0 ? owners : [`(nobody) ${unitId(unit).replaceAll('\n', ' ')}`];
   }
-
-  #condition(owner: string): Condition {
-    const error = this.#failures.error(owner);
-    if (error !== undefined) return { kind: 'error', code: error.code, message: error.message };
-    const [shadowed] = this.#desired.shadowedKeys(owner);
-    if (shadowed !== undefined) {
-      const message = `"${shadowed}" is written as ${this.#desired.rowOwners(shadowed)[0]} wants it`;
-      return { kind: 'error', code: 'ERR_OVSDB_SHADOWED', message };
-    }
-    const isComparedLater = !this.#isCompared && this.#desired.fragment(owner) !== undefined;
-    let pending: Condition | undefined = isComparedLater ? { kind: 'pending' } : undefined;
-    for (const { held } of this.#works.open(owner)) {
-      if (held !== undefined && isProblem(held)) return { kind: 'error', code: held.code, message: held.message };
-      if (pending === undefined || held !== undefined)
-        pending = { kind: 'pending', ...(held && { message: held.message }) };
-    }
-    return pending ?? { kind: 'done' };
-  }
 }
+
+const PENDING: Status = { kind: 'pending' };
+
+const statusOfWork = ({ held }: Work): Status => {
+  if (held === undefined) return PENDING;
+  const { code, message } = held;
+  return isProblem(held) ? { kind: 'failed', code, message } : { kind: 'waiting', message };
+};

@@ -64,7 +64,7 @@ it('makes only the row wait that somebody insists on, and repairs the others of 
   await reconciler.whenDone('network');
   insist(database, 'fought');
   const error = new Promise((resolve) => {
-    reconciler.onStatus(({ status }) => status.kind === 'error' && resolve(status));
+    reconciler.onStatus(({ status }) => status.kind === 'failed' && resolve(status));
   });
   database.transact([
     { op: 'update', table: 'Address_Set', where: [['name', '==', 'fought']], row: { addresses: 'theirs' } },

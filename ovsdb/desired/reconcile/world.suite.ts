@@ -81,7 +81,9 @@ export const whenSettled = async <DB>(
 ): Promise<void> => {
   for (;;) {
     await reconciler.whenIdle(signal);
-    const failed = [...reconciler.unfinished()].filter(([, it]) => it.kind === 'error' && !LASTING.includes(it.code));
+    const failed = reconciler
+      .problems()
+      .filter(({ status: { kind, code = '' } }) => kind === 'failed' && !LASTING.includes(code));
     if (failed.length === 0) return;
     await abortable<void>(signal, (resolve) => reconciler.onStatus(() => resolve())).catch((cause: unknown) => {
       throw new Error(`not settled: ${JSON.stringify(failed)}`, { cause });

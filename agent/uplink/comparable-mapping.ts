@@ -1,6 +1,6 @@
 /** Our entry of `ovn-bridge-mappings`, which is no row of ours: others write the same value for their networks. */
-import { mappedBridge, mergeMappings } from '../uplink/bridge-mappings.ts';
-import type { Place } from './places.ts';
+import type { Comparable } from '../../base/reconciler.ts';
+import { mappedBridge, mergeMappings } from './bridge-mappings.ts';
 
 export interface MappingSources {
   /** The bridge that our physical network is to be mapped to; undefined: there is no gateway. */
@@ -13,18 +13,14 @@ const NAME = 'ovn-bridge-mappings';
 const KEY = `Open_vSwitch/external_ids:${NAME}`;
 const OWNERS = ['uplink:'];
 
-export const mappingPlace = ({ bridge, externalIds }: MappingSources): Place => ({
-  backend: 'openvswitch',
-  wanted: () => (bridge() === undefined ? [] : [KEY]),
-  ownersOf: () => OWNERS,
-  problemOf: () => undefined,
-  unsupported: () => [],
+export const comparableMapping = ({ bridge, externalIds }: MappingSources): Comparable => ({
+  desired: () => (bridge() === undefined ? [] : [{ key: KEY, owners: OWNERS }]),
   differences: () => {
     const ids = externalIds();
-    if (ids === undefined) return Promise.reject(new Error('there is no connection to the database'));
+    if (ids === undefined) throw new Error('there is no connection to the database');
     const [wanted, actual] = [bridge(), ids[NAME]];
-    if (wanted === undefined || mappedBridge(actual) === wanted) return Promise.resolve([]);
+    if (wanted === undefined || mappedBridge(actual) === wanted) return [];
     const kind = mappedBridge(actual) === undefined ? 'missing' : 'different';
-    return Promise.resolve([{ key: KEY, kind, owners: OWNERS, wanted: mergeMappings(actual, wanted), actual }]);
+    return [{ key: KEY, kind, owners: OWNERS, wanted: mergeMappings(actual, wanted), actual }];
   },
 });

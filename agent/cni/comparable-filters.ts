@@ -1,4 +1,5 @@
-/** Frame filters of pods' links as a place that can be compared. Those of the host's own ports are items of the host. */
+/** Frame filters of pods' links, for `udnctl diff`. Those of the host's own ports are items of the host. */
+import type { Comparable, OwnedDifference } from '../../base/reconciler.ts';
 import {
   type FrameFilter,
   filterDigest,
@@ -6,10 +7,9 @@ import {
   type ObservedFilters,
 } from '../../datapath/netlink/frame-filter/types.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
-import { filtersOf, knownPods, type PodFilter } from '../cni/filter-keeper.ts';
-import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { PodAttachments } from '../model/attachments.ts';
-import type { OwnedDifference, Place } from './places.ts';
+import { filtersOf, knownPods, type PodFilter } from './filter-keeper.ts';
+import type { OvsPorts } from './ovs-ports.ts';
 
 export interface FilterSources {
   /** Of this node. */
@@ -23,22 +23,15 @@ const keyOf = ({ filter: { link } }: PodFilter): string => `${PREFIX}${link}`;
 /** The feature that gives pods their ports. */
 const ownersOf = ({ pod }: PodFilter): readonly string[] => [`pods:${pod}`];
 
-export const filterPlace = ({ pods, ports, netlink }: FilterSources): Place => {
-  const wanted = (): PodFilter[] => filtersOf(ports.all(), knownPods(pods()));
+export const comparableFilters = ({ pods, ports, netlink }: FilterSources): Comparable => {
+  const desired = (): PodFilter[] => filtersOf(ports.all(), knownPods(pods()));
   return {
-    backend: 'host',
-    wanted: () => wanted().map(keyOf),
-    ownersOf: (key) =>
-      wanted()
-        .filter((one) => keyOf(one) === key)
-        .flatMap(ownersOf),
-    problemOf: () => undefined,
-    unsupported: () => [],
+    desired: () => desired().map((one) => ({ key: keyOf(one), owners: ownersOf(one) })),
     differences: async (signal) => {
       const { filters, links } = await netlink.read({ filters: true, links: true }, signal);
       // What was plugged meanwhile has its filter; what was unplugged needs none.
       const here = new Set(links.map(({ name }) => name));
-      const all = wanted();
+      const all = desired();
       // MACs of pods that are gone are still among the locked ones until the next look: that is no difference to anybody.
       return all.filter(({ filter: { link } }) => here.has(link)).flatMap((one) => differenceOf(one, filters));
     },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseMac } from '../../net/mac.ts';
 import { SANDBOX, withTenant } from '../testing/cni-handler.ts';
-import { filterPlace } from './filter-place.ts';
+import { comparableFilters } from './comparable-filters.ts';
 
 const ETH0 = `frame-filter ${SANDBOX.slice(0, 15)}`;
 const UDN1 = `frame-filter ${SANDBOX.slice(0, 13)}_1`;
@@ -9,15 +9,15 @@ const UDN1 = `frame-filter ${SANDBOX.slice(0, 13)}_1`;
 const plugged = async () => {
   const { call, cluster, ports, netlink, kernel } = withTenant();
   await call('ADD', { pod: 'red/a' });
-  const place = filterPlace({ pods: () => cluster.sinks.attachments.values(), ports, netlink });
-  const differences = async () => place.differences(new AbortController().signal);
-  return { place, differences, node: kernel.netns() };
+  const filters = comparableFilters({ pods: () => cluster.sinks.attachments.values(), ports, netlink });
+  const differences = async () => filters.differences(new AbortController().signal);
+  return { filters, differences, node: kernel.netns() };
 };
 
 it('has no difference where pods have their filters', async () => {
-  const { place, differences } = await plugged();
-  expect([...place.wanted()].toSorted()).toEqual([UDN1, ETH0].toSorted());
-  expect(place.ownersOf(ETH0)).toEqual(['pods:red/a']);
+  const { filters, differences } = await plugged();
+  const owners = ['pods:red/a'];
+  expect(new Set(filters.desired())).toEqual(new Set([ETH0, UDN1].map((key) => ({ key, owners }))));
   expect(await differences()).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { mappingPlace } from './mapping-place.ts';
+import { comparableMapping } from './comparable-mapping.ts';
 
-const differences = (bridge: string | undefined, externalIds: Record<string, string> | undefined) =>
-  mappingPlace({ bridge: () => bridge, externalIds: () => externalIds }).differences(new AbortController().signal);
+const differences = async (bridge: string | undefined, externalIds: Record<string, string> | undefined) =>
+  comparableMapping({ bridge: () => bridge, externalIds: () => externalIds }).differences(new AbortController().signal);
 
 const KEY = 'Open_vSwitch/external_ids:ovn-bridge-mappings';
 
