@@ -58,6 +58,15 @@ const RETRY = { minMs: 100, maxMs: 15_000, random: Math.random };
 /** Who lets this place go first does not wait longer: it may not answer at all. */
 const MAX_PRECEDENCE_MS = 200;
 
+/** `scheduled`: soon it looks at what is next. */
+type Phase = 'new' | 'idle' | 'scheduled' | 'comparing' | 'applying';
+
+interface Look {
+  readonly keys: Set<string>;
+  /** `check`: everything, by the timer alone; what is written without anything that is dirty was changed by somebody. */
+  scope: 'changes' | 'check' | 'everything';
+}
+
 /** What a backend says of a key. */
 type Verdict = Extract<State, 'failed' | 'waiting' | 'unsupported'>;
 
@@ -73,25 +82,17 @@ export class ReconcileLoop<Item> implements Reconciler {
   readonly #options: ReconcileLoopOptions<Item>;
   readonly #stop = new AbortController();
   readonly #unlisten: () => void;
-  /** Keys to look at beside those that the store says. */
-  #again = new Set<string>();
   readonly #retries: KeyRetries;
   readonly #progress: LoopProgress;
-  /** How many keys are being looked at, and which of them because they changed. */
-  #underWay = 0;
-  #working: ReadonlySet<string> = NO_KEYS;
   readonly #lookListeners = new Set<LookListener>();
-  /** What is looked at when a place that did not answer is asked again. */
-  #later = new Set<string>();
-  #fullLater = false;
-  #full = true;
-  #isComparing = false;
-  /** The next full comparison is the timer's: what it writes without anything that is dirty was changed by somebody. */
-  #isCheck = false;
-  #prune = false;
-  #started = false;
-  #running: Promise<void> | undefined;
-  #scheduled = false;
+  #phase: Phase = 'new';
+  #running = Promise.resolve();
+  /** What is to be looked at beside the dirty keys of the store. */
+  #next: Look = { keys: new Set(), scope: 'everything' };
+  /** What is looked at when a backend that did not answer is asked again. */
+  #later: Look = { keys: new Set(), scope: 'changes' };
+  /** Keys that are being looked at because they changed. */
+  #working: ReadonlySet<string> = NO_KEYS;
   readonly #backoff = new Backoff(RETRY);
   #cancelRetry: (() => void) | undefined;
   #cancelFull: (() => void) | undefined;
@@ -114,8 +115,8 @@ export class ReconcileLoop<Item> implements Reconciler {
 
   /** From now on things are written; what is ours and nobody wants is removed. All that is wanted must be known. */
   start(): void {
-    this.#started = true;
-    this.#prune = true;
+    if (this.#phase !== 'new') return;
+    this.#phase = 'idle';
     this.#schedule();
   }
 
@@ -155,13 +156,15 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   queue(): QueueState {
-    return this.#progress.state(this.#depth(), this.#started && (this.#scheduled || this.#running !== undefined));
+    return this.#progress.state(this.#depth(), this.#phase !== 'new' && this.#phase !== 'idle');
   }
 
   #depth(): number {
-    const all = this.#full || this.#fullLater ? this.store.wanted.size : 0;
-    const some = this.store.dirty.size + this.#again.size + this.#later.size;
-    return Math.max(all, some) + this.#underWay + this.#retries.pending;
+    const { size } = this.store.wanted;
+    const all = [this.#next, this.#later].some(({ scope }) => scope !== 'changes') ? size : 0;
+    const some = this.store.dirty.size + this.#next.keys.size + this.#later.keys.size;
+    const underWay = this.#phase === 'comparing' ? size : this.#working.size;
+    return Math.max(all, some) + underWay + this.#retries.pending;
   }
 
   /** False: it has changed since the place was last looked at for its sake. */
@@ -175,7 +178,7 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   #unseenKeys(): readonly ReadonlySet<string>[] {
-    return [this.#again, this.#later, this.#working, this.store.dirty];
+    return [this.#next.keys, this.#later.keys, this.#working, this.store.dirty];
   }
 
   /** Told after each look at the place, also when it did not answer. @returns what ends it */
@@ -195,7 +198,8 @@ export class ReconcileLoop<Item> implements Reconciler {
    * nobody is to wait for that.
    */
   afterWrites(callback: () => void): void {
-    if (!this.#started || this.#isComparing || this.#full || !this.#isBusy()) {
+    const isComparing = this.#phase === 'comparing' || this.#next.scope !== 'changes';
+    if (this.#phase === 'new' || isComparing || !this.#isBusy()) {
       callback();
       return;
     }
@@ -227,40 +231,34 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   #lookAgain(keys: ReadonlySet<string> | 'all'): void {
-    if (keys === 'all') this.#full = true;
-    else for (const key of keys) this.#again.add(key);
+    if (keys === 'all') this.#next.scope = 'everything';
+    else for (const key of keys) this.#next.keys.add(key);
     this.#schedule();
   }
 
   #schedule(): void {
-    if (!this.#started || this.#scheduled || this.#stop.signal.aborted) return;
-    this.#scheduled = true;
+    if (this.#phase !== 'idle' || this.#stop.signal.aborted) return;
+    this.#phase = 'scheduled';
     this.#progress.begin();
     setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#running === undefined) this.#running = this.#run().then(() => this.#settle());
+      this.#running = this.#run().then(() => this.#settle());
     });
   }
 
   async #run(): Promise<void> {
     for (;;) {
-      const full = this.#full;
-      const dirty = this.store.takeDirty();
-      const keys = dirty.union(this.#again);
-      const isCheck = this.#isCheck && keys.size === 0;
-      this.#full = false;
-      this.#isComparing = full;
-      this.#isCheck = false;
-      this.#again = new Set();
-      if ((!full && keys.size === 0) || this.#stop.signal.aborted) break;
-      if (!(await this.#reconcile(full ? 'all' : keys, keys, isCheck))) break;
+      const { keys, scope } = this.#next;
+      const dirty = this.store.takeDirty().union(keys);
+      this.#next = { keys: new Set(), scope: 'changes' };
+      if ((scope === 'changes' && dirty.size === 0) || this.#stop.signal.aborted) break;
+      if (!(await this.#reconcile(scope, dirty))) break;
     }
   }
 
-  /** Not a part of `#run`, which may end before there is a promise of it. */
+  /** Not a part of `#run`: something may come between its last look and its end. */
   #settle(): void {
-    this.#running = undefined;
-    this.#isComparing = false;
+    this.#phase = 'idle';
+    if (this.store.dirty.size > 0 || this.#isBusy()) this.#schedule();
     this.#restIfDone();
     if (!this.#isBusy()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
@@ -270,21 +268,22 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   /** False when the place did not answer: then the same again, later. */
-  async #reconcile(keys: ReadonlySet<string> | 'all', dirty: ReadonlySet<string>, isCheck: boolean): Promise<boolean> {
+  async #reconcile(scope: Look['scope'], dirty: ReadonlySet<string>): Promise<boolean> {
     const { backend, clock, observe } = this.#options;
     const start = clock.monotonic();
+    const keys: ReadonlySet<string> | 'all' = scope === 'changes' ? dirty : 'all';
     const looked = keys === 'all' ? this.store.wanted.size : keys.size;
-    this.#underWay = looked;
+    this.#phase = keys === 'all' ? 'comparing' : 'applying';
     this.#working = dirty;
     let changed = NO_KEYS;
     try {
-      const request = { wanted: this.store.wanted, keys, prune: this.#prune };
+      const request = { wanted: this.store.wanted, keys, prune: true };
       const outcome = await backend.reconcile(request, this.#stop.signal);
       const { failed, waiting, written } = outcome;
       const counts = { failed: failed.size, waiting: waiting.size, written };
       this.#progress.done(keys === 'all');
       observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
-      if (isCheck && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
+      if (scope === 'check' && dirty.size === 0 && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
       changed = this.#remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       this.#retries.looked(keys, new Set(failed.keys()));
@@ -296,10 +295,10 @@ export class ReconcileLoop<Item> implements Reconciler {
       if (this.#stop.signal.aborted) return false;
       this.#progress.failed(error);
       observe({ kind: 'failed', error });
-      this.#askLater(dirty, keys === 'all');
+      this.#askLater(dirty, scope);
       return false;
     } finally {
-      this.#underWay = 0;
+      this.#phase = 'scheduled';
       this.#working = NO_KEYS;
       for (const listener of this.#lookListeners) listener(changed);
     }
@@ -342,9 +341,9 @@ export class ReconcileLoop<Item> implements Reconciler {
     this.counts[kind]--;
   }
 
-  #askLater(keys: Iterable<string>, full: boolean): void {
-    for (const key of keys) this.#later.add(key);
-    this.#fullLater ||= full;
+  #askLater(keys: Iterable<string>, scope: Look['scope']): void {
+    for (const key of keys) this.#later.keys.add(key);
+    if (scope !== 'changes') this.#later.scope = 'everything';
     if (this.#cancelRetry !== undefined) return;
     this.#cancelRetry = this.#options.clock.schedule(this.#backoff.nextMs(), () => this.#askAgain());
   }
@@ -352,11 +351,10 @@ export class ReconcileLoop<Item> implements Reconciler {
   #askAgain(): void {
     this.#cancelRetry?.();
     this.#cancelRetry = undefined;
-    const keys = this.#later;
-    this.#later = new Set();
-    this.#options.observe({ kind: 'retried', keys: this.#fullLater ? this.store.wanted.size : keys.size });
-    if (this.#fullLater) this.#full = true;
-    this.#fullLater = false;
+    const { keys, scope } = this.#later;
+    this.#later = { keys: new Set(), scope: 'changes' };
+    this.#options.observe({ kind: 'retried', keys: scope === 'changes' ? keys.size : this.store.wanted.size });
+    if (scope !== 'changes') this.#next.scope = scope;
     this.#lookAgain(keys);
   }
 
@@ -364,14 +362,13 @@ export class ReconcileLoop<Item> implements Reconciler {
     this.#cancelFull?.();
     this.#cancelFull = this.#options.clock.schedule(this.#options.fullEveryMs ?? FULL_EVERY_MS, () => {
       // One that is to come for another reason is none.
-      this.#isCheck = !this.#full;
-      this.#full = true;
+      if (this.#next.scope === 'changes') this.#next.scope = 'check';
       this.#schedule();
     });
   }
 
   #isBusy(): boolean {
-    return !this.#started || this.#scheduled || this.#running !== undefined || this.#full || this.#again.size > 0;
+    return this.#phase !== 'idle' || this.#next.scope !== 'changes' || this.#next.keys.size > 0;
   }
 }
 

@@ -5,15 +5,14 @@ import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/error-message.ts';
 import { OvsdbError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
-import type { RowStore } from '../../replica/row-store.ts';
 import type { OperationResult } from '../../transact/outcome.ts';
-import type { Uuid } from '../../uuid.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import { type ActualRows, isMarked } from '../plan/actual-rows.ts';
 import { type Held, isProblem } from '../plan/outcome.ts';
 import { type FoundRow, type Plan, plan } from '../plan/plan.ts';
 import { targetToken } from '../plan/tokens.ts';
 import { type Unit, unitId } from '../unit.ts';
+import { allSeen } from './all-seen.ts';
 import { halves, isReady, nextOwners } from './batch.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import type { Failures } from './failures.ts';
@@ -49,8 +48,16 @@ export interface FlusherOptions {
 
 /** Few units that differ among many that do not say little about the next ones. */
 const MIN_OPERATIONS_PER_UNIT = 0.5;
-/** How long the replica may take to show what a transaction has inserted, where the server does not tell that first. */
-const MAX_DELAY_MS = 1_000;
+
+/** What it does, one thing at a time. */
+type Step =
+  | { readonly kind: 'idle' }
+  /** It has requested to write. */
+  | { readonly kind: 'scheduled'; readonly since: number }
+  | { readonly kind: 'sending'; readonly since: number; readonly sent: Promise<void> }
+  | { readonly kind: 'backing off'; readonly cancel: () => void };
+
+const IDLE: Step = { kind: 'idle' };
 
 export class Flusher {
   readonly #options: FlusherOptions;
@@ -60,12 +67,8 @@ export class Flusher {
   readonly #unknown: UnknownInserts;
   readonly #repairs: Repairs;
   #isRunning = false;
-  #isScheduled = false;
-  #flight: Promise<void> | undefined;
-  #busySince: number | undefined;
+  #step: Step = IDLE;
   #hasBeenIdle = false;
-  #cancelPause: (() => void) | undefined;
-
   /** Of the last plan that had any: what turns out to be too much for one transaction has to be planned again. */
   #operationsPerUnit = 1;
 
@@ -82,7 +85,7 @@ export class Flusher {
 
   /** When it has asked to write, or has sent what it waits for an answer to. */
   get busySince(): number | undefined {
-    return this.#busySince;
+    return 'since' in this.#step ? this.#step.since : undefined;
   }
 
   /** Everything has been compared, and nothing was left to be done, at least once. */
@@ -103,19 +106,21 @@ export class Flusher {
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#repairs.stop();
-    this.#cancelPause?.();
-    this.#cancelPause = undefined;
-    await this.#flight;
+    if (this.#step.kind === 'sending') await this.#step.sent;
+    if (this.#step.kind === 'backing off') {
+      this.#step.cancel();
+      this.#step = IDLE;
+    }
   }
 
   /** Has the list looked at soon. Repeating it does nothing. */
   request(): void {
-    if (this.#isScheduled || !this.#isRunning || this.#flight !== undefined || this.#cancelPause !== undefined) return;
-    this.#isScheduled = true;
-    this.#busySince = this.#options.clock.monotonic();
+    if (!this.#isRunning || this.#step.kind !== 'idle') return;
+    this.#step = { kind: 'scheduled', since: this.#options.clock.monotonic() };
     this.#options.schedule(() => {
-      this.#isScheduled = false;
-      this.#busySince = undefined;
+      // An earlier callback was for a request that came while a transaction was being sent.
+      if (this.#step.kind !== 'scheduled') return;
+      this.#step = IDLE;
       this.#flush();
     });
   }
@@ -128,12 +133,13 @@ export class Flusher {
   }
 
   #isIdle(): boolean {
-    const isBusy = this.#isScheduled || this.#flight !== undefined || !this.#options.isCompared();
+    const { kind } = this.#step;
+    const isBusy = kind === 'scheduled' || kind === 'sending' || !this.#options.isCompared();
     return !isBusy && this.#nextOwners().length === 0;
   }
 
   #flush(): void {
-    if (!this.#isRunning || this.#flight !== undefined || this.#cancelPause !== undefined) return;
+    if (!this.#isRunning) return;
     if (!this.#options.isCurrent()) {
       this.#options.board.publish();
       return;
@@ -203,12 +209,11 @@ export class Flusher {
     this.#reportDrift(flying);
     for (const work of flying) this.#options.works.fly(work);
     this.#options.board.publish();
-    this.#busySince = this.#options.clock.monotonic();
-    this.#flight = this.#send(next, flying).finally(() => {
-      this.#flight = undefined;
-      this.#busySince = undefined;
+    const sent = this.#send(next, flying).then((backOff) => {
+      this.#step = backOff ? this.#backOff() : IDLE;
       this.request();
     });
+    this.#step = { kind: 'sending', since: this.#options.clock.monotonic(), sent };
   }
 
   #learn(operationsPerUnit: number): void {
@@ -295,9 +300,11 @@ export class Flusher {
     board.touch(owner);
   }
 
-  async #send(next: Plan, flying: readonly Work[]): Promise<void> {
+  /** @returns whether the same has to be tried again after a while */
+  async #send(next: Plan, flying: readonly Work[]): Promise<boolean> {
     const { session, counts, clock, trouble, onEvent, works } = this.#options;
     const startedAt = clock.monotonic();
+    let backOff = false;
     try {
       const results = await session.transact(next.operations);
       counts.transactions++;
@@ -313,9 +320,10 @@ export class Flusher {
       for (const work of flying) this.#repairs.add(work.id);
       await this.#committed(next, results);
     } catch (error) {
-      this.#failed(next, error);
+      backOff = this.#failed(next, error);
     }
     for (const work of flying) works.land(work);
+    return backOff;
   }
 
   #reportDrift(flying: readonly Work[]): void {
@@ -338,17 +346,19 @@ export class Flusher {
     await allSeen(actual.store, rows, clock);
   }
 
-  #failed(next: Plan, cause: unknown): void {
+  /** @returns as `#send` */
+  #failed(next: Plan, cause: unknown): boolean {
     const { session, isCurrent } = this.#options;
     const error = cause instanceof OvsdbError ? cause : new OvsdbError('ERR_OVSDB', String(cause), { cause });
     const verdict = judge(error, next.owners, this.#suspects[0]);
     this.#blame(error, verdict.kind === 'blame' ? verdict.owners : []);
+    if (verdict.kind === 'unknown') {
+      this.#unknown.add(next);
+      // The connection may be there still, and the reply may never come: only a new one tells what became of it.
+      if (isCurrent()) session.reconnect(error);
+    }
     // Without a connection there is nothing to wait for but the next one.
-    if (verdict.kind === 'trouble' && isCurrent()) this.#pause();
-    if (verdict.kind !== 'unknown') return;
-    this.#unknown.add(next);
-    // The connection may be there still, and the reply may never come: only a new one tells what became of it.
-    if (isCurrent()) session.reconnect(error);
+    return verdict.kind === 'trouble' && isCurrent();
   }
 
   /** @param owners one of whom is to blame */
@@ -364,30 +374,14 @@ export class Flusher {
     }
   }
 
-  #pause(): void {
+  #backOff(): Step {
     const { clock, trouble } = this.#options;
-    this.#cancelPause = clock.schedule(trouble.nextMs(), () => {
-      this.#cancelPause = undefined;
+    const cancel = clock.schedule(trouble.nextMs(), () => {
+      this.#step = IDLE;
       this.request();
     });
+    return { kind: 'backing off', cancel };
   }
 }
 
 const restToken = (id: string): string => `rest ${id}`;
-
-/** ovsdb-server tells of changes before it replies to the transaction that made them; a relay does not (ovsdb(7)). */
-const allSeen = async (
-  store: RowStore,
-  rows: readonly { readonly table: string; readonly uuid: Uuid }[],
-  clock: Clock,
-): Promise<void> => {
-  const missing = rows.filter(({ table, uuid }) => store.get(table, uuid) === undefined);
-  if (missing.length === 0) return;
-  const timeout = new AbortController();
-  const cancel = clock.schedule(MAX_DELAY_MS, () => timeout.abort());
-  const waits = missing.map(({ table, uuid }) =>
-    store.waiters.wait(table, { uuid }, () => store.get(table, uuid), timeout.signal),
-  );
-  await Promise.allSettled(waits);
-  cancel();
-};

@@ -81,13 +81,15 @@ export class OvsdbReconciler<DB> implements Reconciler {
   readonly #flusher: Flusher;
   readonly #events = new Listeners<ReconcilerEvent>();
   readonly #stops: (() => void)[] = [];
-  #mayPrune = false;
-  #hasPruned = false;
-  #support = 0;
-  #wasSynced = false;
-  /** False from the start until there is something to compare with: everything is still to be looked at, and not on the list. */
-  #isCompared = true;
+  /** Whether rows of ours that nobody wants may be removed, and all that were there have been looked for. */
+  #pruning: 'forbidden' | 'due' | 'done' = 'forbidden';
+  /**
+   * Until there is something to compare with, everything is still to be looked at, and not on the list. Before the first
+   * comparison what the replica reads is no change of the database.
+   */
+  #comparison: 'first' | 'due' | 'done' = 'done';
   #uncomparedSince = 0;
+  #support = 0;
 
   constructor(options: ReconcilerOptions<DB>) {
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY } = options;
@@ -122,11 +124,19 @@ export class OvsdbReconciler<DB> implements Reconciler {
     });
   }
 
+  get #isCompared(): boolean {
+    return this.#comparison === 'done';
+  }
+
+  get #mayPrune(): boolean {
+    return this.#pruning !== 'forbidden';
+  }
+
   /** Compares everything that is wanted, and goes on from there. Repeating it does nothing. */
   start(): void {
     if (this.#stops.length > 0) return;
     this.#support = this.#actual.store.supportGeneration;
-    this.#wasSynced = this.#replica.synced;
+    this.#comparison = 'first';
     this.#stops.push(
       this.#desired.onChange((change) => this.#desiredChanged(change)),
       this.#desired.onRelease((key) => this.#wake(targetToken(key))),
@@ -159,7 +169,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
    */
   allowPrune(): void {
     if (this.#mayPrune) return;
-    this.#mayPrune = true;
+    this.#pruning = 'due';
     this.#markGarbage();
   }
 
@@ -168,7 +178,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
    * through everything that is wanted.
    */
   resync(): void {
-    this.#isCompared = false;
+    if (this.#isCompared) this.#comparison = 'due';
     this.#uncomparedSince = this.#clock.monotonic();
     if (this.#replica.synced) this.#compareAll();
     this.#flusher.request();
@@ -285,7 +295,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
   }
 
   #replicaChanged(changes: readonly RowChange[]): void {
-    if (!this.#wasSynced) return;
+    if (this.#comparison === 'first') return;
     const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
     for (const change of changes) {
       for (const unit of driftUnits(input, change)) {
@@ -315,17 +325,16 @@ export class OvsdbReconciler<DB> implements Reconciler {
     if (!synced) return;
     const { supportGeneration } = this.#actual.store;
     // Another server has other columns: what was left out before may be possible now.
-    const isOther = this.#wasSynced && supportGeneration !== this.#support;
-    this.#wasSynced = true;
+    const isOther = supportGeneration !== this.#support;
     this.#support = supportGeneration;
     if (isOther || !this.#isCompared) this.#compareAll();
-    else if (!this.#hasPruned) this.#markGarbage();
+    else if (this.#pruning === 'due') this.#markGarbage();
     this.#flusher.request();
   }
 
   /** After a start nearly everything is as it is wanted, and need not be on the list for that to be found out. */
   #compareAll(): void {
-    this.#isCompared = true;
+    this.#comparison = 'done';
     const lookup = new Lookup(this.#desired, this.#actual);
     const isListed = this.#works.size > 0;
     for (const unit of this.#desired.units()) {
@@ -339,7 +348,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
 
   #markGarbage(lookup?: Lookup): void {
     if (!this.#mayPrune || !this.#replica.synced) return;
-    this.#hasPruned = true;
+    this.#pruning = 'done';
     for (const unit of garbageUnits(this.#desired, this.#actual, this.#claimed, lookup)) {
       this.#works.mark(unit, this.#ownersOrUnit(unit), false);
     }
