@@ -40,7 +40,7 @@ const setUp = () => {
       feeder: { networks: { createdAt: (name: string) => `created ${name}`, onRedefined: followed(redefined) } },
       onRendered: followed(rendered),
     },
-    databases: { northbound: { reconciler }, openvswitch: { reconciler } },
+    databases: { northbound: { reconciler }, southbound: { reconciler }, openvswitch: { reconciler } },
     datapath: { onLook: followed(looks) },
     sources: {
       node: 'n1',
@@ -112,10 +112,10 @@ it('an event touches the network that it is about, and no other', () => {
   expect(taken()).toEqual(['blue', 'default', 'red']);
   for (const listener of rendered) listener(['layer3:red', 'zone:', 'pods:r/web', 'network-nodes:n2/blue']);
   expect(taken()).toEqual(['blue', 'red']);
-  // One of the northbound database, one of Open vSwitch.
+  // One of each database.
   for (const listener of status) listener({ owner: 'layer3:red', status: { kind: 'done' } });
   for (const listener of looks) listener(new Set(['host-network:blue', 'pods:r/web']));
-  expect([taken(), unready]).toEqual([['blue', 'red', 'red'], 1]);
+  expect([taken(), unready]).toEqual([['blue', 'red', 'red', 'red'], 1]);
   cluster.facts.set('networkInUse', 'red', true);
   cluster.facts.set('network', 'blue', undefined);
   cluster.facts.set('namespace', 'x', { name: 'x', wantsPrimaryNetwork: false });

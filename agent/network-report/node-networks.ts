@@ -4,7 +4,7 @@ import { DONE, type State, type Status, worst } from '../../base/reconciler.ts';
 import type { Core } from '../core.ts';
 import type { Databases } from '../databases/databases.ts';
 import type { NodeDatapath } from '../reconcile/node-datapath.ts';
-import { statusOf } from '../reconcile/reconcilers.ts';
+import { DATABASE_NAMES, statusOf } from '../reconcile/reconcilers.ts';
 import { networkOfOwner } from '../status/network-objects.ts';
 import { networkState } from '../status/network-state.ts';
 import type { ReportSources } from '../status/report.ts';
@@ -13,7 +13,7 @@ import type { NetworkReporter } from './reporter.ts';
 
 export interface NodeNetworks {
   readonly core: Pick<Core, 'feeder' | 'facts' | 'onRendered'>;
-  readonly databases: Pick<Databases, 'northbound' | 'openvswitch'>;
+  readonly databases: Pick<Databases, (typeof DATABASE_NAMES)[number]>;
   readonly datapath: Pick<NodeDatapath, 'onLook'>;
   readonly sources: Pick<
     ReportSources,
@@ -61,9 +61,7 @@ export const followNetworks = (
     }),
     core.feeder.networks.onRedefined((network) => reporter.touch(network)),
     core.onRendered((owners) => owners.forEach(touchOwner)),
-    ...[databases.northbound, databases.openvswitch].map(({ reconciler }) =>
-      reconciler.onStatus(({ owner }) => touchOwner(owner)),
-    ),
+    ...DATABASE_NAMES.map((name) => databases[name].reconciler.onStatus(({ owner }) => touchOwner(owner))),
     datapath.onLook((owners) => {
       owners.forEach(touchOwner);
       reporter.touchUnready();

@@ -32,22 +32,20 @@ it('says that everything waits until there is something to compare with, and wri
   const idle = reconciler.whenIdle().then(() => {
     isIdle = true;
   });
-  expect(
-    reconciler
-      .problems()
-      .map(({ owner }) => owner)
-      .sort(),
-  ).toEqual(['net', 'pod/a']);
+  const pending = { isDesired: true, status: { kind: 'pending' } };
+  expect(new Set(reconciler.problems())).toEqual(new Set(['net', 'pod/a'].map((owner) => ({ owner, ...pending }))));
+  expect(() => reconciler.differences()).toThrow('there is no connection to the database');
   expect(reconciler.status('pod/a').kind).toBe('pending');
   clock.pass(500);
-  expect(reconciler.queue()).toMatchObject({ depth: 1, oldestMs: 500 });
+  expect(reconciler.queue()).toMatchObject({ depth: 1, oldestMs: 500, hasCompared: false });
   await new Promise(setImmediate);
   expect(isIdle).toBe(false);
   const done = reconciler.whenDone('pod/a');
   await connect();
   await Promise.all([idle, done]);
   expect(told).toEqual(['net pending', 'pod/a pending', 'net done', 'pod/a done']);
-  expect(reconciler.queue()).toMatchObject({ depth: 0, oldestMs: 0 });
+  expect(reconciler.queue()).toMatchObject({ depth: 0, oldestMs: 0, hasCompared: true });
+  expect(reconciler.differences()).toEqual([]);
   expect(reconciler.problems()).toEqual([]);
   expect(reconciler.counts).toMatchObject({ transactions: 0, driftRepairs: 0 });
 });

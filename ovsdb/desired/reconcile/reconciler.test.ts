@@ -69,6 +69,12 @@ describe('OvsdbReconciler', () => {
     await reconciler.whenDone('pod/b');
     await expect(reconciler.whenDone('pod/a')).rejects.toMatchObject({ code: 'ERR_OVSDB_CONFLICT', owner: 'pod/a' });
     expect(reconciler.status('pod/a')).toMatchObject({ kind: 'failed', code: 'ERR_OVSDB_CONFLICT' });
+    const problem = reconciler.status('pod/a').message;
+    expect([...reconciler.desired()]).toContainEqual({ key: 'a', owners: ['pod/a'], problem });
+    expect([...reconciler.desired()]).toContainEqual({ key: 'b', owners: ['pod/b'], problem: undefined });
+    expect(reconciler.differences()).toContainEqual(
+      expect.objectContaining({ key: 'a', kind: 'missing', owners: ['pod/a'], problem }),
+    );
     database.transact([{ op: 'delete', table: 'Logical_Switch', where: [['name', '==', 'foreign']] }]);
     await new Promise(setImmediate);
     await reconciler.whenIdle();
