@@ -44,7 +44,7 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
 ];
 
 /**
- * Why Services may not be on this node as they are wanted, a sentence each; empty: they are, or are about to be. A place that
+ * Why Services may not be on this node as they are wanted, a sentence each; empty: they are, or are about to be. A backend that
  * does not answer is no reason while nothing waits for it: what is there works on.
  */
 export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'connected' | 'queues'>): string[] => {

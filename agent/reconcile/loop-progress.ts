@@ -25,7 +25,7 @@ export class LoopProgress {
     this.#lastStep = this.#busySince;
   }
 
-  /** The place has answered. */
+  /** The backend has answered. */
   done(full: boolean): void {
     this.#lastStep = this.#clock.monotonic();
     this.#hasCompared ||= full;

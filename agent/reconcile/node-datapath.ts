@@ -1,4 +1,4 @@
-/** The places of this node that are no databases: the gateway bridge's flows, the host's network stack, nftables. */
+/** The backends of this node that are no databases: the gateway bridge's flows, the host's network stack, nftables. */
 import type { Clock } from '../../base/clock.ts';
 import type { Backend } from '../../datapath/backend.ts';
 import { type HostItem, hostItemKey } from '../../datapath/host/types.ts';
@@ -59,7 +59,7 @@ export class NodeDatapath {
     await Promise.all(DATAPATH_BACKENDS.map((name) => this[name].stop()));
   }
 
-  /** Told after each look at a place, with the owners with whom something else is the matter. @returns what ends it */
+  /** Told after each look at a backend, with the owners with whom something else is the matter. @returns what ends it */
   onLook(listener: (owners: ReadonlySet<string>) => void): () => void {
     const ends = DATAPATH_BACKENDS.map((name) =>
       this[name].onLook((changed) => listener(new Set([...changed].flatMap((key) => this[name].store.ownersOf(key))))),

@@ -203,6 +203,26 @@ it('looks at all that it could not, as soon as a place answers again', async () 
   expect([...clock.waiting.values()]).toEqual([15_000]);
 });
 
+it('looks at once at what comes while a backend does not answer', async () => {
+  const { place, loop } = setup();
+  loop.start();
+  await loop.whenIdle(signal);
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<never>();
+  const { reconcile } = place;
+  place.reconcile = () => {
+    asked.resolve();
+    return answer.promise;
+  };
+  loop.store.set('o', ['x=1']);
+  await asked.promise;
+  loop.store.set('p', ['y=1']);
+  place.reconcile = reconcile;
+  answer.reject(new Error('no answer'));
+  await loop.whenIdle(signal);
+  expect(place.actual).toEqual(new Map(['x', 'y'].map((key) => [key, `${key}=1`])));
+});
+
 it('remembers what waits until the place says that it is there', async () => {
   const { place, loop, clock } = setup();
   place.absent.add('x');

@@ -1,6 +1,6 @@
 /**
- * Keeps one place as it is wanted: on change, when somebody else changed it, and on a slow timer. What fails is tried again
- * after a while that grows, and stops nothing else; what waits is looked at when the place says so.
+ * Keeps one backend as it is desired: on change, when another program changed it, and on a slow timer. What fails is retried
+ * with backoff, and stops nothing else; what waits is looked at when the backend reports it.
  */
 import { unlessAborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
@@ -55,7 +55,7 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 const FULL_EVERY_MS = 15_000;
 /** By chance, so that many nodes do not try at the same moment. */
 const RETRY = { minMs: 100, maxMs: 15_000, random: Math.random };
-/** Who lets this place go first does not wait longer: it may not answer at all. */
+/** What lets this backend go first waits no longer: it may not answer at all. */
 const MAX_PRECEDENCE_MS = 200;
 
 /** `scheduled`: soon it looks at what is next. */
@@ -167,7 +167,7 @@ export class ReconcileLoop<Item> implements Reconciler {
     return Math.max(all, some) + underWay + this.#retries.pending;
   }
 
-  /** False: it has changed since the place was last looked at for its sake. */
+  /** False: it has changed since the backend was last looked at for its sake. */
   #isLookedAt(key: string): boolean {
     if (!this.#progress.hasCompared) return false;
     return !this.#unseenKeys().some((keys) => keys.has(key));
@@ -181,7 +181,7 @@ export class ReconcileLoop<Item> implements Reconciler {
     return [this.#next.keys, this.#later.keys, this.#working, this.store.dirty];
   }
 
-  /** Told after each look at the place, also when it did not answer. @returns what ends it */
+  /** Told after each look at the backend, also when it did not answer. @returns what ends it */
   onLook(listener: LookListener): () => void {
     this.#lookListeners.add(listener);
     return () => this.#lookListeners.delete(listener);
@@ -267,7 +267,7 @@ export class ReconcileLoop<Item> implements Reconciler {
     if (!this.#isBusy() && this.#cancelRetry === undefined && this.#retries.pending === 0) this.#progress.idle();
   }
 
-  /** False when the place did not answer: then the same again, later. */
+  /** False when the backend did not answer: then the same again, later. */
   async #reconcile(scope: Look['scope'], dirty: ReadonlySet<string>): Promise<boolean> {
     const { backend, clock, observe } = this.#options;
     const start = clock.monotonic();
