@@ -20,7 +20,7 @@ test: build ## all test lanes: unit, integration, e2e (LANES="unit e2e" for some
 	@$(NPM) run --silent test -- $(LANES)
 
 test-all: build ## all lanes with every cell of what `make test` has samples of, for an hour or two: before a release
-	@UDN_HOSTILE=all UDN_SERVICE_MATRIX=all UDN_REPEAT=4 $(NPM) run --silent test -- $(LANES)
+	@UDN_HOSTILE=all UDN_SERVICE_MATRIX=all UDN_SCENARIOS=all UDN_REPEAT=4 $(NPM) run --silent test -- $(LANES)
 
 test-unit: build/.installed ## unit and property tests
 	@$(NPM) run --silent test:unit

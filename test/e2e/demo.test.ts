@@ -12,6 +12,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { removeAcls } from './support/acls.ts';
 import { type Demo, type DemoRun, startDemo, temporaryFiles } from './support/demo.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import { someOf } from './support/sample.ts';
 import { backend, service } from './support/services.ts';
 
 const NAME = 'test-demo';
@@ -241,7 +242,7 @@ describe('nothing is left', () => {
     '$ udnctl pods',
   ];
 
-  it.each(MOMENTS)('after Ctrl-C at "%s"', async (moment) => {
+  it.each(someOf(MOMENTS, 2))('after Ctrl-C at "%s"', async (moment) => {
     const demo = await start(SMALL, { throughMake: true });
     await demo.said(moment);
     demo.signalGroup('SIGINT');
@@ -251,17 +252,19 @@ describe('nothing is left', () => {
     expect(demo.output()).toMatch(/interrupted: SIGINT|or file of it is left/);
   });
 
-  it.each([
+  const SIGNALS = [
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('after %s, with the exit status %i', async (signal, status) => {
+  ] as const;
+
+  it.each(someOf(SIGNALS, 1))('after %s, with the exit status %i', async (signal, status) => {
     const demo = await start(SMALL);
     await demo.said('objects applied');
     await demo.signal(signal);
     expect(await demo.ended, demo.output()).toBe(status);
   });
 
-  it.each(['with the userspace datapath', 'OVS and OVN run', 'Who reaches whom'])(
+  it.each(someOf(['with the userspace datapath', 'OVS and OVN run', 'Who reaches whom'], 1))(
     'after kill -9 at "%s"',
     async (moment) => {
       const demo = await start(SMALL);
