@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseIp } from '../../net/ip.ts';
 import { caseOf, type HostileCase } from './cases.ts';
 import { type Cell, cells } from './cells.ts';
 import { complaintAbout } from './judge.ts';
@@ -125,6 +126,17 @@ describe('a node port', () => {
   it('is at no other address', () => {
     const one = caseLike({ source: 'host outside', entry: 'node port at no address of nodes' });
     expect(heard(one, 'plain/b', 'eth0')).toBe('a pod of plain heard it');
+  });
+
+  it('is at the address by which pods of the default network have their node, for these', () => {
+    const by = (source: string, ip: string) => {
+      const one = caseLike({ source, entry: 'node port at no address of nodes' });
+      return heard({ ...one, target: { ...one.target, ip: parseIp(ip), tenant: 'blue' } }, 'blue/a', 'ovn-udn1');
+    };
+    expect(by('pod of the default network', '169.254.0.2')).toBeUndefined();
+    expect(by('pod of the default network', '169.254.0.1')).toBe('a pod of blue heard it');
+    expect(by('pod of a layer-3 network', '169.254.0.2')).toBe('a pod of blue heard it');
+    expect(by('process of root', '169.254.0.2')).toBe('a pod of blue heard it');
   });
 });
 

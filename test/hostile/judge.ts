@@ -19,14 +19,25 @@ export const complaintAbout = (world: World, one: HostileCase, sighting: Sightin
 };
 
 /** Whose pods hear an attacker that is honest. */
-const audienceOf = ({ attacker: { name, tenant }, cell: { entry }, target }: HostileCase): readonly string[] => {
+const audienceOf = ({ attacker, cell: { entry }, target }: HostileCase): readonly string[] => {
+  const { name, tenant } = attacker;
   const isOnNode = /^(process|host-network)/.test(name);
   // As with kube-proxy, a node serves the default network's ClusterIPs to whoever routes them to it.
   const isServed = name === 'host outside' && entry.name === 'ClusterIP';
-  const isPublic = entry.isPublic === true && !isLocked(name) && !isPacketSocket(name);
+  const isPublic =
+    (entry.isPublic === true || isNodeByMasquerade(attacker, target)) && !isLocked(name) && !isPacketSocket(name);
   const served = isPublic && target.tenant !== undefined ? [target.tenant] : [];
   return [...served, ...(tenant === undefined ? [] : [tenant]), ...(isOnNode || isServed ? [DEFAULT_TENANT] : [])];
 };
+
+/**
+ * Load balancers of the default network have this address for endpoints that are the node itself, and the gateway bridge makes it the
+ * node's: to a pod there it is another name of its node (docs/security.md, "What is not kept apart").
+ */
+const isNodeByMasquerade = ({ name, tenant }: HostileCase['attacker'], { ip }: HostileCase['target']): boolean =>
+  /^pod /.test(name) && tenant === DEFAULT_TENANT && HOST_MASQUERADE.has(ip);
+
+const HOST_MASQUERADE: ReadonlySet<string> = new Set(['169.254.0.2', 'fd69::2']);
 
 const isOutside = ({ attacker: { name } }: HostileCase): boolean => name === 'host outside';
 

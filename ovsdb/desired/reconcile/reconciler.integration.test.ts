@@ -130,7 +130,8 @@ describe('OvsdbReconciler with ovsdb-server', () => {
         await observer.session.transact([]);
         expect(rowsOf(observer.replica)).toEqual(rowsOf(replica));
       }),
-      { numRuns: 100 },
+      // What went before decides, too: the report of a run has to say what was wrong.
+      { numRuns: 100, includeErrorInReport: true },
     );
   });
 
