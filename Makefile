@@ -29,7 +29,7 @@ test-integration: build ## tests against real daemons and a real kernel
 	@$(NPM) run --silent test:integration
 
 test-e2e: build ## scenarios with packets in the sandbox
-	@$(NPM) run --silent test -- e2e e2e-on-demand e2e-guest
+	@$(NPM) run --silent test -- e2e e2e-on-demand e2e-guest e2e-guest-local
 
 MINUTES ?= 10
 

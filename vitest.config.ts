@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { GUEST_LANE } from './test/guest-lane.ts';
+import { GUEST_LANE, GUEST_LOCAL_LANE } from './test/guest-lane.ts';
 import { LongestFirst } from './test/longest-first.ts';
 
 /** Their unit tests keep nothing between them, and share the modules that they load: half of the time was loading. */
@@ -44,6 +44,9 @@ const e2e = {
 const TWO_AT_ONCE = { fileParallelism: true, maxWorkers: 2 };
 const ONE_BY_ONE = { fileParallelism: false };
 
+/** Three networks that come and go take 90 s where an emulated guest has two processors, and over 180 s with other lanes beside. */
+const guest = { ...e2e, ...ONE_BY_ONE, testTimeout: 600_000, hookTimeout: 600_000 };
+
 /** Scenarios of which every run has both renderings (docs/testing.md, "On demand"): where the two differ, in a minute or so. */
 const ON_DEMAND = ['lifecycle', 'north-south-shared', 'drift'].map((name) => `test/e2e/${name}.test.ts`);
 
@@ -81,19 +84,16 @@ export default defineConfig({
         },
       },
       {
-        test: { ...e2e, ...TWO_AT_ONCE, name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: GUEST_LANE },
-      },
-      {
-        // Three networks that come and go take 90 s where an emulated guest has two processors, and over 180 s with other lanes beside.
         test: {
           ...e2e,
-          ...ONE_BY_ONE,
-          name: 'e2e-guest',
-          include: GUEST_LANE,
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
+          ...TWO_AT_ONCE,
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: [...GUEST_LANE, ...GUEST_LOCAL_LANE],
         },
       },
+      { test: { ...guest, name: 'e2e-guest', include: GUEST_LANE } },
+      { test: { ...guest, name: 'e2e-guest-local', include: GUEST_LOCAL_LANE } },
       {
         test: {
           ...e2e,

@@ -5,11 +5,11 @@ import { z } from 'zod';
 export const REPORT_FOLDER = 'build/reports';
 
 /** The test lanes of docs/testing.md, in the order in which they run. The same scenarios must not run at once: their sandboxes have the same names. */
-export const LANES = ['unit', 'e2e', 'e2e-on-demand', 'integration', 'e2e-guest'] as const;
+export const LANES = ['unit', 'e2e', 'e2e-on-demand', 'integration', 'e2e-guest', 'e2e-guest-local'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** Run beside the others: what is in the guest takes as long as all of them, and never has more than one file at a time. */
-export const BESIDE: readonly Lane[] = ['e2e-guest'];
+/** Each of these runs beside all others: it takes about as long as they do, and never has more than one file at a time. */
+export const BESIDE: readonly Lane[] = ['e2e-guest', 'e2e-guest-local'];
 
 export interface Counts {
   readonly passed: number;

@@ -1,9 +1,10 @@
 /**
- * `make test`: the test lanes of docs/testing.md in two rows, as they share the machine. Every lane runs, also after one that
+ * `make test`: the test lanes of docs/testing.md in rows, as they share the machine. Every lane runs, also after one that
  * failed. Names of lanes as arguments run only those.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { findArtifacts } from '../sandbox/artifacts.ts';
@@ -44,21 +45,25 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);
   if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
-  if (lanes.includes('e2e') || lanes.includes('e2e-guest')) {
+  if (lanes.some((lane) => lane === 'e2e' || isBeside(lane))) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
     // Who asks for a guest is told again.
     await ensureGuestImages(findArtifacts(), progress).catch((error: unknown) => console.error('no guest:', error));
   }
-  const isBeside = (lane: Lane): boolean => BESIDE.includes(lane);
-  const rows = [lanes.filter((lane) => !isBeside(lane)), BESIDE.filter((lane) => lanes.includes(lane))];
+  const beside = lanes.filter(isBeside);
+  // A guest may take 6 GiB.
+  const guests = totalmem() > 16 * 2 ** 30 ? beside.map((lane) => [lane]) : [beside];
+  const rows = [lanes.filter((lane) => !isBeside(lane)), ...guests];
   const outcomes = (await Promise.all(rows.map(runInTurn))).flat();
   console.log('');
   for (const { lane } of outcomes) console.log(`longest of ${lane}: ${longest(lane)}`);
   for (const outcome of outcomes) console.log(summary(outcome));
   if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
 };
+
+const isBeside = (lane: Lane): boolean => BESIDE.includes(lane);
 
 /** As git(1) names what is committed of the agent; undefined outside of a repository. */
 const agentTree = async (): Promise<string | undefined> => {
@@ -86,7 +91,7 @@ const vitest = async (lane: Lane): Promise<number> => {
   const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
     stdio: BESIDE.includes(lane) ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
   });
-  // Two lanes in one output: of these every line says so.
+  // Several lanes in one output: of these every line says so.
   for (const output of [child.stdout, child.stderr]) {
     if (output) createInterface(output).on('line', (line) => console.log(`${lane} |${line}`));
   }

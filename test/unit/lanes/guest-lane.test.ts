@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { GUEST_LANE } from '../../guest-lane.ts';
+import { GUEST_LANE, GUEST_LOCAL_LANE } from '../../guest-lane.ts';
 
 const testsIn = (folder: string): string[] =>
   readdirSync(folder)
@@ -10,7 +10,7 @@ const testsIn = (folder: string): string[] =>
 /** As `useCluster` is asked for it, and the sandbox itself. */
 const NEEDS = /^\s*(needs|kernel): |\bneeds: \[/m;
 
-it('the lane of the guest has the scenarios that need what a kernel may lack, and no others', () => {
+it('the lanes of guests have the scenarios that need what a kernel may lack, and no others', () => {
   const needing = testsIn('test/e2e').filter((path) => NEEDS.test(readFileSync(path, 'utf8')));
-  expect([...needing, ...testsIn('test/guest')].sort()).toEqual([...GUEST_LANE].sort());
+  expect([...needing, ...testsIn('test/guest')].sort()).toEqual([...GUEST_LANE, ...GUEST_LOCAL_LANE].sort());
 });
