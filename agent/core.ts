@@ -1,10 +1,9 @@
 /** Facts in, desired state out: the agent without its edges. */
 import { systemClock } from '../base/clock.ts';
 import type { Writer } from '../kube/writer/types.ts';
-import { Annotator } from './attachments/annotator.ts';
-import { NetworkUsage, networksOfPorts } from './attachments/network-usage.ts';
-import { AttachmentRegistry } from './attachments/registry.ts';
-import type { Cgroups } from './cgroups/index.ts';
+import { Annotator } from './cni/attachments/annotator.ts';
+import { NetworkUsage, networksOfPorts } from './cni/attachments/network-usage.ts';
+import { AttachmentRegistry } from './cni/attachments/registry.ts';
 import type { Databases } from './databases/databases.ts';
 import { createEngine, type Engine, type Sinks } from './desired/engine.ts';
 import { FEATURES } from './features/index.ts';
@@ -12,9 +11,10 @@ import type { ClusterInputs } from './inputs/cluster-inputs.ts';
 import { type FactFeeder, feedFacts } from './inputs/fact-feeder.ts';
 import { FactStore } from './model/fact-store.ts';
 import type { LocalSettings } from './model/view.ts';
+import type { Cgroups } from './node/cgroups/index.ts';
 import type { NodeKeeper } from './node/node-keeper.ts';
-import type { TellNode, TellPod, TellService } from './pod-events.ts';
 import { DiagnosticEvents, type TellObject } from './status/diagnostic-events.ts';
+import type { TellNode, TellPod, TellService } from './status/pod-events.ts';
 
 export interface Core {
   readonly facts: FactStore;

@@ -13,10 +13,17 @@ import packageJson from '../package.json' with { type: 'json' };
 import { createDatabases, type Databases } from './databases/databases.ts';
 import { type ClusterInputs, createClusterInputs } from './inputs/cluster-inputs.ts';
 import { logDatabase, logReflector, logWriter } from './log.ts';
-import { watchLostAddresses } from './lost-addresses.ts';
-import { type AgentMetrics, createAgentMetrics } from './metrics.ts';
-import type { AgentOptions } from './options.ts';
-import { nodeEvents, podEvents, serviceEvents, type TellNode, type TellPod, type TellService } from './pod-events.ts';
+import { type AgentMetrics, createAgentMetrics } from './metrics/metrics.ts';
+import { watchLostAddresses } from './node/lost-addresses.ts';
+import type { AgentOptions } from './options/options.ts';
+import {
+  nodeEvents,
+  podEvents,
+  serviceEvents,
+  type TellNode,
+  type TellPod,
+  type TellService,
+} from './status/pod-events.ts';
 
 export const NAME = 'udn-agent';
 

@@ -7,7 +7,7 @@ import { runProgram } from '../program/run.ts';
 import { runAgent } from './agent.ts';
 import { type CleanupEdges, cleanUpNode } from './cleanup/clean-up.ts';
 import { NAME } from './edges.ts';
-import { agentHelp, type CleanupOptions, parseAgentCommand } from './options.ts';
+import { agentHelp, type CleanupOptions, parseAgentCommand } from './options/options.ts';
 import type { Backends } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
 

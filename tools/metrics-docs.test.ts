@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { createAgentMetrics, observeQueues } from '../agent/metrics.ts';
-import { AGENT_METRICS, type GaugeName } from '../agent/metrics-registry.ts';
+import { createAgentMetrics, observeQueues } from '../agent/metrics/metrics.ts';
+import { AGENT_METRICS, type GaugeName } from '../agent/metrics/registry.ts';
 import { agentMetrics, managerMetrics, ofRegistry } from './metrics-docs.ts';
 
 const ALL = [...agentMetrics(), ...managerMetrics()];

@@ -1,6 +1,6 @@
 /** `docs/metrics.md`: what there is at `/metrics` of both daemons, made from where it is registered. */
 import { type MetricObject, Registry } from 'prom-client';
-import { AGENT_METRICS, type MetricEntry } from '../agent/metrics-registry.ts';
+import { AGENT_METRICS, type MetricEntry } from '../agent/metrics/registry.ts';
 import { createMetrics } from '../cluster-manager/metrics.ts';
 import { markdownTable } from './markdown.ts';
 
@@ -67,7 +67,7 @@ const text = (manager: readonly ListedMetric[]): string =>
       ' of the process that prom-client has for Node (`process_…`, `nodejs_…`).',
     ACCESS,
     PROBES,
-    `## udn-agent\n\nSource: \`agent/metrics-registry.ts\`. \`backend\` is \`openflow\`, \`host\`, \`nftables\`, \`northbound\`, \`southbound\` or \`openvswitch\`.\n\n${table(agentMetrics())}`,
+    `## udn-agent\n\nSource: \`agent/metrics/registry.ts\`. \`backend\` is \`openflow\`, \`host\`, \`nftables\`, \`northbound\`, \`southbound\` or \`openvswitch\`.\n\n${table(agentMetrics())}`,
     `## udn-cluster-manager\n\nSource: \`cluster-manager/metrics.ts\`.\n\n${table(manager)}`,
   ].join('\n\n')}\n`;
 

@@ -24,12 +24,12 @@ import type { NodeProjection } from '../inputs/node-projection.ts';
 import { COOKIES } from '../model/registry/marks.ts';
 import { MANAGEMENT_PORT_TABLE } from '../model/registry/routing.ts';
 import { NodeKeeper } from '../node/node-keeper.ts';
-import type { CleanupOptions } from '../options.ts';
+import { uplinkEffects } from '../node/uplink/effects.ts';
+import { RealNode } from '../node/uplink/real-node.suite.ts';
+import type { GatewayOptions } from '../node/uplink/types.ts';
+import { Uplink } from '../node/uplink/uplink.ts';
+import type { CleanupOptions } from '../options/options.ts';
 import type { Backends } from '../reconcile/node-datapath.ts';
-import { uplinkEffects } from '../uplink/effects.ts';
-import { RealNode } from '../uplink/real-node.suite.ts';
-import type { GatewayOptions } from '../uplink/types.ts';
-import { Uplink } from '../uplink/uplink.ts';
 import { removeAll } from './clean-up.ts';
 import { ledgerPath, rememberingSysctls } from './sysctl-ledger.ts';
 

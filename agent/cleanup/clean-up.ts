@@ -20,12 +20,12 @@ import type { Database, DatabaseName, MirroredReplica } from '../databases/datab
 import { createDatabases, type Databases } from '../databases/databases.ts';
 import { FEATURES } from '../features/index.ts';
 import { logDatabase } from '../log.ts';
-import type { CleanupOptions } from '../options.ts';
+import { mappedBridge } from '../node/uplink/bridge-mappings.ts';
+import { uplinkEffects } from '../node/uplink/effects.ts';
+import { mappingOperations } from '../node/uplink/mapping-operations.ts';
+import { Uplink } from '../node/uplink/uplink.ts';
+import type { CleanupOptions } from '../options/options.ts';
 import type { Backends, DatapathBackend } from '../reconcile/node-datapath.ts';
-import { mappedBridge } from '../uplink/bridge-mappings.ts';
-import { uplinkEffects } from '../uplink/effects.ts';
-import { mappingOperations } from '../uplink/mapping-operations.ts';
-import { Uplink } from '../uplink/uplink.ts';
 import { removeConnectionLimits } from './connection-limits.ts';
 import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } from './datapath-parts.ts';
 import { forgetConnections, removeChassis, removeSockets } from './left-behind.ts';

@@ -4,7 +4,7 @@ import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { OvsdbSession } from '../../ovsdb/session/session.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
 import { CT_ZONES } from '../model/registry/marks.ts';
-import type { CleanupOptions } from '../options.ts';
+import type { CleanupOptions } from '../options/options.ts';
 
 /** Of an agent that was killed: one that ends by itself takes them along. */
 export const removeSockets = async ({

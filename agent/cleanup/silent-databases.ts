@@ -1,6 +1,6 @@
 /** Which databases do not answer: what is in them cannot be taken away, and there is no use in waiting for each part. */
 import type { Database, DatabaseName, MirroredReplica } from '../databases/database.ts';
-import type { CleanupOptions } from '../options.ts';
+import type { CleanupOptions } from '../options/options.ts';
 
 type Reachable = Readonly<
   Record<DatabaseName, { readonly session: Pick<Database<unknown, MirroredReplica>['session'], 'whenConnected'> }>

@@ -2,8 +2,8 @@
 import { CniError } from '../../api/cni/error.ts';
 import type { CniPod } from '../../api/cni/request.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { AttachmentRegistry } from '../attachments/registry.ts';
 import { isAddressed, type PodAttachments } from '../model/attachments.ts';
+import type { AttachmentRegistry } from './attachments/registry.ts';
 
 export interface AwaitPodOptions {
   readonly registry: AttachmentRegistry;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import type { PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
-import type { AttachmentRegistry } from '../attachments/registry.ts';
+import type { AttachmentRegistry } from './attachments/registry.ts';
 import { FilterKeeper } from './filter-keeper.ts';
 import type { OvsPorts } from './ovs-ports.ts';
 

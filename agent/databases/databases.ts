@@ -2,7 +2,7 @@
 import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
-import type { AgentOptions } from '../options.ts';
+import type { AgentOptions } from '../options/options.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { createNeighbourReplica, type NeighbourReplica } from './neighbours.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';

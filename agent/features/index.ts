@@ -1,7 +1,6 @@
 /** All features, in the order in which they were added. Adding a capability adds a folder and a line here. */
 import type { Feature } from '../model/fragment.ts';
 import { attachments } from './attachments/index.ts';
-import { defaultServiceFlows, defaultServiceRoutes } from './default-services/index.ts';
 import {
   gatewayBridge,
   gatewayBridgeNeighbours,
@@ -19,17 +18,18 @@ import { layer3Network } from './layer3/index.ts';
 import { managementPorts } from './management-ports/index.ts';
 import { networkNodes } from './network-nodes/index.ts';
 import { nodeIdentity } from './node-identity/index.ts';
-import { nodePorts } from './node-ports/index.ts';
 import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
-import { serviceClusterIps } from './service-cluster-ips/index.ts';
-import { serviceFlows } from './service-flows/index.ts';
-import { serviceHostEndpoints } from './service-host-endpoints/index.ts';
-import { hostInternalServices, serviceInternal } from './service-internal/index.ts';
-import { hostServices, serviceNftables } from './service-nftables/index.ts';
-import { loadBalancerGroups, services } from './services/index.ts';
+import { serviceHostEndpoints } from './services/bridge/host-endpoints.ts';
+import { serviceFlows } from './services/bridge/index.ts';
+import { defaultServiceFlows, defaultServiceRoutes } from './services/default/index.ts';
+import { serviceClusterIps } from './services/host/cluster-ips.ts';
+import { hostServices, serviceNftables } from './services/host/index.ts';
+import { hostInternalServices, serviceInternal } from './services/host/internal.ts';
+import { loadBalancerGroups, services } from './services/ovn/index.ts';
+import { nodePorts } from './services/sockets/index.ts';
 import { zone } from './zone/index.ts';
 
 export const FEATURES: readonly Feature[] = [

@@ -1,7 +1,7 @@
 /** What several features want where tunnels are encrypted, and what is as ever without. */
 import { describe, expect, it } from 'vitest';
 import type { LocalSettings } from '../model/view.ts';
-import { DEFAULT_ENCRYPTION_FILES } from '../options-encryption.ts';
+import { DEFAULT_ENCRYPTION_FILES } from '../options/encryption.ts';
 import { TestCluster } from '../testing/cluster.ts';
 
 const render = (local: Partial<LocalSettings>) =>

@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { ItemSink } from '../desired/engine.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { type NodePortItem, nodePortKey } from '../model/node-ports.ts';
-import type { ServiceEventReason } from '../pod-events.ts';
 import { type LoopObservation, ReconcileLoop } from '../reconcile/reconcile-loop.ts';
+import type { ServiceEventReason } from '../status/pod-events.ts';
 import { NodePortBackend, type NodePortEdges } from './backend.ts';
 import { readListeners } from './listeners.ts';
 

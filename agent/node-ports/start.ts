@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import type { Edges } from '../edges.ts';
-import type { Probes } from '../probes.ts';
 import type { LoopObservation } from '../reconcile/reconcile-loop.ts';
+import type { Probes } from '../status/probes.ts';
 import { type NodePorts, openNodePorts } from './node-ports.ts';
 
 export interface NodePortParts {

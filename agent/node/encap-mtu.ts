@@ -1,7 +1,7 @@
 /** Whether the packets of pods, with what a tunnel puts around them, fit the link they leave by. Pure. */
 import { type Ip, ipFamily } from '../../net/ip.ts';
-import type { HostSnapshot } from '../uplink/types.ts';
 import { linkOfAddress } from './host-view.ts';
+import type { HostSnapshot } from './uplink/types.ts';
 
 /** Ethernet inside, Geneve with OVN's option, and UDP (RFC 8926). */
 const TUNNEL_BYTES = 38;

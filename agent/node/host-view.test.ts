@@ -6,9 +6,9 @@ import { type Route, route } from '../../datapath/netlink/route/types.ts';
 import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseIp } from '../../net/ip.ts';
 import { parseMac } from '../../net/mac.ts';
-import type { GatewayOptions, HostSnapshot } from '../uplink/types.ts';
 import { encapProblems } from './encap-mtu.ts';
 import { gatewayFact, hostAddresses } from './host-view.ts';
+import type { GatewayOptions, HostSnapshot } from './uplink/types.ts';
 
 const OPTIONS: GatewayOptions = {
   mode: 'shared',

@@ -12,7 +12,7 @@ import {
 } from '../../net/cidr.ts';
 import { FAMILIES, type Family, type Ip, ipFamily, isLinkLocal6 } from '../../net/ip.ts';
 import type { GatewayFact } from '../model/facts.ts';
-import type { GatewayOptions, HostSnapshot } from '../uplink/types.ts';
+import type { GatewayOptions, HostSnapshot } from './uplink/types.ts';
 
 export interface HostViewInputs {
   readonly node: string;

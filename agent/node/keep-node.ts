@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import { RETRY_MS } from '../core.ts';
 import type { Edges } from '../edges.ts';
-import type { AgentOptions } from '../options.ts';
-import { uplinkEffects } from '../uplink/effects.ts';
-import type { UplinkStep } from '../uplink/types.ts';
-import { Uplink } from '../uplink/uplink.ts';
+import type { AgentOptions } from '../options/options.ts';
 import { NodeKeeper } from './node-keeper.ts';
+import { uplinkEffects } from './uplink/effects.ts';
+import type { UplinkStep } from './uplink/types.ts';
+import { Uplink } from './uplink/uplink.ts';
 
 export interface KeepNodeContext {
   readonly options: Pick<AgentOptions, 'node' | 'gateway' | 'cluster' | 'encapIps' | 'encryption'>;

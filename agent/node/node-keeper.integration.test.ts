@@ -7,11 +7,11 @@ import type { NodeProjection } from '../inputs/node-projection.ts';
 import { projectNode } from '../inputs/node-projection.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
-import { uplinkEffects } from '../uplink/effects.ts';
-import { RealNode } from '../uplink/real-node.suite.ts';
-import type { GatewayOptions } from '../uplink/types.ts';
-import { Uplink } from '../uplink/uplink.ts';
 import { NodeKeeper } from './node-keeper.ts';
+import { uplinkEffects } from './uplink/effects.ts';
+import { RealNode } from './uplink/real-node.suite.ts';
+import type { GatewayOptions } from './uplink/types.ts';
+import { Uplink } from './uplink/uplink.ts';
 
 const cluster = parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23,fd00:10:128::/48/64' });
 const GATEWAY: GatewayOptions = {

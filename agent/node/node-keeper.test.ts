@@ -9,12 +9,12 @@ import { bridgeSite } from '../features/gateway-bridge/site.ts';
 import { type NodeProjection, projectNode } from '../inputs/node-projection.ts';
 import { FactStore } from '../model/fact-store.ts';
 import type { View } from '../model/view.ts';
-import { gatewayKnowledge } from '../probes.ts';
-import type { GatewayOptions, UplinkEffects } from '../uplink/types.ts';
-import { Uplink } from '../uplink/uplink.ts';
-import { bridgeOf, NIC, UplinkWorld } from '../uplink/uplink-world.suite.ts';
+import { gatewayKnowledge } from '../status/probes.ts';
 import { nodeAnnotations } from './annotations.ts';
 import { NodeKeeper } from './node-keeper.ts';
+import type { GatewayOptions, UplinkEffects } from './uplink/types.ts';
+import { Uplink } from './uplink/uplink.ts';
+import { bridgeOf, NIC, UplinkWorld } from './uplink/uplink-world.suite.ts';
 
 const cluster = parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23' });
 const options: GatewayOptions = {

@@ -19,15 +19,15 @@ import type { NodeProjection } from '../inputs/node-projection.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
-import { mappingOperations } from '../uplink/mapping-operations.ts';
-import type { Bridge, HostSnapshot } from '../uplink/types.ts';
-import type { Uplink, UplinkState } from '../uplink/uplink.ts';
 import type { NodeIdentity } from './annotations.ts';
 import { encapProblems } from './encap-mtu.ts';
 import { gatewayFact, type HostViewInputs, hostAddresses, MANAGEMENT_PREFIX } from './host-view.ts';
 import { encapIpsOf } from './local-node.ts';
 import { withRemembered } from './remembered.ts';
 import { canAdvertise, canCheckMtu, chassisIdOf, concernsNode } from './switch-facts.ts';
+import { mappingOperations } from './uplink/mapping-operations.ts';
+import type { Bridge, HostSnapshot } from './uplink/types.ts';
+import type { Uplink, UplinkState } from './uplink/uplink.ts';
 
 export interface NodeKeeperOptions extends HostViewInputs {
   /** Said by whoever runs the agent; empty: the Node says. */

@@ -4,9 +4,9 @@
  */
 import type { NodeProjection } from '../inputs/node-projection.ts';
 import type { GatewayFact } from '../model/facts.ts';
-import { uplinkOf } from '../uplink/choose.ts';
-import type { Bridge } from '../uplink/types.ts';
 import type { NodeIdentity } from './annotations.ts';
+import { uplinkOf } from './uplink/choose.ts';
+import type { Bridge } from './uplink/types.ts';
 
 export interface RememberedInputs {
   readonly said: Pick<NodeProjection, 'gateway' | 'hostAddresses'> | undefined;

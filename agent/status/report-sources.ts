@@ -10,9 +10,9 @@ import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
+import { comparableMapping } from '../node/uplink/comparable-mapping.ts';
 import type { NodePorts } from '../node-ports/node-ports.ts';
 import type { Reconcilers } from '../reconcile/reconcilers.ts';
-import { comparableMapping } from '../uplink/comparable-mapping.ts';
 import { networkFinder } from './network-of.ts';
 import type { ReportSources } from './report.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { networkStatusSchema, nodeStatusSchema, podStatusSchema } from '../../api/agent-status.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { DONE, type Problem, type Status } from '../../base/reconciler.ts';
-import { AttachmentRegistry } from '../attachments/registry.ts';
+import { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { PortSpec } from '../cni/ovs-ports.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';

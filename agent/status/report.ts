@@ -10,7 +10,7 @@ import type {
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { type Reconciler, type State, type Status, worst } from '../../base/reconciler.ts';
-import type { AttachmentRegistry } from '../attachments/registry.ts';
+import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';

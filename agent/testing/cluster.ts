@@ -10,7 +10,7 @@ import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseDatapathKey, parseNetworkId, parseNodeId, parsePortKey } from '../../net/ids.ts';
 import { type Family, parseIp } from '../../net/ip.ts';
 import { macFromIp, parseMac } from '../../net/mac.ts';
-import { NetworkUsage } from '../attachments/network-usage.ts';
+import { NetworkUsage } from '../cni/attachments/network-usage.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { ServiceIndex } from '../inputs/service-index.ts';

@@ -3,7 +3,7 @@ import { parseCniRequest } from '../../api/cni/request.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
-import { AttachmentRegistry } from '../attachments/registry.ts';
+import { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import { CniHandler, cniLimits } from '../cni/handler.ts';
 import type { CniObservation } from '../cni/phases.ts';
 import { TestCluster } from './cluster.ts';

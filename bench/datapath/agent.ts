@@ -1,7 +1,7 @@
 /** The agent's parts, put together as `agent/core.ts` does it, with objects that nobody has written into an API. */
 
 import { join } from 'node:path';
-import { NetworkUsage } from '../../agent/attachments/network-usage.ts';
+import { NetworkUsage } from '../../agent/cni/attachments/network-usage.ts';
 import { createDatabases } from '../../agent/databases/databases.ts';
 import { createEngine, type Engine } from '../../agent/desired/engine.ts';
 import { FEATURES } from '../../agent/features/index.ts';

@@ -3,7 +3,7 @@
  * real API server. What is written and how often is counted in memory (`in-memory.ts`): here it is what the cluster manager needs.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { reportSpreadMs } from '../../agent/network-report/reporter.ts';
+import { reportSpreadMs } from '../../agent/status/network-report/reporter.ts';
 import type { NetworkStatus } from '../../api/network-status.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS, NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { systemClock } from '../../base/clock.ts';

@@ -1,6 +1,6 @@
 /** The reporters of many agents, with what each node has of the networks made up, and what they ask of the API server counted. */
-import type { NetworkOnNode } from '../../agent/network-report/ledger.ts';
-import { NetworkReporter, type ReportObservation } from '../../agent/network-report/reporter.ts';
+import type { NetworkOnNode } from '../../agent/status/network-report/ledger.ts';
+import { NetworkReporter, type ReportObservation } from '../../agent/status/network-report/reporter.ts';
 import type { ReportStatus } from '../../api/node-network-report.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../../kube/types.ts';

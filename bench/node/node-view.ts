@@ -1,5 +1,5 @@
 /** What the agent of a node knows and has done, seen from outside: the same mirrors, by event. */
-import { AttachmentRegistry } from '../../agent/attachments/registry.ts';
+import { AttachmentRegistry } from '../../agent/cni/attachments/registry.ts';
 import { createEngine } from '../../agent/desired/engine.ts';
 import { attachments } from '../../agent/features/attachments/index.ts';
 import { isolatedPods } from '../../agent/features/isolation/index.ts';

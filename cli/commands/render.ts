@@ -3,7 +3,7 @@
 import type { GatewayFact } from '../../agent/model/facts.ts';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
 import type { TunnelEncryption } from '../../agent/model/view.ts';
-import { DEFAULT_ENCRYPTION_FILES } from '../../agent/options-encryption.ts';
+import { DEFAULT_ENCRYPTION_FILES } from '../../agent/options/encryption.ts';
 import type { RenderDocument } from '../../agent/render/document.ts';
 import { renderNode } from '../../agent/render/render-node.ts';
 import { parseAllowedServices } from '../../api/allowed-services.ts';

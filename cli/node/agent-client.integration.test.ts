@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { AttachmentRegistry } from '../../agent/attachments/registry.ts';
+import { AttachmentRegistry } from '../../agent/cni/attachments/registry.ts';
 import { serveStatus } from '../../agent/status/server.ts';
 import { TestCluster } from '../../agent/testing/cluster.ts';
 import { FakePorts } from '../../agent/testing/fake-ports.ts';

@@ -1,7 +1,7 @@
 /** Where nodes have what their tunnels are encrypted with, and who reads it. */
 import type { DaemonSpec } from './daemons.ts';
 
-/** The agent's own defaults, `agent/options-encryption.ts`. */
+/** The agent's own defaults, `agent/options/encryption.ts`. */
 export const ENCRYPTION_FILES = {
   certificate: '/etc/ipsec.d/certs/ovn-udn.pem',
   key: '/etc/ipsec.d/private/ovn-udn.pem',

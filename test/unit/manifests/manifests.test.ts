@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs';
 import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { agentHelp, parseAgentCommand } from '../../../agent/options.ts';
+import { agentHelp, parseAgentCommand } from '../../../agent/options/options.ts';
 import { CLUSTER_SETTINGS, formatClusterConfig } from '../../../api/cluster-config.ts';
 import { helpText, parseCommand } from '../../../cluster-manager/options.ts';
 import { unknownFields } from '../../../kube/testing/known-fields.ts';

@@ -3,7 +3,7 @@
  * 50 nodes, 100 networks, and time as the test likes it. `make bench ONLY=control/node-status` does it at full size.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reportSpreadMs } from '../../../agent/network-report/reporter.ts';
+import { reportSpreadMs } from '../../../agent/status/network-report/reporter.ts';
 import type { NetworkStatus } from '../../../api/network-status.ts';
 import { createFakeClock, type FakeClock } from '../../../base/testing/fake-clock.ts';
 import {

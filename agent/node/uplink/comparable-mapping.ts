@@ -1,0 +1,26 @@
+/** Our entry of `ovn-bridge-mappings`, which is no row of ours: others write the same value for their networks. */
+import type { Comparable } from '../../../base/reconciler.ts';
+import { mappedBridge, mergeMappings } from './bridge-mappings.ts';
+
+export interface MappingSources {
+  /** The bridge that our physical network is to be mapped to; undefined: there is no gateway. */
+  readonly bridge: () => string | undefined;
+  /** `external_ids` of the Open_vSwitch row; undefined while there is no connection. */
+  readonly externalIds: () => Readonly<Record<string, string>> | undefined;
+}
+
+const NAME = 'ovn-bridge-mappings';
+const KEY = `Open_vSwitch/external_ids:${NAME}`;
+const OWNERS = ['uplink:'];
+
+export const comparableMapping = ({ bridge, externalIds }: MappingSources): Comparable => ({
+  desired: () => (bridge() === undefined ? [] : [{ key: KEY, owners: OWNERS }]),
+  differences: () => {
+    const ids = externalIds();
+    if (ids === undefined) throw new Error('there is no connection to the database');
+    const [wanted, actual] = [bridge(), ids[NAME]];
+    if (wanted === undefined || mappedBridge(actual) === wanted) return [];
+    const kind = mappedBridge(actual) === undefined ? 'missing' : 'different';
+    return [{ key: KEY, kind, owners: OWNERS, wanted: mergeMappings(actual, wanted), actual }];
+  },
+});

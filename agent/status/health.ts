@@ -1,0 +1,84 @@
+/**
+ * What the probes of the kubelet mean.
+ *
+ * - Alive: the event loop turns (or nobody would answer), and every loop that has something to do takes steps. Nothing that
+ *   others do makes it fail: a database or a bridge that is away, an object that cannot be programmed. A new process would
+ *   not help there, and would cost a resync of everything.
+ * - Ready: this node can take pods and has everything that is wanted of it, or is about to. One bad object is no reason not
+ *   to be.
+ */
+import type { BackendName } from '../../api/agent-status.ts';
+import type { QueueState } from '../../base/reconciler.ts';
+import type { DatabaseName } from '../databases/database.ts';
+
+/** `remembered`: as the node said before its agent ended. Where gateways are switched off, that is what is seen. */
+export type GatewayKnowledge = 'seen' | 'remembered' | 'unknown';
+
+export interface HealthSources {
+  /** Why no pod can be added now. */
+  readonly podReasons: () => readonly string[];
+  readonly isCniOpen: () => boolean;
+  readonly connected: () => ReadonlyMap<DatabaseName, boolean>;
+  readonly queues: () => ReadonlyMap<BackendName, QueueState>;
+  readonly gateway: () => GatewayKnowledge;
+}
+
+/** The longest step is a bundle of a large node, which takes seconds; every wait in one has an end before this (ADR 23). */
+const STALLED_MS = 300_000;
+/** ovs-vswitchd and nft may be restarted in that time. */
+const FAILING_MS = 30_000;
+
+/** Why it is not alive, a sentence each; empty: it is. */
+export const reasonsNotAlive = (queues: ReadonlyMap<BackendName, QueueState>): string[] =>
+  [...queues].flatMap(([name, { stalledMs }]) =>
+    stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no step of its work has ended for ${seconds(stalledMs)}`] : [],
+  );
+
+/** Why it is not ready, a sentence each; empty: it is. */
+export const reasonsNotServing = (sources: HealthSources): string[] => [
+  ...sources.podReasons(),
+  ...(sources.isCniOpen() ? [] : ['the socket for the CNI plugin is not open yet']),
+  ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${BACKENDS[name]} cannot be reached`])),
+  ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfBackend(BACKENDS[name], queue)),
+  ...GATEWAY[sources.gateway()],
+];
+
+/**
+ * Why Services may not be on this node as they are wanted, a sentence each; empty: they are, or are about to be. A backend that
+ * does not answer is no reason while nothing waits for it: what is there works on.
+ */
+export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'connected' | 'queues'>): string[] => {
+  const all = queues();
+  const isAway = (name: BackendName): boolean => new Map<BackendName, boolean>(connected()).get(name) === false;
+  return [
+    ...reasonsNotAlive(all),
+    ...[...all].flatMap(([name, queue]) => {
+      const waits = isAway(name) && queue.oldestMs > FAILING_MS;
+      return waits ? [`${BACKENDS[name]} cannot be reached`] : reasonsOfBackend(BACKENDS[name], queue);
+    }),
+  ];
+};
+
+const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {
+  seen: [],
+  remembered: ['the gateway of this node is only remembered: it was not seen since the agent started'],
+  unknown: ['the gateway of this node is not known: its networks have no way out'],
+};
+
+const reasonsOfBackend = (backend: string, { failing, hasCompared }: QueueState): string[] => {
+  if (failing !== undefined && failing.forMs > FAILING_MS) {
+    return [`${backend} cannot be programmed for ${seconds(failing.forMs)}: ${failing.message}`];
+  }
+  return hasCompared ? [] : [`${backend} was not compared with what is wanted yet`];
+};
+
+const BACKENDS: Readonly<Record<BackendName, string>> = {
+  northbound: 'the northbound database',
+  southbound: 'the southbound database',
+  openvswitch: 'the Open_vSwitch database',
+  openflow: 'the bridge',
+  host: 'the network stack of the host',
+  nftables: 'nftables',
+};
+
+const seconds = (ms: number): string => `${Math.floor(ms / 1000)} s`;

@@ -1,0 +1,81 @@
+/** The reporter of a running agent. */
+import type { Logger } from 'pino';
+import { systemClock } from '../../../base/clock.ts';
+import type { Edges } from '../../edges.ts';
+import type { AgentOptions } from '../../options/options.ts';
+import type { GoneNetworks } from '../../reconcile/gone-networks.ts';
+import { announceNode } from './announce.ts';
+import { followNetworks, lookAtNetwork, type NodeNetworks } from './node-networks.ts';
+import { NetworkReporter, type ReportObservation } from './reporter.ts';
+
+interface Parts extends NodeNetworks {
+  readonly edges: Pick<Edges, 'client' | 'writer' | 'inputs' | 'metrics'>;
+  readonly options: Pick<AgentOptions, 'node' | 'networkRendering'>;
+  readonly gone: GoneNetworks;
+  readonly log: Logger;
+}
+
+/** Before anything is programmed. @throws the signal's reason */
+export const announce = ({ edges, options, log }: Pick<Parts, 'edges' | 'options' | 'log'>, signal: AbortSignal) =>
+  announceNode(
+    {
+      ...{ node: options.node, rendering: renderingOf(options), clock: systemClock },
+      ...{ client: edges.client, writer: edges.writer },
+      nodeUid: () => edges.inputs.nodes.get(options.node)?.uid,
+      onError: (error) => log.warn({ err: error }, 'nothing is programmed before the report of this node is there'),
+      onRefused: (error) =>
+        log.error(
+          { err: error },
+          'the API server refuses the report of this node: ids of deleted networks may be given anew',
+        ),
+    },
+    signal,
+  );
+
+const renderingOf = ({ networkRendering }: Pick<AgentOptions, 'networkRendering'>) =>
+  networkRendering === 'always' ? 'Always' : 'OnDemand';
+
+/** To be called when what is wanted has been written once: what was there before the start is not told as missing. */
+export const startNetworkReport = (parts: Parts): (() => void) => {
+  const { edges, options, gone, log } = parts;
+  const { nodes, idPools } = edges.inputs;
+  const reporter = new NetworkReporter({
+    node: options.node,
+    rendering: renderingOf(options),
+    ids: () => ({
+      retirement: gone.isKnown ? [...idPools.values()][0]?.retirement : undefined,
+      leaving: [...gone.leaving.keys()],
+    }),
+    look: (network) => lookAtNetwork(parts, network),
+    nodeUid: () => nodes.get(options.node)?.uid,
+    nodes: () => nodes.size,
+    client: edges.client,
+    writer: edges.writer,
+    clock: systemClock,
+    random: Math.random,
+    observe: (observation) => {
+      edges.metrics.networkReport(observation);
+      logReport(log.child({ module: 'network-report' }), observation);
+    },
+  });
+  const ends = [
+    followNetworks(parts, reporter),
+    nodes.subscribe(({ key, before, after }) => {
+      if (key === options.node && before?.uid !== after?.uid) reporter.touchNode();
+    }),
+    gone.onGone(() => reporter.touchIds()),
+    idPools.subscribe(({ before, after }) => {
+      if (before?.retirement !== after?.retirement) reporter.touchIds();
+    }),
+    () => reporter.stop(),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+};
+
+const logReport = (log: Logger, observation: ReportObservation): void => {
+  if (observation.kind === 'written') log.debug('networks of this node reported');
+  else if (observation.kind === 'failed') log.warn({ err: observation.error }, 'networks of this node not reported');
+  else log.info('networks of this node are not reported: the API server knows no NodeNetworkReport');
+};

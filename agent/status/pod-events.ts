@@ -1,0 +1,73 @@
+/** What owners of pods, Services and nodes are told, as Kubernetes Events. */
+import type { EventRecorder } from '../../kube/events/types.ts';
+
+export interface PodIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+/**
+ * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorOpenDefaultPorts`: its
+ * annotation cannot be read, so nothing is open. `ConnectionLimitNear`: it has nearly all connections that it may have.
+ */
+export type PodEventReason =
+  | 'ConnectionLimitNear'
+  | 'ErrorAllocatingPod'
+  | 'ErrorAttachingPod'
+  | 'ErrorOpenDefaultPorts';
+
+export type TellPod = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
+
+export const podEvents =
+  (recorder: Pick<EventRecorder, 'record'>): TellPod =>
+  ({ namespace, name, uid }, reason, message) =>
+    recorder.record({
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+      type: 'Warning',
+      reason,
+      message,
+    });
+
+/**
+ * `ExternalAddressInUse`: an older one has the address and port. `ExternalAddressNotAllowed`: it is inside the cluster.
+ * `EndpointNotAllowed`: on the default network, it is a pod with a primary one. `FailedToStartServiceHealthcheck`: load balancers cannot ask this node. `PortClaim`: a process of the node listens where a
+ * Service is.
+ */
+export type ServiceEventReason =
+  | 'ExternalAddressInUse'
+  | 'ExternalAddressNotAllowed'
+  | 'EndpointNotAllowed'
+  | 'FailedToStartServiceHealthcheck'
+  | 'PortClaim';
+
+export type TellService = (service: PodIdentity, reason: ServiceEventReason, message: string) => void;
+
+export const serviceEvents =
+  (recorder: Pick<EventRecorder, 'record'>): TellService =>
+  ({ namespace, name, uid }, reason, message) =>
+    recorder.record({
+      regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid },
+      type: 'Warning',
+      reason,
+      message,
+    });
+
+/**
+ * `ConnectionLimitNear`: a network has nearly all connections that it may have on the node. `NodeIdentityInUse`: an older node has
+ * its chassis, an id or an address.
+ */
+export type NodeEventReason = 'ConnectionLimitNear' | 'NodeIdentityInUse' | 'UDNKubeletProbesNotSupported';
+
+export type TellNode = (node: string, reason: NodeEventReason, message: string) => void;
+
+export const nodeEvents =
+  (recorder: Pick<EventRecorder, 'record'>): TellNode =>
+  (name, reason, message) =>
+    recorder.record({
+      // As the kubelet's own events of its node have it: the name in place of the UID.
+      regarding: { apiVersion: 'v1', kind: 'Node', name, uid: name },
+      type: 'Warning',
+      reason,
+      message,
+    });
