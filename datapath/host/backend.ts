@@ -56,8 +56,12 @@ export class HostBackend implements Backend<HostItem> {
     this.#prune = request.prune;
     try {
       this.#state.index.update(request.wanted, request.keys);
-      if (request.keys === 'all' || !this.#loaded) await this.#load(signal);
-      return await this.#reconcile(request, signal);
+      const isReloaded = request.keys !== 'all' && !this.#loaded;
+      if (request.keys === 'all' || isReloaded) await this.#load(signal);
+      const outcome = await this.#reconcile(request, signal);
+      // More may have changed than events name.
+      if (isReloaded) this.#emit({ cause: 'input', keys: 'all' });
+      return outcome;
     } catch (error) {
       this.#loaded = false;
       throw error;
@@ -166,7 +170,7 @@ export class HostBackend implements Backend<HostItem> {
       [...tables].map((table) => ({ family, table, protocol: OUR_PROTOCOL })),
     );
     const read = await this.#netlink.read({ routes, sysctls, filters }, signal);
-    mirror.loadTables(tables, read.routes);
+    this.#state.loadTables(tables, read.routes);
     mirror.loadSysctls(sysctls, read.sysctls);
     mirror.loadFilters(
       filters.map(({ link }) => link),
@@ -215,6 +219,8 @@ export class HostBackend implements Backend<HostItem> {
     } else if (op.op === 'neighbour.put') {
       // Else one that nobody wants any more before it was told is not seen, and stays.
       mirror.putNeighbour({ ...op.neighbour, permanent: true });
+    } else if (op.op === 'route.put') {
+      this.#state.doubtRoute(op.route);
     } else if (op.op === 'sysctl.set') {
       mirror.loadSysctls([op.key], new Map([[op.key, op.value]]));
     } else if (op.op === 'filter.put') {

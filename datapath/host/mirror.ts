@@ -107,14 +107,17 @@ export class Mirror {
     for (const neighbour of snapshot.neighbours) this.putNeighbour(neighbour);
   }
 
-  /** Takes the routes of stale tables, read anew. */
-  loadTables(tables: ReadonlySet<number>, routes: readonly Route[]): void {
-    for (const [key, known] of this.routes) {
-      const [first] = known;
-      if (first !== undefined && tables.has(first.table)) this.#dropRoutes(key);
-    }
+  /**
+   * Takes the routes of stale tables, read anew.
+   *
+   * @returns keys of those that went: the event by which they did may come only now, and then names nothing that is known
+   */
+  loadTables(tables: ReadonlySet<number>, routes: readonly Route[]): string[] {
+    const known = [...this.routes].filter(([, [first]]) => first !== undefined && tables.has(first.table));
+    for (const [key] of known) this.#dropRoutes(key);
     for (const route of routes) this.#addRoute(route);
     for (const table of tables) this.staleTables.delete(table);
+    return known.flatMap(([key]) => (this.routes.has(key) ? [] : [key]));
   }
 
   loadSysctls(keys: Iterable<string>, values: ReadonlyMap<string, string>): void {
@@ -211,6 +214,8 @@ export class Mirror {
     const key = `route ${routeKey(route)}`;
     const known = this.routes.get(key) ?? [];
     const isOurs = route.protocol === OUR_PROTOCOL;
+    // Events do not name the one of several that the kernel replaced, which is its first: only a reading knows their order.
+    if (known.length > 1 || (known.length === 1 && change === 'new' && !replaced)) this.staleTables.add(route.table);
     if (change === 'gone') {
       if (isOurs)
         this.#setRoutes(

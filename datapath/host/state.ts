@@ -1,6 +1,7 @@
 /** What the backend knows: what is there, what is wanted, what has been brought about; and what events mean for it. */
 import type { OutsideChange } from '../backend.ts';
 import type { NetlinkEvent } from '../netlink/monitor/events.ts';
+import { type Route, routeKey } from '../netlink/route/types.ts';
 import { Mirror } from './mirror.ts';
 import type { HostOwnership } from './ownership.ts';
 import { unwantedStep } from './removal.ts';
@@ -37,6 +38,22 @@ export class HostState implements Situation {
     for (const dependent of this.index.ofLink(reachableBy)) {
       if (!this.#settled.has(dependent)) this.#touched.add(dependent);
     }
+  }
+
+  /** Takes the routes of stale tables, read anew. */
+  loadTables(tables: ReadonlySet<number>, routes: readonly Route[]): void {
+    this.#touch(this.mirror.loadTables(tables, routes));
+  }
+
+  /**
+   * The kernel took a route and reported nothing of it: it had the same one already, which the mirror lacks. A dump of IPv4 routes takes
+   * no lock against changes (`inet_dump_fib` in net/ipv4/fib_frontend.c), and may have missed it.
+   */
+  doubtRoute(route: Route): void {
+    const key = `route ${routeKey(route)}`;
+    if (this.mirror.routes.has(key)) return;
+    this.mirror.staleTables.add(route.table);
+    this.#touched.add(key);
   }
 
   /** Somebody has changed filters, or events about them were lost. @param link absent: of all */
