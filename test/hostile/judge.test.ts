@@ -44,6 +44,17 @@ const translated = (bytes: Buffer): Buffer =>
     bytes.subarray(30),
   ]);
 
+/** Another header of IPv4, behind that of Ethernet. */
+const withHeader =
+  ({ protocol, src, dst }: { readonly protocol: number; readonly src?: string; readonly dst?: string }) =>
+  (bytes: Buffer): Buffer => {
+    const changed = Buffer.from(bytes);
+    changed[23] = protocol;
+    if (src !== undefined) changed.set(src.split('.').map(Number), 26);
+    if (dst !== undefined) changed.set(dst.split('.').map(Number), 30);
+    return changed;
+  };
+
 describe('a pod of a layer-3 network', () => {
   const out = caseLike({ source: 'pod of a layer-3 network', entry: 'server outside' });
 
@@ -157,17 +168,36 @@ it('what has no ports is the answer to a pod of the node that has sent the same,
 it('and the pod that does not know the protocol says so by its management port, and nothing else', () => {
   const esp = caseLike({ source: 'host outside', entry: 'node', protocol: 'esp' });
   const pod = world.footholds.find(({ tenant }) => tenant === 'red')?.primary.addresses[4] ?? '';
-  /** Its header of IPv4, with another protocol and source. */
-  const from = (protocol: number) => (bytes: Buffer) =>
-    Buffer.concat([
-      bytes.subarray(0, 23),
-      Buffer.from([protocol]),
-      bytes.subarray(24, 26),
-      Buffer.from(pod.split('.').map(Number)),
-      bytes.subarray(30),
-    ]);
+  const from = (protocol: number) => withHeader({ protocol, src: pod });
   expect(heard(esp, 'node-1', 'ovn-k8s-mp0', false, from(1))).toBeUndefined();
   expect(heard(esp, 'node-1', 'ovn-k8s-mp0', false, from(50))).toMatch(/^it came by ovn-k8s-mp0/);
   const udp = caseLike({ source: 'host outside', entry: 'node' });
   expect(heard(udp, 'node-1', 'ovn-k8s-mp0', false, from(1))).toMatch(/^it came by ovn-k8s-mp0/);
 });
+
+it('in local gateway mode such an answer passes the management port of that pod’s network, to that pod alone', () => {
+  const addressOf = (pod: string): string => world.footholds.find((one) => one.pod === pod)?.primary.addresses[4] ?? '';
+  const to = (pod: string, protocol = 50) => withHeader({ protocol, dst: addressOf(pod) });
+  const esp = caseLike({ source: 'host outside', entry: 'tunnel endpoint', protocol: 'esp' });
+  expect(esp.target.ip).toBe(world.nodes[0].addresses[4]);
+  const [managementPort, others] = [deviceOf('red'), deviceOf('gold')];
+  expect(heard(esp, 'node-1', managementPort, true, to('red/a'))).toBeUndefined();
+  expect(heard(esp, 'node-1', managementPort, true, to('red/b'))).toMatch(/^the host sent it on/);
+  expect(heard(esp, 'node-1', managementPort, true, to('red/c'))).toMatch(/^the host sent it on/);
+  expect(heard(esp, 'node-1', others, true, to('red/a'))).toMatch(/^the host sent it on/);
+  const udp = caseLike({ source: 'host outside', entry: 'node' });
+  expect(heard(udp, 'node-1', managementPort, true, to('red/a', 17))).toMatch(/^the host sent it on/);
+});
+
+it('an error about a node port that somebody outside asked comes back by the management port, to them alone', () => {
+  const asked = caseLike({ source: 'host outside', entry: 'node port' });
+  const from = (dst: string, protocol = 1) => withHeader({ protocol, src: '169.254.0.3', dst });
+  const [device, outside] = [deviceOf('plain'), world.outside.addresses[4]];
+  expect(heard(asked, 'node-1', device, false, from(outside))).toBeUndefined();
+  expect(heard(asked, 'node-1', device, false, from('172.20.0.77'))).toMatch(/^it came by/);
+  expect(heard(asked, 'node-1', device, false, from(outside, 17))).toMatch(/^it came by/);
+  expect(heard(asked, 'node-1', deviceOf('red'), false, from(outside))).toMatch(/^it came by/);
+});
+
+const deviceOf = (tenant: string): string =>
+  world.networks.find((network) => network.tenant === tenant)?.managementPort.device ?? '';

@@ -6,7 +6,7 @@ import { isLocked, isPacketSocket } from './dimensions/sources.ts';
 import { dissect, type Layer } from './frames/dissect.ts';
 import { GENEVE_PORT } from './frames/tunnels.ts';
 import type { Sighting } from './wire/listener.ts';
-import { DEFAULT_TENANT, type Foothold, networkOf, type World } from './world.ts';
+import { DEFAULT_TENANT, type Foothold, type KnownHost, networkOf, type World } from './world.ts';
 
 /** What is wrong with it; undefined: nothing. */
 export const complaintAbout = (world: World, one: HostileCase, sighting: Sighting): string | undefined => {
@@ -58,11 +58,22 @@ const NOWHERE: ReadonlySet<Claim> = new Set(['a masquerade address']);
  * to ask one server outside, it takes both (docs/security.md, "What is not kept apart"). Only those that attack have done so.
  */
 const isAnswer = (world: World, one: HostileCase, pod: Foothold | undefined, device: string): boolean =>
+  mayAnswer(one) && pod !== undefined && device === pod.primary.device && hasAsked(world, one, pod);
+
+/** Attacked from the node whose address the case sends to. */
+const hasAsked = (world: World, { target }: HostileCase, { pod, node }: Foothold): boolean =>
+  /\/[ac]$/.test(pod) &&
+  world.nodes.some(({ name, addresses }) => name === node && Object.values(addresses).includes(target.ip));
+
+/** In local gateway mode the host takes such an answer to the pod's network. */
+const isAnswerForwarded = (world: World, one: HostileCase, by: string, outer: Layer | undefined): boolean =>
   mayAnswer(one) &&
-  pod !== undefined &&
-  /\/[ac]$/.test(pod.pod) &&
-  device === pod.primary.device &&
-  world.nodes.some(({ name, addresses }) => name === pod.node && Object.values(addresses).includes(one.target.ip));
+  world.footholds.some(
+    (pod) =>
+      pod.tenant === by &&
+      Object.values(pod.primary.addresses).some((ip) => ip === outer?.ip?.dst) &&
+      hasAsked(world, one, pod),
+  );
 
 const mayAnswer = ({ attacker, cell: { protocol, encapsulation }, isHimself }: HostileCase): boolean =>
   (/^(gre|esp)$/.test(protocol.name) || /^(gre|ip in ip)$/.test(encapsulation)) &&
@@ -78,6 +89,10 @@ const isErrorAboutAnswer = (world: World, one: HostileCase, outer: Layer | undef
   podAddresses(world).includes(outer.ip.src);
 
 const ICMP: ReadonlySet<number> = new Set([1, 58]);
+
+/** It repeats what was sent (RFC 792, RFC 4443 §2.4), so that the marker is in it. */
+const isErrorTo = ({ addresses }: KnownHost, outer: Layer | undefined): boolean =>
+  outer?.ip !== undefined && ICMP.has(outer.ip.protocol) && Object.values(addresses).some((ip) => ip === outer.ip?.dst);
 
 /** A router sends some of its messages by its link-local address: RFC 4861 §4.5. */
 const nodeAddresses = (world: World): readonly string[] =>
@@ -117,8 +132,11 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   const network = world.networks.find(({ managementPort }) => managementPort.device === device);
   if (network === undefined) return undefined;
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
-  if (isOutgoing && isAskedFromOutside(one, network.tenant)) return undefined;
-  if (!isOutgoing && isErrorAboutAnswer(world, one, outer)) return undefined;
+  const isAsked = isAskedFromOutside(one, network.tenant);
+  if (isOutgoing && (isAsked || isAnswerForwarded(world, one, network.tenant, outer))) return undefined;
+  if (!isOutgoing && (isErrorAboutAnswer(world, one, outer) || (isAsked && isErrorTo(world.outside, outer)))) {
+    return undefined;
+  }
   if (network.tenant !== one.attacker.tenant) {
     return `${isOutgoing ? 'the host sent it on' : 'it came'} by ${device}: ${describe(outer)}`;
   }
