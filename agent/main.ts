@@ -6,10 +6,10 @@ import packageJson from '../package.json' with { type: 'json' };
 import { runProgram } from '../program/run.ts';
 import { runAgent } from './agent.ts';
 import { type CleanupEdges, cleanUpNode } from './cleanup/clean-up.ts';
-import { NAME } from './edges.ts';
 import { agentHelp, type CleanupOptions, parseAgentCommand } from './options/options.ts';
 import type { Backends } from './reconcile/node-datapath.ts';
 import { openBackends } from './reconcile/open-backends.ts';
+import { NAME } from './wiring/edges.ts';
 
 const main = async (signal: AbortSignal): Promise<void> => {
   const command = parseAgentCommand(process.argv.slice(2), process.env);

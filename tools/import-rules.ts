@@ -56,6 +56,19 @@ export const RESERVED: Readonly<Record<string, readonly string[]>> = {
   'kube/embedded': ['kube/embedded', 'sandbox'],
 };
 
+/** Folders whose subfolders know nothing of each other, and are known to nobody but one list. Tests keep to it, too. */
+export const ROOMS: readonly Rooms[] = [
+  { of: 'agent/features', list: 'agent/features/index.ts', shared: 'agent/features/shared' },
+];
+
+interface Rooms {
+  readonly of: string;
+  /** Imports all of them, and is imported for them. */
+  readonly list: string;
+  /** The subfolder that all of them may import; nothing outside of them does. */
+  readonly shared: string;
+}
+
 interface Prohibition {
   readonly from: string;
   /** A folder, or one of Node's modules; `node:` stands for all of them. */
@@ -89,7 +102,24 @@ const violationOf = (edge: Import): string | undefined => {
   const prohibited = prohibitedBy(edge);
   if (prohibited !== undefined) return `${edge.from} imports ${edge.to}, but ${prohibited.because}`;
   if (edge.to.startsWith('node:')) return undefined;
-  return edge.isPackage ? packageViolation(edge) : layerViolation(edge);
+  return edge.isPackage ? packageViolation(edge) : (roomViolation(edge) ?? layerViolation(edge));
+};
+
+const roomViolation = ({ from, to }: Import): string | undefined => {
+  for (const { of, list, shared } of ROOMS) {
+    const room = roomIn(of, to);
+    if (room === undefined || from === list || isIn(from, room)) continue;
+    if (room !== shared) return `${from} imports ${to}, but only ${list} may import ${room}`;
+    if (!isIn(from, of)) return `${from} imports ${to}, but ${shared} is for ${of} only`;
+  }
+  return undefined;
+};
+
+/** The subfolder that the file is in. Undefined: it is elsewhere, or beside them. */
+const roomIn = (folder: string, file: string): string | undefined => {
+  if (!isIn(file, folder)) return undefined;
+  const [room, ...rest] = file.slice(folder.length + 1).split('/');
+  return rest.length === 0 ? undefined : `${folder}/${room}`;
 };
 
 const prohibitedBy = ({ from, to }: Import): Prohibition | undefined =>

@@ -1,7 +1,7 @@
 /** Names of OVN rows of the default network beside those of a user-defined one. */
-import { COPP_NAME } from '../agent/features/zone/copp.ts';
-import { ACL_LOGGING_METER } from '../agent/features/zone/index.ts';
 import {
+  ACL_LOGGING_METER,
+  COPP_NAME,
   clusterRouterName,
   externalBridgePortName,
   externalSwitchName,

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { OpenflowBackend } from '../../datapath/openflow/backend.ts';
 import { FakeWorld } from '../../datapath/openflow/testing/fake-world.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
-import { NO_ROUTER } from '../features/server-answers/index.ts';
 import { INTEGRATION_BRIDGE } from '../model/host-names.ts';
+import { NO_ROUTER } from '../model/integration-flows.ts';
 import { COOKIES } from '../model/registry/marks.ts';
 import { leaveIntegrationBridge } from './datapath-parts.ts';
 

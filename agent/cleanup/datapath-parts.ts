@@ -4,7 +4,7 @@ import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
 import { addressOf, type Cidr, cidrContainsIp } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
-import { NO_ROUTER } from '../features/server-answers/index.ts';
+import { NO_ROUTER } from '../model/integration-flows.ts';
 import type { Backends } from '../reconcile/node-datapath.ts';
 
 /** @throws Error that names what could not be removed */

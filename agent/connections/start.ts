@@ -6,9 +6,9 @@ import { openConntrack } from '../../datapath/conntrack/conntrack.ts';
 import { openVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import { Transaction } from '../../ovsdb/transact/transaction.ts';
 import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
-import type { Core } from '../core.ts';
 import type { Databases } from '../databases/databases.ts';
-import type { Edges } from '../edges.ts';
+import type { Core } from '../wiring/core.ts';
+import type { Edges } from '../wiring/edges.ts';
 import { type ConnectionUsage, watchConnections } from './usage.ts';
 import { zoneNames, zoneOwners } from './zone-owners.ts';
 

@@ -2,10 +2,10 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import { openXfrm } from '../../datapath/xfrm/xfrm.ts';
-import type { Core } from '../core.ts';
-import type { Edges } from '../edges.ts';
 import { LOCAL } from '../model/facts.ts';
 import type { TunnelEncryption } from '../model/view.ts';
+import type { Core } from '../wiring/core.ts';
+import type { Edges } from '../wiring/edges.ts';
 import { knock } from './knock.ts';
 import { type PeerWatch, watchPeers } from './peers.ts';
 

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import { createDelegatedAccess } from '../../kube/access/delegated-access.ts';
 import { startHttpServer } from '../../program/http-server.ts';
-import type { Edges } from '../edges.ts';
 import type { AgentOptions } from '../options/options.ts';
 import type { Probes } from '../status/probes.ts';
+import type { Edges } from '../wiring/edges.ts';
 
 export const serveMetrics = async (
   { options, log }: { readonly options: AgentOptions; readonly log: Logger },

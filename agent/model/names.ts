@@ -62,4 +62,9 @@ export const podPortName = (nadKey: string, namespace: string, pod: string): str
 export const controllerName = (network: string): string =>
   network === 'default' ? 'default-network-controller' : `${network}-network-controller`;
 
+/** Control-plane protection; every router of ours refers to it. */
+export const COPP_NAME = 'ovnkube-default';
+/** Of log messages of ACLs; every ACL refers to it by name. */
+export const ACL_LOGGING_METER = 'acl-logging';
+
 const LOAD_BALANCER_GROUP = 'clusterLBGroup';

@@ -1,9 +1,9 @@
 /** The ports of Services, put together with what the agent holds. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
-import type { Edges } from '../edges.ts';
 import type { LoopObservation } from '../reconcile/reconcile-loop.ts';
 import type { Probes } from '../status/probes.ts';
+import type { Edges } from '../wiring/edges.ts';
 import { type NodePorts, openNodePorts } from './node-ports.ts';
 
 export interface NodePortParts {

@@ -1,9 +1,9 @@
 /** Starts what keeps this node's gateway bridge and what is known of the node. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
-import { RETRY_MS } from '../core.ts';
-import type { Edges } from '../edges.ts';
 import type { AgentOptions } from '../options/options.ts';
+import { RETRY_MS } from '../wiring/core.ts';
+import type { Edges } from '../wiring/edges.ts';
 import { NodeKeeper } from './node-keeper.ts';
 import { uplinkEffects } from './uplink/effects.ts';
 import type { UplinkStep } from './uplink/types.ts';

@@ -4,8 +4,7 @@ import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { parseMac } from '../../net/mac.ts';
 import { createVswitchReplica } from '../databases/vswitch.ts';
-import { nodeFlows } from '../features/gateway-bridge/node-flows.ts';
-import { bridgeSite } from '../features/gateway-bridge/site.ts';
+import { FEATURES } from '../features/index.ts';
 import { type NodeProjection, projectNode } from '../inputs/node-projection.ts';
 import { FactStore } from '../model/fact-store.ts';
 import type { View } from '../model/view.ts';
@@ -86,8 +85,8 @@ const feed = async (keeper: NodeKeeper): Promise<FactStore> => {
 
 const flowsOf = (facts: FactStore): unknown => {
   const view = { node: 'n1', cluster, gateway: () => facts.get('gateway', 'n1') } as unknown as View;
-  const site = bridgeSite(view);
-  return site && nodeFlows(site);
+  const bridge = FEATURES.find(({ name }) => name === 'gateway-bridge');
+  return bridge?.over === 'zone' ? bridge.render({}, view).openflow?.items : undefined;
 };
 
 const looked = async (check: () => boolean): Promise<void> => {

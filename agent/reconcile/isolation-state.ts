@@ -2,9 +2,8 @@
 import { abortable } from '../../base/abort.ts';
 import type { NftItem } from '../../datapath/nftables/types.ts';
 import type { HostIsolation } from '../cni/host-isolation.ts';
-import { ISOLATION_CHAIN_KEYS, isolationKeysOf } from '../features/host-isolation/keys.ts';
-import { ENCRYPTION_CHAIN_KEYS } from '../features/host-nftables/tunnels.ts';
 import type { PodAttachments } from '../model/attachments.ts';
+import { ENCRYPTION_CHAIN_KEYS, ISOLATION_CHAIN_KEYS, isolationKeysOf } from '../model/isolation-keys.ts';
 import type { ReconcileLoop } from './reconcile-loop.ts';
 
 export type IsolationLoop = Pick<ReconcileLoop<NftItem>, 'store' | 'statusOf' | 'onLook'>;

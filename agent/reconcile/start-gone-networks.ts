@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
-import type { Core } from '../core.ts';
 import type { Databases } from '../databases/databases.ts';
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts';
+import type { Core } from '../wiring/core.ts';
 import { GoneNetworks, type GoneNetworksOptions } from './gone-networks.ts';
 import type { Reconcilers } from './reconcilers.ts';
 import { whenTakenAway } from './when-taken-away.ts';

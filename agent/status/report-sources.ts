@@ -3,8 +3,6 @@ import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
-import type { Core } from '../core.ts';
-import type { Edges } from '../edges.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
@@ -13,6 +11,8 @@ import type { NodeKeeper } from '../node/node-keeper.ts';
 import { comparableMapping } from '../node/uplink/comparable-mapping.ts';
 import type { NodePorts } from '../node-ports/node-ports.ts';
 import type { Reconcilers } from '../reconcile/reconcilers.ts';
+import type { Core } from '../wiring/core.ts';
+import type { Edges } from '../wiring/edges.ts';
 import { networkFinder } from './network-of.ts';
 import type { ReportSources } from './report.ts';
 

@@ -4,9 +4,9 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { AnyFragment, AnyMember } from '../../ovsdb/desired/types.ts';
-import { networkSlices } from '../features/services/endpoints.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { NetworkFact, ServiceFact, SliceFact } from '../model/facts.ts';
+import { networkSlices } from '../model/services/endpoints.ts';
 
 export interface ServiceSources {
   readonly facts: FactStore;

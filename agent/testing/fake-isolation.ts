@@ -1,8 +1,8 @@
 /** Host isolation of which a test says what is lacking. */
 import { abortable } from '../../base/abort.ts';
 import type { HostIsolation } from '../cni/host-isolation.ts';
-import { isolationKeysOf } from '../features/host-isolation/keys.ts';
 import type { PodAttachments } from '../model/attachments.ts';
+import { isolationKeysOf } from '../model/isolation-keys.ts';
 
 export class FakeIsolation implements HostIsolation {
   #lacking: string | undefined;

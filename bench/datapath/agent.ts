@@ -1,4 +1,4 @@
-/** The agent's parts, put together as `agent/core.ts` does it, with objects that nobody has written into an API. */
+/** The agent's parts, put together as `agent/wiring/core.ts` does it, with objects that nobody has written into an API. */
 
 import { join } from 'node:path';
 import { NetworkUsage } from '../../agent/cni/attachments/network-usage.ts';

@@ -1,9 +1,7 @@
 /** What the agent of a node knows and has done, seen from outside: the same mirrors, by event. */
 import { AttachmentRegistry } from '../../agent/cni/attachments/registry.ts';
 import { createEngine } from '../../agent/desired/engine.ts';
-import { attachments } from '../../agent/features/attachments/index.ts';
-import { isolatedPods } from '../../agent/features/isolation/index.ts';
-import { pods } from '../../agent/features/pods/index.ts';
+import { FEATURES } from '../../agent/features/index.ts';
 import { createClusterInputs } from '../../agent/inputs/cluster-inputs.ts';
 import { feedFacts } from '../../agent/inputs/fact-feeder.ts';
 import { isAddressed, type PodAttachments } from '../../agent/model/attachments.ts';
@@ -62,6 +60,8 @@ export const openNodeView = async (node: BenchNode): Promise<NodeView> => {
 
 const WAIT_MS = 120_000;
 
+const OF_PODS = ['attachments', 'pods', 'isolation-pods'];
+
 const portNames = ({ pod, attachments: networks }: PodAttachments): string[] =>
   networks.map(({ nadKey }) => podPortName(nadKey, pod.namespace, pod.name));
 
@@ -90,7 +90,7 @@ const mirrorAttachments = async (
   const feeder = feedFacts(facts, inputs, settings);
   const sinks = new MemorySinks();
   const engine = createEngine({
-    features: [attachments, pods, isolatedPods],
+    features: FEATURES.filter(({ name }) => OF_PODS.includes(name)),
     facts,
     settings,
     sinks: { ...sinks, attachments: registry },

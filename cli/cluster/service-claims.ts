@@ -1,8 +1,8 @@
 /** Which of the addresses outside that a Service asks for are not its own: what agents find, by their own code. Pure. */
 
-import type { EndpointNetwork } from '../../agent/features/services/endpoints.ts';
-import { externalAddresses } from '../../agent/features/services/external-addresses.ts';
 import { ExternalClaims, type ServiceClaim } from '../../agent/inputs/external-claims.ts';
+import type { EndpointNetwork } from '../../agent/model/services/endpoints.ts';
+import { externalAddresses } from '../../agent/model/services/external-addresses.ts';
 import { ApiError } from '../../api/errors.ts';
 import { SERVICE_LABELS } from '../../api/names.ts';
 import type { Service } from '../../api/service.ts';

@@ -1,4 +1,6 @@
 /** Where each port of a Service sends to on its network: what agents render, by their own code. Pure. */
+
+import type { SliceFact } from '../../agent/model/facts.ts';
 import {
   type Backends,
   backendsOf,
@@ -7,8 +9,7 @@ import {
   networkSlices,
   type ReservedRanges,
   withPort,
-} from '../../agent/features/services/endpoints.ts';
-import type { SliceFact } from '../../agent/model/facts.ts';
+} from '../../agent/model/services/endpoints.ts';
 import type { Service, ServicePort } from '../../api/service.ts';
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import { named } from '../why/finding.ts';

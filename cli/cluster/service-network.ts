@@ -1,5 +1,5 @@
 /** On which network the Services of a namespace are: the question that agents ask, and why it has no answer yet. */
-import type { EndpointNetwork } from '../../agent/features/services/endpoints.ts';
+import type { EndpointNetwork } from '../../agent/model/services/endpoints.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Scene } from '../why/allocations.ts';
 import { missingPrimary, primaryIn } from '../why/attachments.ts';

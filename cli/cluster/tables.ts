@@ -1,5 +1,5 @@
 /** The tables of `udnctl networks`, `udnctl pods` and `udnctl services`, narrow and wide. */
-import { withPort } from '../../agent/features/services/endpoints.ts';
+import { withPort } from '../../agent/model/services/endpoints.ts';
 import { age } from '../../kube/age.ts';
 import type { Output } from '../output/format.ts';
 import { named } from '../why/finding.ts';

@@ -94,11 +94,37 @@ it('the index of decisions has all of them, in order', () => {
   expect(linksOf('docs/adr/README.md')).toEqual(pages.toSorted());
 });
 
-it('the architecture has every feature', () => {
-  const features = globSync('agent/features/**/index.ts', { exclude: ['agent/features/index.ts'] }).map((path) =>
-    relative('agent/features', dirname(path)),
+it('the architecture has every folder with features, and what they are about', () => {
+  const code = globSync('agent/features/**/*.ts', { exclude: ['**/*.test.ts'] }).flatMap((path) =>
+    [...read(path).matchAll(/: FeatureOver<'(\w+)'> = /g)].map(([, over = '']) => [featureFolder(path), over] as const),
   );
-  const text = read('docs/architecture.md');
-  expect(features.length).toBeGreaterThan(20);
-  expect(features.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  const wanted = new Map(code.map(([folder]) => [folder, overs(code, [folder])]));
+  const [, section = ''] = /^The features of today.*?\n\n(\|.*?)\n\n/ms.exec(read('docs/architecture.md')) ?? [];
+  const rows = [...section.matchAll(/^\| (`[^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].map(
+    ([, folders = '', subjects = '']) => ({
+      folders: [...folders.matchAll(/`([^`]+)`/g)].map(([, folder = '']) => folder),
+      subjects: subjects.trim().split(', ').map(subjectKind),
+    }),
+  );
+  expect(wanted.size).toBeGreaterThan(15);
+  expect(rows.flatMap(({ folders }) => folders).toSorted()).toEqual([...wanted.keys()].toSorted());
+  expect(rows.map(({ folders, subjects }) => [folders, subjects.toSorted()])).toEqual(
+    rows.map(({ folders }) => [folders, overs(code, folders)]),
+  );
+});
+
+const featureFolder = (path: string): string => relative('agent/features', dirname(path));
+
+const overs = (code: readonly (readonly [string, string])[], folders: readonly string[]): string[] =>
+  [...new Set(code.filter(([folder]) => folders.includes(folder)).map(([, over]) => over))].toSorted();
+
+/** As the architecture writes them. */
+const subjectKind = (words: string): string =>
+  ({ 'node in network': 'networkNode', 'pod of this node': 'pod', Service: 'service' })[words] ?? words;
+
+it('the agent’s page has every folder of it', () => {
+  const folders = globSync('agent/*/').map((path) => relative('agent', path));
+  expect(folders.length).toBeGreaterThan(10);
+  const rows = [...read('agent/README.md').matchAll(/^\| `([a-z-]+)\/`/gm)].map(([, folder]) => folder);
+  expect(rows.toSorted()).toEqual(folders.toSorted());
 });

@@ -12,7 +12,7 @@ import type { Attachment, PodAttachments } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
-import { primaryNetworkName } from '../local-network.ts';
+import { primaryNetworkName } from '../shared/local-network.ts';
 
 export const attachments: FeatureOver<'pod'> = {
   name: 'attachments',

@@ -7,13 +7,14 @@ import { addressOf } from '../../../net/cidr.ts';
 import { ipFamily } from '../../../net/ip.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { COOKIES } from '../../model/registry/marks.ts';
-import { DROP, flow, ip, onBridge } from './flow.ts';
-import { localPatch } from './local-patch.ts';
+import { DROP, flow, ip, onBridge } from '../shared/bridge/flow.ts';
+import { localPatch } from '../shared/bridge/local-patch.ts';
+import { bridgeSite } from '../shared/bridge/site.ts';
+import { nodeAddresses } from '../shared/node-addresses.ts';
 import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
-import { bridgeSite } from './site.ts';
-import { encryptedWith, nodeAddresses, tunnelsAt } from './tunnel-guard.ts';
+import { encryptedWith, tunnelsAt } from './tunnel-guard.ts';
 
 export const gatewayBridge: FeatureOver<'zone'> = {
   name: 'gateway-bridge',

@@ -8,9 +8,9 @@ import { ipFamily } from '../../../net/ip.ts';
 import type { NeighbourFact } from '../../model/facts.ts';
 import { askerCookie } from '../../model/registry/marks.ts';
 import { FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
-import { ARP_REQUEST, flow, neighbourDiscovery, output } from './flow.ts';
-import type { LocalPatch } from './local-patch.ts';
-import type { BridgeSite } from './site.ts';
+import { ARP_REQUEST, flow, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
+import type { LocalPatch } from '../shared/bridge/local-patch.ts';
+import type { BridgeSite } from '../shared/bridge/site.ts';
 
 export const QUESTION = `resubmit(,${FLOW_TABLES.questions})`;
 

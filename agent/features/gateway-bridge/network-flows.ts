@@ -1,17 +1,17 @@
 /** What a network adds to the gateway bridge: as many flows however many networks there are. */
 import type { Flow } from '../../../datapath/openflow/types.ts';
-import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { linkLocalFromMac } from '../../../net/mac.ts';
 import { CT_MARKS, CT_ZONES, networkCtMark, networkPacketMark } from '../../model/registry/marks.ts';
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
-import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
-import { hostEndpoints, toHostEndpoint } from './host-endpoints.ts';
+import { ERROR_TYPES, errorsFrom } from '../shared/bridge/errors.ts';
+import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
+import { hostEndpoints, toHostEndpoint } from '../shared/bridge/host-endpoints.ts';
+import type { LocalPatch, PatchFamily } from '../shared/bridge/local-patch.ts';
+import { asNeighbour, type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
 import { leaveAs } from './leaving.ts';
-import type { LocalPatch, PatchFamily } from './local-patch.ts';
 import { asking, QUESTION } from './neighbour-flows.ts';
 import { asNode, BFD, hostSubnetMatches, NODE_SNAT, REPLY_STATES } from './node-flows.ts';
-import { asNeighbour, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 import { tunnelsFrom } from './tunnel-guard.ts';
 
 export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
@@ -182,24 +182,7 @@ const ofServices = (site: BridgeSite, patch: LocalPatch, uplink: string): Flow[]
   ]);
 
 /**
- * Its gateway router says from a Service's address that nobody is behind it, or that a packet is too large: here from the node's, and from
- * others by `service-flows`. Conntrack has noted nothing that was not answered, so the source tells. With a masquerade address they are
- * its pods' and leave as everything else of theirs; what the router has not translated has a pod's own address, and tells nothing in a
- * network that may give its pods that of a node.
- */
-export const errorsFrom = ({ mac }: BridgeSite, { port, families }: LocalPatch, uplink: string, src: Ip): Flow[] =>
-  families.some(({ podSubnets }) => podSubnets.some((subnet) => cidrContainsIp(subnet, src)))
-    ? []
-    : ERROR_TYPES[ipFamily(src)].map((icmp_type) =>
-        flow('classify', 'error', {
-          inPort: port,
-          match: { dl_src: mac, ...ip(ipFamily(src), { src }, 'icmp'), icmp_type },
-          actions: [output(uplink)],
-        }),
-      );
-
-/**
- * The same about what another network of this node has sent to an external address: who has asked is told, by the address. Errors
+ * The same as `errorsFrom` about what another network of this node has sent to an external address: who has asked is told, by the address. Errors
  * of the network's own pods are not let through: in them they could say what they like about connections of others. They have the
  * address that these have on the way out, or their own, where conntrack knows no connection that they are about.
  */
@@ -223,9 +206,6 @@ const errorsBetween = ({ mac }: BridgeSite, { port, isDefault }: LocalPatch, own
     ),
   ];
 };
-
-/** RFC 792: destination unreachable. RFC 4443: destination unreachable, packet too big. */
-const ERROR_TYPES = { 4: ['3'], 6: ['1', '2'] } as const;
 
 /** Of other networks' Services on this node, which have external addresses. See `service-flows`. */
 const answers = ({ mac }: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow[] => {

@@ -3,11 +3,11 @@ import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/t
 import { CT_LABELS, CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { GENEVE } from '../../model/registry/tunnels.ts';
-import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from './flow.ts';
-import { unknownToHost } from './host-endpoints.ts';
+import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
+import { unknownToHost } from '../shared/bridge/host-endpoints.ts';
+import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
 import { leaveAs, leaving } from './leaving.ts';
 import { TO_ASKER } from './neighbour-flows.ts';
-import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
 import { tunnelPorts } from './tunnel-guard.ts';
 
 export const nodeFlows = (site: BridgeSite): Flow[] => [

@@ -11,14 +11,12 @@
  * that a peer may have, and be the connection that conntrack has between the two nodes.
  */
 import { type Flow, LOCAL_PORT, type Match } from '../../../datapath/openflow/types.ts';
-import { addressOf } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { CONJUNCTIONS } from '../../model/registry/openflow.ts';
 import { IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
-import type { View } from '../../model/view.ts';
-import { DROP, flow, ip } from './flow.ts';
-import type { LocalPatch } from './local-patch.ts';
-import { type BridgeSite, inVlan, toHost, toTrunk } from './site.ts';
+import { DROP, flow, ip } from '../shared/bridge/flow.ts';
+import type { LocalPatch } from '../shared/bridge/local-patch.ts';
+import { type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
 
 const CLAUSES = { network: 1, node: 2, port: 3 } as const;
 
@@ -78,12 +76,3 @@ export const encryptedWith = (site: BridgeSite, address: Ip): Flow[] => {
     flow('classify', 'tunnel', { inPort: LOCAL_PORT, match: esp({ dst: address }), actions: toTrunk(site, uplink) }),
   ];
 };
-
-/** All that others may know a node by: of its links, of its bridge, and where its tunnels end. */
-export const nodeAddresses = (node: string, view: View): readonly Ip[] => [
-  ...new Set([
-    ...[...view.hostAddresses(node), ...(view.gateway(node)?.addresses ?? [])].map(addressOf),
-    ...(view.nodeFact(node)?.encapIps ?? []),
-    ...(node === view.node ? view.encapIps : []),
-  ]),
-];

@@ -5,8 +5,8 @@ import { cidrFamily } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import { nodeAddressPolicy, staticRoute } from '../router-rows.ts';
-import type { GatewaySite } from './site.ts';
+import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
+import { nodeAddressPolicy, staticRoute } from '../shared/ovn/router-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 

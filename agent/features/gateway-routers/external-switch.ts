@@ -13,10 +13,10 @@ import {
 } from '../../model/names.ts';
 import { staticMacBindingKey, switchKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
-import { networkAndRoleIds } from '../external-ids.ts';
-import { merge } from '../merge.ts';
-import { routerPort, switchPort } from '../port-rows.ts';
-import type { GatewaySite } from './site.ts';
+import { networkAndRoleIds } from '../shared/ovn/external-ids.ts';
+import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
+import { merge } from '../shared/ovn/merge.ts';
+import { routerPort, switchPort } from '../shared/ovn/port-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 

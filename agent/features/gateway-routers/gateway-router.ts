@@ -4,16 +4,15 @@ import { addressOf, type Cidr, cidrFamily, defaultRoute } from '../../../net/cid
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import { routerToExternalPortName } from '../../model/names.ts';
+import { COPP_NAME, routerToExternalPortName } from '../../model/names.ts';
 import { PORTS_OF_PODS } from '../../model/registry/marks.ts';
 import { coppKey, routerKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
-import { routerConnections } from '../connection-limit.ts';
-import { networkAndRoleIds } from '../external-ids.ts';
-import { merge } from '../merge.ts';
-import { defaultRouteVia, groupFramePolicy, sourceTranslation, staticRoute } from '../router-rows.ts';
-import { COPP_NAME } from '../zone/copp.ts';
-import type { GatewaySite } from './site.ts';
+import { routerConnections } from '../shared/ovn/connection-limit.ts';
+import { networkAndRoleIds } from '../shared/ovn/external-ids.ts';
+import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
+import { merge } from '../shared/ovn/merge.ts';
+import { defaultRouteVia, groupFramePolicy, sourceTranslation, staticRoute } from '../shared/ovn/router-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 

@@ -4,12 +4,12 @@
  * all of it follows from the node's gateway. Rows: reference of names and columns in docs/ovn-rows.md.
  */
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { merge } from '../merge.ts';
+import { gatewaySite, isSite } from '../shared/ovn/gateway-site.ts';
+import { merge } from '../shared/ovn/merge.ts';
 import { externalSwitch } from './external-switch.ts';
 import { gatewayRouter } from './gateway-router.ts';
 import { layer2Link } from './layer2-link.ts';
 import { layer3Link } from './layer3-link.ts';
-import { gatewaySite, isSite } from './site.ts';
 
 export const gatewayRouters: FeatureOver<'network'> = {
   name: 'gateway-routers',

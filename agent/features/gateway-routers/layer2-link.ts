@@ -12,12 +12,12 @@ import {
 } from '../../model/names.ts';
 import { transitRouterPortKey } from '../../model/registry/tunnel-keys.ts';
 import type { View } from '../../model/view.ts';
-import { gatewayMtu } from '../local-network.ts';
-import { merge } from '../merge.ts';
-import { routerPort } from '../port-rows.ts';
-import { staticRoute } from '../router-rows.ts';
+import { gatewayMtu } from '../shared/local-network.ts';
+import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
+import { merge } from '../shared/ovn/merge.ts';
+import { routerPort } from '../shared/ovn/port-rows.ts';
+import { staticRoute } from '../shared/ovn/router-rows.ts';
 import { nodeAddressPolicies, routesOut, routesToHost } from './distributed-router.ts';
-import type { GatewaySite } from './site.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 

@@ -11,8 +11,9 @@ import { FAMILIES, type Family } from '../../../net/ip.ts';
 import type { CgroupFact } from '../../model/facts.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, jump, set } from '../host-nftables/text.ts';
-import { NEIGHBOUR_RULES, notByPodLinks, throughDefaultPort } from './default-port.ts';
+import { notByPodLinks, POD_LEVELS, throughDefaultPort } from '../shared/nftables/pods.ts';
+import { addressType, chain, ipWord, jump, set } from '../shared/nftables/text.ts';
+import { NEIGHBOUR_RULES } from './default-port.ts';
 import { openPortRules } from './open-port-rules.ts';
 
 /** @param kubelet undefined: no host process may start connections */
@@ -51,9 +52,6 @@ const dropRules = (family: Family): string[] => {
     `${toPods} drop`,
   ];
 };
-
-/** Pods of any quality of service and driver are this deep below the root; below a kubelet with a root of its own, deeper. */
-export const POD_LEVELS = [1, 2, 3, 4, 5, 6] as const;
 
 /**
  * To tenants by their management ports, from the moment that the link is there: replies to what pods have started pass, and what

@@ -7,25 +7,15 @@
 import { MASQUERADE_OFFSETS } from '../../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { gatewayIp } from '../../../api/network.ts';
-import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { addressAt, type Cidr, cidrFamily } from '../../../net/cidr.ts';
-import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
-import { managementLinkName } from '../../model/host-names.ts';
 import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { addressType, chain, ipWord, jump, markText, set } from '../host-nftables/text.ts';
-import { type LocalNetwork, localNetwork } from '../local-network.ts';
+import { type LocalNetwork, localNetwork } from '../shared/local-network.ts';
+import { addressType, chain, ipWord, markText, set } from '../shared/nftables/text.ts';
 import { openPortRules } from './open-port-rules.ts';
-
-/** For the hooks `output` and `forward`: nothing is sent or forwarded past Open vSwitch, straight to a pod. */
-export const notByPodLinks = (): string => `oifgroup { ${POD_LINK_GROUP}, ${DYING_LINK_GROUP} } drop`;
-
-/** For the hooks `output` and `forward`: returns what may go there. */
-export const throughDefaultPort = (): string =>
-  `oifname "${managementLinkName(DEFAULT_NETWORK_ID)}" ${jump('defaultPort')}`;
 
 export const defaultPortItems = (view: View): NftItem[] => {
   const local = localNetwork(DEFAULT_NETWORK_NAME, view);

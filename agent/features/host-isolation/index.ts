@@ -24,13 +24,13 @@ import { type Ip, ipFamily } from '../../../net/ip.ts';
 import { isLocked, type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import { managementLinkName } from '../../model/host-names.ts';
+import { addressElements, defaultAddresses, defaultPodElements, element } from '../../model/isolation-elements.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { localNetwork, primaryNetworkName } from '../local-network.ts';
+import { localNetwork, primaryNetworkName } from '../shared/local-network.ts';
 import { isolationItems, managementIsolationItems } from './chains.ts';
 import { defaultPortItems } from './default-port.ts';
-import { addressElements, defaultAddresses, defaultPodElements, element } from './elements.ts';
 
 export const hostIsolation: FeatureOver<'zone'> = {
   name: 'host-isolation',

@@ -1,7 +1,7 @@
 /** What pods of primary networks open of their default interface lets everybody through. */
 import type { Family } from '../../../net/ip.ts';
 import { setName } from '../../model/registry/nftables.ts';
-import { ipWord } from '../host-nftables/text.ts';
+import { ipWord } from '../shared/nftables/text.ts';
 
 export const openPortRules = (family: Family, verdict: 'accept' | 'return'): string[] => {
   const address = `${ipWord(family)} daddr`;

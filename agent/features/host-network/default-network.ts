@@ -8,8 +8,8 @@ import { managementLinkName } from '../../model/host-names.ts';
 import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES } from '../../model/registry/routing.ts';
 import type { View } from '../../model/view.ts';
-import { type BridgeFamily, bridgeFamilies } from '../gateway-bridge/site.ts';
-import type { LocalNetwork } from '../local-network.ts';
+import { type BridgeFamily, bridgeFamilies } from '../shared/bridge/site.ts';
+import type { LocalNetwork } from '../shared/local-network.ts';
 import { fixedNeighbour, linkSetting, routeItem, ruleItem } from './items.ts';
 
 /**

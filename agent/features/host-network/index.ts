@@ -4,7 +4,7 @@
  */
 import { managementMac } from '../../../api/network.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { localNetwork } from '../local-network.ts';
+import { localNetwork } from '../shared/local-network.ts';
 import { defaultNetworkRoutes, gatewayBridgeItems, internalServiceRoutes } from './default-network.ts';
 import { managementLink, managementOvsPort } from './management-link.ts';
 import { tenantItems } from './tenant-routing.ts';

@@ -10,7 +10,7 @@ import type { NetworkFact } from '../../model/facts.ts';
 import { INTEGRATION_BRIDGE, managementLinkName } from '../../model/host-names.ts';
 import { managementPortName } from '../../model/names.ts';
 import { interfaceKey, portKey } from '../../model/row-keys.ts';
-import type { LocalNetwork } from '../local-network.ts';
+import type { LocalNetwork } from '../shared/local-network.ts';
 import { linkSetting } from './items.ts';
 
 /** What ovs-vswitchd is to make. `Interface.external_ids` is shared with ovn-controller: only our entries are managed. */

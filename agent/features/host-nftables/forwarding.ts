@@ -13,9 +13,9 @@
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { managementLinkName } from '../../model/host-names.ts';
-import type { BridgeFamily } from '../gateway-bridge/site.ts';
-import { notByPodLinks, throughDefaultPort } from '../host-isolation/default-port.ts';
-import { chain, ipWord } from './text.ts';
+import type { BridgeFamily } from '../shared/bridge/site.ts';
+import { notByPodLinks, throughDefaultPort } from '../shared/nftables/pods.ts';
+import { chain, ipWord } from '../shared/nftables/text.ts';
 import { toTunnels } from './tunnels.ts';
 
 interface ForwardingOptions {

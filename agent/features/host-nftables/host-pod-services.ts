@@ -13,8 +13,8 @@ import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import { NETWORK_PACKET_MARKS } from '../../model/registry/marks.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
-import { POD_LEVELS } from '../host-isolation/chains.ts';
-import { addressType, chain, ipWord, jump, markText, set } from './text.ts';
+import { POD_LEVELS } from '../shared/nftables/pods.ts';
+import { addressType, chain, ipWord, jump, markText, set } from '../shared/nftables/text.ts';
 
 export const NETWORK_MARKS = NETWORK_PACKET_MARKS.map(markText).join('-');
 

@@ -13,8 +13,9 @@ import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { bridgeFamilies } from '../gateway-bridge/site.ts';
-import { localNetwork } from '../local-network.ts';
+import { bridgeFamilies } from '../shared/bridge/site.ts';
+import { localNetwork } from '../shared/local-network.ts';
+import { markText } from '../shared/nftables/text.ts';
 import { forwardingItems } from './forwarding.ts';
 import { hostPodServiceItems } from './host-pod-services.ts';
 import { localGatewayItems } from './local-gateway.ts';
@@ -22,7 +23,6 @@ import { managementInItems, managementSources } from './management-in.ts';
 import { managementSnatItems } from './management-snat.ts';
 import { pathMtuItems } from './path-mtu.ts';
 import { tenantServiceItems } from './tenant-services.ts';
-import { markText } from './text.ts';
 import { nodeElements, tunnelItems } from './tunnels.ts';
 
 export const hostNftables: FeatureOver<'zone'> = {

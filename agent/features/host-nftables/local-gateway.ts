@@ -3,8 +3,8 @@ import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { addressOf, type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { addressBits } from '../../../net/ip.ts';
 import { PORTS_OF_PODS } from '../../model/registry/marks.ts';
-import type { BridgeFamily } from '../gateway-bridge/site.ts';
-import { chain, ipWord, jump } from './text.ts';
+import type { BridgeFamily } from '../shared/bridge/site.ts';
+import { chain, ipWord, jump } from '../shared/nftables/text.ts';
 
 /** @param podSubnets of the default network on this node */
 export const localGatewayItems = (podSubnets: readonly Cidr[], families: readonly BridgeFamily[]): NftItem[] => [

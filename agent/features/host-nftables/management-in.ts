@@ -18,7 +18,7 @@ import { FAMILIES, ipFamily } from '../../../net/ip.ts';
 import type { NetworkFact } from '../../model/facts.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, set } from './text.ts';
+import { addressType, chain, ipWord, set } from '../shared/nftables/text.ts';
 import { toTunnels } from './tunnels.ts';
 
 /**

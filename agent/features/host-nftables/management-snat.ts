@@ -4,7 +4,7 @@ import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, set } from './text.ts';
+import { addressType, chain, ipWord, set } from '../shared/nftables/text.ts';
 
 /** @param addresses of the management port, at most one per family */
 export const managementSnatItems = (addresses: readonly Ip[]): NftItem[] => [

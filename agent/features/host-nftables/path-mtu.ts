@@ -2,7 +2,7 @@
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import { setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, set } from './text.ts';
+import { addressType, chain, set } from '../shared/nftables/text.ts';
 
 export const pathMtuItems = (): NftItem[] => [
   ...FAMILIES.map((family) => set({ name: setName('remoteNodes', family), type: addressType(family) })),

@@ -4,7 +4,7 @@ import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
 import { NETWORK_PACKET_MARKS, networkPacketMark } from '../../model/registry/marks.ts';
 import { NFT_SETS, setName } from '../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, jump, markText, set } from './text.ts';
+import { addressType, chain, ipWord, jump, markText, set } from '../shared/nftables/text.ts';
 
 /** Of user-defined networks, and of the default one. */
 const SERVICE_MARKS = [networkPacketMark(DEFAULT_NETWORK_ID), NETWORK_PACKET_MARKS[1]].map(markText).join('-');

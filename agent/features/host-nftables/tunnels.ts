@@ -7,12 +7,12 @@ import { MANAGEMENT_LINK_PREFIX } from '../../../api/vrf.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { FAMILIES, type Family, ipFamily } from '../../../net/ip.ts';
 import { PROCESS_MARK } from '../../model/registry/marks.ts';
-import { NFT_CHAINS, setName } from '../../model/registry/nftables.ts';
+import { setName } from '../../model/registry/nftables.ts';
 import { GENEVE, IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
 import type { View } from '../../model/view.ts';
-import { nodeAddresses } from '../gateway-bridge/tunnel-guard.ts';
+import { addressType, chain, ipWord, markText, set } from '../shared/nftables/text.ts';
+import { nodeAddresses } from '../shared/node-addresses.ts';
 import { NETWORK_MARKS } from './host-pod-services.ts';
-import { addressType, chain, ipWord, markText, set } from './text.ts';
 
 /** As nft prints a set: sorted. */
 const PORTS = TUNNEL_PORTS.map(({ protocol, port }) => `${protocol} . ${port}`)
@@ -75,11 +75,6 @@ const IN_CLEAR = {
   received: `${geneve()} meta ipsec missing drop`,
   sent: `${geneve()} rt ipsec missing drop`,
 };
-
-/** Without these, tunnels are not kept to IPsec. */
-export const ENCRYPTION_CHAIN_KEYS: readonly string[] = (['tunnelsIn', 'tunnelsInClear'] as const).map(
-  (which) => `chain ${NFT_CHAINS[which].name}`,
-);
 
 export const nodeElements = (node: string, view: View): NftItem[] =>
   nodeAddresses(node, view).map((key) => ({

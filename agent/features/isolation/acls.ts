@@ -11,10 +11,9 @@ import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { DesiredRow } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import { databaseId } from '../../model/database-ids.ts';
-import { controllerName } from '../../model/names.ts';
+import { ACL_LOGGING_METER, controllerName } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey } from '../../model/row-keys.ts';
-import { ACL_LOGGING_METER } from '../zone/index.ts';
 
 /** @param subnets of the default network on this node; none yet: nothing is allowed */
 export const isolationAcls = (portGroup: string, subnets: readonly Cidr[]): DesiredRow<OvnNorthbound>[] => {

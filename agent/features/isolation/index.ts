@@ -6,8 +6,8 @@ import { isLocked } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { clusterRouterName, controllerName, podPortName, routerToSwitchPortName } from '../../model/names.ts';
 import { portGroupKey, switchPortKey } from '../../model/row-keys.ts';
-import { merge } from '../merge.ts';
-import { managementSourcePolicy } from '../router-rows.ts';
+import { merge } from '../shared/ovn/merge.ts';
+import { managementSourcePolicy } from '../shared/ovn/router-rows.ts';
 import { isolationAcls, managementIps } from './acls.ts';
 import { openPortAcls } from './open-ports.ts';
 

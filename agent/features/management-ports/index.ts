@@ -14,6 +14,7 @@ import { databaseId } from '../../model/database-ids.ts';
 import type { NetworkFact } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import {
+  ACL_LOGGING_METER,
   clusterRouterName,
   controllerName,
   managementPortName,
@@ -23,13 +24,12 @@ import {
 } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { managementConnections } from '../connection-limit.ts';
-import { networkIds } from '../external-ids.ts';
-import { type LocalNetwork, localNetwork, podSwitchName } from '../local-network.ts';
-import { merge } from '../merge.ts';
-import { switchPort } from '../port-rows.ts';
-import { sourceTranslation } from '../router-rows.ts';
-import { ACL_LOGGING_METER } from '../zone/index.ts';
+import { type LocalNetwork, localNetwork, podSwitchName } from '../shared/local-network.ts';
+import { managementConnections } from '../shared/ovn/connection-limit.ts';
+import { networkIds } from '../shared/ovn/external-ids.ts';
+import { merge } from '../shared/ovn/merge.ts';
+import { switchPort } from '../shared/ovn/port-rows.ts';
+import { sourceTranslation } from '../shared/ovn/router-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 

@@ -4,7 +4,7 @@
  * that CNI ADD has only the interface left to plug.
  */
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { merge } from '../merge.ts';
+import { merge } from '../shared/ovn/merge.ts';
 import { podPort } from './pod-port.ts';
 
 export const pods: FeatureOver<'pod'> = {

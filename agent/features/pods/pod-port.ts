@@ -7,7 +7,7 @@ import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts'
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
 import { layer2SwitchName, nodeSwitchName, podPortName } from '../../model/names.ts';
 import type { View } from '../../model/view.ts';
-import { switchPort } from '../port-rows.ts';
+import { switchPort } from '../shared/ovn/port-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 

@@ -2,17 +2,14 @@
  * Pods are no DHCP servers and no routers: whoever answers first tells the others their addresses, routes and name servers.
  * OVN's own answers are made behind this ACL. It lets no ACL stop router advertisements, so that a flow has to (ADR 41).
  */
-import type { BridgeItem } from '../../../datapath/openflow/types.ts';
 import { rowRef } from '../../../ovsdb/desired/types.ts';
 import { databaseId } from '../../model/database-ids.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { INTEGRATION_BRIDGE } from '../../model/host-names.ts';
+import { NO_ROUTER } from '../../model/integration-flows.ts';
 import { controllerName } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
-import { COOKIES } from '../../model/registry/marks.ts';
-import { INTEGRATION_FLOWS } from '../../model/registry/openflow.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { localNetwork, podSwitchName } from '../local-network.ts';
+import { localNetwork, podSwitchName } from '../shared/local-network.ts';
 
 /** RFC 2131 §4.1, RFC 8415 §7.2: ports of clients. Clients do not look at the server's. */
 const TO_CLIENTS = 'udp.dst == {68, 546}';
@@ -50,13 +47,4 @@ export const routerAdvertisements: FeatureOver<'zone'> = {
   name: 'router-advertisements',
   over: 'zone',
   render: () => ({ openflow: { items: [NO_ROUTER] } }),
-};
-
-const { table, priority } = INTEGRATION_FLOWS.routerAdvertisement;
-
-/** RFC 4861 §4.2. Open vSwitch finds the type behind extension headers, too, where RFC 7113 has attackers hide it. */
-export const NO_ROUTER: BridgeItem = {
-  bridge: INTEGRATION_BRIDGE,
-  kind: 'flow',
-  flow: { table, priority, cookie: COOKIES.default, match: { icmp6: true, icmp_type: '134' }, actions: [] },
 };

@@ -1,8 +1,8 @@
 /** What the load balancers of a network have to know of this node. */
 import { addressOf } from '../../../net/cidr.ts';
+import type { EndpointNetwork } from '../../model/services/endpoints.ts';
 import type { View } from '../../model/view.ts';
-import { gatewaySite, isSite } from '../gateway-routers/site.ts';
-import type { EndpointNetwork } from './endpoints.ts';
+import { gatewaySite, isSite } from '../shared/ovn/gateway-site.ts';
 import type { LocalNode } from './rules.ts';
 
 export const hasGateway = (network: string, view: View): boolean => {

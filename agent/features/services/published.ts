@@ -4,11 +4,11 @@ import { networkFamilies } from '../../../api/network.ts';
 import type { ServicePort, ServiceProtocol } from '../../../api/service.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { NetworkFact, ServiceFact, SliceFact } from '../../model/facts.ts';
+import { chooseEndpoints, type Targets, targetsOf } from '../../model/services/choice.ts';
+import { networkSlices } from '../../model/services/endpoints.ts';
+import { externalAddresses } from '../../model/services/external-addresses.ts';
 import type { View } from '../../model/view.ts';
-import { localNetwork } from '../local-network.ts';
-import { chooseEndpoints, type Targets, targetsOf } from './choice.ts';
-import { networkSlices } from './endpoints.ts';
-import { externalAddresses } from './external-addresses.ts';
+import { localNetwork } from '../shared/local-network.ts';
 import { localNode } from './local-node.ts';
 import type { LocalNode } from './rules.ts';
 

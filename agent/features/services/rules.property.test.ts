@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
+import { chooseEndpoints, type Target } from '../../model/services/choice.ts';
 import type { EndpointInput, ServiceInput, SliceInput } from '../../testing/cluster.ts';
 import { serviceCluster } from '../../testing/service-cluster.ts';
-import { chooseEndpoints, type Target } from './choice.ts';
 
 const names = (all: readonly string[]) => fc.option(fc.subarray([...all], { minLength: 1 }), { nil: undefined });
 const endpoint = (ips: readonly string[]): fc.Arbitrary<EndpointInput> =>

@@ -2,9 +2,9 @@
 import type { ServicePort } from '../../../api/service.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
-import { chooseEndpoints, type Place, type Target, targetsOf } from './choice.ts';
-import { type Backends, type EndpointNetwork, isInside, withPort } from './endpoints.ts';
-import type { ExternalAddresses } from './external-addresses.ts';
+import { chooseEndpoints, type Place, type Target, targetsOf } from '../../model/services/choice.ts';
+import { type Backends, type EndpointNetwork, isInside, withPort } from '../../model/services/endpoints.ts';
+import type { ExternalAddresses } from '../../model/services/external-addresses.ts';
 
 /** What of this node matters. Of what is not looked at, no Service has to be told when it changes. */
 export interface LocalNode extends Place {

@@ -4,10 +4,8 @@
  */
 import { type DesiredRow, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import { COPP_NAME } from '../../model/names.ts';
 import { coppKey, meterBandKey, meterKey } from '../../model/row-keys.ts';
-
-/** Every router of ours refers to it. */
-export const COPP_NAME = 'ovnkube-default';
 
 export const coppRows = (): DesiredRow<OvnNorthbound>[] => [
   { table: 'Meter_Band', key: meterBandKey(COPP_NAME), columns: { action: 'drop', rate: PACKETS_PER_SECOND } },

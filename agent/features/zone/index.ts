@@ -1,10 +1,8 @@
 /** What every zone has once: its name, the meters that all routers and ACLs use. */
 import type { FeatureOver } from '../../model/fragment.ts';
+import { ACL_LOGGING_METER } from '../../model/names.ts';
 import { meterBandKey } from '../../model/row-keys.ts';
 import { coppRows, meter } from './copp.ts';
-
-/** Of log messages of ACLs; every ACL refers to it by name. */
-export const ACL_LOGGING_METER = 'acl-logging';
 
 export const zone: FeatureOver<'zone'> = {
   name: 'zone',

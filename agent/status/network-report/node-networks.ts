@@ -1,10 +1,10 @@
 /** What the agent knows of the networks of its node, as the reporter asks for it, and what may change that. */
 import type { NetworkState } from '../../../api/node-network-report.ts';
 import { DONE, type State, type Status, worst } from '../../../base/reconciler.ts';
-import type { Core } from '../../core.ts';
 import type { Databases } from '../../databases/databases.ts';
 import type { NodeDatapath } from '../../reconcile/node-datapath.ts';
 import { DATABASE_NAMES, statusOf } from '../../reconcile/reconcilers.ts';
+import type { Core } from '../../wiring/core.ts';
 import { networkOfOwner } from '../network-objects.ts';
 import { networkState } from '../network-state.ts';
 import type { ReportSources } from '../report.ts';

@@ -1,9 +1,9 @@
 /** The reporter of a running agent. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../../base/clock.ts';
-import type { Edges } from '../../edges.ts';
 import type { AgentOptions } from '../../options/options.ts';
 import type { GoneNetworks } from '../../reconcile/gone-networks.ts';
+import type { Edges } from '../../wiring/edges.ts';
 import { announceNode } from './announce.ts';
 import { followNetworks, lookAtNetwork, type NodeNetworks } from './node-networks.ts';
 import { NetworkReporter, type ReportObservation } from './reporter.ts';

@@ -3,13 +3,13 @@
 import { pino } from 'pino';
 import { afterEach, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
-import { type Core, startCore } from '../../../agent/core.ts';
 import { createDatabases } from '../../../agent/databases/databases.ts';
 import { createClusterInputs } from '../../../agent/inputs/cluster-inputs.ts';
 import { publishNode } from '../../../agent/node/publisher.ts';
 import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
 import { NetworkReporter } from '../../../agent/status/network-report/reporter.ts';
 import { podEvents } from '../../../agent/status/pod-events.ts';
+import { type Core, startCore } from '../../../agent/wiring/core.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { crdFiles } from '../../../api/crd/crds.ts';
 import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL, SLICE_CONTROLLER } from '../../../api/names.ts';

@@ -6,10 +6,10 @@ import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
 import type { ServiceFact } from '../../../model/facts.ts';
 import { CT_LABELS, CT_ZONES } from '../../../model/registry/marks.ts';
 import { FLOW_TABLES } from '../../../model/registry/openflow.ts';
-import { ct, flow, ip, output } from '../../gateway-bridge/flow.ts';
-import type { LocalPatch, PatchFamily } from '../../gateway-bridge/local-patch.ts';
-import { errorsFrom } from '../../gateway-bridge/network-flows.ts';
-import { asNeighbour, type BridgeSite, inVlan } from '../../gateway-bridge/site.ts';
+import { errorsFrom } from '../../shared/bridge/errors.ts';
+import { ct, flow, ip, output } from '../../shared/bridge/flow.ts';
+import type { LocalPatch, PatchFamily } from '../../shared/bridge/local-patch.ts';
+import { asNeighbour, type BridgeSite, inVlan } from '../../shared/bridge/site.ts';
 import { clusterIpOf, PROTOCOL_WORDS, type PublishedPort } from '../published.ts';
 
 export interface ServiceSite extends BridgeSite {

@@ -6,11 +6,11 @@
 import { addressOf, cidrContainsIp } from '../../../../net/cidr.ts';
 import type { Ip } from '../../../../net/ip.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
+import { networkSlices } from '../../../model/services/endpoints.ts';
 import type { View } from '../../../model/view.ts';
-import { onBridge } from '../../gateway-bridge/flow.ts';
-import { localPatch } from '../../gateway-bridge/local-patch.ts';
-import { type BridgeSite, bridgeSite } from '../../gateway-bridge/site.ts';
-import { networkSlices } from '../endpoints.ts';
+import { onBridge } from '../../shared/bridge/flow.ts';
+import { localPatch } from '../../shared/bridge/local-patch.ts';
+import { type BridgeSite, bridgeSite } from '../../shared/bridge/site.ts';
 import { type PublishedService, publishedService } from '../published.ts';
 import { errorFlows, externalFlows, nodePortFlows, type ServiceSite } from './flows.ts';
 

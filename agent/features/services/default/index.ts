@@ -11,12 +11,12 @@ import { ipFamily } from '../../../../net/ip.ts';
 import type { NetworkFact } from '../../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import { clusterRouterName, transitRouterName } from '../../../model/names.ts';
-import { networkIds } from '../../external-ids.ts';
-import { flow, ip, onBridge } from '../../gateway-bridge/flow.ts';
-import { asNeighbour, bridgeSite, toTrunk } from '../../gateway-bridge/site.ts';
-import { localNetwork } from '../../local-network.ts';
-import { merge } from '../../merge.ts';
-import { staticRoute } from '../../router-rows.ts';
+import { flow, ip, onBridge } from '../../shared/bridge/flow.ts';
+import { asNeighbour, bridgeSite, toTrunk } from '../../shared/bridge/site.ts';
+import { localNetwork } from '../../shared/local-network.ts';
+import { networkIds } from '../../shared/ovn/external-ids.ts';
+import { merge } from '../../shared/ovn/merge.ts';
+import { staticRoute } from '../../shared/ovn/router-rows.ts';
 import { type AllowedService, allowedServices } from './allowed.ts';
 
 /** Apart from the network's other rows: a ClusterIP that changes is a route of each network, and nothing else. */

@@ -4,7 +4,7 @@ import { MANAGEMENT_LINK_PREFIX } from '../../../../api/vrf.ts';
 import type { NftItem } from '../../../../datapath/nftables/types.ts';
 import { FAMILIES, type Family } from '../../../../net/ip.ts';
 import { type NFT_SETS, setName } from '../../../model/registry/nftables.ts';
-import { addressType, chain, ipWord, jump, set } from '../../host-nftables/text.ts';
+import { addressType, chain, ipWord, jump, set } from '../../shared/nftables/text.ts';
 
 /** What pods send by a management port is no traffic from outside: it has all endpoints. */
 export const serviceChains = (): NftItem[] => [

@@ -10,9 +10,9 @@ import type { ServiceFact } from '../../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import { PACKET_MARKS } from '../../../model/registry/marks.ts';
 import { setName } from '../../../model/registry/nftables.ts';
+import { networkSlices } from '../../../model/services/endpoints.ts';
 import type { View } from '../../../model/view.ts';
-import { addressType, chain, ipWord, markText, set } from '../../host-nftables/text.ts';
-import { networkSlices } from '../endpoints.ts';
+import { addressType, chain, ipWord, markText, set } from '../../shared/nftables/text.ts';
 import { localNode } from '../local-node.ts';
 import { hostEndpointsOf, localServiceNetwork, PROTOCOL_WORDS } from '../published.ts';
 

@@ -6,7 +6,7 @@ import type { LoadBalancerRow, OvnNorthbound } from '../../../../ovsdb/models/ov
 import type { NetworkFact, ServiceFact } from '../../../model/facts.ts';
 import { gatewayRouterName, loadBalancerGroupName, loadBalancerName } from '../../../model/names.ts';
 import { loadBalancerGroupKey, loadBalancerKey, routerKey, switchKey } from '../../../model/row-keys.ts';
-import { podSwitchName } from '../../local-network.ts';
+import { podSwitchName } from '../../shared/local-network.ts';
 import type { LoadBalancerConfig, Scope } from './configs.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;

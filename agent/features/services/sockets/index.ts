@@ -9,9 +9,9 @@ import { type Family, ipFamily } from '../../../../net/ip.ts';
 import { type ServiceFact, type SliceFact, serviceKey } from '../../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import type { HealthCheck, PortClaim } from '../../../model/node-ports.ts';
+import { networkSlices } from '../../../model/services/endpoints.ts';
+import { type ExternalAddresses, externalAddresses } from '../../../model/services/external-addresses.ts';
 import type { View } from '../../../model/view.ts';
-import { networkSlices } from '../endpoints.ts';
-import { type ExternalAddresses, externalAddresses } from '../external-addresses.ts';
 import { localNode } from '../local-node.ts';
 import { localServiceNetwork } from '../published.ts';
 

@@ -1,0 +1,55 @@
+/** The CNI server of a running agent. */
+import { join } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
+import { loadPeerCredentials } from '../../datapath/unix-socket/peer-credentials.ts';
+import type { Readiness } from '../status/readiness.ts';
+import type { AgentContext } from '../wiring/context.ts';
+import type { Core } from '../wiring/core.ts';
+import type { Edges } from '../wiring/edges.ts';
+import { CniHandler, cniLimits } from './handler.ts';
+import type { HostIsolation } from './host-isolation.ts';
+import type { OvsPorts } from './ovs-ports.ts';
+import { serveCni } from './server.ts';
+
+interface Parts {
+  readonly edges: Pick<Edges, 'netlink' | 'metrics' | 'tellPod'>;
+  readonly core: Pick<Core, 'registry'>;
+  readonly ports: OvsPorts;
+  readonly isolation: HostIsolation;
+  readonly readiness: Pick<Readiness, 'reasons'>;
+}
+
+/** Resolves when it listens. @param resources closes it when the agent ends */
+export const startCni = async (
+  { options, buildFolder, log }: AgentContext,
+  { edges: { netlink, metrics, tellPod }, core, ports, isolation, readiness }: Parts,
+  resources: AsyncDisposableStack,
+): Promise<CniHandler> => {
+  const handler = new CniHandler({
+    registry: core.registry,
+    interfaces: netlink.pods,
+    ports,
+    isolation,
+    notReady: () => readiness.reasons(),
+    tellPod: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
+    onGarbage: (interfaces) => log.info({ interfaces }, 'interfaces that no attachment has were removed by GC'),
+    clock: systemClock,
+    observe: metrics.cni,
+    limits: cniLimits(options.cniWaitSeconds),
+  });
+  const cni = await serveCni({
+    path: options.cniSocket,
+    handler,
+    peerCredentials: loadPeerCredentials(join(buildFolder, 'peercred.node')),
+    clock: systemClock,
+    maxCalls: MAX_CNI_CALLS,
+    requestMs: CNI_REQUEST_MS,
+    onRejected: (reason) => log.warn({ reason }, 'CNI caller rejected'),
+  });
+  resources.defer(() => cni.close());
+  return handler;
+};
+
+/** A node starts some hundred pods at once when it boots. */
+const MAX_CNI_CALLS = 1_000;
+const CNI_REQUEST_MS = 10_000;

@@ -1,0 +1,42 @@
+/** What the probes of a running agent look at. */
+import { observeQueues } from '../metrics/metrics.ts';
+import { LOCAL } from '../model/facts.ts';
+import type { NodeKeeper } from '../node/node-keeper.ts';
+import type { Reconcilers } from '../reconcile/reconcilers.ts';
+import type { Core } from '../wiring/core.ts';
+import type { Edges } from '../wiring/edges.ts';
+import { reasonsNotAlive, reasonsNotProxying, reasonsNotServing } from './health.ts';
+import { connectedDatabases, gatewayKnowledge, type Probes } from './probes.ts';
+import type { Readiness } from './readiness.ts';
+
+interface Parts {
+  readonly edges: Pick<Edges, 'databases' | 'metrics'>;
+  readonly core: Pick<Core, 'facts'>;
+  readonly keeper: NodeKeeper;
+  readonly reconcilers: Reconcilers;
+  readonly readiness: Pick<Readiness, 'reasons'>;
+  readonly probes: Probes;
+}
+
+/** From now on the probes say what is. @returns to be called when CNI is served */
+export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes }: Parts): (() => void) => {
+  const { databases, metrics } = edges;
+  const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
+  observeQueues(metrics, queues);
+  metrics.gauge('udn_agent_kubelet_cgroup_found', () => Number(core.facts.get('kubeletCgroup', LOCAL) !== undefined));
+  let isCniOpen = false;
+  const connected = connectedDatabases(databases);
+  probes.alive = () => reasonsNotAlive(queues());
+  probes.proxying = () => reasonsNotProxying({ connected, queues });
+  probes.ready = () =>
+    reasonsNotServing({
+      podReasons: () => readiness.reasons(),
+      isCniOpen: () => isCniOpen,
+      connected,
+      queues,
+      gateway: () => gatewayKnowledge(keeper),
+    });
+  return () => {
+    isCniOpen = true;
+  };
+};

@@ -1,0 +1,37 @@
+/** What a running agent tells of itself on the node: to udnctl, and whoever is root. */
+import { startConnectionUsage } from '../connections/start.ts';
+import { startPeerWatch } from '../encryption/start.ts';
+import type { LocalNode } from '../node/local-node.ts';
+import { type AgentContext, spawnAddonIn } from '../wiring/context.ts';
+import type { Edges } from '../wiring/edges.ts';
+import type { Probes } from './probes.ts';
+import type { ReportSources } from './report.ts';
+import { reportSources, type Parts as SourceParts } from './report-sources.ts';
+import { serveStatus } from './server.ts';
+
+interface Parts extends Pick<SourceParts, 'core' | 'ports' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers'> {
+  readonly edges: Edges;
+  readonly local: LocalNode;
+  readonly probes: Pick<Probes, 'ready'>;
+}
+
+/** Resolves when it listens. @param resources ends it with the agent */
+export const startStatus = async (
+  { options, buildFolder, log }: AgentContext,
+  { local, probes, ...parts }: Parts,
+  resources: AsyncDisposableStack,
+): Promise<ReportSources> => {
+  const { edges, core } = parts;
+  const { cluster, networkRendering, encryption } = options;
+  const watched = { edges, core, node: local.name, spawnAddon: spawnAddonIn(buildFolder), log };
+  const usage = startConnectionUsage(watched);
+  resources.defer(() => usage.stop());
+  const peers = startPeerWatch({ ...watched, encryption }, resources);
+  const sources = reportSources({ ...parts, usage, peers, node: local.name, cluster, networkRendering });
+  const status = await serveStatus(options.statusSocket, sources, {
+    '/metrics': () => edges.metrics.text(),
+    '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),
+  });
+  resources.defer(() => status.close());
+  return sources;
+};

@@ -1,0 +1,144 @@
+/** Facts in, desired state out: the agent without its edges. */
+import { systemClock } from '../../base/clock.ts';
+import type { Writer } from '../../kube/writer/types.ts';
+import { Annotator } from '../cni/attachments/annotator.ts';
+import { NetworkUsage, networksOfPorts } from '../cni/attachments/network-usage.ts';
+import { AttachmentRegistry } from '../cni/attachments/registry.ts';
+import type { Databases } from '../databases/databases.ts';
+import { createEngine, type Engine, type Sinks } from '../desired/engine.ts';
+import { FEATURES } from '../features/index.ts';
+import type { ClusterInputs } from '../inputs/cluster-inputs.ts';
+import { type FactFeeder, feedFacts } from '../inputs/fact-feeder.ts';
+import { FactStore } from '../model/fact-store.ts';
+import type { LocalSettings } from '../model/view.ts';
+import type { Cgroups } from '../node/cgroups/index.ts';
+import type { NodeKeeper } from '../node/node-keeper.ts';
+import { DiagnosticEvents, type TellObject } from '../status/diagnostic-events.ts';
+import type { TellNode, TellPod, TellService } from '../status/pod-events.ts';
+
+export interface Core {
+  readonly facts: FactStore;
+  readonly registry: AttachmentRegistry;
+  readonly engine: Engine;
+  readonly feeder: FactFeeder;
+  /** Told after each rendering, with the owners whose fragments may be others now. @returns what ends it */
+  onRendered(listener: (owners: readonly string[]) => void): () => void;
+  stop(): void;
+}
+
+export interface CoreOptions {
+  readonly settings: LocalSettings;
+  readonly inputs: ClusterInputs;
+  readonly databases: Databases;
+  /** Knows this node first-hand. */
+  readonly local: Pick<NodeKeeper, 'feed'>;
+  /** Keeps the facts about neighbours outside. The result ends it. */
+  readonly followNeighbours: (facts: FactStore) => () => void;
+  /** Keeps the facts about cgroups. */
+  readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
+  /** Where flows, the host's network stack and ports, and nftables get what is wanted of them. */
+  readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables' | 'nodePorts'>;
+  readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
+  readonly tellPod: TellPod;
+  readonly tellService: TellService;
+  readonly tellNode: TellNode;
+  /** How long a network that is rendered on demand stays after its last pod here. */
+  readonly networkGraceMs: number;
+  readonly onRendered: (fragments: number, seconds: number) => void;
+}
+
+/** After how long the API is asked again what it has refused for minutes. */
+export const RETRY_MS = 5_000;
+
+/** Renders everything there is before it returns. */
+export const startCore = (options: CoreOptions): Core => {
+  const { settings, inputs, databases } = options;
+  const facts = new FactStore();
+  const registry = new AttachmentRegistry();
+  const usage = new NetworkUsage({ facts, clock: systemClock, graceMs: options.networkGraceMs });
+  if (settings.networkRendering === 'on-demand')
+    usage.linger(networksOfPorts(databases.openvswitch.replica.rows('Interface')));
+  const annotator = createAnnotator(options, registry);
+  const events = new DiagnosticEvents(tellOwner(options, facts));
+  const listeners = new Set<(owners: readonly string[]) => void>();
+  const engine: Engine = createEngine({
+    features: FEATURES,
+    facts,
+    settings,
+    sinks: {
+      northbound: databases.northbound.desired,
+      southbound: databases.southbound.desired,
+      openvswitch: databases.openvswitch.desired,
+      ...options.datapath,
+      attachments: registry,
+      usage,
+    },
+    schedule: (flush) => setImmediate(flush),
+    onFlush: (owners, seconds) => {
+      annotator.flush();
+      events.update(owners, engine.diagnostics);
+      options.onRendered(owners.length, seconds);
+      for (const listener of listeners) listener(owners);
+    },
+  });
+  const unfeed = options.local.feed(facts);
+  const unfollow = options.followNeighbours(facts);
+  const cgroups = options.followCgroups(facts);
+  const feeder = feedFacts(facts, inputs, settings, settings.node);
+  engine.start();
+  engine.flush();
+  return {
+    facts,
+    registry,
+    engine,
+    feeder,
+    onRendered: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop: () => {
+      feeder.stop();
+      unfeed();
+      unfollow();
+      cgroups.stop();
+      usage.stop();
+      annotator.stop();
+      engine.stop();
+    },
+  };
+};
+
+const tellOwner =
+  ({ tellPod, tellService, tellNode }: CoreOptions, facts: FactStore): TellObject =>
+  (object, reason, message) => {
+    const [kind, namespace = '', name = ''] = object.split('/');
+    const key = `${namespace}/${name}`;
+    if (kind === 'Node' && reason === 'NodeIdentityInUse') tellNode(namespace, reason, message);
+    else if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
+      tellPod({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
+    } else if (kind === 'Service' && isServiceEvent(reason)) {
+      tellService({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
+    }
+  };
+
+/** Of diagnostics: `agent/features/services/`. */
+const SERVICE_EVENTS = ['ExternalAddressInUse', 'ExternalAddressNotAllowed', 'EndpointNotAllowed'] as const;
+
+const isServiceEvent = (reason: string): reason is (typeof SERVICE_EVENTS)[number] =>
+  SERVICE_EVENTS.some((one) => one === reason);
+
+const createAnnotator = ({ settings, inputs, writer, tellPod }: CoreOptions, registry: AttachmentRegistry): Annotator =>
+  new Annotator({
+    registry,
+    writer,
+    cluster: settings.cluster,
+    known: (pod) => {
+      const projection = inputs.pods.get(pod);
+      return projection && { value: projection.annotation, resourceVersion: projection.resourceVersion };
+    },
+    onProblem: ({ pod, uid, message }) => {
+      const [namespace = '', name = ''] = pod.split('/');
+      tellPod({ namespace, name, uid }, 'ErrorAllocatingPod', message);
+    },
+    later: (retry) => systemClock.schedule(RETRY_MS, retry),
+  });

@@ -1,0 +1,95 @@
+/** What the agent holds of the world: the API, the databases, the kernel. Each heals by itself. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type NetlinkWorker, startNetlink } from '../../datapath/netlink/worker/client.ts';
+import { connect } from '../../kube/client/connect.ts';
+import { loadConnection } from '../../kube/config/load.ts';
+import { createEventRecorder } from '../../kube/events/recorder.ts';
+import { createOutage } from '../../kube/outage.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import type { Writer } from '../../kube/writer/types.ts';
+import { createWriter } from '../../kube/writer/writer.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { createDatabases, type Databases } from '../databases/databases.ts';
+import { type ClusterInputs, createClusterInputs } from '../inputs/cluster-inputs.ts';
+import { logDatabase, logReflector, logWriter } from '../log.ts';
+import { type AgentMetrics, createAgentMetrics } from '../metrics/metrics.ts';
+import { watchLostAddresses } from '../node/lost-addresses.ts';
+import type { AgentOptions } from '../options/options.ts';
+import {
+  nodeEvents,
+  podEvents,
+  serviceEvents,
+  type TellNode,
+  type TellPod,
+  type TellService,
+} from '../status/pod-events.ts';
+import type { AgentContext } from './context.ts';
+
+export const NAME = 'udn-agent';
+
+export interface Edges {
+  readonly metrics: AgentMetrics;
+  readonly databases: Databases;
+  readonly netlink: NetlinkWorker;
+  readonly inputs: ClusterInputs;
+  readonly client: Pick<KubeClient, 'get' | 'request'>;
+  readonly writer: Writer;
+  readonly tellPod: TellPod;
+  readonly tellService: TellService;
+  readonly tellNode: TellNode;
+}
+
+/** @param resources closes everything when the agent ends */
+export const openEdges = async (
+  { options, buildFolder, log }: AgentContext,
+  resources: AsyncDisposableStack,
+): Promise<Edges> => {
+  const metrics = createAgentMetrics();
+  const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
+  const databases = createDatabases(options, (database, observation) => {
+    metrics.database(database, observation);
+    logDatabase(log, database, observation);
+  });
+  resources.defer(() => databases.close());
+  databases.connect();
+  return { metrics, netlink, databases, ...(await openApi(options, netlink, log, resources)) };
+};
+
+const openApi = async (
+  { kubeconfig, context, node }: AgentOptions,
+  netlink: Pick<NetlinkWorker, 'watch'>,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'tellPod' | 'tellService' | 'tellNode'>> => {
+  const connection = await loadConnection({ kubeconfig, context, env: process.env });
+  const client = connect(connection, {
+    userAgent: `${NAME}/${packageJson.version}`,
+    lostAddresses: (listener) => resources.defer(watchLostAddresses(netlink, listener)),
+  });
+  resources.defer(() => client.close());
+  const outage = createOutage();
+  const inputs = createClusterInputs({
+    client,
+    outage,
+    node,
+    observe: (resource, observation) => logReflector(log, resource, observation),
+  });
+  const stop = new AbortController();
+  const running = inputs.run(stop.signal);
+  resources.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  const recorder = createEventRecorder({ client, component: NAME, host: node });
+  const writer = createWriter({
+    client,
+    outage,
+    fieldManager: NAME,
+    observe: (observation) => logWriter(log, observation),
+  });
+  return {
+    ...{ inputs, client, writer },
+    ...{ tellPod: podEvents(recorder), tellService: serviceEvents(recorder), tellNode: nodeEvents(recorder) },
+  };
+};
