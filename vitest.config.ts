@@ -58,7 +58,7 @@ export default defineConfig({
         test: {
           ...unit,
           name: 'unit',
-          include: [`${shared}/**/*.test.ts`, 'test/{unit,hostile}/**/*.test.ts'],
+          include: [`${shared}/**/*.test.ts`, 'test/{unit,oracles}/**/*.test.ts'],
           exclude: [...unit.exclude, ...SIMULATIONS],
           isolate: false,
         },

@@ -4,12 +4,12 @@ import { messageOf } from '../base/error-message.ts';
 import type { ManifestObject, Sandbox } from '../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../sandbox/leaks.ts';
 import { readManifests } from '../sandbox/objects/manifests.ts';
-import { intendedNetworks, unintended } from '../sandbox/reachability/intended.ts';
-import { differences } from '../sandbox/reachability/judge.ts';
-import { describeDifferences, legend, renderMatrix, summary } from '../sandbox/reachability/matrix.ts';
-import { measureReachability, readPods } from '../sandbox/reachability/measure.ts';
-import { readNeighbourOverflows } from '../sandbox/reachability/neighbour-tables.ts';
-import type { Reachability, ReachabilityPod } from '../sandbox/reachability/types.ts';
+import { intendedNetworks, unintended } from '../test/oracles/reachability/intended.ts';
+import { differences } from '../test/oracles/reachability/judge.ts';
+import { describeDifferences, legend, renderMatrix, summary } from '../test/oracles/reachability/matrix.ts';
+import { measureReachability, readPods } from '../test/oracles/reachability/measure.ts';
+import { readNeighbourOverflows } from '../test/oracles/reachability/neighbour-tables.ts';
+import type { Reachability, ReachabilityPod } from '../test/oracles/reachability/types.ts';
 import { startDemoCluster } from './cluster.ts';
 import { DemoError, Interruption } from './errors.ts';
 import {

@@ -7,8 +7,8 @@ import { addressOf } from '../net/cidr.ts';
 import { FAMILIES, type Ip, ipFamily } from '../net/ip.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { planNetwork } from '../sandbox/plan/netplan.ts';
-import { holdConnections } from '../sandbox/reachability/held-connections.ts';
-import type { ReachabilityPod } from '../sandbox/reachability/types.ts';
+import { holdConnections } from '../test/oracles/reachability/held-connections.ts';
+import type { ReachabilityPod } from '../test/oracles/reachability/types.ts';
 import type { Terminal } from './terminal.ts';
 
 export const SOURCE_PORT = 40_000;

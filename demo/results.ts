@@ -1,7 +1,7 @@
 /** What the demo leaves in its folder. */
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Reachability } from '../sandbox/reachability/types.ts';
+import type { Reachability } from '../test/oracles/reachability/types.ts';
 import type { NorthSouth } from './north-south.ts';
 import type { ServiceAnswers } from './services.ts';
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parseService } from '../api/service.ts';
 import { parseIp } from '../net/ip.ts';
 import { parseManifests } from '../sandbox/objects/manifests.ts';
-import { plain } from '../sandbox/reachability/matrix.ts';
-import type { Attempt } from '../sandbox/reachability/service-clients.ts';
-import { blueA, plainA, redA } from '../sandbox/reachability/testing.ts';
+import { plain } from '../test/oracles/reachability/matrix.ts';
+import type { Attempt } from '../test/oracles/reachability/service-clients.ts';
+import { blueA, plainA, redA } from '../test/oracles/reachability/testing.ts';
 import {
   areServicesRight,
   backendsOf,

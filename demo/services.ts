@@ -7,8 +7,8 @@ import { recordOr } from '../kube/is-record.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../net/ip.ts';
 import type { ManifestObject, Objects, Sandbox } from '../sandbox/index.ts';
 import { addressOfFamily, planNetwork } from '../sandbox/plan/netplan.ts';
-import { type Attempt, askFrom, type Target } from '../sandbox/reachability/service-clients.ts';
-import type { ReachabilityPod } from '../sandbox/reachability/types.ts';
+import { type Attempt, askFrom, type Target } from '../test/oracles/reachability/service-clients.ts';
+import type { ReachabilityPod } from '../test/oracles/reachability/types.ts';
 import type { Terminal } from './terminal.ts';
 
 export const OUTSIDE = 'outside';

@@ -1,6 +1,6 @@
 /** What the demo says, and how it looks. */
 import { styleText } from 'node:util';
-import type { Paint, Style } from '../sandbox/reachability/matrix.ts';
+import type { Paint, Style } from '../test/oracles/reachability/matrix.ts';
 
 export interface Terminal {
   /** A headline. */

@@ -1,4 +1,4 @@
-/** Which sample of `test/hostile/` a run of `make test` has. */
+/** Which sample of `test/oracles/hostile/` a run of `make test` has. */
 import { randomInt } from 'node:crypto';
 
 const MOST = 2 ** 31;

@@ -7,14 +7,14 @@ import {
   type Place,
   type Policy,
   type Source,
-} from '../sandbox/service-matrix/dimensions.ts';
-import type { Outcome } from '../sandbox/service-matrix/outcomes.ts';
-import type { Row, Where } from '../sandbox/service-matrix/row.ts';
-import { LEFT_OUT, ROWS } from '../sandbox/service-matrix/rows.ts';
+} from '../test/oracles/services/dimensions.ts';
+import type { Outcome } from '../test/oracles/services/outcomes.ts';
+import type { Row, Where } from '../test/oracles/services/row.ts';
+import { LEFT_OUT, ROWS } from '../test/oracles/services/rows.ts';
 import { markdownTable } from './markdown.ts';
 
 const PATH = 'docs/services.md';
-const START = '<!-- Made by `make gen` from sandbox/service-matrix/rows.ts: -->';
+const START = '<!-- Made by `make gen` from test/oracles/services/rows.ts: -->';
 const END = '<!-- End of what is made. -->';
 
 /** Path from the repository's root → content. */

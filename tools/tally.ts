@@ -19,7 +19,7 @@ const main = (statuses: readonly string[]): void => {
   const { skipped } = total;
   if (skipped > 0) console.log(`${skipped} skipped: what they test is not on this machine (docs/testing.md)`);
   const seeds = new Set(LANES.flatMap((lane) => seedsOfLane(read(lane))));
-  if (seeds.size > 0) console.log(`samples of test/hostile: ${[...seeds].join(', ')}`);
+  if (seeds.size > 0) console.log(`samples of test/oracles/hostile: ${[...seeds].join(', ')}`);
   // Again here, because the end of a long output is what is looked at first.
   for (const lane of LANES) {
     for (const line of retriedOfLane(read(lane))) console.log(`passed at the second try, ${lane}: ${line}`);

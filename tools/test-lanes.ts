@@ -40,7 +40,7 @@ const main = async (wanted: readonly string[]): Promise<void> => {
   for (const lane of lanes) rmSync(reportFile(lane), { force: true });
   // One for all lanes, that one number repeats all of their samples.
   process.env['UDN_HOSTILE_SEED'] ||= seedOf(await agentTree());
-  console.log(`samples of test/hostile: UDN_HOSTILE_SEED=${process.env['UDN_HOSTILE_SEED']}`);
+  console.log(`samples of test/oracles/hostile: UDN_HOSTILE_SEED=${process.env['UDN_HOSTILE_SEED']}`);
   // Here and not in the first test that needs it: it takes longer than a test may.
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);

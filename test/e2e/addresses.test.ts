@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { IPAM_CLAIM_API_VERSION, POD_ANNOTATIONS, UDN_API_VERSION } from '../../api/names.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, deletePods, useCluster } from './support/cluster.ts';
-import { namespace, pod } from './support/manifests.ts';
+import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
+import { namespace, pod } from './support/cluster/manifests.ts';
 
 const network: ManifestObject = {
   apiVersion: UDN_API_VERSION,

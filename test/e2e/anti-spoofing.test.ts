@@ -5,9 +5,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, parseIp } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { type CapturedFrame, capture } from './support/capture.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { arp, BROADCAST, ipBytes, udp } from './support/frames.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
 import {
   type Foothold,
   type HostileCluster,
@@ -18,9 +17,10 @@ import {
   namesOf,
   ofFamily,
   sendAndWatch,
-} from './support/hostile.ts';
-import { layer2, layer3, namespace, pod } from './support/manifests.ts';
-import { nodeAddress, outside, seenOverHttp } from './support/north-south.ts';
+} from './support/hostile/attacks.ts';
+import { nodeAddress, outside, seenOverHttp } from './support/networks/north-south.ts';
+import { type CapturedFrame, capture } from './support/packets/capture.ts';
+import { arp, BROADCAST, ipBytes, udp } from './support/packets/frames.ts';
 
 const cluster = useCluster({ name: 'test-anti-spoofing' });
 let here: HostileCluster;

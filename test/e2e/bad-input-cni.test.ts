@@ -6,13 +6,13 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { startCluster } from './support/cluster.ts';
+import { startCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { requireReachability } from './support/faults/reachability.ts';
 import { CONFIG, callShim, podArguments } from './support/faults/shim.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { seenOverHttp } from './support/north-south.ts';
+import { seenOverHttp } from './support/networks/north-south.ts';
 
 const NODE = 'node-1';
 const WAIT_SECONDS = 6;

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ManifestObject, Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { startCluster } from './support/cluster.ts';
+import { startCluster } from './support/cluster/cluster.ts';
+import { clusterNetwork, layer2, layer3, nad, namespace, pod } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { requireReachability } from './support/faults/reachability.ts';
-import { clusterNetwork, layer2, layer3, nad, namespace, pod } from './support/manifests.ts';
 
 let sandbox: Sandbox;
 let objects: Objects;

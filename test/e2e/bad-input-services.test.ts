@@ -6,15 +6,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import { ask } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
-import { layer3, namespace, pod } from './support/manifests.ts';
-import { expectNoDifference } from './support/no-difference.ts';
-import { nodeAddress, outside } from './support/north-south.ts';
-import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
-import { addressesOf, addressOfFamily } from './support/packets.ts';
-import { rowsNaming } from './support/rows.ts';
+import { ask } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace, pod } from './support/cluster/manifests.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/cluster/one-of-each.ts';
+import { nodeAddress, outside } from './support/networks/north-south.ts';
+import { addressesOf, addressOfFamily } from './support/packets/packets.ts';
 import {
   answeredBy,
   doorsOf,
@@ -22,9 +20,11 @@ import {
   nodePortTargets,
   publicService,
   whoAnswers,
-} from './support/service-doors.ts';
-import { expectAnswersAt, expectRefusedAt, whoAnswered } from './support/service-expectations.ts';
-import { backend, SERVED, service, targetsOf } from './support/services.ts';
+} from './support/services/doors.ts';
+import { expectAnswersAt, expectRefusedAt, whoAnswered } from './support/services/expectations.ts';
+import { backend, SERVED, service, targetsOf } from './support/services/services.ts';
+import { expectNoDifference } from './support/state/no-difference.ts';
+import { rowsNaming } from './support/state/rows.ts';
 
 const cluster = useCluster({ name: 'test-bad-services', ipFamily: 'dual' });
 

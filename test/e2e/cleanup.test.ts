@@ -1,4 +1,4 @@
 /** Needs root and `make build`. */
-import { cleanup } from './support/cleanup.ts';
+import { cleanup } from './support/state/cleanup.ts';
 
 cleanup({ name: 'test-cleanup' });

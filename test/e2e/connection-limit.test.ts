@@ -5,12 +5,12 @@
 import { beforeAll, expect, it } from 'vitest';
 import { FAMILIES } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { agentMetrics } from './support/agent-metrics.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { layer3, namespace } from './support/manifests.ts';
-import { nodeAddress, outside } from './support/north-south.ts';
-import { doorsOf, publicService } from './support/service-doors.ts';
-import { backend } from './support/services.ts';
+import { agentMetrics } from './support/cluster/agent-metrics.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace } from './support/cluster/manifests.ts';
+import { nodeAddress, outside } from './support/networks/north-south.ts';
+import { doorsOf, publicService } from './support/services/doors.ts';
+import { backend } from './support/services/services.ts';
 
 const NODE = 'node-1';
 const LIMIT = 300;

@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { type ManifestObject, openSandbox } from '../../sandbox/index.ts';
 import { untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { removeAcls } from './support/acls.ts';
-import { type Demo, type DemoRun, startDemo, temporaryFiles } from './support/demo.ts';
-import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { someOf } from './support/sample.ts';
-import { backend, service } from './support/services.ts';
+import { type Demo, type DemoRun, startDemo, temporaryFiles } from './support/cluster/demo.ts';
+import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { someOf } from './support/cluster/sample.ts';
+import { backend, service } from './support/services/services.ts';
+import { removeAcls } from './support/state/acls.ts';
 
 const NAME = 'test-demo';
 /** Two tenants with the same addresses and a Service of the same name each, and the default network. */

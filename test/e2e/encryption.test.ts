@@ -4,10 +4,10 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Ip } from '../../net/ip.ts';
-import type { ReachabilityPod } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { capture, sendFrames } from './support/capture.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import type { ReachabilityPod } from '../oracles/reachability/types.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
 import {
   betweenNodes,
   FORGERS,
@@ -19,12 +19,12 @@ import {
   ofFamily,
   PEER,
   type Victim,
-} from './support/encryption.ts';
-import { ipPacket, udp } from './support/frames.ts';
-import { layer2, layer3, namespace, pod } from './support/manifests.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { type Packet, send } from './support/packets.ts';
-import { TCP_ECHO } from './support/path-mtu.ts';
+} from './support/networks/encryption.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { capture, sendFrames } from './support/packets/capture.ts';
+import { ipPacket, udp } from './support/packets/frames.ts';
+import { type Packet, send } from './support/packets/packets.ts';
+import { TCP_ECHO } from './support/packets/path-mtu.ts';
 
 const cluster = useCluster({ name: 'test-encryption', needs: ['vrf'], encryption: 'ipsec' });
 

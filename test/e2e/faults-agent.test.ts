@@ -4,14 +4,14 @@ import { messageOf } from '../../base/error-message.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { ManifestObject, Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { networkRendering, startCluster } from './support/cluster.ts';
+import { networkRendering, startCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { createRandom, type Random } from './support/faults/random.ts';
 import { requireReachability } from './support/faults/reachability.ts';
 import { callShim } from './support/faults/shim.ts';
-import { plantForeign, readForeign } from './support/foreign.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { idsOf, isOurs, keyOf, readNodeState } from './support/node-state.ts';
+import { plantForeign, readForeign } from './support/state/foreign.ts';
+import { idsOf, isOurs, keyOf, readNodeState } from './support/state/node-state.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const KILLS = 50;

@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type CampaignResult, NODES, prepareCampaign, runCampaign } from './support/chaos/campaign.ts';
 import { BOUNDS, KINDS, OTHER_BOUND } from './support/chaos/kills.ts';
 import { formatTable, NO_KILL } from './support/chaos/losses.ts';
-import { useCluster } from './support/cluster.ts';
+import { useCluster } from './support/cluster/cluster.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { createRandom } from './support/faults/random.ts';
 import { requireReachability } from './support/faults/reachability.ts';
-import { plantForeign, readForeign } from './support/foreign.ts';
-import { expectNoDifference } from './support/no-difference.ts';
+import { plantForeign, readForeign } from './support/state/foreign.ts';
+import { expectNoDifference } from './support/state/no-difference.ts';
 
 const { UDN_CHAOS_MINUTES: minutes } = process.env;
 const isLong = minutes !== undefined;

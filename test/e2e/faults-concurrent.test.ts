@@ -5,13 +5,13 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { Objects, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { startCluster } from './support/cluster.ts';
+import { startCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
 import { createRandom } from './support/faults/random.ts';
 import { callShim, podArguments, type ShimAnswer } from './support/faults/shim.ts';
-import { plantForeign, readForeign } from './support/foreign.ts';
-import { layer2, layer3, namespace, pod } from './support/manifests.ts';
-import { idsOf, isOurs, readNodeState, rowsOf } from './support/node-state.ts';
+import { plantForeign, readForeign } from './support/state/foreign.ts';
+import { idsOf, isOurs, readNodeState, rowsOf } from './support/state/node-state.ts';
 
 const NODE = 'node-1';
 const ROUNDS = 5;

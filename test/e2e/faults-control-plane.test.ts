@@ -1,7 +1,7 @@
 /** Programs that speak with the Kubernetes API are killed while pods are added and deleted. Needs root and `make build`. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { KillableName, Sandbox } from '../../sandbox/index.ts';
-import { startCluster } from './support/cluster.ts';
+import { startCluster } from './support/cluster/cluster.ts';
 import { prepareSurvival, type Survival } from './support/faults/survive.ts';
 
 let sandbox: Sandbox;

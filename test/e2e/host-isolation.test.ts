@@ -4,11 +4,11 @@
  */
 import { beforeAll, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { GRPC_SERVER } from './support/grpc-server.ts';
-import { hostIsolation } from './support/host-isolation.ts';
-import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { plugFlood } from './support/plug-flood.ts';
+import { hostIsolation } from '../oracles/hosts/suite.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { GRPC_SERVER } from './support/kubelet/grpc-server.ts';
+import { plugFlood } from './support/packets/plug-flood.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-host-isolation' });

@@ -7,13 +7,13 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { FAMILIES, type Ip, parseIp } from '../../net/ip.ts';
 import { macFromIp } from '../../net/mac.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import type { ReachabilityPod } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import type { ReachabilityPod } from '../oracles/reachability/types.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, nad, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
-import { layer2, layer3, nad, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { outside, pings } from './support/north-south.ts';
-import { addressesOf } from './support/packets.ts';
+import { outside, pings } from './support/networks/north-south.ts';
+import { addressesOf } from './support/packets/packets.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-hostile-objects' });

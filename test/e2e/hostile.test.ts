@@ -5,18 +5,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { useCluster } from './support/cluster.ts';
-import {
-  ALL_NODES,
-  arp,
-  BROADCAST,
-  type Datagram,
-  type Ethernet,
-  multicastMac,
-  neighbourAdvertisement,
-  routerAdvertisement,
-  udp,
-} from './support/frames.ts';
+import { useCluster } from './support/cluster/cluster.ts';
 import {
   addressesOfOthers,
   type Foothold,
@@ -29,10 +18,21 @@ import {
   type Sighting,
   sendAndWatch,
   type Tenant,
-} from './support/hostile.ts';
-import { hostileByNode } from './support/hostile-by-node.ts';
-import { hostileLinks } from './support/hostile-links.ts';
-import { hostileTunnels } from './support/hostile-tunnels.ts';
+} from './support/hostile/attacks.ts';
+import { hostileByNode } from './support/hostile/by-node.ts';
+import { hostileLinks } from './support/hostile/links.ts';
+import { hostileTunnels } from './support/hostile/tunnels.ts';
+import {
+  ALL_NODES,
+  arp,
+  BROADCAST,
+  type Datagram,
+  type Ethernet,
+  multicastMac,
+  neighbourAdvertisement,
+  routerAdvertisement,
+  udp,
+} from './support/packets/frames.ts';
 
 const cluster = useCluster({ name: 'test-hostile' });
 let here: HostileCluster;

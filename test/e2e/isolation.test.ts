@@ -2,12 +2,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
-import { PROTOCOLS, type ReachabilityPod } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
-import { forgeAddress, forgeMac, type Route } from './support/forgery.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { addressesOf, addressOfFamily, arrivals, describePacket, type Packet, packetsTo } from './support/packets.ts';
+import { PROTOCOLS, type ReachabilityPod } from '../oracles/reachability/types.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { forgeAddress, forgeMac, type Route } from './support/hostile/forgery.ts';
+import {
+  addressesOf,
+  addressOfFamily,
+  arrivals,
+  describePacket,
+  type Packet,
+  packetsTo,
+} from './support/packets/packets.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const cluster = useCluster({ name: 'test-isolation' });

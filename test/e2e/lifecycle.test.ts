@@ -2,14 +2,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES } from '../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
-import { describeDifferences } from '../../sandbox/reachability/matrix.ts';
-import { measureReachability, readPods } from '../../sandbox/reachability/measure.ts';
-import type { ReachabilityPod } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { addressesOf, addressOfFamily } from './support/packets.ts';
-import { ownRowsNaming } from './support/rows.ts';
+import { describeDifferences } from '../oracles/reachability/matrix.ts';
+import { measureReachability, readPods } from '../oracles/reachability/measure.ts';
+import type { ReachabilityPod } from '../oracles/reachability/types.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { addressesOf, addressOfFamily } from './support/packets/packets.ts';
+import { ownRowsNaming } from './support/state/rows.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const cluster = useCluster({ name: 'test-lifecycle' });

@@ -9,11 +9,11 @@ import { FAMILIES } from '../../net/ip.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { stateFolder } from '../../sandbox/supervisor/state-folder.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { runAt, sendFrames } from './support/capture.ts';
-import { useCluster } from './support/cluster.ts';
-import { ALL_NODES, arp, BROADCAST, multicastMac, neighbourAdvertisement } from './support/frames.ts';
-import { layer2, namespace, pod } from './support/manifests.ts';
-import { nodeAddress, outside, seenOverHttp } from './support/north-south.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { layer2, namespace, pod } from './support/cluster/manifests.ts';
+import { nodeAddress, outside, seenOverHttp } from './support/networks/north-south.ts';
+import { runAt, sendFrames } from './support/packets/capture.ts';
+import { ALL_NODES, arp, BROADCAST, multicastMac, neighbourAdvertisement } from './support/packets/frames.ts';
 
 const SANDBOX = 'test-many-networks';
 const NODE = 'node-1';

@@ -1,9 +1,9 @@
 /** Nothing is left of networks that are deleted, and nobody else notices. Needs root and `make build`. */
 import { beforeAll } from 'vitest';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { cutOffNode } from './support/cut-off-node.ts';
-import { layer3, namespace, pod } from './support/manifests.ts';
-import { networkDeletion } from './support/network-deletion.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace, pod } from './support/cluster/manifests.ts';
+import { cutOffNode } from './support/networks/cut-off-node.ts';
+import { networkDeletion } from './support/networks/network-deletion.ts';
 
 const cluster = useCluster({ name: 'test-deletion' });
 

@@ -1,9 +1,9 @@
 /** Shared gateway mode on the kernel's datapath, with VRFs. Needs root and `make build`. */
-import { useCluster } from './support/cluster.ts';
-import { defaultServices } from './support/default-services.ts';
-import { northSouth } from './support/north-south.ts';
-import { pathMtu } from './support/path-mtu.ts';
-import { tenantVrfs } from './support/tenant-vrfs.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { northSouth } from './support/networks/north-south.ts';
+import { tenantVrfs } from './support/networks/tenant-vrfs.ts';
+import { pathMtu } from './support/packets/path-mtu.ts';
+import { defaultServices } from './support/services/default-services.ts';
 
 const cluster = useCluster({ name: 'test-north-south-kernel', needs: ['vrf', 'kernel-datapath', 'sctp'] });
 

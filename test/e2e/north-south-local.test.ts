@@ -2,21 +2,22 @@
  * In local gateway mode packets go from OVN through the node's kernel, by a VRF for each network. Also what else becomes of
  * these VRFs: every cluster on a guest's kernel takes long. Needs root and `make build`.
  */
-import { useCluster } from './support/cluster.ts';
-import { DAMAGES } from './support/damages.ts';
-import { defaultServices } from './support/default-services.ts';
-import { drift } from './support/drift.ts';
-import { hostIsolation } from './support/host-isolation.ts';
-import { hostileAmongTenants } from './support/hostile-tenants.ts';
-import { kernelSuites } from './support/kernel-suites.ts';
-import { networkDeletion } from './support/network-deletion.ts';
-import { northSouth } from './support/north-south.ts';
-import { podKey } from './support/north-south-tenants.ts';
-import { pathMtu } from './support/path-mtu.ts';
-import { HAS_ALL_SCENARIOS } from './support/sample.ts';
-import { tenantVrfs } from './support/tenant-vrfs.ts';
-import { VRF_DAMAGES } from './support/vrf-damages.ts';
-import { vrfLifecycle } from './support/vrf-lifecycle.ts';
+
+import { hostIsolation } from '../oracles/hosts/suite.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { HAS_ALL_SCENARIOS } from './support/cluster/sample.ts';
+import { hostileAmongTenants } from './support/hostile/tenants.ts';
+import { kernelSuites } from './support/networks/kernel-suites.ts';
+import { networkDeletion } from './support/networks/network-deletion.ts';
+import { northSouth } from './support/networks/north-south.ts';
+import { podKey } from './support/networks/north-south-tenants.ts';
+import { tenantVrfs } from './support/networks/tenant-vrfs.ts';
+import { VRF_DAMAGES } from './support/networks/vrf-damages.ts';
+import { vrfLifecycle } from './support/networks/vrf-lifecycle.ts';
+import { pathMtu } from './support/packets/path-mtu.ts';
+import { defaultServices } from './support/services/default-services.ts';
+import { DAMAGES } from './support/state/damages.ts';
+import { drift } from './support/state/drift.ts';
 
 const cluster = useCluster({
   name: 'test-north-south-local',

@@ -1,7 +1,7 @@
 /** In shared gateway mode packets go from OVN to the wire, past the node's kernel. Needs root and `make build`. */
-import { useCluster } from './support/cluster.ts';
-import { northSouth } from './support/north-south.ts';
-import { pathMtu } from './support/path-mtu.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { northSouth } from './support/networks/north-south.ts';
+import { pathMtu } from './support/packets/path-mtu.ts';
 
 const cluster = useCluster({ name: 'test-north-south' });
 

@@ -1,6 +1,6 @@
 /** Networks rendered on demand, whatever the run is otherwise. Needs root and `make build`. */
-import { useCluster } from './support/cluster.ts';
-import { onDemand, onDemandSettings } from './support/on-demand.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { onDemand, onDemandSettings } from './support/networks/on-demand.ts';
 
 const GRACE_SECONDS = 5;
 

@@ -1,9 +1,9 @@
 /** What the kubelet is told of the agent, while databases are away and back. Needs root and `make build`. */
 import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { agentMetrics, askAgent } from './support/agent-metrics.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { layer2, namespace, pod } from './support/manifests.ts';
+import { agentMetrics, askAgent } from './support/cluster/agent-metrics.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer2, namespace, pod } from './support/cluster/manifests.ts';
 
 const ADDRESS = '127.0.0.1:19411';
 const NODE = 'node-1';

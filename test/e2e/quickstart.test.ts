@@ -9,7 +9,7 @@ import { afterEach, expect, it } from 'vitest';
 import { openSandbox } from '../../sandbox/index.ts';
 import { untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { type ConsoleCommand, consoleCommands, shapeOf, withOutputs } from './support/console.ts';
+import { type ConsoleCommand, consoleCommands, shapeOf, withOutputs } from './support/cluster/console.ts';
 
 const NAME = 'test-quickstart';
 const ROOT = join(import.meta.dirname, '../..');

@@ -4,15 +4,15 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Family } from '../../net/ip.ts';
-import { intendedNetworks, unintended } from '../../sandbox/reachability/intended.ts';
-import { differences } from '../../sandbox/reachability/judge.ts';
-import { describeDifferences } from '../../sandbox/reachability/matrix.ts';
-import { measureCluster, readPods } from '../../sandbox/reachability/measure.ts';
-import { PROTOCOLS } from '../../sandbox/reachability/types.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { removeAcls } from './support/acls.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { placesOf, TENANTS, tenants } from './support/tenants.ts';
+import { intendedNetworks, unintended } from '../oracles/reachability/intended.ts';
+import { differences } from '../oracles/reachability/judge.ts';
+import { describeDifferences } from '../oracles/reachability/matrix.ts';
+import { measureCluster, readPods } from '../oracles/reachability/measure.ts';
+import { PROTOCOLS } from '../oracles/reachability/types.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { placesOf, TENANTS, tenants } from './support/cluster/tenants.ts';
+import { removeAcls } from './support/state/acls.ts';
 
 interface Shape {
   readonly ipFamily: '4' | '6' | 'dual';

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { networkRendering, startCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { keyOf, type Row, readNodeState, type Tables } from './support/node-state.ts';
-import { backend, service } from './support/services.ts';
+import { networkRendering, startCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { backend, service } from './support/services/services.ts';
+import { keyOf, type Row, readNodeState, type Tables } from './support/state/node-state.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const TENANTS = ['red', 'green', 'plain'] as const;

@@ -4,10 +4,10 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import type { RunThere, Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
+import type { RunThere, Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import {
   addressTargets,
   answeredBy,
@@ -19,8 +19,8 @@ import {
   nodePortTargets,
   publicService,
   whoAnswers,
-} from './support/service-doors.ts';
-import { backend, targetsOf } from './support/services.ts';
+} from './support/services/doors.ts';
+import { backend, targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({ name: 'test-service-connections', ipFamily: 'dual' });
 

@@ -4,10 +4,9 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { masqueradeAddressesOf } from './support/gone-networks.ts';
-import { pod } from './support/manifests.ts';
-import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { pod } from './support/cluster/manifests.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/cluster/one-of-each.ts';
 import {
   addressTargets,
   answeredBy,
@@ -16,7 +15,8 @@ import {
   fromPod,
   publicService,
   whoAnswers,
-} from './support/service-doors.ts';
+} from './support/services/doors.ts';
+import { masqueradeAddressesOf } from './support/state/gone-networks.ts';
 
 const cluster = useCluster({ name: 'test-service-errors', ipFamily: 'dual' });
 

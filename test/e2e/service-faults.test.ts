@@ -3,18 +3,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { messageOf } from '../../base/error-message.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import type { KillableName, ManifestObject } from '../../sandbox/index.ts';
-import { ask, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
+import { ask, type Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { pod } from './support/cluster/manifests.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/cluster/one-of-each.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { createRandom } from './support/faults/random.ts';
 import { callShim } from './support/faults/shim.ts';
-import { pod } from './support/manifests.ts';
-import { expectNoDifference } from './support/no-difference.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
-import { addressOfFamily } from './support/packets.ts';
-import { ServiceChurn } from './support/service-churn.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { addressOfFamily } from './support/packets/packets.ts';
+import { ServiceChurn } from './support/services/churn.ts';
 import {
   addressTargets,
   answeredBy,
@@ -26,9 +25,10 @@ import {
   publicService,
   routeBy,
   whoAnswers,
-} from './support/service-doors.ts';
-import { expectAnswersAt, expectRefusedAt, whoAnswered } from './support/service-expectations.ts';
-import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services.ts';
+} from './support/services/doors.ts';
+import { expectAnswersAt, expectRefusedAt, whoAnswered } from './support/services/expectations.ts';
+import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services/services.ts';
+import { expectNoDifference } from './support/state/no-difference.ts';
 
 const cluster = useCluster({ name: 'test-service-faults', ipFamily: 'dual' });
 

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { inBackground } from './support/background.ts';
-import { applyAndWait, deletePods, useCluster } from './support/cluster.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { tenantManifests } from './support/one-of-each.ts';
-import { backend, handMadeSlice, service } from './support/services.ts';
+import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
+import { tenantManifests } from './support/cluster/one-of-each.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { inBackground } from './support/packets/background.ts';
+import { backend, handMadeSlice, service } from './support/services/services.ts';
 
 const cluster = useCluster({ name: 'test-service-health', ipFamily: 'dual' });
 

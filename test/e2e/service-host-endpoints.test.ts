@@ -5,14 +5,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import type { Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { pod } from './support/manifests.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { tenantManifests } from './support/one-of-each.ts';
-import { answeredBy, describeTarget, fromPod, whoAnswers } from './support/service-doors.ts';
-import { service, targetsOf } from './support/services.ts';
+import type { Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { pod } from './support/cluster/manifests.ts';
+import { tenantManifests } from './support/cluster/one-of-each.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { answeredBy, describeTarget, fromPod, whoAnswers } from './support/services/doors.ts';
+import { service, targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({ name: 'test-service-host-endpoints', ipFamily: 'dual' });
 

@@ -2,9 +2,10 @@
  * Who reaches which Service in local gateway mode: of tenants and by tenants, whose packets pass VRFs, and over SCTP. Needs root and
  * `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest some seven minutes.
  */
-import { useCluster } from './support/cluster.ts';
-import { onGuestKernel } from './support/service-matrix/choice.ts';
-import { serviceMatrix } from './support/service-matrix/suite.ts';
+
+import { onGuestKernel } from '../oracles/services/choice.ts';
+import { serviceMatrix } from '../oracles/services/suite.ts';
+import { useCluster } from './support/cluster/cluster.ts';
 
 const cluster = useCluster({
   name: 'test-service-local',

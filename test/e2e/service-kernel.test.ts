@@ -3,12 +3,12 @@
  * root and `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest some seven minutes.
  */
 import { expect, it } from 'vitest';
-import { useCluster } from './support/cluster.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { describeTarget, fromPod, whoAnswers } from './support/service-doors.ts';
-import { onGuestKernel } from './support/service-matrix/choice.ts';
-import { serviceMatrix } from './support/service-matrix/suite.ts';
-import { targetsOf } from './support/services.ts';
+import { onGuestKernel } from '../oracles/services/choice.ts';
+import { serviceMatrix } from '../oracles/services/suite.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { describeTarget, fromPod, whoAnswers } from './support/services/doors.ts';
+import { targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({
   name: 'test-service-kernel',

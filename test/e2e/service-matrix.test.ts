@@ -1,7 +1,8 @@
 /** Who reaches which Service, as far as that takes no VRF and no kernel datapath. Needs root and `make build`. */
-import { useCluster } from './support/cluster.ts';
-import { onAnyKernel } from './support/service-matrix/choice.ts';
-import { serviceMatrix } from './support/service-matrix/suite.ts';
+
+import { onAnyKernel } from '../oracles/services/choice.ts';
+import { serviceMatrix } from '../oracles/services/suite.ts';
+import { useCluster } from './support/cluster/cluster.ts';
 
 const cluster = useCluster({ name: 'test-service-matrix', ipFamily: 'dual' });
 

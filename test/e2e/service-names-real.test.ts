@@ -4,13 +4,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { askFrom, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { useCluster } from './support/cluster.ts';
-import { leavesNothingInGuest } from './support/guest-traces.ts';
-import { fromHost } from './support/service-doors.ts';
-import { serviceNames } from './support/service-names.ts';
-import { SERVED } from './support/services.ts';
+import { askFrom, type Target } from '../oracles/reachability/service-clients.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { leavesNothingInGuest } from './support/kubelet/guest-traces.ts';
+import { fromHost } from './support/services/doors.ts';
+import { serviceNames } from './support/services/names.ts';
+import { SERVED } from './support/services/services.ts';
 
 const NEEDS = ['vrf', 'kernel-datapath'] as const;
 const NODES = ['node-1', 'node-2'] as const;

@@ -4,8 +4,8 @@
  */
 import { beforeAll } from 'vitest';
 import { SERVICES } from '../../kube/resources.ts';
-import { useCluster } from './support/cluster.ts';
-import { serviceNames } from './support/service-names.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { serviceNames } from './support/services/names.ts';
 
 /** Of the blocks for documentation (RFC 5737, RFC 3849). */
 const EXTERNAL = ['203.0.113.53', '2001:db8:113::53'];

@@ -4,12 +4,11 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
-import type { RunThere, Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, deletePods, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace } from './support/manifests.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { rowsNaming } from './support/rows.ts';
+import type { RunThere, Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace } from './support/cluster/manifests.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
 import {
   addressTargets,
   answeredBy,
@@ -21,8 +20,9 @@ import {
   publicService,
   routeBy,
   whoAnswers,
-} from './support/service-doors.ts';
-import { backend } from './support/services.ts';
+} from './support/services/doors.ts';
+import { backend } from './support/services/services.ts';
+import { rowsNaming } from './support/state/rows.ts';
 
 const TENANTS = ['red', 'blue', 'green', 'plain'] as const;
 type Tenant = (typeof TENANTS)[number];

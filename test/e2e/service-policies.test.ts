@@ -1,16 +1,16 @@
 /** Which endpoints of a Service pods are sent to, where the Service or its slices say so, with packets. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import type { RunThere, Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
+import type { RunThere, Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
+import { pod } from './support/cluster/manifests.ts';
+import { TENANTS, tenantManifests } from './support/cluster/one-of-each.ts';
 import { eventsOf } from './support/faults/events.ts';
-import { pod } from './support/manifests.ts';
-import { TENANTS, tenantManifests } from './support/one-of-each.ts';
-import { addressOfFamily } from './support/packets.ts';
-import { fromHost } from './support/service-doors.ts';
-import { expectAnswersAt, expectRefusedAt } from './support/service-expectations.ts';
-import { backend, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services.ts';
+import { addressOfFamily } from './support/packets/packets.ts';
+import { fromHost } from './support/services/doors.ts';
+import { expectAnswersAt, expectRefusedAt } from './support/services/expectations.ts';
+import { backend, service, targetsOf, type WrittenEndpoint, writtenSlice } from './support/services/services.ts';
 
 const cluster = useCluster({ name: 'test-service-policies', ipFamily: 'dual' });
 

@@ -3,10 +3,10 @@
  * asks. Shared mode: service-faults.test.ts. Needs root and `make build`.
  */
 import { expect, it } from 'vitest';
-import { askFrom, type RunThere, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, useCluster } from './support/cluster.ts';
-import { plainNamespace } from './support/manifests.ts';
+import { askFrom, type RunThere, type Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { plainNamespace } from './support/cluster/manifests.ts';
 import {
   addressTargets,
   doorsOf,
@@ -15,9 +15,9 @@ import {
   nodePortTargets,
   publicService,
   routeBy,
-} from './support/service-doors.ts';
-import { outcomes } from './support/service-expectations.ts';
-import { backend, targetsOf } from './support/services.ts';
+} from './support/services/doors.ts';
+import { outcomes } from './support/services/expectations.ts';
+import { backend, targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({ name: 'test-service-refusals', ipFamily: 'dual', gatewayMode: 'local' });
 

@@ -2,14 +2,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import { ask, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from './support/manifests.ts';
-import { addressesOf, addressOfFamily } from './support/packets.ts';
-import { rowsNaming } from './support/rows.ts';
-import { expectAnswersAt, expectRefusedAt, outcomes, repeated, whoAnswered } from './support/service-expectations.ts';
-import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services.ts';
+import { ask, type Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { addressesOf, addressOfFamily } from './support/packets/packets.ts';
+import { expectAnswersAt, expectRefusedAt, outcomes, repeated, whoAnswered } from './support/services/expectations.ts';
+import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services/services.ts';
+import { rowsNaming } from './support/state/rows.ts';
 
 const cluster = useCluster({ name: 'test-services', ipFamily: 'dual' });
 

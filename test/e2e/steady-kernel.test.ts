@@ -1,6 +1,6 @@
 /** A node goes on as it is on the kernel's datapath, with VRFs: there not one ping is lost. Needs root and `make build`. */
-import { useCluster } from './support/cluster.ts';
-import { steady } from './support/steady.ts';
+import { useCluster } from './support/cluster/cluster.ts';
+import { steady } from './support/steady/steady.ts';
 
 const cluster = useCluster({
   name: 'test-steady-kernel',

@@ -2,13 +2,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CommandError } from '../../datapath/exec/errors.ts';
-import { ask, askFrom, type RunThere, type Target } from '../../sandbox/reachability/service-clients.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
-import { pod } from './support/manifests.ts';
-import { nodeAddress } from './support/north-south.ts';
-import { TENANTS, type Tenant, tenantManifests } from './support/one-of-each.ts';
-import { addressesOf } from './support/packets.ts';
+import { ask, askFrom, type RunThere, type Target } from '../oracles/reachability/service-clients.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { pod } from './support/cluster/manifests.ts';
+import { TENANTS, type Tenant, tenantManifests } from './support/cluster/one-of-each.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { addressesOf } from './support/packets/packets.ts';
 import {
   addressTargets,
   doorsOf,
@@ -18,8 +18,8 @@ import {
   nodePortTargets,
   publicService,
   routeBy,
-} from './support/service-doors.ts';
-import { backend, clusterIps, handMadeSlice, service } from './support/services.ts';
+} from './support/services/doors.ts';
+import { backend, clusterIps, handMadeSlice, service } from './support/services/services.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-udnctl-services', ipFamily: 'dual' });

@@ -5,9 +5,9 @@ import { parseNodeNetworkReport } from '../../api/node-network-report.ts';
 import { CommandError } from '../../datapath/exec/errors.ts';
 import { hasId } from '../../net/id-ranges.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster.ts';
-import { layer2, layer3, namespace, pod } from './support/manifests.ts';
-import { addressOfFamily } from './support/packets.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
+import { addressOfFamily } from './support/packets/packets.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-udnctl' });

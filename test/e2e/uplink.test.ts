@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { startCluster } from './support/cluster.ts';
-import { layer3, namespace, pod } from './support/manifests.ts';
+import { startCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace, pod } from './support/cluster/manifests.ts';
 
 const NODE = 'node-1';
 let sandbox: Sandbox;

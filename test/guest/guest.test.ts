@@ -11,8 +11,8 @@ import { namespacesOf, untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { cgroupsFolder } from '../../sandbox/machine/cgroups.ts';
 import { readFeatures } from '../../sandbox/machine/features.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { useCluster } from '../e2e/support/cluster.ts';
-import { layer3, namespace, pod } from '../e2e/support/manifests.ts';
+import { useCluster } from '../e2e/support/cluster/cluster.ts';
+import { layer3, namespace, pod } from '../e2e/support/cluster/manifests.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/sandbox');
 const NAME = 'test-guest';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { consoleCommands, shapeOf, withOutputs } from '../e2e/support/console.ts';
+import { consoleCommands, shapeOf, withOutputs } from '../e2e/support/cluster/console.ts';
 
 const DOCUMENT = `# Title
 

@@ -1,10 +1,10 @@
 /** Programs are killed at random, under UDP, TCP, and pods and networks that come and go: what that costs, by kind of kill. */
 import type { Sandbox } from '../../../../sandbox/index.ts';
-import { applyAndWait, readPod } from '../cluster.ts';
+import { applyAndWait, readPod } from '../cluster/cluster.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from '../cluster/manifests.ts';
 import type { Random } from '../faults/random.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from '../manifests.ts';
-import { outside } from '../north-south.ts';
-import { addressOfFamily } from '../packets.ts';
+import { outside } from '../networks/north-south.ts';
+import { addressOfFamily } from '../packets/packets.ts';
 import { churn } from './churn.ts';
 import { KINDS, killOne, kindsInAnyOrder } from './kills.ts';
 import { type Kill, type Row, tally, tell } from './losses.ts';

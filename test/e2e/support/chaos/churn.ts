@@ -1,8 +1,8 @@
 /** Pods and networks that come and go, also while programs are killed. */
 import type { ManifestObject, Objects } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
+import { layer3, namespace, pod } from '../cluster/manifests.ts';
 import type { Random } from '../faults/random.ts';
-import { layer3, namespace, pod } from '../manifests.ts';
 import type { ReadyPod } from './losses.ts';
 
 /** The API server may be the one that was killed. */

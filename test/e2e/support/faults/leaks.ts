@@ -10,8 +10,8 @@ import { recordOr } from '../../../../kube/is-record.ts';
 import type { KubeObject } from '../../../../kube/types.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
-import { networkRendering } from '../cluster.ts';
-import { idsOf, isOurs, isPodPort, type NodeState, type Row, readNodeState, rowsOf } from '../node-state.ts';
+import { networkRendering } from '../cluster/cluster.ts';
+import { idsOf, isOurs, isPodPort, type NodeState, type Row, readNodeState, rowsOf } from '../state/node-state.ts';
 
 /** The marks of links that are ours. */
 const LINK_GROUPS = ['7693422', '7693423'];

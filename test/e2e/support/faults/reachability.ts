@@ -1,8 +1,8 @@
 /** Packets of all pods to all others. */
 import type { Sandbox } from '../../../../sandbox/index.ts';
-import { differences } from '../../../../sandbox/reachability/judge.ts';
-import { measureCluster } from '../../../../sandbox/reachability/measure.ts';
-import type { Reachability } from '../../../../sandbox/reachability/types.ts';
+import { differences } from '../../../oracles/reachability/judge.ts';
+import { measureCluster } from '../../../oracles/reachability/measure.ts';
+import type { Reachability } from '../../../oracles/reachability/types.ts';
 
 const TIMING = { timeoutMs: 500, tries: 4 };
 

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { CommandError } from '../../../../datapath/exec/errors.ts';
 import type { KillableName, ManifestObject, Objects, Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
-import { plantForeign, readForeign } from '../foreign.ts';
-import { layer2, layer3, namespace, plainNamespace, pod } from '../manifests.ts';
+import { layer2, layer3, namespace, plainNamespace, pod } from '../cluster/manifests.ts';
+import { plantForeign, readForeign } from '../state/foreign.ts';
 import { untilNothingLeaks } from './leaks.ts';
 import { requireReachability } from './reachability.ts';
 
