@@ -1,14 +1,21 @@
 /**
- * What a node is programmed with for one network, as text to read: `texts/<topology>-<mode>-<family>.txt`. When it is meant
- * to change: `npx vitest run --project unit test/unit/golden -u`, and read the difference.
+ * What a node is programmed with for one network, as text to read: `texts/<topology>-<mode>-dual.txt` in full, and for a single
+ * family how its text differs from that one. When it is meant to change: `npx vitest run --project unit test/unit/golden -u`, and
+ * read the difference.
  */
 import { expect, it } from 'vitest';
 import type { RenderDocument } from '../../../agent/render/document.ts';
-import { nameOf, VARIANTS, workedCluster } from './worked-cluster.ts';
+import { differenceOf } from './difference.ts';
+import { nameOf, VARIANTS, type Variant, workedCluster } from './worked-cluster.ts';
 
 it.each(VARIANTS.map((variant) => [nameOf(variant), variant] as const))('%s', async (name, variant) => {
-  await expect(textOf(workedCluster(variant).render())).toMatchFileSnapshot(`texts/${name}.txt`);
+  const lines = linesOf(variant);
+  const dual = linesOf({ ...variant, family: 'dual' });
+  const golden = variant.family === 'dual' ? lines : differenceOf(dual, lines);
+  await expect(golden.join('\n')).toMatchFileSnapshot(`texts/${name}.txt`);
 });
+
+const linesOf = (variant: Variant): string[] => textOf(workedCluster(variant).render()).split('\n');
 
 const textOf = (document: RenderDocument): string =>
   [
