@@ -7,8 +7,8 @@ import { NotConnectedError, OutcomeUnknownError, OvsdbError, RequestError, Timeo
 import { Listeners } from '../listeners.ts';
 import type { DatabaseModel } from '../schema/model.ts';
 import type { Operation } from '../transact/operation.ts';
-import { type OperationResult, transactionOutcome } from '../transact/outcome.ts';
-import type { Reply } from '../wire/connection.ts';
+import { type OperationResult, throwAnyFailure, transactionOutcome } from '../transact/outcome.ts';
+import type { Reply, RpcConnection } from '../wire/connection.ts';
 import { type Dial, type DialOptions, dialer } from '../wire/dial.ts';
 import { formatRemote, type Remote } from '../wire/remote.ts';
 import { asOvsdbError, Link, type LinkOptions } from './link.ts';
@@ -148,6 +148,32 @@ export class OvsdbSession {
    * @throws OutcomeUnknownError when the connection ended, or `signal` was aborted, before the reply came
    */
   transact(operations: readonly Operation[], signal?: AbortSignal): Promise<OperationResult[]> {
+    const params = [this.#options.database, ...operations];
+    return this.#transact(
+      (connection, onReply) => connection.call('transact', params, onReply),
+      (reply) => resultsOf(operations, reply),
+      signal,
+    );
+  }
+
+  /**
+   * As `transact`, for operations that are text already: a list of JSON without its brackets. Their results are not read, only
+   * whether there is an error among them.
+   * @throws as `transact`; an OperationError does not say which operation failed
+   */
+  transactText(operations: string): Promise<void> {
+    const params = `[${JSON.stringify(this.#options.database)},${operations}]`;
+    return this.#transact(
+      (connection, onReply) => connection.callText('transact', params, onReply),
+      (reply) => throwAnyFailure(resultOf(reply)),
+    );
+  }
+
+  #transact<T>(
+    send: (connection: RpcConnection, onReply: (reply: Reply) => void) => number,
+    read: (reply: Reply) => T,
+    signal?: AbortSignal,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (this.#link === undefined) throw new NotConnectedError(`not connected to ${this.#options.database}`);
@@ -169,10 +195,10 @@ export class OvsdbSession {
       };
       signal?.addEventListener('abort', abort);
       try {
-        id = connection.call('transact', [this.#options.database, ...operations], (reply) => {
+        id = send(connection, (reply) => {
           settle();
           // A promise that was rejected already ignores this.
-          settleWith(resolve, reject, () => resultsOf(operations, reply));
+          settleWith(resolve, reject, () => read(reply));
         });
       } catch (error) {
         settle();
@@ -235,8 +261,12 @@ export class OvsdbSession {
 }
 
 /** @throws OperationError, RequestError, OutcomeUnknownError, ProtocolError */
-const resultsOf = (operations: readonly Operation[], reply: Reply): OperationResult[] => {
-  if ('result' in reply) return transactionOutcome(operations, reply.result);
+const resultsOf = (operations: readonly Operation[], reply: Reply): OperationResult[] =>
+  transactionOutcome(operations, resultOf(reply));
+
+/** @throws RequestError, OutcomeUnknownError */
+const resultOf = (reply: Reply): unknown => {
+  if ('result' in reply) return reply.result;
   throw reply.error instanceof RequestError ? reply.error : unknownOutcome(reply.error);
 };
 

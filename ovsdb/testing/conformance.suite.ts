@@ -50,6 +50,17 @@ const mutateConfig = (
   mutations: [['other_config', mutator, value]],
 });
 
+const UUIDS = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [string, string, string];
+const chosen = (name: string, index: 1 | 2): Operation => ({
+  op: 'insert',
+  table: 'Logical_Switch_Port',
+  row: { name },
+  uuid: UUIDS[index],
+});
+const emptyTable = (table: string): Operation => ({
+  ...{ op: 'wait', timeout: 0, table, where: [], columns: ['_uuid'], until: '==', rows: [] },
+});
+
 const FORWARDING_GROUP = { name: 'f', vip: 'v', vmac: 'm', child_port: ['set', ['p']] } as const;
 
 /** Columns by which the rows of a table are compared. */
@@ -64,6 +75,55 @@ const CASES: readonly Case[] = [
     name: 'resolves a named uuid that is defined later',
     transaction: [sw('s', 'p'), port('p')],
     expected: { Logical_Switch: ['s'], Logical_Switch_Port: ['p'] },
+  },
+  {
+    name: 'gives rows the uuids that the client chooses, which others refer to before and afterwards',
+    given: [
+      [
+        { op: 'insert', table: 'Logical_Switch', row: { name: 's', ports: ['uuid', UUIDS[1]] }, uuid: UUIDS[0] },
+        chosen('p', 1),
+      ],
+    ],
+    transaction: [
+      chosen('q', 2),
+      {
+        op: 'mutate',
+        table: 'Logical_Switch',
+        where: [['_uuid', '==', ['uuid', UUIDS[0]]]],
+        mutations: [['ports', 'insert', ['set', [['uuid', UUIDS[2]]]]]],
+      },
+    ],
+    expected: {
+      Logical_Switch_Port: ['p', 'q'],
+      'Logical_Switch.ports': [
+        [
+          'set',
+          [
+            ['uuid', UUIDS[1]],
+            ['uuid', UUIDS[2]],
+          ],
+        ],
+      ],
+    },
+  },
+  {
+    name: 'refuses a uuid that a row of the table has',
+    given: [[{ op: 'insert', table: 'Port_Group', row: { name: 'a' }, uuid: UUIDS[0] }]],
+    transaction: [{ op: 'insert', table: 'Port_Group', row: { name: 'b' }, uuid: UUIDS[0] }],
+    error: 'duplicate uuid',
+    expected: { Port_Group: ['a'] },
+  },
+  {
+    name: 'lets a transaction fail that waits for an empty table',
+    given: [[sw('s')]],
+    transaction: [emptyTable('Logical_Switch'), sw('t')],
+    error: 'timed out',
+    expected: { Logical_Switch: ['s'] },
+  },
+  {
+    name: 'goes on when a table is as empty as it waits for',
+    transaction: [emptyTable('Logical_Switch'), sw('t')],
+    expected: { Logical_Switch: ['t'] },
   },
   { name: 'collects rows that nothing refers to', transaction: [port('p')], expected: { Logical_Switch_Port: [] } },
   {

@@ -12,6 +12,8 @@ export interface InsertOperation {
   readonly table: string;
   readonly row: WireRow;
   readonly 'uuid-name'?: string;
+  /** Of the new row, chosen by the client: ovsdb-server(7), section 5.2.1 "Insert", since Open vSwitch 2.13. */
+  readonly uuid?: string;
 }
 export interface SelectOperation {
   readonly op: 'select';

@@ -25,6 +25,19 @@ export const transactionOutcome = (operations: readonly Operation[], reply: unkn
   return reply.map(operationResult);
 };
 
+/**
+ * For a transaction that is not looked at operation by operation.
+ * @throws OperationError, ProtocolError
+ */
+export const throwAnyFailure = (reply: unknown): void => {
+  if (!Array.isArray(reply)) throw new ProtocolError('the result of a transaction is not an array');
+  for (const result of reply) {
+    if (!isObject(result) || typeof result['error'] !== 'string') continue;
+    const details = typeof result['details'] === 'string' ? result['details'] : undefined;
+    throw operationError({ error: result['error'], details, index: undefined, operation: undefined, suspects: [] });
+  }
+};
+
 /** Operations after the failed one have the result null; a failed commit is one more result after all of them. */
 const throwFailure = (operations: readonly Operation[], results: readonly unknown[]): void => {
   for (const [index, result] of results.entries()) {

@@ -54,11 +54,15 @@ export class RpcConnection {
    * @throws NotConnectedError when the connection is closed already; nothing was sent then
    */
   call(method: string, params: readonly unknown[], onReply: ReplyHandler): number {
+    return this.callText(method, JSON.stringify(params), onReply);
+  }
+
+  /** As `call`, with parameters that are JSON already. */
+  callText(method: string, params: string, onReply: ReplyHandler): number {
     if (this.#closed) throw new NotConnectedError(`${method}: the connection is closed`);
     const id = this.#nextId++;
-    const text = JSON.stringify({ id, method, params });
     this.#pending.set(id, { method, onReply });
-    this.#stream.write(text);
+    this.#stream.write(`{"id":${id},"method":${JSON.stringify(method)},"params":${params}}`);
     return id;
   }
 

@@ -1,50 +1,22 @@
 /** Turns the list of work into transactions, one at a time. */
 import { abortable } from '../../../base/abort.ts';
-import type { Backoff } from '../../../base/backoff.ts';
-import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/error-message.ts';
 import { OvsdbError } from '../../errors.ts';
 import { Listeners } from '../../listeners.ts';
 import type { OperationResult } from '../../transact/outcome.ts';
-import type { DesiredRows } from '../desired-rows.ts';
-import { type ActualRows, isMarked } from '../plan/actual-rows.ts';
+import type { LoadedRow } from '../bulk/load-transactions.ts';
+import { isMarked } from '../plan/actual-rows.ts';
 import { type Held, isProblem } from '../plan/outcome.ts';
 import { type FoundRow, type Plan, plan } from '../plan/plan.ts';
 import { targetToken } from '../plan/tokens.ts';
 import { type Unit, unitId } from '../unit.ts';
 import { allSeen } from './all-seen.ts';
 import { halves, isReady, nextOwners } from './batch.ts';
-import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
-import type { Failures } from './failures.ts';
+import type { FlusherOptions } from './flusher-options.ts';
 import { judge } from './judge.ts';
-import type { ReconcilerSession } from './needs.ts';
 import { Repairs } from './repairs.ts';
-import type { StatusBoard } from './status.ts';
 import { UnknownInserts } from './unknown-inserts.ts';
-import type { Work, WorkList } from './work-list.ts';
-
-export interface FlusherOptions {
-  readonly desired: DesiredRows;
-  readonly actual: ActualRows;
-  readonly works: WorkList;
-  readonly failures: Failures;
-  readonly board: StatusBoard;
-  readonly session: ReconcilerSession;
-  readonly counts: ReconcilerCounts;
-  readonly maxOperations: number;
-  readonly maxRepairs: number;
-  /** For failures that nobody is to blame for. */
-  readonly trouble: Backoff;
-  readonly clock: Clock;
-  readonly schedule: (run: () => void) => void;
-  readonly onEvent: (event: ReconcilerEvent) => void;
-  /** A row that carries no mark is known to be ours from now on. */
-  readonly onAdopted: (table: string, key: string) => void;
-  /** Whether the replica can be compared with. */
-  readonly isCurrent: () => boolean;
-  /** Whether everything that differs is on the list. */
-  readonly isCompared: () => boolean;
-}
+import type { Work } from './work-list.ts';
 
 /** Few units that differ among many that do not say little about the next ones. */
 const MIN_OPERATIONS_PER_UNIT = 0.5;
@@ -88,6 +60,15 @@ export class Flusher {
     return 'since' in this.#step ? this.#step.since : undefined;
   }
 
+  /** What it waits for is getting on. */
+  progressed(): void {
+    if (this.#step.kind === 'sending') this.#step = { ...this.#step, since: this.#options.clock.monotonic() };
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   /** Everything has been compared, and nothing was left to be done, at least once. */
   get hasBeenIdle(): boolean {
     return this.#hasBeenIdle;
@@ -96,6 +77,18 @@ export class Flusher {
   /** A unit is wanted otherwise than before: to write it is no repair. */
   forgive(unit: Unit): void {
     this.#repairs.forgive(unitId(unit));
+  }
+
+  /** Inserts of a bulk load whose outcome is unknown. */
+  addUnknown(rows: readonly LoadedRow[], error: OvsdbError): void {
+    this.#unknown.addLoaded(rows);
+    // As for any other transaction: only a new connection tells.
+    if (this.#options.isCurrent()) this.#options.session.reconnect(error);
+  }
+
+  /** Everything has been compared with a replica that is current. */
+  forgetSeen(): void {
+    this.#unknown.forgetSeen();
   }
 
   setRunning(running: boolean): void {
@@ -142,6 +135,16 @@ export class Flusher {
     if (!this.#isRunning) return;
     if (!this.#options.isCurrent()) {
       this.#options.board.publish();
+      return;
+    }
+    const load = this.#options.nextLoad();
+    if (load !== undefined) {
+      this.#options.board.publish();
+      const sent = load().then(() => {
+        this.#step = IDLE;
+        this.request();
+      });
+      this.#step = { kind: 'sending', since: this.#options.clock.monotonic(), sent };
       return;
     }
     const owners = this.#nextOwners();

@@ -8,6 +8,8 @@ import type { OperationResult } from '../../transact/outcome.ts';
 /** `OvsdbSession` is one. */
 export interface ReconcilerSession {
   transact(operations: readonly Operation[]): Promise<OperationResult[]>;
+  /** For operations that are text already, see `OvsdbSession`. Without it nothing is loaded in bulk. */
+  transactText?(operations: string): Promise<void>;
   reconnect(reason: OvsdbError): void;
 }
 

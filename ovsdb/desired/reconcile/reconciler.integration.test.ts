@@ -16,7 +16,9 @@ import { garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
 import { plan } from '../plan/plan.ts';
 import { type DesiredFragment, rowRef } from '../types.ts';
-import { OvsdbReconciler, type ReconcilerOptions } from './reconciler.ts';
+import type { ReconcilerCounts } from './events.ts';
+import type { ReconcilerOptions } from './options.ts';
+import { OvsdbReconciler } from './reconciler.ts';
 import { whenSettled } from './world.suite.ts';
 
 const ends: (() => Promise<void>)[] = [];
@@ -41,6 +43,36 @@ const startReconciler = async (remotes: readonly Remote[], options: Partial<Reco
   await replica.whenSynced(AbortSignal.timeout(20_000));
   reconciler.start();
   return { session, replica, desired, reconciler };
+};
+
+/** Has pods written into an empty database, until all of them are done. @param onCommit may kill whom it likes */
+const loadAll = async (
+  remotes: readonly Remote[],
+  pods: readonly string[],
+  onCommit: (counts: ReconcilerCounts) => Promise<void>,
+): Promise<ReconcilerCounts> => {
+  const session = openSession(remotes);
+  const replica = wholeReplica(ovnNorthbound, OWNER_KEY);
+  const desired = new DesiredRows<OvnNorthbound>();
+  const acts: Promise<void>[] = [];
+  const reconciler: OvsdbReconciler<OvnNorthbound> = new OvsdbReconciler<OvnNorthbound>({
+    ...{ desired, replica, session, ownerKey: OWNER_KEY, maxOperations: 100 },
+    onEvent: ({ kind }) => {
+      if (kind === 'committed') acts.push(onCommit(reconciler.counts));
+    },
+  });
+  ends.push(() => reconciler.stop());
+  desired.set('net', network);
+  for (const name of pods) desired.set(`pod/${name}`, pod(name));
+  session.mirror(replica);
+  await replica.whenSynced(AbortSignal.timeout(20_000));
+  reconciler.start();
+  reconciler.allowPrune();
+  await Promise.all(pods.map((name) => reconciler.whenDone(`pod/${name}`, AbortSignal.timeout(30_000))));
+  await Promise.all(acts);
+  expect(reconciler.problems()).toEqual([]);
+  expect(reconciler.counts.driftRepairs).toBe(0);
+  return reconciler.counts;
 };
 
 /** Another client, which sees the same. */
@@ -172,6 +204,36 @@ describe('OvsdbReconciler with ovsdb-server', () => {
     await replica.waitFor('Port_Group', { index: 'name', key: 'pg' }, ({ ports }) => ports.length === 150);
     expect(replica.size('Logical_Switch')).toBe(1);
     expect(replica.size('Logical_Switch_Port')).toBe(150);
+  });
+
+  it('loads an empty database in bulk, and goes on by the ordinary path when its server is killed meanwhile', async () => {
+    for (const isKilled of [false, true]) {
+      await using server = await TestServer.create(['ovn-northbound']);
+      const names = numbered(2_000);
+      const loaded = await loadAll([server.remote], names, async ({ transactions }) => {
+        if (isKilled && transactions === 5) await server.restart();
+      });
+      expect(loaded.failures > 0).toBe(isKilled);
+      const { replica } = await openObserver([server.remote]);
+      expect([...replica.rows('Logical_Switch_Port')].map(({ name }) => name).sort()).toEqual([...names].sort());
+      expect([...replica.rows('Logical_Switch')].map(({ ports }) => ports.length)).toEqual([2_000]);
+      expect([...replica.rows('Port_Group')].map(({ ports }) => ports.length)).toEqual([2_000]);
+    }
+  });
+
+  it('loads an empty cluster in bulk, whose leader is killed meanwhile', async () => {
+    await using cluster = await TestCluster.create('ovn-northbound', 'OVN_Northbound', 3);
+    const names = numbered(1_000);
+    await loadAll(cluster.remotes, names, async ({ transactions }) => {
+      if (transactions !== 3) return;
+      const leader = await cluster.leader();
+      await leader?.kill();
+      await leader?.start();
+    });
+    const { replica } = await openObserver(cluster.remotes);
+    await replica.waitFor('Port_Group', { index: 'name', key: 'pg' }, ({ ports }) => ports.length === 1_000);
+    expect(replica.size('Logical_Switch')).toBe(1);
+    expect(replica.size('Logical_Switch_Port')).toBe(1_000);
   });
 
   it('agrees with another instance that wants the same at the same time', async () => {

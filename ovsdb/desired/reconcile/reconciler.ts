@@ -21,6 +21,7 @@ import {
 } from '../../../base/reconciler.ts';
 import { Listeners } from '../../listeners.ts';
 import type { RowChange } from '../../replica/row.ts';
+import { FirstLoad } from '../bulk/first-load.ts';
 import type { DesiredChange, DesiredRows } from '../desired-rows.ts';
 import { rowDifferences } from '../difference.ts';
 import { adoptionUnits, driftUnits, strayUnits } from '../drift.ts';
@@ -34,36 +35,14 @@ import { type RowUnit, type Unit, unitId } from '../unit.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import { Failures } from './failures.ts';
 import { Flusher } from './flusher.ts';
-import type { ReconcilerReplica, ReconcilerSession } from './needs.ts';
+import type { ReconcilerReplica } from './needs.ts';
+import type { ReconcilerOptions } from './options.ts';
 import { StatusBoard, type StatusEvent } from './status.ts';
 import { type Work, WorkList } from './work-list.ts';
 
-export interface ReconcilerOptions<DB> {
-  readonly desired: DesiredRows<DB>;
-  readonly replica: ReconcilerReplica;
-  readonly session: ReconcilerSession;
-  /** The key in `external_ids` that marks rows of ours, for example `ovn-udn/key`. */
-  readonly ownerKey: string;
-  /** Which rows of tables without `external_ids` are ours, for pruning. */
-  readonly claimed?: ClaimedRows;
-  /** Of one transaction; what one owner wants is never split. Default 1,000. */
-  readonly maxOperations?: number;
-  /**
-   * A unit that has to be written more often than that, and stays for less than three seconds each time, is somebody
-   * else's, too: it is left alone for a while, longer each time, and its owners are in error meanwhile. Default 5.
-   */
-  readonly maxRepairs?: number;
-  /** For an owner whose transaction failed. Default: from one second to one minute. */
-  readonly retry?: BackoffOptions;
-  readonly onEvent?: (event: ReconcilerEvent) => void;
-  readonly clock?: Clock;
-  readonly random?: () => number;
-  /** Calls back once, soon: whatever else happens until then goes into the same transaction. */
-  readonly schedule?: (run: () => void) => void;
-}
-
 const DEFAULT_MAX_OPERATIONS = 1_000;
 const DEFAULT_MAX_REPAIRS = 5;
+const DEFAULT_BULK_FROM = 500;
 const DEFAULT_RETRY: BackoffOptions = { minMs: 1_000, maxMs: 60_000 };
 
 /** Writes what `desired` has and the database has not, until it is stopped. Nothing it meets is thrown: see `status`. */
@@ -79,15 +58,16 @@ export class OvsdbReconciler<DB> implements Reconciler {
   readonly #failures: Failures;
   readonly #board: StatusBoard;
   readonly #flusher: Flusher;
+  readonly #load: FirstLoad;
   readonly #events = new Listeners<ReconcilerEvent>();
   readonly #stops: (() => void)[] = [];
   /** Whether rows of ours that nobody wants may be removed, and all that were there have been looked for. */
   #pruning: 'forbidden' | 'due' | 'done' = 'forbidden';
   /**
    * Until there is something to compare with, everything is still to be looked at, and not on the list. Before the first
-   * comparison what the replica reads is no change of the database.
+   * comparison what the replica reads is no change of the database. It may be preceded by a bulk load, which comes once.
    */
-  #comparison: 'first' | 'due' | 'done' = 'done';
+  #comparison: 'first' | 'loading' | 'loaded' | 'due' | 'done' = 'done';
   #uncomparedSince = 0;
   #support = 0;
 
@@ -104,6 +84,16 @@ export class OvsdbReconciler<DB> implements Reconciler {
     this.#board = new StatusBoard((owner) => this.status(owner));
     const onRetry = (owner: string): void => this.#wake(ownerToken(owner));
     this.#failures = new Failures({ clock, random, backoff: retry, onRetry });
+    this.#load = new FirstLoad({
+      desired: this.#desired,
+      actual: this.#actual,
+      session: options.session,
+      counts: this.counts,
+      maxOperations: options.maxOperations ?? DEFAULT_MAX_OPERATIONS,
+      minRows: options.bulkFrom ?? DEFAULT_BULK_FROM,
+      clock,
+      onEvent: (event) => this.#events.emit(event),
+    });
     this.#flusher = new Flusher({
       desired: this.#desired,
       actual: this.#actual,
@@ -121,6 +111,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
       onAdopted: (table, key) => this.#adopted(table, key),
       isCurrent: () => this.#replica.synced,
       isCompared: () => this.#isCompared,
+      nextLoad: () => (this.#comparison === 'loading' ? () => this.#runLoad() : undefined),
     });
   }
 
@@ -295,7 +286,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
   }
 
   #replicaChanged(changes: readonly RowChange[]): void {
-    if (this.#comparison === 'first') return;
+    if (this.#comparison !== 'due' && this.#comparison !== 'done') return;
     const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
     for (const change of changes) {
       for (const unit of driftUnits(input, change)) {
@@ -334,6 +325,11 @@ export class OvsdbReconciler<DB> implements Reconciler {
 
   /** After a start nearly everything is as it is wanted, and need not be on the list for that to be found out. */
   #compareAll(): void {
+    if (this.#comparison === 'loading') return;
+    if (this.#comparison === 'first' && this.#works.size === 0 && this.#load.isPossible()) {
+      this.#comparison = 'loading';
+      return;
+    }
     this.#comparison = 'done';
     const lookup = new Lookup(this.#desired, this.#actual);
     const isListed = this.#works.size > 0;
@@ -343,11 +339,24 @@ export class OvsdbReconciler<DB> implements Reconciler {
       }
     }
     for (const owner of this.#desired.owners()) this.#board.touch(owner);
+    this.#flusher.forgetSeen();
     this.#markGarbage(lookup);
   }
 
+  async #runLoad(): Promise<void> {
+    await this.#load.run({
+      mayGoOn: () => this.#flusher.isRunning && this.#replica.synced && this.#comparison === 'loading',
+      onProgress: () => this.#flusher.progressed(),
+      onUnknown: (rows, error) => this.#flusher.addUnknown(rows, error),
+    });
+    // It may have been started again meanwhile.
+    if (this.#comparison !== 'loading') return;
+    this.#comparison = 'loaded';
+    if (this.#replica.synced) this.#compareAll();
+  }
+
   #markGarbage(lookup?: Lookup): void {
-    if (!this.#mayPrune || !this.#replica.synced) return;
+    if (!this.#mayPrune || !this.#replica.synced || this.#comparison === 'loading') return;
     this.#pruning = 'done';
     for (const unit of garbageUnits(this.#desired, this.#actual, this.#claimed, lookup)) {
       this.#works.mark(unit, this.#ownersOrUnit(unit), false);

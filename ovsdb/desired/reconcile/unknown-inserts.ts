@@ -4,6 +4,7 @@
  */
 import { tableModel } from '../../schema/model.ts';
 import type { WireRow } from '../../wire/notation.ts';
+import type { LoadedRow } from '../bulk/load-transactions.ts';
 import { type ActualRows, isMarked } from '../plan/actual-rows.ts';
 import type { FoundRow, Plan } from '../plan/plan.ts';
 import type { Unit } from '../unit.ts';
@@ -28,6 +29,16 @@ export class UnknownInserts {
       const operation = operations[index];
       if (operation?.op === 'insert') this.#rows.set(key, { table, row: operation.row });
     }
+  }
+
+  /** As `add`, for a bulk load. */
+  addLoaded(rows: readonly LoadedRow[]): void {
+    for (const { table, key, recognisedBy = {} } of rows) this.#rows.set(key, { table, row: recognisedBy });
+  }
+
+  /** What became of inserts is known where their rows are there. */
+  forgetSeen(): void {
+    for (const [key, { table }] of this.#rows) if (this.#actual.owned(table, key).length > 0) this.#rows.delete(key);
   }
 
   /** What became of the insert is known. */

@@ -11,7 +11,8 @@ import { DesiredRows } from '../desired-rows.ts';
 import { type DesiredFragment, rowRef } from '../types.ts';
 import type { ReconcilerEvent } from './events.ts';
 import type { ReconcilerSession } from './needs.ts';
-import { OvsdbReconciler, type ReconcilerOptions } from './reconciler.ts';
+import type { ReconcilerOptions } from './options.ts';
+import { OvsdbReconciler } from './reconciler.ts';
 
 export const KEY = 'ovn-udn/key';
 

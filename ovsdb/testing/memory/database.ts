@@ -94,7 +94,7 @@ export class MemoryDatabase {
     const named = new Map<string, string>();
     for (const operation of operations) {
       const name = operation.op === 'insert' ? operation['uuid-name'] : undefined;
-      if (name !== undefined) named.set(name, this.#newUuid());
+      if (operation.op === 'insert' && name !== undefined) named.set(name, operation.uuid ?? this.#newUuid());
     }
     return named;
   }

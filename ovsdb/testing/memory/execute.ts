@@ -4,7 +4,14 @@ import { sameValue } from '../../codec/equal.ts';
 import { isMapValue, isSetValue, type MapValue, type Scalar, type SetValue, type Value } from '../../codec/value.ts';
 import type { Column } from '../../schema/column.ts';
 import { type DatabaseModel, tableModel } from '../../schema/model.ts';
-import type { Condition, Mutation, Operation, UpdateOperation, WaitOperation } from '../../transact/operation.ts';
+import type {
+  Condition,
+  InsertOperation,
+  Mutation,
+  Operation,
+  UpdateOperation,
+  WaitOperation,
+} from '../../transact/operation.ts';
 import type { WireRow, WireValue } from '../../wire/notation.ts';
 import { type Contents, columnsOf, decodeWire, defaultRow, encodeRow, type Row, withRow } from './rows.ts';
 
@@ -30,7 +37,7 @@ export interface Execution {
 export const execute = (execution: Execution, operation: Operation): object => {
   switch (operation.op) {
     case 'insert':
-      return insert(execution, operation.table, operation.row, operation['uuid-name']);
+      return insert(execution, operation);
     case 'select':
       return {
         rows: selected(execution, operation.table, operation.where).map(([, row]) =>
@@ -57,9 +64,10 @@ export const execute = (execution: Execution, operation: Operation): object => {
   }
 };
 
-const insert = (execution: Execution, table: string, row: WireRow, name: string | undefined): object => {
-  const uuid = (name === undefined ? undefined : execution.named.get(name)) ?? execution.newUuid();
+const insert = (execution: Execution, { table, row, uuid: chosen, 'uuid-name': name }: InsertOperation): object => {
+  const uuid = chosen ?? (name === undefined ? undefined : execution.named.get(name)) ?? execution.newUuid();
   checkTable(execution.model, table);
+  if (execution.contents.get(table)?.has(uuid)) throw new Failure('duplicate uuid', `${uuid} is in ${table} already`);
   const whole = { ...defaultRow(execution.model, table), ...columns(execution, table, row) };
   execution.contents = withRow(execution.contents, table, uuid, whole);
   return { uuid: ['uuid', uuid] };

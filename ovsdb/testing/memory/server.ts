@@ -18,6 +18,8 @@ export interface MemoryServerOptions {
   readonly dieAfter?: (method: string, params: readonly unknown[]) => boolean;
   /** Whether a monitor can go on after the last transaction that it has seen, as with clustered databases. */
   readonly remembers?: boolean;
+  /** As Open vSwitch before 2.13: clients cannot choose the uuids of rows. */
+  readonly refusesUuids?: true;
   /** What `get_schema` gives; the schema of the database when it is not given. */
   readonly schema?: (database: string) => unknown;
 }
@@ -111,8 +113,15 @@ export class MemoryServer {
     const database = this.databases.get(String(params[0]));
     if (database === undefined) throw new Error('unknown database');
     if (method === 'get_schema') return this.options.schema?.(database.model.name) ?? schemaJson(database.model);
-    if (method === 'transact') return database.transact(params.slice(1) as Operation[]);
+    if (method === 'transact') return this.#transact(database, params.slice(1) as Operation[]);
     return this.#monitor(stream, stops, database, method, params);
+  }
+
+  #transact(database: MemoryDatabase, operations: Operation[]): unknown[] {
+    const hasUuid = operations.some((operation) => operation.op === 'insert' && operation.uuid !== undefined);
+    if (!this.options.refusesUuids || !hasUuid) return database.transact(operations);
+    const details = `Parsing ovsdb operation 1 of ${operations.length} failed: Member 'uuid' is present but not allowed here.`;
+    return [{ error: 'syntax error', details }];
   }
 
   #monitor(

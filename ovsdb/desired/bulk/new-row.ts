@@ -1,0 +1,185 @@
+/** Desired rows as the text of inserts, each with a uuid chosen here, so that others refer to it before it is there. */
+import { randomUUID } from 'node:crypto';
+import { atomText, entryText, mapText, setText, uuidText } from '../../codec/text.ts';
+import { isMapValue } from '../../codec/value.ts';
+import { SchemaError } from '../../errors.ts';
+import type { Base, Column } from '../../schema/column.ts';
+import { columnModel, tableModel } from '../../schema/model.ts';
+import type { Uuid } from '../../uuid.ts';
+import type { WireRow } from '../../wire/notation.ts';
+import type { DesiredRows } from '../desired-rows.ts';
+import { foreignId, isForeignRef, isRowRef } from '../identity.ts';
+import { type ActualRows, canHaveMark, isMarked } from '../plan/actual-rows.ts';
+import { identifyingIndexes } from '../plan/lookup.ts';
+import { columnProblem } from '../plan/validity.ts';
+import type { AnyDesiredRow, DesiredElement } from '../types.ts';
+import { contestedKeys } from './contested.ts';
+
+export interface NewRow {
+  readonly uuid: Uuid;
+  readonly table: string;
+  readonly key: string;
+  readonly isRoot: boolean;
+  /** Of a row that carries no mark: its plain values. */
+  readonly recognisedBy: WireRow | undefined;
+  /** `"column":value` of the columns without members. */
+  readonly columns: string[];
+  /** Column with members → its elements as text. */
+  readonly sets: Map<string, string[]>;
+  /** The rows that its columns refer to. */
+  readonly references: NewRow[];
+  /** It is not written after all; a row that refers to it may have been taken for one that can be. */
+  isLeft: boolean;
+}
+
+/** Why a row is left to the ordinary path; it is not told to anybody. */
+class Left extends Error {}
+
+/** Finds out which desired rows can be inserted without looking at anything that is there. */
+export class NewRows {
+  readonly #desired: DesiredRows;
+  readonly #actual: ActualRows;
+  readonly #contested: ReadonlySet<string>;
+  readonly #rows = new Map<string, NewRow | undefined>();
+
+  constructor(desired: DesiredRows, actual: ActualRows) {
+    this.#desired = desired;
+    this.#actual = actual;
+    this.#contested = contestedKeys(desired, actual);
+  }
+
+  /** Undefined for a row that is left to the ordinary path, for whatever reason. */
+  get(table: string, key: string): NewRow | undefined {
+    if (!this.#rows.has(key)) this.#add(key);
+    const row = this.#rows.get(key);
+    return row?.table === table ? row : undefined;
+  }
+
+  /**
+   * The text of an element of a column, and the row that it refers to.
+   * @throws Left, SchemaError when it cannot be written
+   */
+  element(base: Base, value: DesiredElement): { readonly text: string; readonly row?: NewRow } {
+    if (isForeignRef(value)) throw new Left();
+    if (!isRowRef(value)) return { text: atomText(base, value) };
+    const row = this.get(base.refTable ?? '', value.ref);
+    if (row === undefined) throw new Left();
+    return { text: uuidText(row.uuid), row };
+  }
+
+  #add(key: string): void {
+    this.#rows.set(key, undefined);
+    const wanted = this.#desired.row(key);
+    if (wanted === undefined || this.#contested.has(key) || !this.#isRecognisable(wanted)) return;
+    const row: NewRow = {
+      uuid: randomUUID() as string as Uuid,
+      table: wanted.table,
+      key,
+      isRoot: tableModel(this.#actual.model, wanted.table)?.isRoot ?? true,
+      recognisedBy: isMarked(this.#actual.model, wanted.table) ? undefined : plainValues(wanted),
+      columns: [],
+      sets: new Map(),
+      references: [],
+      isLeft: false,
+    };
+    // Not later: rows may refer to each other.
+    this.#rows.set(key, row);
+    if (attempt(() => this.#fill(row, wanted))) return;
+    row.isLeft = true;
+    this.#rows.set(key, undefined);
+  }
+
+  /** As the ordinary path has it (`invalidity`), and without patches, which belong into the insert. */
+  #isRecognisable(wanted: AnyDesiredRow): boolean {
+    const { store, model } = this.#actual;
+    const { table, columns } = wanted;
+    if (!store.hasTable(table) || !store.supports(table)) return false;
+    if (isMarked(model, table)) {
+      if (!canHaveMark(store, table) || !store.supports(table, 'external_ids')) return false;
+    } else if (identifyingIndexes(this.#actual, wanted).length === 0) return false;
+    if (!this.#desired.hasForeignTargets(table)) return true;
+    return identifyingIndexes(this.#actual, wanted).every((index) => {
+      const at = Object.fromEntries(index.map((column) => [column, String(columns[column])]));
+      return !this.#desired.hasPatches(foreignId({ table, at }));
+    });
+  }
+
+  /** @throws Left, SchemaError */
+  #fill(row: NewRow, { table, key, columns }: AnyDesiredRow): void {
+    const { store, model, ownerKey } = this.#actual;
+    for (const name in columns) {
+      const column = columnModel(model, table, name);
+      if (column === undefined || !store.hasColumn(table, name)) throw new Left();
+      if (store.supports(table, name)) this.#fillColumn(row, name, column, columns[name]);
+      else if (columnProblem(this.#actual, table, name, columns[name]) !== undefined) throw new Left();
+    }
+    if (isMarked(model, table) && !Object.hasOwn(columns, 'external_ids')) {
+      row.columns.push(`"external_ids":${mapText([`[${JSON.stringify(ownerKey)},${JSON.stringify(key)}]`])}`);
+    }
+  }
+
+  #fillColumn(row: NewRow, name: string, column: Column, value: unknown): void {
+    switch (column.kind) {
+      case 'set': {
+        const elements = this.#setElements(row, column, value);
+        if (column.min > 0 && elements.length === 0) throw new Left();
+        if (this.#desired.members.hasColumn(row.key, name)) row.sets.set(name, elements);
+        else if (elements.length > 0) row.columns.push(`"${name}":${setText(elements)}`);
+        return;
+      }
+      case 'map': {
+        const entries = this.#mapEntries(row, name, column, value);
+        if (entries.length > 0) row.columns.push(`"${name}":${mapText(entries)}`);
+        return;
+      }
+      case 'optional':
+        if (value === undefined) return;
+    }
+    row.columns.push(`"${name}":${this.#referring(row, column.key, value as DesiredElement)}`);
+  }
+
+  #setElements(row: NewRow, { key: base }: Column, value: unknown): string[] {
+    if (!Array.isArray(value)) throw new Left();
+    return value.map((element: DesiredElement) => this.#referring(row, base, element));
+  }
+
+  #mapEntries(row: NewRow, name: string, column: Column, value: unknown): string[] {
+    if (!isMapValue(value)) throw new Left();
+    const { ownerKey, model } = this.#actual;
+    const mark = name === 'external_ids' && isMarked(model, row.table) ? ownerKey : undefined;
+    const entries = mark === undefined ? [] : [`[${JSON.stringify(mark)},${JSON.stringify(row.key)}]`];
+    for (const entry in value) {
+      const element: DesiredElement | undefined = value[entry];
+      if (element === undefined || entry === mark) continue;
+      entries.push(entryText(column, entry, this.#referring(row, column.value ?? column.key, element)));
+    }
+    return entries;
+  }
+
+  #referring(row: NewRow, base: Base, value: DesiredElement): string {
+    const element = this.element(base, value);
+    if (element.row === undefined) return element.text;
+    // It keeps nothing alive, and what keeps the row alive may come later.
+    if (base.weak && !element.row.isRoot) throw new Left();
+    row.references.push(element.row);
+    return element.text;
+  }
+}
+
+const plainValues = ({ columns }: AnyDesiredRow): WireRow =>
+  Object.fromEntries(
+    Object.entries(columns).filter(
+      (entry): entry is [string, string | number | boolean] => typeof entry[1] !== 'object',
+    ),
+  );
+
+/** False when it cannot be written. @throws what is thrown for any other reason */
+export const attempt = (write: () => void): boolean => {
+  try {
+    write();
+    return true;
+  } catch (error) {
+    if (error instanceof Left || error instanceof SchemaError) return false;
+    throw error;
+  }
+};
