@@ -36,7 +36,7 @@ import { FIRST_POD_KEY } from '../api/pod-entry-rules.ts';
 import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../api/pod-links.ts';
 import { FIRST_NODE_ID, LAST_NODE_ID } from '../cluster-manager/allocation/node-allocations.ts';
 import { NETWORK_MANAGER, USAGE_MANAGER } from '../cluster-manager/controllers/network-status.ts';
-import { FIELD_MANAGER } from '../cluster-manager/controllers/types.ts';
+import { FIELD_MANAGER } from '../cluster-manager/field-manager.ts';
 import { ALIAS_PREFIX } from '../datapath/netlink/pod-interface/marks.ts';
 import { OUR_PROTOCOL } from '../datapath/netlink/route/types.ts';
 import { parseCidr } from '../net/cidr.ts';

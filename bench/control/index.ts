@@ -7,7 +7,7 @@ import { benchCreate, benchCreateCpu } from './create.ts';
 import type { Fleet } from './fleet.ts';
 import { benchReflectorMemory } from './mirror-memory.ts';
 import { benchRestart } from './restart.ts';
-import { benchMirrors, MIRROR_NAMES } from './slices.ts';
+import { benchMirrors, MIRROR_NAME } from './slices.ts';
 
 type FleetBenchmark = (fleet: Fleet, progress: (message: string) => void) => Promise<BenchResult[]>;
 
@@ -23,6 +23,6 @@ export const CONTROL_BENCHMARKS = [
   { names: ['control/allocate-10k'], run: onFleet(benchAllocate) },
   { names: ['control/restart-1000', 'control/rss-1000'], run: onFleet(benchRestart) },
   { names: ['kube/reflector-memory'], run: onFleet(benchReflectorMemory) },
-  { names: MIRROR_NAMES, run: onFleet(benchMirrors) },
+  { names: [MIRROR_NAME], run: onFleet(benchMirrors) },
   { names: ['control/allocate-p99'], run: onFleet(benchAllocateLatency) },
 ] as const;

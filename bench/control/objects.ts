@@ -121,18 +121,6 @@ export type Creatable = ObjectInput & { readonly metadata: ObjectRef };
 
 export const sliceRequest = (slice: ObjectInput): ChainRequest => post(ENDPOINT_SLICES, slice);
 
-/** As the cluster manager writes it, with server-side apply. */
-export const sliceApplication = ({ metadata, ...slice }: Creatable): ChainRequest => {
-  const { namespace, name } = metadata;
-  const body = { apiVersion: apiVersionOf(ENDPOINT_SLICES), kind: ENDPOINT_SLICES.kind, metadata, ...slice };
-  return {
-    method: 'PATCH',
-    path: `${resourcePath(ENDPOINT_SLICES, { namespace, name })}?fieldManager=bench&force=true`,
-    contentType: 'application/apply-patch+yaml',
-    body: JSON.stringify(body),
-  };
-};
-
 /** When nobody mirrors it. */
 export const sliceRemoval = ({ namespace, name }: ObjectRef): RequestChain => [
   { method: 'DELETE', path: resourcePath(ENDPOINT_SLICES, { namespace, name }), mayFail: [GONE] },

@@ -8,30 +8,19 @@ import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import type { Fleet } from './fleet.ts';
 import { CAUGHT_UP, ManagerProcess } from './manager-process.ts';
-import {
-  type Creatable,
-  namespaceOf,
-  sliceApplication,
-  sliceRemoval,
-  sliceRequest,
-  tenants,
-  withoutServerFields,
-} from './objects.ts';
-import { type ChainRequest, type RequestChain, startPlayer } from './request-chain.ts';
+import { type Creatable, namespaceOf, sliceRemoval, sliceRequest, tenants, withoutServerFields } from './objects.ts';
+import { type RequestChain, startPlayer } from './request-chain.ts';
 import { type Tally, watchTally } from './watch-until.ts';
 
 const SLICES_OF_EACH = 5;
 const RUNS = 1;
 
-export const MIRROR_NAMES = ['services/mirror-5k', 'services/mirror-5k-applied'] as const;
+export const MIRROR_NAME = 'services/mirror-5k';
 
-/**
- * Against a loop that writes each slice and then its mirror as the cluster manager has written it: with requests that only
- * create, which cost an API server least, and with the manager's own. The same watch tells for all.
- */
+/** Against a loop that creates each slice and then its mirror as the cluster manager has written it. The same watch tells for both. */
 export const benchMirrors = async (fleet: Fleet, progress: (message: string) => void): Promise<BenchResult[]> => {
   const count = fleet.size * SLICES_OF_EACH;
-  progress(`services/mirror-5k: ${count} slices, ${RUNS} times each`);
+  progress(`${MIRROR_NAME}: ${count} slices, ${RUNS} times each`);
   await fleet.addresses();
   const sources = await sourceSlices(fleet);
   let mirrors: ReadonlyMap<string, Creatable> = new Map();
@@ -42,8 +31,8 @@ export const benchMirrors = async (fleet: Fleet, progress: (message: string) => 
     mirrors = await writtenMirrors(fleet);
     return milliseconds;
   };
-  const byLoop = (requestOf: (mirror: Creatable) => ChainRequest) => (): Promise<number> => {
-    const chains = sources.map((source) => [...chainOf(source), requestOf(mirrorOf(source, mirrors))]);
+  const byLoop = (): Promise<number> => {
+    const chains = sources.map((source) => [...chainOf(source), sliceRequest(mirrorOf(source, mirrors))]);
     return untilMirrored(fleet, chains, count);
   };
   const cleanly = (turn: () => Promise<number>) => async (): Promise<number> => {
@@ -51,16 +40,13 @@ export const benchMirrors = async (fleet: Fleet, progress: (message: string) => 
     await fleet.play([...sources, ...mirrors.values()].map(({ metadata }) => sliceRemoval(metadata)));
     return milliseconds;
   };
-  // The manager first: the loops write what it wrote.
-  const turns = { manager: byManager, applied: byLoop(sliceApplication), created: byLoop(sliceRequest) };
-  const samples = await takeTurns(
+  // The manager first: the loop writes what it wrote.
+  const { manager, loop } = await takeTurns(
     { runs: RUNS, signal: fleet.signal },
-    { manager: cleanly(turns.manager), applied: cleanly(turns.applied), created: cleanly(turns.created) },
+    { manager: cleanly(byManager), loop: cleanly(byLoop) },
   );
-  const result = (name: string, than: readonly number[]): BenchResult =>
-    benchResult({ name, value: median(samples.manager), unit: 'ms', reference: median(than), runs: RUNS });
-  const [created, applied] = MIRROR_NAMES;
-  return [result(created, samples.created), result(applied, samples.applied)];
+  const [value, reference] = [median(manager), median(loop)];
+  return [benchResult({ name: MIRROR_NAME, value, unit: 'ms', reference, runs: RUNS })];
 };
 
 const chainOf = (source: Creatable): RequestChain => [sliceRequest(source)];

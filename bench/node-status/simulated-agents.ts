@@ -19,7 +19,7 @@ export interface SimulatedNetwork {
 }
 
 export interface SimulationOptions {
-  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly client: Pick<KubeClient, 'get' | 'patch' | 'create'>;
   readonly nodes: readonly SimulatedNode[];
   readonly rendering: ReportStatus['rendering'];
   readonly clock: Clock;
@@ -119,6 +119,7 @@ class SimulatedAgent {
 }
 
 const counted = (client: SimulationOptions['client'], tally: RequestTally): SimulationOptions['client'] => ({
+  ...client,
   get: (...request) => {
     tally.reads += 1;
     return client.get(...request);

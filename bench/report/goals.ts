@@ -31,8 +31,7 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'services/cold-start-10k-northd': undefined,
   'services/churn-lag-p99': 500,
   'services/churn-cpu': undefined,
-  'services/mirror-5k': 1.5,
-  'services/mirror-5k-applied': undefined,
+  'services/mirror-5k': 1.4,
   'services/clusterip-vs-pod': 1.3,
   'services/clusterip-vs-pod/other-node': 1.3,
   ...withoutGoal(

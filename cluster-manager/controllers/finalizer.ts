@@ -1,7 +1,7 @@
 /** Finalizers without losing those of others. */
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectRef, ResourceType } from '../../kube/types.ts';
-import { FIELD_MANAGER } from './types.ts';
+import { FIELD_MANAGER } from '../field-manager.ts';
 
 /**
  * @param finalizers as the cache has them; when they have changed meanwhile the server refuses, and the caller's retry

@@ -12,6 +12,7 @@ import { createWriter } from '../../kube/writer/writer.ts';
 import type { IdRecord } from '../allocation/id-record.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
+import { FIELD_MANAGER } from '../field-manager.ts';
 import { ClusterState, type Problem } from '../state/cluster-state.ts';
 import { createAddressWaiters } from './address-waiters.ts';
 import { reportConflicts } from './allocation-conflicts.ts';
@@ -32,7 +33,7 @@ import { createProblemReporter, type ProblemReporter } from './problem-reporter.
 import { sliceReconciler } from './slice-controller.ts';
 import { stateSources } from './state-sources.ts';
 import { followCaches, touch } from './triggers.ts';
-import { type ControllerContext, type Enqueue, FIELD_MANAGER, type Reconcile } from './types.ts';
+import type { ControllerContext, Enqueue, Reconcile } from './types.ts';
 import { createUnanswered, type Unanswered } from './unanswered.ts';
 
 export interface ManagerOptions {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ENDPOINT_SLICES } from '../../kube/resources.ts';
 import type { KubeObject, ObjectInput } from '../../kube/types.ts';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { mirrorName } from '../render/mirrored-slice.ts';
+import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
 import { layer2Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
@@ -63,6 +64,19 @@ const startRed = async (): Promise<void> => {
   await cluster.settled();
 };
 
+/** With another cluster than the one that each test has. */
+const startOther = async (options: TestClusterOptions): Promise<void> => {
+  await cluster.close();
+  cluster = await createTestCluster(options);
+  await startRed();
+};
+
+const dropEndpointAndLabel = async (): Promise<void> => {
+  const { endpoints } = slice('red/web-1', { pods: ['b'] });
+  await cluster.patch('EndpointSlice', 'red/web-1', { endpoints, metadata: { labels: { tier: null } } });
+  await cluster.settled();
+};
+
 it('has the addresses of the primary network, and all else of the source', async () => {
   await startRed();
   await cluster.create(slice('red/web-abc12', { pods: ['a', 'b'], labels: { app: 'shop' } }));
@@ -111,6 +125,72 @@ it('writes once for one change of the endpoints, and nothing when everything is 
     (one) => one.source === 'writer' && one.about.kind === 'written' && one.about.resource === ENDPOINT_SLICES,
   );
   expect(written).toHaveLength(2);
+});
+
+it('loses what its source no longer says, and keeps what others added', async () => {
+  await startRed();
+  await cluster.create(slice('red/web-1', { pods: ['a', 'b'], labels: { app: 'shop', tier: 'front' } }));
+  await cluster.settled();
+  const [created] = await mirrors();
+  const key = `red/${created?.metadata.name}`;
+  const owner = await cluster.get('Pod', 'red/b');
+  const foreign = { apiVersion: 'v1', kind: 'Pod', name: 'b', uid: owner?.metadata.uid };
+  const theirs = { labels: { mine: 'yes' }, annotations: { mine: 'yes' }, ownerReferences: [foreign] };
+  await cluster.patch('EndpointSlice', key, { metadata: theirs });
+  await cluster.settled();
+  await dropEndpointAndLabel();
+  const [changed] = await mirrors();
+  expect(addressesIn(changed as KubeObject)).toEqual([await bare('red/b')]);
+  expect(changed?.metadata).toMatchObject({ ...theirs, labels: { mine: 'yes', app: 'shop' } });
+  expect(changed?.metadata.labels).not.toHaveProperty('tier');
+});
+
+it('takes the place of a slice that has its name and says nothing of the kind', async () => {
+  await startRed();
+  const labels = { 'endpointslice.kubernetes.io/managed-by': 'me', mine: 'yes' };
+  await cluster.create(slice(`red/${mirrorName('red_net', 'web-1')}`, { pods: ['b'], labels }));
+  await cluster.create(slice('red/web-1', { pods: ['a'] }));
+  await cluster.settled();
+  const [mirror] = await mirrors();
+  expect(addressesIn(mirror as KubeObject)).toEqual([await bare('red/a')]);
+  expect(mirror?.metadata.labels).toMatchObject({ mine: 'yes' });
+  const failures = cluster.observations.filter(({ source, ...one }) => 'about' in one && one.about.kind === 'failed');
+  expect(failures).toEqual([]);
+});
+
+it('is right after the answers to its creation and to its change were lost', async () => {
+  let writes = 0;
+  await startOther({
+    fault: (resource) => {
+      if (resource !== ENDPOINT_SLICES) return undefined;
+      writes += 1;
+      return writes % 2 === 1 ? { status: 500, isDone: true } : undefined;
+    },
+  });
+  await cluster.create(slice('red/web-1', { pods: ['a'], labels: { tier: 'front' } }));
+  await cluster.settled();
+  expect((await mirrors()).map(addressesIn)).toEqual([[await bare('red/a')]]);
+  await dropEndpointAndLabel();
+  const [changed] = await mirrors();
+  expect(addressesIn(changed as KubeObject)).toEqual([await bare('red/b')]);
+  expect(changed?.metadata.labels).not.toHaveProperty('tier');
+  expect(writes).toBe(4);
+});
+
+it('is there again when somebody deletes it while it is changed', async () => {
+  await startOther({
+    wire: (client) => ({
+      ...client,
+      patch: async (resource, ref, ...rest) => {
+        if (resource === ENDPOINT_SLICES) await client.delete(resource, ref);
+        return client.patch(resource, ref, ...rest);
+      },
+    }),
+  });
+  await cluster.create(slice('red/web-1', { pods: ['a'], labels: { tier: 'front' } }));
+  await cluster.settled();
+  await dropEndpointAndLabel();
+  expect((await mirrors()).map(addressesIn)).toEqual([[await bare('red/b')]]);
 });
 
 it('has an endpoint as soon as its pod has an address there, and is not there without any', async () => {

@@ -10,9 +10,6 @@ import type { IdKeeper } from './id-keeper.ts';
 import type { OwnWrites } from './own-writes.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 
-/** Of what is no status of a network: those have field managers of their own. */
-export const FIELD_MANAGER = 'udn-cluster-manager';
-
 export interface ControllerContext {
   readonly client: Pick<KubeClient, 'get' | 'patch' | 'delete'>;
   /** Of networks. */

@@ -8,7 +8,6 @@ import { createHash } from 'node:crypto';
 import type { Endpoint } from '../../api/endpoint-slice.ts';
 import { SLICE_ANNOTATIONS, SLICE_LABELS, SLICE_MIRROR_CONTROLLER } from '../../api/names.ts';
 import type { ObjectMeta } from '../../api/object.ts';
-import { jsonEqual } from '../../kube/json-equal.ts';
 import type { OwnerReference } from '../../kube/types.ts';
 import type { SliceFacts } from '../facts/slice-facts.ts';
 
@@ -95,15 +94,3 @@ export const mirrorName = (network: string, source: string): string => {
   const mark = createHash('sha256').update(`${network}\n${source}`).digest('hex').slice(0, 10);
   return `${source.slice(0, MAX_NAME - mark.length - 1).replace(/[-.]+$/, '')}-${mark}`;
 };
-
-/** True when the slice says all that the mirror says, and of its endpoints nothing else. Labels of others may be there, too. */
-export const isMirrored = (actual: SliceFacts, wanted: MirroredSlice): boolean =>
-  actual.addressType === wanted.addressType &&
-  hasAll(actual.metadata.labels, wanted.metadata.labels) &&
-  hasAll(actual.metadata.annotations, wanted.metadata.annotations) &&
-  jsonEqual(actual.metadata.ownerReferences, wanted.metadata.ownerReferences) &&
-  jsonEqual(actual.endpoints, wanted.endpoints) &&
-  jsonEqual(actual.ports, wanted.ports);
-
-const hasAll = (actual: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean =>
-  Object.entries(wanted).every(([key, value]) => actual[key] === value);

@@ -168,6 +168,10 @@ const withFaults = (client: KubeClient, fault: NonNullable<TestClusterOptions['f
   };
   return {
     ...client,
+    create: (resource, object, ...rest) => {
+      const { namespace, name = '' } = object.metadata;
+      return disturbed([resource, { namespace, name }], () => client.create(resource, object, ...rest));
+    },
     patch: (...request) => disturbed(request, () => client.patch(...request)),
     delete: (...request) => disturbed(request, () => client.delete(...request)),
   };

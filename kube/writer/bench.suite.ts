@@ -18,14 +18,21 @@ export const bench = (options: Partial<WriterOptions> = {}) => {
   const clock = createFakeClock();
   const cluster = createEmbeddedCluster({ clock });
   const client = cluster.client();
+  const created: string[] = [];
   const patches: { name: string; patch: Patch; subresource: string | undefined }[] = [];
   const faults: unknown[] = [];
   const observed: WriterObservation[] = [];
   const gate = { open: Promise.resolve() };
   let underWay = 0;
   let most = 0;
-  const faulty: Pick<KubeClient, 'get' | 'patch'> = {
+  const faulty: Pick<KubeClient, 'get' | 'patch' | 'create'> = {
     get: client.get,
+    create: async (resource, object, ...rest) => {
+      created.push(object.metadata.name ?? '');
+      const fault = faults.shift();
+      if (fault !== undefined) throw fault;
+      return await client.create(resource, object, ...rest);
+    },
     patch: async (resource, target, patch, write, signal) => {
       patches.push({ name: target.name, patch, subresource: write?.subresource });
       underWay += 1;
@@ -49,7 +56,7 @@ export const bench = (options: Partial<WriterOptions> = {}) => {
   const apply = (n: string, name = 'a', signal?: AbortSignal) =>
     writer.apply(CONFIG_MAPS, { metadata: { namespace, name }, data: { n } }, {}, signal);
   const retries = () => observed.filter(({ kind }) => kind === 'retrying').length;
-  return { clock, client, writer, apply, patches, faults, observed, gate, retries, most: () => most };
+  return { clock, client, writer, apply, created, patches, faults, observed, gate, retries, most: () => most };
 };
 
 /** A promise that tests may leave alone for a while. */

@@ -1,7 +1,7 @@
 /** Sends operations: one at a time per object, a bounded number at once, again when it may help. */
 import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, delay } from '../../base/clock.ts';
-import { isConflict, isFieldManagerConflict, isTransient, KubeError } from '../errors.ts';
+import { isAlreadyExists, isConflict, isFieldManagerConflict, isTransient, KubeError } from '../errors.ts';
 import { refKey } from '../object-key.ts';
 import { isAway, type Outage } from '../outage.ts';
 import type { KubeObject } from '../types.ts';
@@ -108,7 +108,7 @@ const attempt = async (options: ObjectQueueOptions, wish: Wish, waiting: Wish[])
     if (!isAway(error)) options.outage.answered();
     wish.failures += 1;
     if (!mayRetry(options, wish, error)) {
-      observe({ kind: 'failed', ...about, error });
+      if (!isAlreadyExists(error)) observe({ kind: 'failed', ...about, error });
       wish.reject(error);
       return NO_PAUSE;
     }

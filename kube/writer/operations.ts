@@ -13,6 +13,7 @@ interface Target {
 
 export type WriteOperation = Target &
   (
+    | { readonly kind: 'create'; readonly body: ObjectInput }
     | {
         readonly kind: 'apply';
         readonly body: ObjectInput;
@@ -46,6 +47,8 @@ export const isNamespace = (lane: string): boolean => !lane.startsWith('/');
 /** Of the very object that an operation is meant for, when it says so. */
 export const uidOf = (operation: WriteOperation): string | undefined => {
   switch (operation.kind) {
+    case 'create':
+      return undefined;
     case 'apply':
       return uidIn(operation.body);
     case 'merge':

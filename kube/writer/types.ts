@@ -3,7 +3,7 @@ import type { Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../types.ts';
 
 export interface WriterOptions {
-  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly client: Pick<KubeClient, 'get' | 'patch' | 'create'>;
   /** Of every write: what we own in the API carries this name. */
   readonly fieldManager: string;
   /** Requests under way at once. Default 8. */
@@ -65,6 +65,13 @@ export interface JsonMapOptions {
  * is never combined with a write that is meant for another object.
  */
 export interface Writer {
+  /**
+   * POST, which costs an API server less than an apply that creates. The fields are the manager's by `Update`: a later apply of the
+   * same manager does not remove what it no longer names of them (see `ownedAlone`).
+   * @throws KubeError `isAlreadyExists`, which is not observed as a failure: it is also what a request gets that is sent again
+   * because its answer was lost
+   */
+  create(resource: ResourceType, object: ObjectInput, signal?: AbortSignal): Promise<KubeObject>;
   /** Server-side apply of all that the manager wants to own of the object. The latest wins. */
   apply(resource: ResourceType, object: ObjectInput, options?: ApplyOptions, signal?: AbortSignal): Promise<KubeObject>;
   /** JSON merge patch (RFC 7386). Several are composed: later keys win, other keys stay. */

@@ -1,7 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { isConflict, isReplaced, KubeError } from '../errors.ts';
+import { isAlreadyExists, isConflict, isReplaced, KubeError } from '../errors.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import { ANNOTATION, bench, namespace, ref, settled, status } from './bench.suite.ts';
+
+describe('create', () => {
+  const object = { metadata: ref, data: { n: '1' } };
+
+  it('carries the field manager', async () => {
+    const { writer, created } = bench();
+    const { metadata, data } = await writer.create(CONFIG_MAPS, object);
+    expect(data).toEqual({ n: '1' });
+    expect(metadata.managedFields).toEqual([expect.objectContaining({ manager: 'test', operation: 'Update' })]);
+    expect(created).toEqual(['a']);
+  });
+
+  it('reports that the object exists, which nobody observes as a failure', async () => {
+    const { writer, created, observed } = bench();
+    await writer.create(CONFIG_MAPS, object);
+    await expect(writer.create(CONFIG_MAPS, object)).rejects.toSatisfy(isAlreadyExists);
+    expect(created).toHaveLength(2);
+    expect(observed.map(({ kind }) => kind)).toEqual(['written']);
+  });
+
+  it('is retried after an error of the server, and never combined with another write', async () => {
+    const { writer, apply, created, patches, faults, clock } = bench();
+    faults.push(status(503));
+    const both = [writer.create(CONFIG_MAPS, object), apply('2')];
+    await clock.advance(1000);
+    expect((await Promise.all(both)).map(({ data }) => data)).toEqual([{ n: '1' }, { n: '2' }]);
+    expect([created.length, patches.length]).toEqual([2, 1]);
+  });
+});
 
 describe('apply', () => {
   it('carries the field manager and takes fields by force', async () => {

@@ -21,6 +21,8 @@ export const createWriter = (options: WriterOptions): Writer => {
     observe,
   });
   return {
+    create: (resource, object, signal) =>
+      queue.submit({ kind: 'create', resource, ref: nameOf(object), body: object }, signal),
     apply: (resource, object, apply = {}, signal) =>
       queue.submit(
         {
@@ -43,7 +45,7 @@ export const createWriter = (options: WriterOptions): Writer => {
 };
 
 const nameOf = ({ metadata: { namespace, name } }: ObjectInput): ObjectRef => {
-  if (name === undefined) throw new TypeError('server-side apply needs a metadata.name');
+  if (name === undefined) throw new TypeError('a write needs a metadata.name');
   return { namespace, name };
 };
 
@@ -54,6 +56,9 @@ const send = (
   signal: AbortSignal,
 ): Promise<KubeObject> => {
   if (operation.kind === 'json-map') return patchJsonMapAnnotation({ client, fieldManager }, operation, signal);
+  if (operation.kind === 'create') {
+    return client.create(operation.resource, operation.body, { fieldManager }, signal);
+  }
   const { resource, ref, subresource } = operation;
   const write =
     operation.kind === 'apply'

@@ -51,7 +51,7 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'nodenetworkreports.k8s.ovn.org': ['list', 'watch'],
     nodes: ['list', 'patch', 'watch'],
     pods: ['get', 'list', 'patch', 'watch'],
-    'endpointslices.discovery.k8s.io': ['create', 'delete', 'list', 'patch', 'watch'],
+    'endpointslices.discovery.k8s.io': ['create', 'delete', 'get', 'list', 'patch', 'watch'],
     'services/finalizers': ['update'],
     'tokenreviews.authentication.k8s.io': ['create'],
     'subjectaccessreviews.authorization.k8s.io': ['create'],

@@ -77,6 +77,7 @@ export const clientCases = ({ test }: Harness): void => {
     const sent: string[] = [];
     const counting = {
       get: client.get,
+      create: client.create,
       patch: (...parameters: Parameters<typeof client.patch>) => {
         sent.push(parameters[2].type);
         return client.patch(...parameters);

@@ -12,7 +12,14 @@ import { podEvents } from '../../../agent/status/pod-events.ts';
 import { type Core, startCore } from '../../../agent/wiring/core.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { crdFiles } from '../../../api/crd/crds.ts';
-import { NODE_ANNOTATIONS, POD_ANNOTATIONS, PRIMARY_NETWORK_LABEL, SLICE_CONTROLLER } from '../../../api/names.ts';
+import {
+  NODE_ANNOTATIONS,
+  POD_ANNOTATIONS,
+  PRIMARY_NETWORK_LABEL,
+  SLICE_CONTROLLER,
+  SLICE_LABELS,
+  SLICE_MIRROR_CONTROLLER,
+} from '../../../api/names.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
@@ -23,6 +30,7 @@ import {
 import { systemClock } from '../../../base/clock.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
 import { whenLeading } from '../../../cluster-manager/leadership.ts';
+import { mirrorName } from '../../../cluster-manager/render/mirrored-slice.ts';
 import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
@@ -109,15 +117,27 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
     },
     { timeout: 10_000 },
   );
-  // The mirror of a slice comes and goes.
-  const service = { 'endpointslice.kubernetes.io/managed-by': SLICE_CONTROLLER, 'kubernetes.io/service-name': 'web' };
+  // The mirror of a slice comes and goes, in the place of what has its name.
+  await server.create(ENDPOINT_SLICES, {
+    metadata: { name: mirrorName('red_net', 'web'), namespace: 'red' },
+    addressType: 'IPv4',
+    endpoints: [],
+    ports: [],
+  });
+  const service = { [SLICE_LABELS.managedBy]: SLICE_CONTROLLER, [SLICE_LABELS.service]: 'web' };
   await server.create(ENDPOINT_SLICES, {
     metadata: { name: 'web', namespace: 'red', labels: service },
     addressType: 'IPv4',
     endpoints: [{ addresses: ['10.128.0.5'], targetRef: { kind: 'Pod', namespace: 'red', name: 'web' } }],
     ports: [],
   });
-  await vi.waitFor(async () => expect((await server.list(ENDPOINT_SLICES)).items).toHaveLength(2), { timeout: 10_000 });
+  await vi.waitFor(
+    async () => {
+      const labelSelector = `${SLICE_LABELS.managedBy}=${SLICE_MIRROR_CONTROLLER}`;
+      expect((await server.list(ENDPOINT_SLICES, { labelSelector })).items).toHaveLength(1);
+    },
+    { timeout: 10_000 },
+  );
   await server.delete(ENDPOINT_SLICES, { namespace: 'red', name: 'web' });
   await isGone(server, ENDPOINT_SLICES);
   // A second primary network: somebody has to be told; twice, so that the event is counted up.
