@@ -19,6 +19,7 @@ import {
   FLOW_REGISTERS,
   FLOW_TABLES,
   INTEGRATION_FLOWS,
+  SENDERS,
 } from '../agent/model/registry/openflow.ts';
 import {
   MANAGEMENT_PORT_TABLE,
@@ -96,7 +97,8 @@ const packetMarkTable = (): string =>
       ...Object.entries(CT_ZONES).map(([name, value]) => ['conntrack zone', name, code(value)]),
       ...Object.entries(COOKIES).map(([name, value]) => ['cookie of flows', name, hex(value)]),
       ['cookie of learned flows', 'a user-defined network', `by network id; network 1: ${hex(askerCookie(ONE))}`],
-      ...Object.entries(FLOW_REGISTERS).map(([name, value]) => ['bit of a register', name, code(value)]),
+      ...Object.entries(FLOW_REGISTERS).map(([name, value]) => ['register', name, code(value)]),
+      ...Object.entries(SENDERS).map(([name, value]) => [`bit of ${code(FLOW_REGISTERS.sender)}`, name, hex(value)]),
       ...Object.entries(CONJUNCTIONS).map(([name, value]) => ['id of a conjunctive match', name, code(value)]),
     ],
   );

@@ -4,7 +4,7 @@ import { flowText } from '../../agent/render/openflow-document.ts';
 import type { TestCluster } from '../../agent/testing/cluster.ts';
 import { serviceCluster } from '../../agent/testing/service-cluster.ts';
 import { type Chain, type NftItem, nftItemKey } from '../../datapath/nftables/types.ts';
-import { bridgeItemKey, type Flow } from '../../datapath/openflow/types.ts';
+import { type Action, bridgeItemKey, type Flow } from '../../datapath/openflow/types.ts';
 import { parsePort } from '../../net/ids.ts';
 import { emptyCluster, nameOf, VARIANTS, workedCluster } from '../../test/unit/golden/worked-cluster.ts';
 import { guardOf } from './guards.ts';
@@ -37,15 +37,18 @@ describe.each(CLUSTERS)('%s', (_, build) => {
   const cluster = build();
   cluster.render();
 
-  it('flows that drop, their clauses, and ports that are not flooded', () => {
+  it('flows that drop, their clauses, who sends what they drop, and ports that are not flooded', () => {
     const items = cluster.sinks.openflow.all();
     const flows = items.flatMap((item) => (item.kind === 'flow' ? [item.flow] : []));
     const dropped = new Set(flows.filter(drops).flatMap(({ match }) => match['conj_id'] ?? []));
     expect(dropped.size).toBeGreaterThan(0);
+    const isPart = (flow: Flow): boolean => drops(flow) || clausesOf(flow).some((id) => dropped.has(id));
+    const registers = new Set(flows.filter(isPart).flatMap(({ match }) => Object.keys(match).filter(isRegister)));
+    expect([...registers]).toEqual(['reg3']);
+    const tells = ({ actions }: Flow): boolean => [...registers].some((name) => actions.some(setsIt(name)));
+    expect(flows.some(tells)).toBe(true);
     const guarding = items.filter(
-      (item) =>
-        item.kind === 'noFlood' ||
-        (item.kind === 'flow' && (drops(item.flow) || clausesOf(item.flow).some((id) => dropped.has(id)))),
+      (item) => item.kind === 'noFlood' || (item.kind === 'flow' && (isPart(item.flow) || tells(item.flow))),
     );
     const parts = guarding.map(
       (item): Part => ({
@@ -93,6 +96,10 @@ describe.each(CLUSTERS)('%s', (_, build) => {
     expect(unknown(missing)).toEqual([]);
   });
 });
+
+const isRegister = (field: string): boolean => /^reg[0-9]+$/.test(field);
+
+const setsIt = (register: string) => (action: Action) => typeof action === 'string' && action.endsWith(`->${register}`);
 
 const drops = ({ actions }: Flow): boolean => actions.length === 0 || actions.includes('drop');
 

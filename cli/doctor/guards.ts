@@ -2,6 +2,7 @@
  * What keeps networks apart, by class. Where a part of it is missing or is not as desired, something may get across until the agent
  * has repaired it: that is no ordinary difference. The agent is asked, so this sees what differs on the node itself.
  */
+import { FLOW_REGISTERS } from '../../agent/model/registry/openflow.ts';
 import { ROUTER_POLICY_PRIORITIES } from '../../agent/model/registry/router-policies.ts';
 import type { DifferenceStatus, DifferencesStatus } from '../../api/agent-status.ts';
 import { isGuardingName } from './guarding-names.ts';
@@ -121,8 +122,11 @@ const isOf = ({ owners }: GuardPart, feature: string): boolean =>
 const isRow = ({ backend, key }: GuardPart, ...tables: readonly string[]): boolean =>
   backend === 'northbound' && tables.includes(key.split('/', 1)[0] ?? '');
 
-/** With `conj_id=` in its match a flow drops what all clauses match; without one of its clauses, nothing (ovs-fields(7)). */
-const DROPS = /\bactions=(drop\b|conjunction\()|\bconj_id=/;
+/**
+ * With `conj_id=` in its match a flow drops what all clauses match; without one of its clauses, nothing (ovs-fields(7)). Drops for all
+ * networks go by the register that says who sends: without the flow that sets it, a network is none.
+ */
+const DROPS = new RegExp(`\\bactions=(drop\\b|conjunction\\()|\\bconj_id=|->${FLOW_REGISTERS.sender}\\b`);
 
 /** A row that is there and different says only what differs. */
 const isDropPolicy = (key: string): boolean => DROP_POLICIES.has(key.split('/')[2] ?? '');

@@ -58,7 +58,7 @@ const actionLines = (bridge: string, { text, notes }: TraceAction, { ports }: St
 };
 
 /** `10.0.0.1:32768-65535`, `[fd00::1]:32768-65535` */
-const withoutPorts = (text = ''): string => /^\[(.*)\]/.exec(text)?.[1] ?? text.replace(/:[0-9]+-[0-9]+$/, '');
+export const withoutPorts = (text = ''): string => /^\[(.*)\]/.exec(text)?.[1] ?? text.replace(/:[0-9]+-[0-9]+$/, '');
 
 const portName = (ports: readonly BridgePort[], bridge: string, number: string): string =>
   ports.find((port) => port.bridge === bridge && String(port.ofport) === number)?.name ?? number;

@@ -83,6 +83,33 @@ describe('the verdict comes first, in a sentence', () => {
     expect(sentence).toMatch(/^dropped by br-tst table 0 priority 9: .+ \(network red_red\)$/);
   });
 
+  describe('of what a network sends, whose flows are those of all networks', () => {
+    const ports = parseDatapathPorts(
+      '  br-ex:\n    eth0 1/2: (system)\n    patch 3/3: (system)\n    br-ex 65534/100: (tap)\n',
+    );
+    const here = context({ ports, uplink: 'eth0', owners: new Map([['patch', { network: 'red_red' }]]) });
+
+    it('out of the gateway bridge, with the address that told who sends', () => {
+      const passes = read('network-out');
+      expect(verdictOf(passes, here)).toEqual({
+        kind: 'leaves',
+        sentence: 'leaves through eth0 as 172.30.0.2 (masqueraded from 169.254.0.11)',
+      });
+      expect(stepsOf(passes, { ports, datapaths: new Map() })).toEqual([
+        'br-ex: table 0 priority 730: note which network sends, and that the source is its gateway router’s',
+        'br-ex: table 0 priority 100: to the outside: note whose connection it is',
+        'br-ex: source becomes 172.30.0.2',
+        'br-ex: to port eth0',
+      ]);
+    });
+
+    it('dropped, and of which network it is', () => {
+      expect(verdictOf(read('network-drop'), here).sentence).toBe(
+        'dropped by br-ex table 0 priority 90: drop everything else of a tenant network (network red_red)',
+      );
+    });
+  });
+
   it('dropped by OVN, with the stage', () => {
     const passes = read('acl');
     const [flow] = decidingFlows(passes).slice(-1);

@@ -4,6 +4,7 @@ import { goesToController, outputsOf } from './datapath-actions.ts';
 import { ACL_OFFSET } from './logical-verdict.ts';
 import type { TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
 import type { BridgePort } from './port-names.ts';
+import { withoutPorts } from './steps.ts';
 
 export interface TraceContext {
   readonly ports: readonly BridgePort[];
@@ -109,15 +110,24 @@ const describe = (port: BridgePort, passes: readonly TracePass[], { owners, upli
 
 /** ` as 172.20.0.11 (masqueraded from 169.254.0.11)` */
 const sourceOf = (passes: readonly TracePass[]): string => {
-  const steps = passes.flatMap(({ bridges }) => bridges.flatMap(({ steps: own }) => own));
-  const translating = steps.findLast(({ actions }) => actions.some(({ text }) => natSource(text) !== undefined));
-  const address = translating?.actions.map(({ text }) => natSource(text)).find((found) => found !== undefined);
+  const translates = ({ actions }: TraceStep): boolean => actions.some(({ text }) => natSource(text) !== undefined);
+  const steps = passes.flatMap(({ bridges }) => bridges).findLast((one) => one.steps.some(translates))?.steps ?? [];
+  const last = steps.findLastIndex(translates);
+  const address = steps[last]?.actions.map(({ text }) => natSource(text)).find((found) => found !== undefined);
   if (address === undefined) return '';
-  const before = /(?:nw_src|ipv6_src)=([^,]+)/.exec(translating?.flow?.match ?? '')?.[1];
+  // The flow itself, or the one before it that has told who sends.
+  const before = lastField(steps.slice(0, last + 1), /(?:nw_src|ipv6_src)=([^,]+)/);
   return ` as ${address}${before === undefined || before === address ? '' : ` (masqueraded from ${before})`}`;
 };
 
-const natSource = (action: string): string | undefined => /^ct\(.*nat\(src=([^),]+)/.exec(action)?.[1];
+/** Of the last flow that matches on it. */
+const lastField = (steps: readonly TraceStep[], field: RegExp): string | undefined =>
+  steps.map(({ flow }) => field.exec(flow?.match ?? '')?.[1]).findLast((value) => value !== undefined);
+
+const natSource = (action: string): string | undefined => {
+  const address = /^ct\(.*nat\(src=([^),]+)/.exec(action)?.[1];
+  return address === undefined ? undefined : withoutPorts(address);
+};
 
 const withoutArrival = (passes: readonly TracePass[], context: TraceContext): Verdict => {
   const last = passes.at(-1);
@@ -160,7 +170,8 @@ const dropSentence = ({ bridge, step }: Place, places: readonly Place[], context
   if (/\breg14=(0x[0-9a-f]+),reg15=\1\b/.test(flow.match)) return `${where}: it would go back to where it came from`;
   const purpose = purposeOf({ table: table ?? 0, priority: flow.priority, cookie: flow.cookie ?? '' });
   if (purpose === undefined) return where;
-  const inPort = /in_port=([^,]+)/.exec(flow.match)?.[1];
+  const here = places.filter((place) => place.bridge === bridge).map((place) => place.step);
+  const inPort = lastField(here, /in_port=([^,]+)/);
   const port = inPort === undefined ? undefined : portOf(context.ports, bridge, inPort);
   const network = port && context.owners.get(port.name)?.network;
   return `${where}: ${purpose.purpose}${network === undefined ? '' : ` (network ${network})`}`;

@@ -2,11 +2,19 @@ import { expect, it } from 'vitest';
 import { workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
 import type { TestCluster } from '../../testing/cluster.ts';
 
-/** ICMP errors that the router of blue may send out. */
-const errors = (cluster: TestCluster): string[] =>
-  [...(cluster.render().openflow['br-ex'] ?? [])].filter((flow) =>
-    /priority=93, .*in_port=patch-br-ex_blue/.test(flow),
-  );
+const BLUE = 'in_port=patch-br-ex_blue';
+const SPEAKS_AS_NODE = 0x40;
+
+/** ICMP errors that the router of blue may send out: as any that speaks for the node's addresses, and by flows of its own. */
+const errors = (cluster: TestCluster): string[] => {
+  const flows = [...(cluster.render().openflow['br-ex'] ?? [])];
+  const senders = flows.flatMap((flow) => (flow.includes(BLUE) ? (/:(0x\w+)->reg3/.exec(flow)?.[1] ?? []) : []));
+  expect(senders).toHaveLength(5);
+  const speaks = senders.map((bits) => (Number(bits) & SPEAKS_AS_NODE) !== 0);
+  const isOf = (flow: string): boolean => (flow.includes('in_port=') ? flow.includes(BLUE) : !speaks.includes(false));
+  expect(new Set(speaks).size).toBe(1);
+  return flows.filter((flow) => flow.includes('priority=93, ') && isOf(flow));
+};
 
 it('errors are told by their source only where no pod may have the node’s address', () => {
   const cluster = workedCluster({ topology: 'layer3', mode: 'shared', family: 'dual' });

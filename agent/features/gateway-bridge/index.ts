@@ -14,6 +14,7 @@ import { nodeAddresses } from '../shared/node-addresses.ts';
 import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
+import { sharedFlows } from './shared-flows.ts';
 import { encryptedWith, tunnelsAt } from './tunnel-guard.ts';
 
 export const gatewayBridge: FeatureOver<'zone'> = {
@@ -22,7 +23,9 @@ export const gatewayBridge: FeatureOver<'zone'> = {
   render: (_, view) => {
     const site = bridgeSite(view);
     if (site === undefined) return EMPTY_FRAGMENT;
-    return { openflow: { items: onBridge(site.bridge, [...nodeFlows(site), ...answerFlows(site)]) } };
+    const hostIps = new Set([...site.gateway.addresses, ...view.hostAddresses(view.node)].map(addressOf));
+    const flows = [...nodeFlows(site), ...sharedFlows(site, [...hostIps]), ...answerFlows(site)];
+    return { openflow: { items: onBridge(site.bridge, flows) } };
   },
 };
 

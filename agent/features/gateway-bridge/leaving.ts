@@ -6,13 +6,13 @@
 import { type Action, type Flow, LOCAL_PORT, type Match } from '../../../datapath/openflow/types.ts';
 import type { Ip } from '../../../net/ip.ts';
 import { CT_MARKS, CT_ZONES, PORTS_OF_PODS } from '../../model/registry/marks.ts';
-import { ct, DROP, flow, ip, NORMAL, output } from '../shared/bridge/flow.ts';
+import { type ConnectionMark, ct, DROP, flow, ip, NORMAL, output } from '../shared/bridge/flow.ts';
 import { type BridgeFamily, type BridgeSite, toTrunk } from '../shared/bridge/site.ts';
 
 export interface Leaving {
   readonly src: Ip;
   /** Of its connections. */
-  readonly mark: number;
+  readonly mark: ConnectionMark;
 }
 
 /** @param out as `leaving` has it, by where it comes from and goes to */

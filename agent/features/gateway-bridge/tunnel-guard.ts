@@ -1,7 +1,7 @@
 /**
  * Nothing that networks send comes to a tunnel of a node. The peer's tunnel goes by addresses, and what leaves the bridge has this
  * node's: a pod's own Geneve header would make a frame in any network of it. One conjunctive match (ovs-fields(7)) of three clauses, so
- * that there are as many flows as networks, addresses of nodes and ports, and not their product. It comes before everything that
+ * that there are as many flows as addresses of nodes and ports, and not their product, and one for all networks (`senders`). It comes before everything that
  * translates an address; what load balancers have sent to a node passes here again.
  *
  * The first fragment has the ports, and without it no packet is put together: those after it may pass. A first fragment that ends
@@ -15,14 +15,13 @@ import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { CONJUNCTIONS } from '../../model/registry/openflow.ts';
 import { IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
 import { DROP, flow, ip } from '../shared/bridge/flow.ts';
-import type { LocalPatch } from '../shared/bridge/local-patch.ts';
+import { sentBy } from '../shared/bridge/senders.ts';
 import { type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
 
 const CLAUSES = { network: 1, node: 2, port: 3 } as const;
 
-const clause = (which: keyof typeof CLAUSES, match: Match, inPort?: string): Flow =>
+const clause = (which: keyof typeof CLAUSES, match: Match): Flow =>
   flow('classify', 'tunnelPort', {
-    inPort,
     match,
     actions: [`conjunction(${CONJUNCTIONS.tunnelPort},${CLAUSES[which]}/${Object.keys(CLAUSES).length})`],
   });
@@ -30,6 +29,7 @@ const clause = (which: keyof typeof CLAUSES, match: Match, inPort?: string): Flo
 /** Of the bridge. Masquerade addresses are the node's own. */
 export const tunnelPorts = ({ families, isEncrypted }: BridgeSite): Flow[] => [
   flow('classify', 'tunnelPort', { match: { conj_id: String(CONJUNCTIONS.tunnelPort) }, actions: DROP }),
+  clause('network', sentBy('network')),
   ...families.flatMap(({ family, masqueradeSubnet }) => [
     ...[...portMatches(family), ...(isEncrypted ? ipsecMatches(family) : [])].map((match) => clause('port', match)),
     clause('node', ip(family, { dst: masqueradeSubnet })),
@@ -53,8 +53,6 @@ const ipsecMatches = (family: Family): Match[] => [
     nw_proto: String(protocol),
   })),
 ];
-
-export const tunnelsFrom = ({ port }: LocalPatch): Flow => clause('network', {}, port);
 
 export const tunnelsAt = (address: Ip): Flow => clause('node', ip(ipFamily(address), { dst: address }));
 

@@ -48,6 +48,8 @@ const rank = (priority: number, purpose: string): FlowPriority => ({ priority, p
 /** By table, the highest first. */
 export const FLOW_PRIORITIES = {
   classify: {
+    senderAs: rank(730, 'note which network sends, and that the source is its gateway router’s'),
+    sender: rank(720, 'note which network sends: the flows below are shared by all networks'),
     tunnelPort: rank(710, 'drop what networks send to tunnels of nodes: it would be a frame in any network'),
     pathMtu: rank(700, 'drop path MTU messages to other nodes: they would shrink what the nodes send to each other'),
     bfd: rank(650, 'local gateway: BFD of the default network'),
@@ -109,6 +111,7 @@ export const FLOW_PRIORITIES = {
       'answers of this node as an endpoint: to the tenant that has asked, by what conntrack notes',
     ),
     byMark: rank(250, 'by the mark of a network'),
+    hostSource: rank(210, 'what the host itself sends by its masquerade address: to the default network'),
     tenantSource: rank(200, 'drop what pods of tenant networks send to services of others'),
     default: rank(100, 'everything else is for the default network'),
   },
@@ -174,7 +177,7 @@ export const FORMER_GROUPS = {
   tenantPatches: 1,
 } as const;
 
-/** Bits of registers, as ovs-ofctl prints them. No packet goes through both tables that use the same ones. */
+/** Registers and bits of them, as ovs-ofctl prints them. No packet goes through both tables that use the same ones. */
 export const FLOW_REGISTERS = {
   /** Set when the packet is larger than its network's MTU. */
   tooLarge: 'NXM_NX_REG0[0]',
@@ -182,4 +185,26 @@ export const FLOW_REGISTERS = {
   notForService: 'reg1',
   /** In `answers`: who has asked, while addresses change places. */
   asker: 'NXM_NX_REG0[]',
+  /** `ct_mark` of the network that has sent the packet. Patch ports clear registers: no packet takes it along to another network. */
+  networkMark: 'reg2',
+  /** Who has sent the packet, by the bits of `SENDERS`; 0 for the host, for what comes from outside, and for unknown ports. */
+  sender: 'reg3',
 } as const;
+
+/** Bits of `FLOW_REGISTERS.sender`. */
+export const SENDERS = {
+  /** Any network, the default one included. */
+  network: 0x1,
+  tenant: 0x2,
+  /** A network with this family here. */
+  ipv4: 0x4,
+  ipv6: 0x8,
+  /** A tenant's gateway router, from its join address: what its load balancers send on. */
+  router: 0x10,
+  /** The same, from the network's masquerade address: what pods send. */
+  masqueraded: 0x20,
+  /** A tenant none of whose pods has an address of the node's bridge: ICMP errors from there are its router's. */
+  speaksAsNode: 0x40,
+} as const;
+
+export type Sender = keyof typeof SENDERS;

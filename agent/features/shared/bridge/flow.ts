@@ -3,7 +3,7 @@ import type { Action, BridgeItem, Flow, Match } from '../../../../datapath/openf
 import { type Cidr, prefixLength } from '../../../../net/cidr.ts';
 import { addressBits, type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
 import { COOKIES } from '../../../model/registry/marks.ts';
-import { FLOW_PRIORITIES, FLOW_TABLES, type FlowTable } from '../../../model/registry/openflow.ts';
+import { FLOW_PRIORITIES, FLOW_REGISTERS, FLOW_TABLES, type FlowTable } from '../../../model/registry/openflow.ts';
 
 export interface FlowSpec {
   readonly inPort?: string | undefined;
@@ -73,9 +73,12 @@ export interface Conntrack {
     | true
     | { readonly src: Ip; readonly ports?: { readonly first: number; readonly last: number } | undefined }
     | { readonly dst: Ip };
-  readonly mark?: number;
+  readonly mark?: ConnectionMark;
   readonly label?: number;
 }
+
+/** `ofSender`: of the network that has sent the packet (`senders`), so that one flow does for all of them. */
+export type ConnectionMark = number | 'ofSender';
 
 /** ovs-actions(7), "The ct Action". */
 export const ct = ({ zone, commit = false, table, nat, mark, label }: Conntrack): Action =>
@@ -84,15 +87,18 @@ export const ct = ({ zone, commit = false, table, nat, mark, label }: Conntrack)
     ...(table === undefined ? [] : [`table=${FLOW_TABLES[table]}`]),
     `zone=${zone}`,
     ...(nat === undefined ? [] : [natText(nat)]),
-    ...setFields({ ct_mark: mark, ct_label: label }),
+    ...exec([
+      ...(mark === undefined ? [] : [setMark(mark)]),
+      ...(label === undefined ? [] : [setField('ct_label', label)]),
+    ]),
   ].join(',')})`;
 
-const setFields = (fields: Readonly<Record<string, number | undefined>>): string[] => {
-  const actions = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [`set_field:${hex(value)}->${name}`],
-  );
-  return actions.length === 0 ? [] : [`exec(${actions.join(',')})`];
-};
+const exec = (actions: readonly string[]): string[] => (actions.length === 0 ? [] : [`exec(${actions.join(',')})`]);
+
+const setMark = (mark: ConnectionMark): string =>
+  mark === 'ofSender' ? `move:${FLOW_REGISTERS.networkMark}[]->ct_mark[]` : setField('ct_mark', mark);
+
+export const setField = (name: string, value: number): string => `set_field:${hex(value)}->${name}`;
 
 const natText = (nat: NonNullable<Conntrack['nat']>): string => {
   if (nat === true) return 'nat';

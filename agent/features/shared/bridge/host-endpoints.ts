@@ -7,6 +7,7 @@ import type { Ip } from '../../../../net/ip.ts';
 import { CT_ZONES } from '../../../model/registry/marks.ts';
 import { ct, DROP, flow, hex, ip } from './flow.ts';
 import type { LocalPatch, PatchFamily } from './local-patch.ts';
+import { sentBy } from './senders.ts';
 import { asNeighbour, type BridgeFamily, type BridgeSite, toTrunk } from './site.ts';
 
 interface Sender {
@@ -30,21 +31,28 @@ export const toHostEndpoint = (patch: LocalPatch, own: PatchFamily, { src, to }:
   });
 };
 
-/** Of a tenant. What others are answered goes to the default network. */
-export const hostEndpoints = (site: BridgeSite, patch: LocalPatch, own: PatchFamily): Flow[] => {
-  const { family, masqueradeIp: src, hostIp } = own;
-  const answers = flow('services', 'ofHostEndpoint', {
-    match: { ...ip(family), ct_mark: hex(patch.ctMark) },
+/** Of all tenants: what their gateway routers send on, and what pods have begun with a port that one of their Services has. */
+export const toHostEndpoints = ({ family, nodeIp, hostIp }: BridgeFamily): Flow[] => {
+  const toHairpin = { table: 'hairpin', zone: CT_ZONES.hostMasquerade } as const;
+  const dst = ip(family, { dst: hostIp });
+  return [
+    flow('classify', 'masquerade', {
+      match: { ...dst, ...sentBy('router') },
+      actions: [ct({ ...toHairpin, commit: true, nat: { dst: nodeIp }, mark: 'ofSender' })],
+    }),
+    flow('classify', 'masqueradeKnown', {
+      match: { ...dst, ...sentBy('masqueraded') },
+      actions: [ct({ ...toHairpin, nat: true })],
+    }),
+  ];
+};
+
+/** To a tenant. What others are answered goes to the default network. */
+export const ofHostEndpoints = (site: BridgeSite, patch: LocalPatch): Flow =>
+  flow('services', 'ofHostEndpoint', {
+    match: { ct_mark: hex(patch.ctMark) },
     actions: [...asNeighbour(site), ...toTrunk(site, patch.port)],
   });
-  if (src === undefined) return [answers];
-  const going = flow('classify', 'masqueradeKnown', {
-    inPort: patch.port,
-    match: ip(family, { src, dst: hostIp }),
-    actions: [ct({ table: 'hairpin', zone: CT_ZONES.hostMasquerade, nat: true })],
-  });
-  return [going, answers];
-};
 
 /**
  * A connection that an endpoint has goes on when it is none any more, as kube-proxy has it, and so do fragments, which have no port.

@@ -2,7 +2,7 @@
 import { networkMasqueradeAddresses } from '../../../../api/masquerade.ts';
 import { networkFamilies } from '../../../../api/network.ts';
 import { nodeJoinAddresses } from '../../../../api/network-keys.ts';
-import { addressOf, type Cidr, cidrFamily } from '../../../../net/cidr.ts';
+import { addressOf, type Cidr, cidrContainsIp, cidrFamily } from '../../../../net/cidr.ts';
 import type { NetworkId } from '../../../../net/ids.ts';
 import { type Ip, ipFamily } from '../../../../net/ip.ts';
 import type { NetworkFact } from '../../../model/facts.ts';
@@ -19,8 +19,6 @@ export interface LocalPatch {
   readonly ctMark: number;
   /** Those that the network and the bridge have. */
   readonly families: readonly PatchFamily[];
-  /** Of the host, also on other links. */
-  readonly extraHostIps: readonly Ip[];
   /** In bytes. Absent: the size of replies is not looked at. */
   readonly largestFrame: number | undefined;
 }
@@ -30,8 +28,6 @@ export interface PatchFamily extends BridgeFamily {
   readonly masqueradeIp: Ip | undefined;
   /** As which its gateway router sends on what load balancers take; absent where it is the node, and while that is unknown. */
   readonly routerIp: Ip | undefined;
-  /** As which the host sees the network's pods. */
-  readonly managementIp: Ip | undefined;
   /** Of the network's pods, on all nodes. */
   readonly podSubnets: readonly Cidr[];
 }
@@ -48,7 +44,6 @@ export const localPatch = (site: BridgeSite, name: string, view: View): LocalPat
     isDefault,
     ctMark: isDefault ? CT_MARKS.default : networkCtMark(network.id),
     families,
-    extraHostIps: [...new Set([...site.gateway.addresses, ...view.hostAddresses(view.node)].map(addressOf))],
     largestFrame: largestFrame(site, network, view),
   };
 };
@@ -57,8 +52,9 @@ export const localPatch = (site: BridgeSite, name: string, view: View): LocalPat
 const patchFamilies = (site: BridgeSite, network: NetworkFact, view: View): PatchFamily[] | undefined => {
   const { cluster } = view;
   const isDefault = network.role === 'default';
-  const own = isDefault ? [] : networkMasqueradeAddresses(cluster, network.id, 'gateway');
-  const management = isDefault ? [] : networkMasqueradeAddresses(cluster, network.id, 'management');
+  const [own, management] = (['gateway', 'management'] as const).map((end) =>
+    isDefault ? [] : networkMasqueradeAddresses(cluster, network.id, end),
+  );
   if (own === undefined || management === undefined) return undefined;
   const families = networkFamilies(network);
   const routerIps = isDefault ? [] : joinIps(network, view);
@@ -71,7 +67,6 @@ const patchFamilies = (site: BridgeSite, network: NetworkFact, view: View): Patc
         ...one,
         masqueradeIp: own.find(ofFamily),
         routerIp: routerIps.find(ofFamily),
-        managementIp: management.find(ofFamily),
         podSubnets,
       };
     });
@@ -90,3 +85,11 @@ const largestFrame = ({ isLocal, gateway }: BridgeSite, { mtu }: NetworkFact, vi
   isLocal && view.nodeFact(view.node)?.gatewayMtuSupport !== false
     ? mtu + ETHERNET_HEADER + (gateway.vlanId === 0 ? 0 : VLAN_TAG)
     : undefined;
+
+/** Whether an address may be a pod's: a network may give its pods what others have, too. */
+export const mayBePods = ({ families }: LocalPatch, address: Ip): boolean =>
+  families.some(({ podSubnets }) => podSubnets.some((subnet) => cidrContainsIp(subnet, address)));
+
+/** A tenant's gateway router does, about its Services, unless it could be a pod of it that does. */
+export const speaksAsNode = (patch: LocalPatch): boolean =>
+  patch.families.every(({ bridgeIps }) => bridgeIps.every((address) => !mayBePods(patch, address)));
