@@ -171,7 +171,7 @@ class RenderingEngine implements Engine {
     }
     const fragment = this.#render(source);
     source.reads = this.#view.takeReads();
-    for (const cell of source.reads) cell.readers.add(source);
+    for (const cell of source.reads) this.#options.facts.subscribe(cell, source);
     if (fragment !== undefined) this.#publish(source, fragment);
   }
 

@@ -50,7 +50,7 @@ export class PodIndex {
       reads: this.#view.takeReads(),
       stale: () => this.change(key, this.#get(key)),
     };
-    for (const cell of judgement.reads) cell.readers.add(judgement);
+    for (const cell of judgement.reads) this.#facts.subscribe(cell, judgement);
     this.#judged.set(key, judgement);
   }
 

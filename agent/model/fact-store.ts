@@ -8,7 +8,8 @@ export interface FactCell<Kind extends FactKind = FactKind> {
   readonly kind: Kind;
   readonly id: string;
   value: Facts[Kind] | undefined;
-  readonly readers: Set<FactReader>;
+  /** One alone is the common case and needs no set: there is a cell for every address that a Service has an endpoint at. */
+  readers: FactReader | Set<FactReader> | undefined;
   /** The list that it was put into last, by a view: it is in no list twice. */
   listed: readonly FactCell[] | undefined;
 }
@@ -32,13 +33,14 @@ export class FactStore {
 
   /** Undefined takes the fact away. An equal value is no change. */
   set<Kind extends FactKind>(kind: Kind, id: string, value: Facts[Kind] | undefined): void {
-    const before = this.get(kind, id);
-    if (isDeepStrictEqual(before, value)) return;
-    const cell = this.cell(kind, id);
+    const known = this.#find(kind, id);
+    const before = known?.value;
+    if (before === value || isDeepStrictEqual(before, value)) return;
+    const cell = known ?? this.#add(kind, id);
     cell.value = value;
     if (kind === 'gateway') this.set('gatewayMode', id, (value as GatewayFact | undefined)?.mode);
     if (kind === 'pod') this.#lock(before as PodFact | undefined, value as PodFact | undefined);
-    for (const reader of [...cell.readers]) reader.stale();
+    for (const reader of readersOf(cell)) reader.stale();
     this.#dropIfUnused(cell);
     if ((before === undefined) === (value === undefined)) return;
     for (const listener of this.#listeners) listener(kind, id, value !== undefined);
@@ -56,17 +58,29 @@ export class FactStore {
 
   /** For a reader that is going to subscribe. */
   cell<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> {
-    const found = this.#find(kind, id);
-    if (found !== undefined) return found;
-    const cell: FactCell<Kind> = { kind, id, value: undefined, readers: new Set(), listed: undefined };
-    const cells = this.#cells.get(kind) ?? new Map<string, FactCell>();
-    this.#cells.set(kind, cells.set(id, cell as unknown as FactCell));
-    return cell;
+    return this.#find(kind, id) ?? this.#add(kind, id);
+  }
+
+  /** Repeating it does nothing. */
+  subscribe(cell: FactCell, reader: FactReader): void {
+    const { readers } = cell;
+    if (readers === undefined) cell.readers = reader;
+    else if (readers instanceof Set) readers.add(reader);
+    else if (readers !== reader) cell.readers = new Set([readers, reader]);
   }
 
   unsubscribe(cell: FactCell, reader: FactReader): void {
-    cell.readers.delete(reader);
+    const { readers } = cell;
+    if (readers === reader) cell.readers = undefined;
+    else if (readers instanceof Set && readers.delete(reader) && readers.size === 0) cell.readers = undefined;
     this.#dropIfUnused(cell);
+  }
+
+  #add<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> {
+    const cell: FactCell<Kind> = { kind, id, value: undefined, readers: undefined, listed: undefined };
+    const cells = this.#cells.get(kind) ?? new Map<string, FactCell>();
+    this.#cells.set(kind, cells.set(id, cell as unknown as FactCell));
+    return cell;
   }
 
   #lock(before: PodFact | undefined, after: PodFact | undefined): void {
@@ -81,7 +95,13 @@ export class FactStore {
 
   #dropIfUnused(cell: Pick<FactCell, 'kind' | 'id' | 'value' | 'readers'>): void {
     // A reader that reads again at once has another cell of this id by now.
-    if (cell.value === undefined && cell.readers.size === 0 && this.#cells.get(cell.kind)?.get(cell.id) === cell)
+    if (cell.value === undefined && cell.readers === undefined && this.#cells.get(cell.kind)?.get(cell.id) === cell)
       this.#cells.get(cell.kind)?.delete(cell.id);
   }
 }
+
+/** They may read again, and so change the set, while they are told. */
+const readersOf = ({ readers }: Pick<FactCell, 'readers'>): readonly FactReader[] => {
+  if (readers === undefined) return [];
+  return readers instanceof Set ? [...readers] : [readers];
+};
