@@ -143,6 +143,10 @@ export class DesiredRows<DB = Tables> {
   *units(): Iterable<Unit> {
     for (const { table, key } of this.rows()) yield { kind: 'row', table, key };
     for (const member of this.members.all()) yield { kind: 'member', ...memberAddress(member) };
+    yield* this.patchUnits();
+  }
+
+  *patchUnits(): Iterable<Unit> {
     for (const [target, claims] of this.#patches) {
       yield { kind: 'patch', table: winnerOf(claims)?.value.table ?? '', target };
     }

@@ -127,9 +127,11 @@ export class RowStore {
    */
   find(table: string, index: string, key: string): readonly AnyRow[] {
     const { rows } = this.#table(table);
-    return this.#index(table, index)
-      .find(key)
-      .flatMap((uuid) => rows.get(uuid) ?? []);
+    const found = this.#index(table, index).find(key);
+    const [only] = found;
+    if (found.length !== 1 || only === undefined) return found.flatMap((uuid) => rows.get(uuid) ?? []);
+    const row = rows.get(only);
+    return row === undefined ? [] : [row];
   }
 
   hasIndex(table: string, index: string): boolean {

@@ -69,6 +69,8 @@ export class ActualRows {
   readonly store: RowStore;
   readonly ownerKey: string;
   readonly adoptions: Adoptions;
+  /** Table → how rows of ours are known in it. Asked for with every row; neither the model nor the replicated columns change. */
+  readonly #recognitions = new Map<string, Recognition>();
 
   /** @throws SchemaError when the store was not made for this, see `managedReplica` */
   constructor({ store, ownerKey, adoptions = new Adoptions() }: ActualRowsOptions) {
@@ -88,12 +90,17 @@ export class ActualRows {
 
   /** The rows of ours with this key; more than one only when something went wrong. In the order of their uuids. */
   owned(table: string, key: string): readonly AnyRow[] {
-    if (!this.store.hasTable(table)) return [];
-    if (isMarked(this.model, table))
-      return canHaveMark(this.store, table) ? this.store.find(table, OWNER_INDEX, key) : [];
-    const uuid = this.adoptions.uuidOf(table, key);
-    const row = uuid === undefined ? undefined : this.store.get(table, uuid);
-    return row === undefined ? [] : [row];
+    switch (this.#recognition(table)) {
+      case 'mark':
+        return this.store.find(table, OWNER_INDEX, key);
+      case 'adoption': {
+        const uuid = this.adoptions.uuidOf(table, key);
+        const row = uuid === undefined ? undefined : this.store.get(table, uuid);
+        return row === undefined ? [] : [row];
+      }
+      case 'none':
+        return [];
+    }
   }
 
   /** The key of a row, when it is ours. */
@@ -118,6 +125,14 @@ export class ActualRows {
     return this.findUnique(table, index, (column) => values[column]);
   }
 
+  #recognition(table: string): Recognition {
+    const known = this.#recognitions.get(table);
+    if (known !== undefined) return known;
+    const recognition = recognitionOf(this.store, table);
+    this.#recognitions.set(table, recognition);
+    return recognition;
+  }
+
   findUnique(table: string, index: readonly string[], at: (column: string) => unknown): AnyRow | undefined {
     const name = uniqueIndexName(index);
     if (!this.store.hasIndex(table, name)) return undefined;
@@ -132,5 +147,13 @@ export class ActualRows {
     return this.store.find(table, name, key)[0];
   }
 }
+
+type Recognition = 'mark' | 'adoption' | 'none';
+
+const recognitionOf = (store: RowStore, table: string): Recognition => {
+  if (!store.hasTable(table)) return 'none';
+  if (!isMarked(store.model, table)) return 'adoption';
+  return canHaveMark(store, table) ? 'mark' : 'none';
+};
 
 const isNumeric = (type: string | undefined): boolean => type === 'integer' || type === 'real';

@@ -2,7 +2,8 @@
 import { sameValue } from '../../codec/equal.ts';
 import type { Value } from '../../codec/value.ts';
 import type { AnyRow } from '../../replica/row.ts';
-import { tableModel } from '../../schema/model.ts';
+import type { Column } from '../../schema/column.ts';
+import { columnModel, tableModel } from '../../schema/model.ts';
 import { perTable } from '../../schema/per-table.ts';
 import type { Uuid } from '../../uuid.ts';
 import type { DesiredRows } from '../desired-rows.ts';
@@ -15,11 +16,23 @@ export class Lookup {
   readonly actual: ActualRows;
   /** Rows that this plan removes. */
   readonly gone = new Set<Uuid>();
+  readonly #usable = new Map<string, Map<string, Column | undefined>>();
   readonly #existing = new Map<AnyDesiredRow, AnyRow | undefined>();
 
   constructor(desired: DesiredRows, actual: ActualRows) {
     this.desired = desired;
     this.actual = actual;
+  }
+
+  /** Undefined for a column that cannot be compared or written. */
+  usable(table: string, name: string): Column | undefined {
+    let columns = this.#usable.get(table);
+    if (columns === undefined) {
+      columns = new Map();
+      this.#usable.set(table, columns);
+    }
+    if (!columns.has(name)) columns.set(name, this.#findUsable(table, name));
+    return columns.get(name);
   }
 
   /** The row that is there for a desired row and stays. */
@@ -58,6 +71,11 @@ export class Lookup {
       case 'at':
         return this.foreign(target);
     }
+  }
+
+  #findUsable(table: string, name: string): Column | undefined {
+    const { store, model } = this.actual;
+    return store.hasColumn(table, name) && store.supports(table, name) ? columnModel(model, table, name) : undefined;
   }
 
   #find(wanted: AnyDesiredRow): AnyRow | undefined {

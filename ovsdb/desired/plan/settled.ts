@@ -6,63 +6,87 @@ import { isMapValue, type Scalar, type Value } from '../../codec/value.ts';
 import { elementsOf } from '../../replica/element-change.ts';
 import type { AnyRow } from '../../replica/row.ts';
 import type { Base, Column } from '../../schema/column.ts';
-import { columnModel } from '../../schema/model.ts';
-import { isForeignRef, isRowRef } from '../identity.ts';
+import { isForeignRef, isRowRef, type TargetId } from '../identity.ts';
+import { memberAddress } from '../store/member-sets.ts';
 import type { AnyDesiredRow, DesiredElement, DesiredValue } from '../types.ts';
-import type { MemberUnit, RowUnit, Unit } from '../unit.ts';
+import type { MemberUnit, Unit } from '../unit.ts';
 import { isMarked } from './actual-rows.ts';
 import type { Lookup } from './lookup.ts';
 
 /** @param lookup of a plan that has not removed anything yet */
 export const isSettled = (lookup: Lookup, unit: Unit): boolean => {
-  if (unit.kind === 'row') return isSettledRow(lookup, unit);
+  if (unit.kind === 'row') {
+    const wanted = lookup.desired.row(unit.key);
+    return wanted?.table === unit.table && isSettledRow(lookup, wanted);
+  }
   return unit.kind === 'member' && isSettledMember(lookup, unit);
 };
 
-const isSettledRow = (lookup: Lookup, { table, key }: RowUnit): boolean => {
-  const { desired, actual } = lookup;
-  const { store } = actual;
-  const wanted = desired.row(key);
-  if (wanted?.table !== table || !isMarked(actual.model, table) || !store.supports(table, 'external_ids')) return false;
+/** Everything that is wanted and not settled. The row that a set is in is looked up once for all of its members. */
+export function* unsettledUnits(lookup: Lookup): Iterable<Unit> {
+  const { desired } = lookup;
+  for (const wanted of desired.rows()) {
+    if (!isSettledRow(lookup, wanted)) yield { kind: 'row', table: wanted.table, key: wanted.key };
+  }
+  for (const { target, column, members } of desired.members.sets()) {
+    let set: ActualSet | undefined;
+    for (const member of members) {
+      if (set?.table !== member.table) set = actualSet(lookup, member.table, target, column);
+      if (!hasElement(lookup, set, member.value)) yield { kind: 'member', ...memberAddress(member) };
+    }
+  }
+  yield* desired.patchUnits();
+}
+
+const isSettledRow = (lookup: Lookup, wanted: AnyDesiredRow): boolean => {
+  const { actual } = lookup;
+  const { table, key, columns } = wanted;
+  if (!isMarked(actual.model, table) || lookup.usable(table, 'external_ids') === undefined) return false;
   const [row, another] = actual.owned(table, key);
   if (row === undefined || another !== undefined) return false;
-  for (const name in wanted.columns) {
-    const column = usableColumn(lookup, table, name);
+  for (const name in columns) {
+    const column = lookup.usable(table, name);
     if (column === undefined || !isSettledColumn(lookup, wanted, row, name, column)) return false;
   }
   return true;
 };
 
-const isSettledMember = (lookup: Lookup, { table, target, column: name, element }: MemberUnit): boolean => {
-  const { desired, actual } = lookup;
-  const member = desired.members.get(target, name, element);
-  const column = usableColumn(lookup, table, name);
-  if (member === undefined || column?.kind !== 'set') return false;
-  const row = lookup.target(table, target);
-  const scalar = scalarOf(lookup, column.key, member.value);
-  return row !== undefined && scalar !== undefined && actual.store.hasElement(table, row._uuid, name, scalar);
+const isSettledMember = (lookup: Lookup, { table, target, column, element }: MemberUnit): boolean => {
+  const member = lookup.desired.members.get(target, column, element);
+  return member !== undefined && hasElement(lookup, actualSet(lookup, table, target, column), member.value);
 };
 
-/** Undefined for one that cannot be compared or written. */
-const usableColumn = ({ actual: { model, store } }: Lookup, table: string, name: string): Column | undefined =>
-  store.hasColumn(table, name) && store.supports(table, name) ? columnModel(model, table, name) : undefined;
+/** A set column of a row, as it is. */
+interface ActualSet {
+  readonly table: string;
+  readonly name: string;
+  readonly column: Column | undefined;
+  readonly row: AnyRow | undefined;
+}
+
+const actualSet = (lookup: Lookup, table: string, target: TargetId, name: string): ActualSet => {
+  const column = lookup.usable(table, name);
+  return { table, name, column, row: column?.kind === 'set' ? lookup.target(table, target) : undefined };
+};
+
+const hasElement = (lookup: Lookup, { table, name, column, row }: ActualSet, value: DesiredElement): boolean => {
+  if (row === undefined || column === undefined) return false;
+  const scalar = scalarOf(lookup, column.key, value);
+  return scalar !== undefined && lookup.actual.store.hasElement(table, row._uuid, name, scalar);
+};
 
 const isSettledColumn = (lookup: Lookup, wanted: AnyDesiredRow, row: AnyRow, name: string, column: Column): boolean => {
   const value = wanted.columns[name];
   switch (column.kind) {
     case 'set':
       return isSettledSet(lookup, wanted, row, name, column);
-    case 'map': {
-      const mark = name === 'external_ids' ? { [lookup.actual.ownerKey]: wanted.key } : NO_MARK;
-      return isSettledMap(lookup, column, row[name], value, mark);
-    }
+    case 'map':
+      return isSettledMap(lookup, column, row[name], value, name === 'external_ids' ? wanted.key : undefined);
     default:
       if (value === undefined) return row[name] === undefined;
       return isElement(value) && isThere(scalarOf(lookup, column.key, value), row[name]);
   }
 };
-
-const NO_MARK: Readonly<Record<string, string>> = {};
 
 const isSettledSet = (lookup: Lookup, wanted: AnyDesiredRow, row: AnyRow, name: string, column: Column): boolean => {
   const value = wanted.columns[name];
@@ -75,26 +99,25 @@ const isSettledSet = (lookup: Lookup, wanted: AnyDesiredRow, row: AnyRow, name: 
   return elements.size === actual.length && actual.every((element) => elements.has(element));
 };
 
+/** @param mark the entry that says whose the row is; it counts more than one that is wanted under its name */
 const isSettledMap = (
   lookup: Lookup,
   { key, value: base = key }: Column,
   actual: Value,
   wanted: DesiredValue,
-  mark: Readonly<Record<string, string>>,
+  mark: string | undefined,
 ): boolean => {
   if (!isMapValue(actual) || !isEntries(wanted)) return false;
+  const { ownerKey } = lookup.actual;
   let left = Object.keys(actual).length;
   for (const name in wanted) {
     const element = wanted[name];
-    if (element === undefined || Object.hasOwn(mark, name)) continue;
+    if (element === undefined || (mark !== undefined && name === ownerKey)) continue;
     if (!Object.hasOwn(actual, name) || !isThere(scalarOf(lookup, base, element), actual[name])) return false;
     left--;
   }
-  for (const name in mark) {
-    if (!Object.hasOwn(actual, name) || actual[name] !== mark[name]) return false;
-    left--;
-  }
-  return left === 0;
+  if (mark === undefined) return left === 0;
+  return left === 1 && Object.hasOwn(actual, ownerKey) && actual[ownerKey] === mark;
 };
 
 const isElement = (value: DesiredValue): value is DesiredElement =>

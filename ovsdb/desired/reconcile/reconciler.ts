@@ -29,7 +29,7 @@ import { type ClaimedRows, garbageUnits } from '../garbage.ts';
 import { ActualRows } from '../plan/actual-rows.ts';
 import { Lookup } from '../plan/lookup.ts';
 import { isProblem } from '../plan/outcome.ts';
-import { isSettled } from '../plan/settled.ts';
+import { unsettledUnits } from '../plan/settled.ts';
 import { ownerToken, targetToken, tokensOf } from '../plan/tokens.ts';
 import { type RowUnit, type Unit, unitId } from '../unit.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
@@ -332,12 +332,13 @@ export class OvsdbReconciler<DB> implements Reconciler {
     }
     this.#comparison = 'done';
     const lookup = new Lookup(this.#desired, this.#actual);
-    const isListed = this.#works.size > 0;
-    for (const unit of this.#desired.units()) {
-      if ((isListed && this.#works.has(unit)) || !isSettled(lookup, unit)) {
-        this.#works.mark(unit, this.#desired.ownersOf(unit), false);
+    // What is on the list is looked at anyway, and knows then who wants it now.
+    if (this.#works.size > 0) {
+      for (const unit of this.#desired.units()) {
+        if (this.#works.has(unit)) this.#works.mark(unit, this.#desired.ownersOf(unit), false);
       }
     }
+    for (const unit of unsettledUnits(lookup)) this.#works.mark(unit, this.#desired.ownersOf(unit), false);
     for (const owner of this.#desired.owners()) this.#board.touch(owner);
     this.#flusher.forgetSeen();
     this.#markGarbage(lookup);

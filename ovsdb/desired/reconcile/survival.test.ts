@@ -194,6 +194,6 @@ it('comes to exactly what is wanted, whenever the connection is lost and whateve
         expectUntouched(foreign, world.rows());
       },
     ),
-    { numRuns: 90 },
+    { numRuns: 70 },
   );
-}, 60_000);
+}, 120_000);

@@ -51,7 +51,14 @@ export class MemberSets {
   }
 
   *all(): Iterable<AnyMember> {
-    for (const [target, columns] of this.#targets) for (const column of columns.keys()) yield* this.of(target, column);
+    for (const { members } of this.sets()) yield* members;
+  }
+
+  /** All of them, by the sets that they belong into. */
+  *sets(): Iterable<{ readonly target: TargetId; readonly column: string; readonly members: Iterable<AnyMember> }> {
+    for (const [target, columns] of this.#targets) {
+      for (const column of columns.keys()) yield { target, column, members: this.of(target, column) };
+    }
   }
 
   #elements({ target, column }: MemberAddress, create: boolean): Elements | undefined {
