@@ -7,7 +7,7 @@ import type { BenchContext } from '../context.ts';
 import type { LineProcess } from '../line-process.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
-import { freshServer, loadRaw, nodeProcess, temporaryFolder, withServer } from './northbound-server.ts';
+import { freshServer, loadRawMirrored, nodeProcess, temporaryFolder, withServer } from './northbound-server.ts';
 import { writePages } from './object-pages.ts';
 import { clusterObjects } from './objects.ts';
 
@@ -36,13 +36,13 @@ export const benchColdStart = async ({ signal, progress }: BenchContext): Promis
   progress(`render/cold-start-500: ${START_RUNS} times each`);
   await using resources = new AsyncDisposableStack();
   const folder = await temporaryFolder(resources);
-  const objects = await writeObjects(folder, 500);
+  const objects = await writeObjects(folder, 500, 'with gateways');
   const recording = join(folder, 'recording.json');
   await withServer((server) => startAgent(objects, server, recording));
   const { values, references } = await alternate(
     { runs: START_RUNS, signal },
     () => withServer((server) => startAgent(objects, server)),
-    () => withServer((server) => loadRaw(recording, server)),
+    () => withServer((server) => loadRawMirrored(recording, server)),
   );
   const [value, reference] = [median(values), median(references)];
   return [benchResult({ name: 'render/cold-start-500', value, unit: 'ms', reference, runs: START_RUNS })];
@@ -72,8 +72,8 @@ const agentProcess = (objects: string, server: TestServer, ...more: (string | un
 
 const AGENT = join(import.meta.dirname, 'agent-process.ts');
 
-const writeObjects = async (folder: string, networks: number): Promise<string> => {
+const writeObjects = async (folder: string, networks: number, gateways?: 'with gateways'): Promise<string> => {
   const path = join(folder, 'objects.jsonl');
-  await writePages(path, clusterObjects(networks, PODS_OF_EACH));
+  await writePages(path, clusterObjects(networks, PODS_OF_EACH, gateways));
   return path;
 };

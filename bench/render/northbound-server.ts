@@ -2,7 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OvsdbSession } from '../../ovsdb/index.ts';
+import { createNorthboundReplica } from '../../agent/databases/northbound.ts';
+import { type DatabaseModel, OvsdbSession } from '../../ovsdb/index.ts';
+import { ovnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { TestServer } from '../../ovsdb/testing/server.ts';
 import { LineProcess } from '../line-process.ts';
 
@@ -27,9 +29,26 @@ export const freshServer = async (): Promise<TestServer> => {
 };
 
 /** Sends the transactions of a recording, each after the reply to the one before. @returns milliseconds */
-export const loadRaw = async (recording: string, { remote }: Pick<TestServer, 'remote'>): Promise<number> => {
+export const loadRaw = (recording: string, server: Pick<TestServer, 'remote'>): Promise<number> =>
+  load(recording, server);
+
+/**
+ * As `loadRaw`, by a process that the server tells of every row, as it tells the agent. That costs the server 1.3 to 1.6 times
+ * what it takes without, and nobody mirrors a database without it.
+ */
+export const loadRawMirrored = (recording: string, server: Pick<TestServer, 'remote'>): Promise<number> => {
+  const requests = createNorthboundReplica().prepare(ovnNorthbound as unknown as DatabaseModel);
+  return load(recording, server, JSON.stringify(requests));
+};
+
+const load = async (
+  recording: string,
+  { remote }: Pick<TestServer, 'remote'>,
+  ...monitors: string[]
+): Promise<number> => {
   const socket = remote.transport === 'unix' ? remote.path : '';
-  await using loader = nodeProcess(join(import.meta.dirname, 'raw-loader.ts'), [recording, socket]);
+  const path = join(import.meta.dirname, 'raw-loader.ts');
+  await using loader = nodeProcess(path, [recording, socket, ...monitors]);
   return Number(await loader.line());
 };
 

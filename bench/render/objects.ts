@@ -1,4 +1,6 @@
 /** The API's objects of a cluster with many tenants, as the cluster manager and the agents have annotated them. Pure. */
+
+import { formatL3GatewayConfig } from '../../api/annotations/l3-gateway-config.ts';
 import {
   CNI_PLUGIN_TYPE,
   NAD_ANNOTATIONS,
@@ -7,16 +9,18 @@ import {
   PRIMARY_NETWORK_LABEL,
 } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { parseCidr, subnetAt } from '../../net/cidr.ts';
+import { parseCidr, parseInterfaceAddress, subnetAt } from '../../net/cidr.ts';
+import { parseIp } from '../../net/ip.ts';
+import { parseMac } from '../../net/mac.ts';
 
 /** The one that is rendered. */
 export const LOCAL_NODE = 'node-1';
 
 /** Nodes, namespaces, NADs and pods: two nodes, and the pods all on the first. */
-export const clusterObjects = (networks: number, podsOfEach: number): KubeObject[] => {
+export const clusterObjects = (networks: number, podsOfEach: number, gateways?: 'with gateways'): KubeObject[] => {
   const tenants = Array.from({ length: networks }, (_, index) => index + 1);
   return [
-    ...[1, 2].map((node) => nodeObject(node, tenants)),
+    ...[1, 2].map((node) => withGateway(nodeObject(node, tenants), node, gateways !== undefined)),
     ...tenants.flatMap((tenant) => [
       namespaceObject(tenant),
       nadObject(tenant),
@@ -96,6 +100,19 @@ export const nodeObject = (node: number, tenants: readonly number[], chassisId?:
     },
     status: { addresses: [{ type: 'InternalIP', address: `172.20.0.${node + 10}` }] },
   };
+};
+
+/** Its gateway bridge, as the node's agent tells of it: each network gets a gateway router. */
+const withGateway = (object: KubeObject, node: number, hasGateway: boolean): KubeObject => {
+  if (!hasGateway) return object;
+  const gateway = formatL3GatewayConfig({
+    ...{ mode: 'shared', bridgeId: 'br-ex', interfaceId: `br-ex_node-${node}`, nodePortEnable: true, vlanId: 0 },
+    mac: parseMac(`02:42:ac:14:00:0${node}`),
+    ipAddresses: [parseInterfaceAddress(`172.20.0.${node + 10}/16`)],
+    nextHops: [parseIp('172.20.0.1')],
+  });
+  const annotations = { ...object.metadata.annotations, [NODE_ANNOTATIONS.gatewayConfig]: gateway };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 };
 
 export const namespaceObject = (tenant: number): KubeObject => ({

@@ -6,7 +6,7 @@ import type { TestServer } from '../../ovsdb/testing/server.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import type { LineProcess } from '../line-process.ts';
-import { freshServer, loadRaw, nodeProcess, temporaryFolder, withServer } from '../render/northbound-server.ts';
+import { freshServer, loadRawMirrored, nodeProcess, temporaryFolder, withServer } from '../render/northbound-server.ts';
 import { writePages } from '../render/object-pages.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
@@ -96,7 +96,7 @@ export const benchServicesStart = async ({ signal, progress }: BenchContext): Pr
   const { values, references } = await alternate(
     { runs: START_RUNS, signal },
     () => withServer(async (server) => (await start(objects, server)).ms),
-    () => withServer((server) => loadRaw(recording, server)),
+    () => withServer((server) => loadRawMirrored(recording, server)),
   );
   const [value, reference] = [median(values), median(references)];
   return [benchResult({ name: 'services/cold-start-10k', value, unit: 'ms', reference, runs: START_RUNS })];
