@@ -15,8 +15,7 @@ describe('of a cluster manager that runs', () => {
   it('nothing is wrong, before and after a restart; what somebody writes over is found', async () => {
     await cluster.create(node('n1'), node('n2'), tenant('red'), tenant('blue'));
     await cluster.create(layer2Udn('red/net', ['10.1.0.0/16']), layer3Udn('blue/net', ['10.2.0.0/16']));
-    await cluster.create(pod('red/a'), pod('red/b'), pod('blue/a'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('red/a'), pod('red/b'), pod('blue/a'));
     const well = await examineCluster(cluster.client, 0);
     expect([well.exitStatus, well.lines]).toEqual([
       0,

@@ -70,8 +70,7 @@ it('a network and a pod that are well', async () => {
 it('a network above the limit that this cluster manager has, whatever the usual one is', async () => {
   await cluster.close();
   await start({ limits: { maxNetworks: 1 } });
-  await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
   await cluster.create(tenant('blue'), layer2Udn('blue/net', ['10.100.0.0/16']), pod('blue/web'));
   const limit = 'no more than 1 networks are allowed in this cluster (--max-networks), and there are 1';
   for (const words of [['udn', 'blue/net'], ['blue/web']]) {
@@ -86,8 +85,7 @@ it('a network above the limit that this cluster manager has, whatever the usual 
 it('a network above the limit of its namespace', async () => {
   await cluster.close();
   await start({ limits: { maxNetworks: 9, maxNetworksPerNamespace: 1 } });
-  await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
   await cluster.create(layer2Udn('red/more', ['10.101.0.0/16'], { role: 'Secondary' }));
   const { answer, next, cause } = await ask('udn', 'red/more');
   expect([cause, answer]).toEqual(['id-missing', expect.stringContaining('allowed in a namespace')]);
@@ -109,8 +107,7 @@ it('a label that is missing, and one that came later', async () => {
 
 it('two networks of the cluster that select one namespace', async () => {
   await cluster.create(tenant('red', { a: '', b: '' }));
-  await cluster.create(cudn('one', { matchLabels: { a: '' } }, primaryLayer2('10.1.0.0/16')));
-  await cluster.settled();
+  await cluster.createAndSettle(cudn('one', { matchLabels: { a: '' } }, primaryLayer2('10.1.0.0/16')));
   await cluster.create(cudn('two', { matchLabels: { b: '' } }, primaryLayer2('10.2.0.0/16')));
   expect(await ask('cudn', 'one')).toMatchObject({ exitStatus: 0 });
   const { answer, cause, next } = await ask('cudn', 'two');
@@ -143,8 +140,7 @@ it('nodes without a subnet', async () => {
 
 it('a network that is full, and pods that ask for what somebody has', async () => {
   await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/29']));
-  for (const name of ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7']) await cluster.create(pod(`red/${name}`));
-  await cluster.settled();
+  await cluster.createAndSettle(...['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'].map((name) => pod(`red/${name}`)));
   const { data } = await clusterPods(cluster.client, { in: 'red', now: NOW, isWide: false });
   const full = (data as { items: { name: string; cause?: string }[] }).items.filter(
     (one) => one.cause === 'addresses-exhausted',
@@ -159,14 +155,12 @@ it('a network that is full, and pods that ask for what somebody has', async () =
 it('a claim that is not there, and one that another pod has', async () => {
   const persistent = { ipam: { lifecycle: 'Persistent' } };
   const naming = (claim: string) => askPrimary({ 'ipam-claim-reference': claim });
-  await cluster.create(
+  await cluster.createAndSettle(
     tenant('red'),
     layer2Udn('red/net', ['10.100.0.0/16'], persistent),
     ipamClaim('red/c', 'red_net'),
   );
-  await cluster.settled();
-  await cluster.create(pod('red/first', naming('c')));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('red/first', naming('c')));
   await cluster.create(pod('red/second', naming('c')), pod('red/none', naming('nobody')));
   const answers = [await ask('red/none'), await ask('red/second')];
   expect(answers.map(({ cause, exitStatus }) => [cause, exitStatus])).toEqual([
@@ -178,10 +172,8 @@ it('a claim that is not there, and one that another pod has', async () => {
 });
 
 it('an annotation that is garbage, of a pod, holds the network and is named', async () => {
-  await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
-  await cluster.settled();
-  await cluster.create(pod('red/odd', { annotations: { 'k8s.ovn.org/pod-networks': '{"default":' } }));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
+  await cluster.createAndSettle(pod('red/odd', { annotations: { 'k8s.ovn.org/pod-networks': '{"default":' } }));
   expect(await ask('red/odd')).toMatchObject({ cause: 'annotation-unreadable' });
   await cluster.delete('UserDefinedNetwork', 'red/net');
   const { answer, cause, next } = await ask('udn', 'red/net');
@@ -193,8 +185,7 @@ it('an annotation that is garbage, of a pod, holds the network and is named', as
 });
 
 it('a deletion that waits for pods, and a namespace that goes', async () => {
-  await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']), pod('red/web'));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']), pod('red/web'));
   await cluster.patch('Pod', 'red/web', { metadata: { finalizers: ['example.org/keep'] } });
   await cluster.delete('Namespace', 'red');
   const held = await ask('udn', 'red/net');
@@ -230,11 +221,10 @@ it('events say what objects do not', async () => {
 
 it('tables have what there is', async () => {
   await cluster.create(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']), pod('red/web'));
-  await cluster.create(
+  await cluster.createAndSettle(
     tenant('shop', { team: 'shop' }),
     cudn('shop', { matchLabels: { team: 'shop' } }, primaryLayer2('10.1.0.0/16')),
   );
-  await cluster.settled();
   const { tables, notes } = await clusterNetworks(cluster.client, { in: undefined, now: NOW, isWide: false });
   expect(notes).toEqual([]);
   expect(tables[0]?.rows.map((row) => row.slice(0, 8))).toEqual([

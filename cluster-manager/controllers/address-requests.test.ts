@@ -21,10 +21,8 @@ const MAC = '02:00:00:00:00:01';
 it('a network without a free address stops no other', async () => {
   cluster.start();
   const full = ['a', 'b', 'c', 'd', 'late'].map((name) => pod(`full/${name}`));
-  await cluster.create(tenant('full'), layer2Udn('full/net', ['10.20.0.0/29']), ...full);
-  await cluster.settled();
-  await cluster.create(tenant('roomy'), layer2Udn('roomy/net', ['10.20.0.0/29']), pod('roomy/p'));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('full'), layer2Udn('full/net', ['10.20.0.0/29']), ...full);
+  await cluster.createAndSettle(tenant('roomy'), layer2Udn('roomy/net', ['10.20.0.0/29']), pod('roomy/p'));
   expect(await addressOf('roomy/p', 'roomy/net')).toBe('10.20.0.3/29');
   expect(cluster.events.map(({ message }) => message)).toEqual([
     'network full_net: subnet 10.20.0.0/29 has no free address left',
@@ -34,14 +32,13 @@ it('a network without a free address stops no other', async () => {
 describe('what a pod asks of its primary network', () => {
   it('it gets, also of a reserved subnet', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16'], PARTS),
       pod('ns/a', askPrimary({ ips: ['10.20.9.9'], mac: MAC })),
       // A prefix length is allowed and has no meaning.
       pod('ns/b', askPrimary({ ips: ['10.20.5.5/24'] })),
     );
-    await cluster.settled();
     expect(await entryOf('ns/a', 'ns/net')).toMatchObject({
       ip_addresses: ['10.20.9.9/16'],
       mac_address: MAC,
@@ -69,14 +66,12 @@ describe('what a pod asks of its primary network', () => {
     [{ mac: '0a:58:0a:14:08:07' }, "requested MAC 0a:58:0a:14:08:07 is that of the network's gateway"],
   ])('and can not have, %j, keeps it without any, and an event says why', async (fields, message) => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16'], PARTS),
       pod('ns/first', askPrimary({ ips: ['10.20.9.9'], mac: MAC })),
     );
-    await cluster.settled();
-    await cluster.create(pod('ns/p', askPrimary(fields)));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/p', askPrimary(fields)));
     expect(eventsAbout('p')).toEqual([`ErrorAllocatingPod: network ns_net: ${message}`]);
     expect(await annotation('Pod', 'ns/p', 'pod-networks')).toBeUndefined();
     expect(cluster.manager.state?.pods.sizeOf('ns_net')).toBe(1);
@@ -96,57 +91,50 @@ describe('what a pod asks of its primary network', () => {
     ['[{"namespace":"ovn-kubernetes","name":"default","ips":["10.20.0"]}]', '10.20.0'],
   ])('is told when it says %s', async (text, message) => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16']),
       pod('ns/p', { annotations: { 'v1.multus-cni.io/default-network': text } }),
     );
-    await cluster.settled();
     expect(eventsAbout('p')).toEqual([expect.stringContaining(message)]);
     expect(await addressOf('ns/p', 'ns/net')).toBeUndefined();
   });
 
   it('and somebody has, it gets when that one leaves', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16']),
       pod('ns/first', askPrimary({ ips: ['10.20.5.5'], mac: MAC })),
     );
-    await cluster.settled();
-    await cluster.create(pod('ns/second', askPrimary({ ips: ['10.20.5.5'], mac: MAC })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/second', askPrimary({ ips: ['10.20.5.5'], mac: MAC })));
     expect(await addressOf('ns/second', 'ns/net')).toBeUndefined();
-    await cluster.patch('Pod', 'ns/first', { status: { phase: 'Succeeded' } }, 'status');
-    await cluster.settled();
+    await cluster.patchAndSettle('Pod', 'ns/first', { status: { phase: 'Succeeded' } }, 'status');
     expect(await entryOf('ns/second', 'ns/net')).toMatchObject({ ip_addresses: ['10.20.5.5/16'], mac_address: MAC });
     // The first one is gone for good: its deletion takes nothing away.
     await cluster.delete('Pod', 'ns/first');
-    await cluster.create(pod('ns/third', askPrimary({ ips: ['10.20.5.5'] })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/third', askPrimary({ ips: ['10.20.5.5'] })));
     expect(await addressOf('ns/third', 'ns/net')).toBeUndefined();
   });
 
   it("is its namespace's business: the same address is free on another network", async () => {
     cluster.start();
     const asking = askPrimary({ ips: ['10.20.5.5'], mac: MAC });
-    await cluster.create(
+    await cluster.createAndSettle(
       ...['a', 'b'].flatMap((ns) => [tenant(ns), layer2Udn(`${ns}/net`, ['10.20.0.0/16']), pod(`${ns}/p`, asking)]),
     );
-    await cluster.settled();
     expect(await addressOf('a/p', 'a/net')).toBe('10.20.5.5/16');
     expect(await addressOf('b/p', 'b/net')).toBe('10.20.5.5/16');
   });
 
   it('of an excluded subnet goes to nobody', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       nad('ns/net', netConf('ns/net', 'red', { excludeSubnets: '100.200.0.0/24' })),
       pod('ns/a'),
       pod('ns/b', askPrimary({ ips: ['100.200.0.9'] })),
     );
-    await cluster.settled();
     expect(await addressOf('ns/a', 'ns/net')).toBe('100.200.1.0/16');
     expect(eventsAbout('b')).toEqual([
       'ErrorAllocatingPod: network red: requested address 100.200.0.9 is not for pods: it is in excluded subnet 100.200.0.0/24',

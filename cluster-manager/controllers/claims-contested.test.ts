@@ -28,26 +28,22 @@ describe('a claim that two pods are refused', () => {
       },
     });
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       network,
       ipamClaim('ns/c', 'ns_net'),
       pod('ns/a', naming('c', { ips: ['10.20.0.1'] })),
     );
-    await cluster.settled();
     const first =
       'False InternalError: requested address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
     expect([writes, await saidOf('ns/c')]).toEqual([1, first]);
-    await cluster.create(pod('ns/b', naming('c', { ips: ['10.20.0.2'] })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b', naming('c', { ips: ['10.20.0.2'] })));
     expect([writes, await saidOf('ns/c')]).toEqual([1, first]);
     expect(eventsAbout('b')).toHaveLength(1);
-    await cluster.delete('Pod', 'ns/a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/a');
     expect(writes).toBe(2);
     expect(await saidOf('ns/c')).toMatch(/^False InternalError: requested address 10\.20\.0\.2 is not for pods/);
-    await cluster.create(pod('ns/d', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/d', naming('c')));
     expect(await saidOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
     expect((await statusOf('ns/c'))?.ips).toEqual([await addressOf('ns/d', 'ns/net')]);
   });
@@ -68,12 +64,11 @@ describe('a claim that is deleted', () => {
       },
     });
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       network,
       ipamClaim('ns/c', 'ns_net', {}, { finalizers: [IPAM_CLAIM_FINALIZER] }),
     );
-    await cluster.settled();
     await cluster.create(pod('ns/a', naming('c')));
     await expect.poll(() => addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
     expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
@@ -91,12 +86,10 @@ describe('what a claim has', () => {
       await cluster.patch('IPAMClaim', `ns/${name}`, { status: { ips: ['10.20.0.3/16'] } }, 'status');
     }
     cluster.start();
-    await cluster.create(pod('ns/a', naming('c2')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a', naming('c2')));
     expect(await saidOf('ns/c2')).toMatch(/^False IPAddressConflict: /);
     await cluster.delete('IPAMClaim', 'ns/c1');
-    await cluster.create(pod('ns/b'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b'));
     expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.4/16');
     expect(await saidOf('ns/c2')).toMatch(/^True SuccessfulAllocation: /);
@@ -105,17 +98,14 @@ describe('what a claim has', () => {
 
   it('includes the MAC of its address, whoever asks for it', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network, ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), network, ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
     const { mac_address: mac } = await entryOf('ns/a', 'ns/net');
     await cluster.delete('Pod', 'ns/a');
-    await cluster.create(pod('ns/other', askPrimary({ mac })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/other', askPrimary({ mac })));
     expect(eventsAbout('other')).toEqual([
       `ErrorAllocatingPod: network ns_net: MAC ${mac} belongs to IPAMClaim ns/c already`,
     ]);
-    await cluster.create(pod('ns/b', naming('c', { mac })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b', naming('c', { mac })));
     expect(await entryOf('ns/b', 'ns/net')).toMatchObject({ mac_address: mac, ip_addresses: ['10.20.0.3/16'] });
   });
 });

@@ -17,7 +17,7 @@ const naming = (claim: string) => askPrimary({ 'ipam-claim-reference': claim });
 describe('claims over a restart', () => {
   it('gives what claims have to nobody else, and writes nothing', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       network('ns/net'),
       ipamClaim('ns/idle', 'ns_net'),
@@ -25,17 +25,14 @@ describe('claims over a restart', () => {
       pod('ns/a', naming('idle')),
       pod('ns/b', naming('busy')),
     );
-    await cluster.settled();
     const addresses = [(await statusOf('ns/idle'))?.ips[0], (await statusOf('ns/busy'))?.ips[0]];
-    await cluster.delete('Pod', 'ns/a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/a');
     await cluster.stop();
     const start = cluster.observations.length;
     cluster.start();
     await cluster.settled();
     expect(cluster.observations.slice(start).filter(({ source }) => source === 'writer')).toEqual([]);
-    await cluster.create(pod('ns/c'), pod('ns/d', naming('idle')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/c'), pod('ns/d', naming('idle')));
     expect(addresses).not.toContain(await addressOf('ns/c', 'ns/net'));
     expect([await addressOf('ns/d', 'ns/net'), await addressOf('ns/b', 'ns/net')]).toEqual(addresses);
   });
@@ -70,8 +67,7 @@ describe('claims over a restart', () => {
     for (const name of ['young', 'old']) await cluster.patch('IPAMClaim', `ns/${name}`, { status: has }, 'status');
     cluster.start();
     await cluster.settled();
-    await cluster.create(pod('ns/a', naming('young')), pod('ns/b', naming('old')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a', naming('young')), pod('ns/b', naming('old')));
     const sentence = 'address 10.20.0.7 belongs to IPAMClaim ns/old already';
     expect(await saidOf('ns/young')).toBe(`False IPAddressConflict: ${sentence}`);
     expect(eventsAbout('young')).toContain(`ErrorAllocatingIPs: IPAddressConflict: ${sentence}`);
@@ -90,8 +86,7 @@ describe('claims over a restart', () => {
     );
     await cluster.patch('IPAMClaim', 'ns/c', { status: { ips: ['10.20.0.7/16'] } }, 'status');
     cluster.start();
-    await cluster.create(pod('ns/b'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b'));
     expect((await statusOf('ns/c'))?.ips).toEqual(['10.20.0.7/16']);
     expect([...eventsAbout('a'), ...eventsAbout('net')].join()).toContain(
       'address 10.20.0.7 belongs to IPAMClaim ns/c already',

@@ -28,23 +28,19 @@ const writes = (start: number): string[] =>
 describe('a claim', () => {
   it('has what its first pod got, keeps it, and gives it to the next one', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
     expect(await statusOf('ns/c')).toBeUndefined();
-    await cluster.create(pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a', naming('c')));
     expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
     expect(await saidOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
     expect((await cluster.get('IPAMClaim', 'ns/c'))?.metadata.finalizers).toEqual([IPAM_CLAIM_FINALIZER]);
     const first = await entryOf('ns/a', 'ns/net');
     await cluster.delete('Pod', 'ns/a');
-    await cluster.create(pod('ns/other'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/other'));
     expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'] });
     expect(await statusOf('ns/c')).not.toHaveProperty('ownerPod');
     expect(await addressOf('ns/other', 'ns/net')).toBe('10.20.0.4/16');
-    await cluster.create(pod('ns/b', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b', naming('c')));
     expect(await entryOf('ns/b', 'ns/net')).toMatchObject({
       ip_addresses: first.ip_addresses,
       mac_address: first.mac_address,
@@ -54,11 +50,9 @@ describe('a claim', () => {
 
   it('says what it has before its pod has it', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
     const start = cluster.observations.length;
-    await cluster.create(pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a', naming('c')));
     // The finalizer, the status, and only then the pod.
     expect(writes(start).slice(0, 3)).toEqual(['ipamclaims written', 'ipamclaims written', 'pods written']);
   });
@@ -70,8 +64,7 @@ describe('a claim', () => {
       fault: ({ plural }) => (plural === 'ipamclaims' && faults-- > 0 ? { status: 403, isDone: false } : undefined),
     });
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
     const start = cluster.observations.length;
     faults = 4;
     await cluster.create(pod('ns/a', naming('c')));
@@ -91,82 +84,81 @@ describe('a claim', () => {
       fault: ({ plural }) => (plural === 'ipamclaims' && isGone ? { status: 404, isDone: false } : undefined),
     });
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      network('ns/net'),
+      ipamClaim('ns/c', 'ns_net'),
+      pod('ns/a', naming('c')),
+    );
     expect(await addressOf('ns/a', 'ns/net')).toBeUndefined();
     isGone = false;
     await cluster.delete('IPAMClaim', 'ns/c');
-    await cluster.create(ipamClaim('ns/c', 'ns_net'));
-    await cluster.settled();
+    await cluster.createAndSettle(ipamClaim('ns/c', 'ns_net'));
     expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
     expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
   });
 
   it('is waited for by its pod', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), network('ns/net'), pod('ns/a', naming('c')));
     expect(eventsAbout('a')).toEqual(['ErrorAllocatingPod: network ns_net: IPAMClaim ns/c does not exist']);
-    await cluster.create(ipamClaim('ns/c', 'ns_net'));
-    await cluster.settled();
+    await cluster.createAndSettle(ipamClaim('ns/c', 'ns_net'));
     expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
   });
 
   it('that is deleted goes when its pod is gone, and its address with it', async () => {
     cluster.start();
     await cluster.create(tenant('ns'), network('ns/net', ['10.20.0.0/29']), ipamClaim('ns/c', 'ns_net'));
-    await cluster.create(pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a', naming('c')));
     await cluster.delete('IPAMClaim', 'ns/c');
-    await cluster.create(pod('ns/late', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/late', naming('c')));
     expect((await cluster.get('IPAMClaim', 'ns/c'))?.metadata.deletionTimestamp).toBeDefined();
     expect(eventsAbout('late')).toEqual(['ErrorAllocatingPod: network ns_net: IPAMClaim ns/c is being deleted']);
-    await cluster.delete('Pod', 'ns/a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/a');
     expect(await cluster.get('IPAMClaim', 'ns/c')).toBeUndefined();
-    await cluster.create(pod('ns/b'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b'));
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/29');
   });
 
   it('that is gone by force leaves its address with its pod, and with the next claim of its name', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      network('ns/net'),
+      ipamClaim('ns/c', 'ns_net'),
+      pod('ns/a', naming('c')),
+    );
     await cluster.delete('IPAMClaim', 'ns/c');
-    await cluster.patch('IPAMClaim', 'ns/c', { metadata: { finalizers: null } });
-    await cluster.settled();
+    await cluster.patchAndSettle('IPAMClaim', 'ns/c', { metadata: { finalizers: null } });
     expect(await cluster.get('IPAMClaim', 'ns/c')).toBeUndefined();
-    await cluster.create(pod('ns/b'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b'));
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.4/16');
-    await cluster.create(ipamClaim('ns/c', 'ns_net'));
-    await cluster.settled();
+    await cluster.createAndSettle(ipamClaim('ns/c', 'ns_net'));
     expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
     await cluster.delete('Pod', 'ns/a');
-    await cluster.create(pod('ns/d'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/d'));
     expect(await addressOf('ns/d', 'ns/net')).toBe('10.20.0.5/16');
     expect((await statusOf('ns/c'))?.ips).toEqual(['10.20.0.3/16']);
   });
 
   it('is used by one pod at a time', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
-    await cluster.settled();
-    await cluster.create(pod('ns/b', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      network('ns/net'),
+      ipamClaim('ns/c', 'ns_net'),
+      pod('ns/a', naming('c')),
+    );
+    await cluster.createAndSettle(pod('ns/b', naming('c')));
     expect(await addressOf('ns/b', 'ns/net')).toBeUndefined();
     expect(eventsAbout('b')).toEqual(['ErrorAllocatingPod: network ns_net: IPAMClaim ns/c is in use by pod ns/a']);
-    await cluster.patch('Pod', 'ns/a', { status: { phase: 'Succeeded' } }, 'status');
-    await cluster.settled();
+    await cluster.patchAndSettle('Pod', 'ns/a', { status: { phase: 'Succeeded' } }, 'status');
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
   });
 
   it('gives what it asks for, and what the pod asks for before that', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       network('ns/net', ['10.20.0.0/16', 'fd20::/64']),
       ipamClaim('ns/c', 'ns_net', { ipRequests: ['10.20.7.7/16', 'fd20::77/64'] }),
@@ -174,13 +166,11 @@ describe('a claim', () => {
       pod('ns/a', naming('c')),
       pod('ns/b', naming('d', { ips: ['10.20.8.8', 'fd20::88'], mac: '02:00:00:00:00:08' })),
     );
-    await cluster.settled();
     expect((await statusOf('ns/c'))?.ips).toEqual(['10.20.7.7/16', 'fd20::77/64']);
     expect((await statusOf('ns/d'))?.ips).toEqual(['10.20.8.8/16', 'fd20::88/64']);
     expect(await entryOf('ns/b', 'ns/net')).toMatchObject({ mac_address: '02:00:00:00:00:08' });
     await cluster.delete('Pod', 'ns/a');
-    await cluster.create(pod('ns/wrong', naming('c', { ips: ['10.20.9.9', 'fd20::99'] })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/wrong', naming('c', { ips: ['10.20.9.9', 'fd20::99'] })));
     expect(eventsAbout('wrong')).toEqual([
       'ErrorAllocatingPod: network ns_net: requested are 10.20.9.9, fd20::99, but IPAMClaim ns/c has 10.20.7.7, fd20::77',
     ]);
@@ -192,14 +182,13 @@ describe('a claim', () => {
     const selection = (fields: object) => ({
       annotations: { 'k8s.v1.cni.cncf.io/networks': JSON.stringify([{ name: 'net', ...fields }]) },
     });
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       nad('ns/net', conf),
       ipamClaim('ns/c', 'red'),
       pod('ns/a', selection({ 'ipam-claim-reference': 'c' })),
       pod('ns/both', selection({ 'ipam-claim-reference': 'c', ips: ['100.200.0.9'] })),
     );
-    await cluster.settled();
     expect(await addressOf('ns/a', 'ns/net')).toBe('100.200.0.1/16');
     expect((await statusOf('ns/c'))?.ips).toEqual(['100.200.0.1/16']);
     expect(eventsAbout('both')).toEqual([
@@ -210,7 +199,7 @@ describe('a claim', () => {
   it('may be named by the older annotation, which the newer one overrules', async () => {
     cluster.start();
     const older = { 'k8s.ovn.org/primary-udn-ipamclaim': 'old' };
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       network('ns/net'),
       ipamClaim('ns/old', 'ns_net'),
@@ -218,23 +207,20 @@ describe('a claim', () => {
       pod('ns/a', { annotations: older }),
       pod('ns/b', { annotations: { ...(naming('new')['annotations'] as object), ...older } }),
     );
-    await cluster.settled();
     expect((await statusOf('ns/old'))?.ips).toEqual([await addressOf('ns/a', 'ns/net')]);
     expect((await statusOf('ns/new'))?.ips).toEqual([await addressOf('ns/b', 'ns/net')]);
     // What the annotation says later is of no account.
     const changed = { 'k8s.ovn.org/primary-udn-ipamclaim': 'another' };
     await cluster.patch('Pod', 'ns/a', { metadata: { annotations: changed } });
-    await cluster.delete('IPAMClaim', 'ns/old');
-    await cluster.settled();
+    await cluster.deleteAndSettle('IPAMClaim', 'ns/old');
     expect((await statusOf('ns/old'))?.ownerPod).toEqual({ name: 'a' });
-    await cluster.delete('Pod', 'ns/a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/a');
     expect(await cluster.get('IPAMClaim', 'ns/old')).toBeUndefined();
   });
 
   it('of another network, or of one that keeps nothing, gives nothing, and says so', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       tenant('short'),
       network('ns/net'),
@@ -244,7 +230,6 @@ describe('a claim', () => {
       pod('ns/a', naming('c')),
       pod('short/b', naming('c')),
     );
-    await cluster.settled();
     expect(eventsAbout('a')).toEqual(['ErrorAllocatingPod: network ns_net: IPAMClaim ns/c belongs to network other']);
     expect(eventsAbout('b')).toEqual([
       'ErrorAllocatingPod: network short_net does not allow persistent IPs, which IPAMClaim c is for',
@@ -258,53 +243,49 @@ describe('a claim', () => {
 
   it('says why it has nothing', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       network('ns/net', ['10.20.0.0/29']),
       ...['full', 'taken', 'mac'].map((name) => ipamClaim(`ns/${name}`, 'ns_net')),
       pod('ns/a'),
       pod('ns/b', askPrimary({ mac: '02:00:00:00:00:02' })),
     );
-    await cluster.settled();
     await cluster.create(pod('ns/on-taken', naming('taken', { ips: ['10.20.0.3'] })));
-    await cluster.create(pod('ns/on-mac', naming('mac', { mac: '02:00:00:00:00:02' })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/on-mac', naming('mac', { mac: '02:00:00:00:00:02' })));
     expect(await saidOf('ns/taken')).toBe(
       'False IPAddressConflict: requested address 10.20.0.3 belongs to ns/a (ns/net) already',
     );
     expect(await saidOf('ns/mac')).toBe(
       'False MACAddressConflict: MAC 02:00:00:00:00:02 belongs to ns/b (ns/net) already',
     );
-    await cluster.create(pod('ns/c'), pod('ns/d'));
-    await cluster.settled();
-    await cluster.create(pod('ns/on-full', naming('full')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/c'), pod('ns/d'));
+    await cluster.createAndSettle(pod('ns/on-full', naming('full')));
     expect(await saidOf('ns/full')).toBe('False SubnetExhausted: subnet 10.20.0.0/29 has no free address left');
     expect(eventsAbout('full')).toEqual([
       'ErrorAllocatingIPs: SubnetExhausted: subnet 10.20.0.0/29 has no free address left',
     ]);
-    await cluster.delete('Pod', 'ns/d');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/d');
     expect(await saidOf('ns/full')).toMatch(/^True SuccessfulAllocation/);
     expect(await addressOf('ns/on-full', 'ns/net')).toBe((await statusOf('ns/full'))?.ips[0]);
   });
 
   it('has its status written back when somebody changes it', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
-    await cluster.settled();
-    await cluster.patch('IPAMClaim', 'ns/c', { status: { ips: ['10.20.9.9/16'] } }, 'status');
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      network('ns/net'),
+      ipamClaim('ns/c', 'ns_net'),
+      pod('ns/a', naming('c')),
+    );
+    await cluster.patchAndSettle('IPAMClaim', 'ns/c', { status: { ips: ['10.20.9.9/16'] } }, 'status');
     expect((await statusOf('ns/c'))?.ips).toEqual(['10.20.0.3/16']);
   });
 
   it('whose status says what is not for pods gives nothing', async () => {
     cluster.start();
     await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
-    await cluster.patch('IPAMClaim', 'ns/c', { status: { ips: ['10.20.0.1/16'] } }, 'status');
-    await cluster.settled();
-    await cluster.create(pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.patchAndSettle('IPAMClaim', 'ns/c', { status: { ips: ['10.20.0.1/16'] } }, 'status');
+    await cluster.createAndSettle(pod('ns/a', naming('c')));
     const sentence = 'address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
     expect(await saidOf('ns/c')).toBe(`False IPAddressConflict: ${sentence}`);
     expect(eventsAbout('a')).toEqual([`ErrorAllocatingPod: network ns_net: IPAMClaim ns/c: ${sentence}`]);
@@ -313,13 +294,15 @@ describe('a claim', () => {
 
   it('keeps its address when its network goes and comes back', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), pod('ns/a', naming('c')));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      network('ns/net'),
+      ipamClaim('ns/c', 'ns_net'),
+      pod('ns/a', naming('c')),
+    );
     await cluster.delete('Pod', 'ns/a');
-    await cluster.delete('UserDefinedNetwork', 'ns/net');
-    await cluster.settled();
-    await cluster.create(network('ns/net'), pod('ns/b'));
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
+    await cluster.createAndSettle(network('ns/net'), pod('ns/b'));
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.4/16');
     expect((await statusOf('ns/c'))?.ips).toEqual(['10.20.0.3/16']);
   });

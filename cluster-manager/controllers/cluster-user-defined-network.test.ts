@@ -16,7 +16,7 @@ const TEAM_A = { matchLabels: { team: 'a' } };
 describe('a ClusterUserDefinedNetwork', () => {
   it('has a NAD in every namespace that it selects, and one network for all', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('b', { team: 'a' }),
       tenant('a', { team: 'a' }),
       tenant('c'),
@@ -24,7 +24,6 @@ describe('a ClusterUserDefinedNetwork', () => {
       pod('a/p'),
       pod('b/p'),
     );
-    await cluster.settled();
     expect(await condition('ClusterUserDefinedNetwork', 'blue')).toMatchObject({
       status: 'True',
       message: 'NetworkAttachmentDefinition has been created in following namespaces: [a, b]',
@@ -36,20 +35,18 @@ describe('a ClusterUserDefinedNetwork', () => {
       '10.30.0.3/16',
       '10.30.0.4/16',
     ]);
-    await cluster.patch('Namespace', 'c', { metadata: { labels: { team: 'a' } } });
-    await cluster.settled();
+    await cluster.patchAndSettle('Namespace', 'c', { metadata: { labels: { team: 'a' } } });
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toContain('[a, b, c]');
   });
 
   it('leaves a namespace that it does not select any more, when no pod uses it there', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('a', { team: 'a' }),
       tenant('b', { team: 'a' }),
       cudn('blue', TEAM_A, PRIMARY),
       pod('b/p'),
     );
-    await cluster.settled();
     for (const ns of ['a', 'b']) await cluster.patch('Namespace', ns, { metadata: { labels: { team: 'x' } } });
     await cluster.settled();
     expect(await cluster.get('NetworkAttachmentDefinition', 'a/blue')).toBeUndefined();
@@ -58,8 +55,7 @@ describe('a ClusterUserDefinedNetwork', () => {
       reason: 'NetworkAttachmentDefinitionSyncError',
       message: 'failed to delete NetworkAttachmentDefinition [b/blue]: network in use by the following pods: [b/p]',
     });
-    await cluster.delete('Pod', 'b/p');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'b/p');
     expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
     expect(await condition('ClusterUserDefinedNetwork', 'blue')).toMatchObject({
       status: 'True',
@@ -69,14 +65,13 @@ describe('a ClusterUserDefinedNetwork', () => {
 
   it('names every namespace that went wrong, and is there in the others', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('a', { team: 'a' }),
       namespace('b', { team: 'a' }),
       tenant('c', { team: 'a' }),
       nad('c/own', netConf('c/own', 'c_own')),
       cudn('blue', TEAM_A, PRIMARY),
     );
-    await cluster.settled();
     const { status, message } = (await condition('ClusterUserDefinedNetwork', 'blue')) ?? {};
     expect(status).toBe('False');
     expect(message).toContain('invalid primary network state for namespace "b"');
@@ -93,54 +88,45 @@ describe('a ClusterUserDefinedNetwork', () => {
       );
     const said = async (name: string) => (await condition('ClusterUserDefinedNetwork', name))?.message;
     cluster.start();
-    await cluster.create(tenant('a', { team: 'a' }), tenant('b', { team: 'a' }));
-    await cluster.settled();
-    await cluster.create(cudn('blue', TEAM_A, PRIMARY), cudn('red', TEAM_A, second));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a', { team: 'a' }), tenant('b', { team: 'a' }));
+    await cluster.createAndSettle(cudn('blue', TEAM_A, PRIMARY), cudn('red', TEAM_A, second));
     expect((await nads()).sort()).toEqual(['a/blue', 'b/blue']);
     expect(await said('red')).toBe(
       'primary network already exist in namespace "a": "blue"; primary network already exist in namespace "b": "blue"',
     );
-    await cluster.create(pod('a/p'));
-    await cluster.settled();
-    await cluster.patch('ClusterUserDefinedNetwork', 'blue', select('nobody'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/p'));
+    await cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', select('nobody'));
     // Over a restart, too: who waits and who is there does not change.
     await cluster.stop();
     cluster.start();
     await cluster.settled();
     expect((await nads()).sort()).toEqual(['a/blue', 'b/red']);
     expect(await said('red')).toBe('primary network already exist in namespace "a": "blue"');
-    await cluster.patch('Pod', 'a/p', { status: { phase: 'Succeeded' } }, 'status');
-    await cluster.settled();
+    await cluster.patchAndSettle('Pod', 'a/p', { status: { phase: 'Succeeded' } }, 'status');
     expect((await nads()).sort()).toEqual(['a/red', 'b/red']);
     expect(await said('red')).toContain('in following namespaces: [a, b]');
     // And back: now the other one waits.
-    await cluster.patch('ClusterUserDefinedNetwork', 'blue', select('a'));
-    await cluster.settled();
+    await cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', select('a'));
     expect(await said('blue')).toContain('primary network already exist in namespace "a": "red"');
   });
 
   it('has a namespace once, however often its selector names it', async () => {
     cluster.start();
     const matchExpressions = [{ key: 'team', operator: 'In', values: ['a', 'b', 'a'] }];
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('n', { team: 'a' }),
       tenant('m', { team: 'b' }),
       cudn('blue', { matchExpressions }, PRIMARY),
     );
-    await cluster.settled();
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toMatch(/namespaces: \[m, n\]$/);
   });
 
   it('keeps what it has when an edit makes it unreadable', async () => {
     cluster.start();
-    await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));
-    await cluster.settled();
-    await cluster.patch('ClusterUserDefinedNetwork', 'blue', {
+    await cluster.createAndSettle(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));
+    await cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', {
       spec: { network: { layer2: { subnets: ['nonsense'] } } },
     });
-    await cluster.settled();
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
       'failed to generate NetworkAttachmentDefinition: spec.network.layer2.subnets[0]: CIDR is invalid: "nonsense" is not a CIDR',
     );
@@ -152,8 +138,7 @@ describe('a ClusterUserDefinedNetwork', () => {
     const noOverlay = { outboundSNAT: 'Enabled', routing: 'Managed' };
     const layer3 = { role: 'Primary', subnets: [{ cidr: '10.1.0.0/16' }] };
     const network = { topology: 'Layer3', layer3, transport: 'NoOverlay', noOverlay };
-    await cluster.create(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, network));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, network));
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
       'failed to generate NetworkAttachmentDefinition: transport NoOverlay is not supported yet',
     );
@@ -161,15 +146,13 @@ describe('a ClusterUserDefinedNetwork', () => {
 
   it('lets a namespace go that is deleted together with its pods', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('a', { team: 'a' }),
       tenant('b', { team: 'a' }),
       cudn('blue', TEAM_A, PRIMARY),
       pod('a/p'),
     );
-    await cluster.settled();
-    await cluster.delete('Namespace', 'a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Namespace', 'a');
     await cluster.delete('Pod', 'a/p').catch(() => {});
     await cluster.settled();
     expect(await cluster.get('Namespace', 'a')).toBeUndefined();
@@ -178,10 +161,12 @@ describe('a ClusterUserDefinedNetwork', () => {
 
   it('is deleted with all its NADs', async () => {
     cluster.start();
-    await cluster.create(tenant('a', { team: 'a' }), tenant('b', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));
-    await cluster.settled();
-    await cluster.delete('ClusterUserDefinedNetwork', 'blue');
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('a', { team: 'a' }),
+      tenant('b', { team: 'a' }),
+      cudn('blue', TEAM_A, PRIMARY),
+    );
+    await cluster.deleteAndSettle('ClusterUserDefinedNetwork', 'blue');
     expect(await cluster.list('ClusterUserDefinedNetwork')).toEqual([]);
     expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
   });

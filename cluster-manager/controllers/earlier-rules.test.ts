@@ -62,8 +62,7 @@ it.each([
     }),
   );
   cluster.start();
-  await cluster.create(pod('old/web'), layer2Udn('new/net', ['10.21.0.0/16']), pod('new/web'));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('old/web'), layer2Udn('new/net', ['10.21.0.0/16']), pod('new/web'));
   expect(await condition('UserDefinedNetwork', 'old/net')).toMatchObject({
     status: 'False',
     reason: 'SyncError',
@@ -86,12 +85,10 @@ it('a claim that is wrong keeps the addresses of its status, over a restart, too
     await cluster.patch('IPAMClaim', 'ns/old', { status: { ips: ['10.20.0.3/16'] } }, 'status');
   });
   cluster.start();
-  await cluster.create(pod('ns/a'));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('ns/a'));
   expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.4/16');
   expect(eventsAbout('old')).toEqual([expect.stringContaining('ErrorAllocatingIPs: spec.ipRequests[0]')]);
   await cluster.delete('IPAMClaim', 'ns/old');
-  await cluster.create(pod('ns/b'));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('ns/b'));
   expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
 });

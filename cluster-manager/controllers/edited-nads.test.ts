@@ -37,21 +37,15 @@ const EDITS = {
 /** Ids and subnets below those of the network are free when it is edited: what is given out anew is not what there was. */
 const withGaps = async (): Promise<void> => {
   const names = ['a', 'b', 'c', 'd'];
-  await cluster.create(...names.map((name) => tenant(name)), node('n1'), node('n2'), node('n3'));
-  await cluster.settled();
-  await cluster.create(layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
-  await cluster.create(layer3Udn('b/net', ['10.20.0.0/16']));
-  await cluster.settled();
-  await cluster.create(layer2Udn('c/net', ['10.20.0.0/16']), pod('c/first'), pod('c/second'));
-  await cluster.settled();
-  await cluster.create(layer3Udn('d/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(...names.map((name) => tenant(name)), node('n1'), node('n2'), node('n3'));
+  await cluster.createAndSettle(layer2Udn('a/net', ['10.20.0.0/16']));
+  await cluster.createAndSettle(layer3Udn('b/net', ['10.20.0.0/16']));
+  await cluster.createAndSettle(layer2Udn('c/net', ['10.20.0.0/16']), pod('c/first'), pod('c/second'));
+  await cluster.createAndSettle(layer3Udn('d/net', ['10.20.0.0/16']));
   await cluster.delete('Pod', 'c/first');
   await cluster.delete('Node', 'n1');
   await cluster.delete('UserDefinedNetwork', 'a/net');
-  await cluster.delete('UserDefinedNetwork', 'b/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'b/net');
 };
 
 const held = async () => ({
@@ -73,8 +67,7 @@ describe('a NAD of a network that somebody edits', () => {
       await cluster.settled();
       expect([await configOf('c/net'), await configOf('d/net')]).toEqual(configs);
       expect(await held()).toEqual(before);
-      await cluster.create(pod('c/third'));
-      await cluster.settled();
+      await cluster.createAndSettle(pod('c/third'));
       expect(await addressOf('c/third', 'c/net')).not.toBe(before.address);
     },
   );
@@ -96,20 +89,16 @@ describe('a NAD of a network that somebody edits', () => {
     'with %j in its owner reference is put right, and its network still waits for its pods',
     async (fields) => {
       const references = async () => (await cluster.get(NAD, 'ns/net'))?.metadata.ownerReferences ?? [];
-      await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
-      await cluster.settled();
+      await cluster.createAndSettle(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
       const before = await references();
       const ownerReferences = before.map((reference) => ({ ...reference, ...fields }));
-      await cluster.patch(NAD, 'ns/net', { metadata: { ownerReferences } });
-      await cluster.settled();
+      await cluster.patchAndSettle(NAD, 'ns/net', { metadata: { ownerReferences } });
       expect(await references()).toEqual(before);
       await cluster.delete('UserDefinedNetwork', 'ns/net');
-      await cluster.patch(NAD, 'ns/net', { metadata: { ownerReferences } });
-      await cluster.settled();
+      await cluster.patchAndSettle(NAD, 'ns/net', { metadata: { ownerReferences } });
       expect(await cluster.get('UserDefinedNetwork', 'ns/net')).toBeDefined();
       expect(await idsOf('ns/net')).toEqual(['ns_net', '1', '[16711684,16715779]']);
-      await cluster.delete('Pod', 'ns/p');
-      await cluster.settled();
+      await cluster.deleteAndSettle('Pod', 'ns/p');
       expect(await cluster.get('UserDefinedNetwork', 'ns/net')).toBeUndefined();
       expect(await cluster.get(NAD, 'ns/net')).toBeUndefined();
     },
@@ -143,10 +132,8 @@ describe('a NAD without its owner reference', () => {
 
   it('is a stranger where its network has not been rendered to it', async () => {
     const copy = nad('ns/net', netConf('ns/net', 'ns_net', { subnets: '10.77.0.0/16' }));
-    await cluster.create(tenant('ns'), copy);
-    await cluster.settled();
-    await cluster.create(layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), copy);
+    await cluster.createAndSettle(layer2Udn('ns/net', ['10.20.0.0/16']));
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
       status: 'False',
       message: 'foreign NetworkAttachmentDefinition with the desired name already exist [ns/net]',
@@ -161,16 +148,14 @@ describe('the NADs of a ClusterUserDefinedNetwork', () => {
     async (fields) => {
       const network = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.30.0.0/16'] } };
       await cluster.create(namespace('a', { team: 'x' }), namespace('b', { team: 'x' }), node('n1'));
-      await cluster.create(cudn('blue', { matchLabels: { team: 'x' } }, network));
-      await cluster.settled();
+      await cluster.createAndSettle(cudn('blue', { matchLabels: { team: 'x' } }, network));
       const changes: (string | undefined)[] = [];
       const follow = cluster.manager.mirrors.caches.nads.subscribe(({ key, after }) => {
         if (key === 'b/blue') changes.push(after?.metadata.annotations['k8s.ovn.org/network-id']);
       });
       const references = (await cluster.get(NAD, 'b/blue'))?.metadata.ownerReferences ?? [];
       const ownerReferences = references.map((reference) => ({ ...reference, ...fields }));
-      await cluster.patch(NAD, 'b/blue', { metadata: { ownerReferences } });
-      await cluster.settled();
+      await cluster.patchAndSettle(NAD, 'b/blue', { metadata: { ownerReferences } });
       follow();
       expect((await cluster.get(NAD, 'b/blue'))?.metadata.ownerReferences).toEqual(references);
       expect(new Set(changes)).toEqual(new Set(['1']));
@@ -180,8 +165,7 @@ describe('the NADs of a ClusterUserDefinedNetwork', () => {
   it('keep their network when the oldest of them is edited', async () => {
     const network = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.30.0.0/16'] } };
     await cluster.create(namespace('a', { team: 'x' }), namespace('b', { team: 'x' }), node('n1'));
-    await cluster.create(cudn('blue', { matchLabels: { team: 'x' } }, network));
-    await cluster.settled();
+    await cluster.createAndSettle(cudn('blue', { matchLabels: { team: 'x' } }, network));
     const before = [await idsOf('a/blue'), await idsOf('b/blue')];
     await edit('a/blue', { subnets: '10.77.0.0/16', name: 'cluster_udn_red' });
     await cluster.settled();

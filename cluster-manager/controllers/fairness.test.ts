@@ -106,8 +106,12 @@ it('an object that changes all the time is told about now and then, and in the e
   const clock = createFakeClock();
   cluster = await createTestCluster({ clock });
   cluster.start();
-  await cluster.create(tenant('a'), node('n1'), nad('a/net', { type: 'bridge' }), layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(
+    tenant('a'),
+    node('n1'),
+    nad('a/net', { type: 'bridge' }),
+    layer2Udn('a/net', ['10.20.0.0/16']),
+  );
   const before = writes().length;
   for (let n = 0; n < 60; n += 1) {
     await cluster.delete('NetworkAttachmentDefinition', 'a/net').catch(() => {});

@@ -70,11 +70,9 @@ const startWith = async (names: readonly string[], options: TestClusterOptions =
 /** Networks come and go until the id would be somebody's, were it free. */
 const expectNeverGiven = async (id: number): Promise<void> => {
   for (let turn = 0; turn < 3; turn += 1) {
-    await cluster.create(layer2Udn('green/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(layer2Udn('green/net', ['10.20.0.0/16']));
     expect([...(await idsInUse()).values()]).not.toContain(id);
-    await cluster.delete('UserDefinedNetwork', 'green/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'green/net');
   }
 };
 
@@ -98,8 +96,7 @@ const report = async (agents: readonly Agent[]): Promise<void> => {
 };
 
 const givenAndTakenAway = async (agents: readonly Agent[]): Promise<void> => {
-  await cluster.create(layer2Udn('red/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(layer2Udn('red/net', ['10.20.0.0/16']));
   await report(agents);
   expect((await idsInUse()).get('red/net')).toBe(1);
 };
@@ -154,8 +151,7 @@ describe('the id of a deleted network', () => {
 
   it('waits for no node that has never had an agent', async () => {
     await startWith([]);
-    await cluster.create(node('n1'), layer2Udn('red/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(node('n1'), layer2Udn('red/net', ['10.20.0.0/16']));
     await cluster.delete('UserDefinedNetwork', 'red/net');
     await expectHeld({});
   });
@@ -193,8 +189,7 @@ it('when there is no id left, the network says which nodes hold those of deleted
   for (const agent of agents) await agent.tell();
   // As after 4,094 networks.
   registry?.ids.suspectAll(0);
-  await cluster.create(layer2Udn('red/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(layer2Udn('red/net', ['10.20.0.0/16']));
   const conditions = (await cluster.get('UserDefinedNetwork', 'red/net'))?.['status'] as {
     conditions: { message: string }[];
   };
@@ -206,8 +201,7 @@ it('when there is no id left, the network says which nodes hold those of deleted
 it('a record that somebody deletes makes the next manager wait for all nodes', async () => {
   const agents = await startWith(['n1']);
   await givenAndTakenAway(agents);
-  await cluster.delete('UserDefinedNetwork', 'red/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'red/net');
   await expectHeld({}, agents);
   await cluster.stop();
   await cluster.client.delete(NETWORK_ID_POOLS, { name: 'cluster' });

@@ -33,8 +33,7 @@ describe('a localnet', () => {
     cluster.start();
     const vlan = { mode: 'Access', access: { id: 7 } };
     const network = localnet({ subnets: ['10.40.0.0/24'], excludeSubnets: ['10.40.0.0/30'], vlan });
-    await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, network));
-    await cluster.settled();
+    await cluster.createAndSettle(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, network));
     expect(await configOf('a/lan')).toEqual({
       cniVersion: '1.1.0',
       type: 'ovn-k8s-cni-overlay',
@@ -58,10 +57,8 @@ describe('a localnet', () => {
     cluster.start();
     const network = localnet({ subnets: ['10.40.0.0/24', 'fd00:40::/64'], excludeSubnets: ['10.40.0.0/30'] });
     await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, network));
-    await cluster.create(pod('a/first', on('lan')), pod('a/none'));
-    await cluster.settled();
-    await cluster.create(pod('a/second', on('lan')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/first', on('lan')), pod('a/none'));
+    await cluster.createAndSettle(pod('a/second', on('lan')));
     expect(await entryOf('a/first', 'a/lan')).toEqual({
       ip_addresses: ['10.40.0.4/24', 'fd00:40::1/64'],
       mac_address: '0a:58:0a:28:00:04',
@@ -76,12 +73,10 @@ describe('a localnet', () => {
     cluster.start();
     await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, localnet({ subnets: ['10.40.0.0/24'] })));
     const wish = { name: 'lan', ips: ['10.40.0.77/24'], mac: '02:00:00:00:00:07' };
-    await cluster.create(pod('a/first', on(wish)));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/first', on(wish)));
     await cluster.create(pod('a/second', on({ name: 'lan', ips: ['10.40.0.77/24'] })));
     await cluster.create(pod('a/third', on({ name: 'lan', mac: '02:00:00:00:00:07' })));
-    await cluster.create(pod('a/fourth', on({ name: 'lan', ips: ['10.40.0.255/24'] })));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/fourth', on({ name: 'lan', ips: ['10.40.0.255/24'] })));
     expect(await entryOf('a/first', 'a/lan')).toMatchObject({
       ip_addresses: ['10.40.0.77/24'],
       mac_address: '02:00:00:00:00:07',
@@ -95,21 +90,17 @@ describe('a localnet', () => {
   it('that is full says so, and goes on when a pod goes', async () => {
     cluster.start();
     await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, localnet({ subnets: ['10.40.0.0/30'] })));
-    await cluster.create(pod('a/1', on('lan')), pod('a/2', on('lan')));
-    await cluster.settled();
-    await cluster.create(pod('a/3', on('lan')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/1', on('lan')), pod('a/2', on('lan')));
+    await cluster.createAndSettle(pod('a/3', on('lan')));
     expect(eventsAbout('3').join()).toMatch(/10\.40\.0\.0\/30 has no free address left/);
-    await cluster.delete('Pod', 'a/1');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'a/1');
     expect(await addressOf('a/3', 'a/lan')).toMatch(/^10\.40\.0\.[12]\/30$/);
   });
 
   it('without IPAM gives a MAC, which stays', async () => {
     cluster.start();
     await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, localnet({ ipam: { mode: 'Disabled' } })));
-    await cluster.create(pod('a/first', on('lan')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/first', on('lan')));
     const entry = await entryOf('a/first', 'a/lan');
     expect(entry).toEqual({ ip_addresses: [], mac_address: expect.stringMatching(/^0a:58:/), role: 'secondary' });
     await cluster.stop();
@@ -123,19 +114,15 @@ describe('a localnet', () => {
     const claim = { name: 'lan', 'ipam-claim-reference': 'c' };
     cluster.start();
     await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, localnet(persistent)));
-    await cluster.create(ipamClaim('a/c', 'cluster_udn_lan'), pod('a/owner', on(claim)));
-    await cluster.settled();
-    await cluster.create(pod('a/runs', on('lan')));
-    await cluster.settled();
-    await cluster.delete('Pod', 'a/owner');
-    await cluster.settled();
+    await cluster.createAndSettle(ipamClaim('a/c', 'cluster_udn_lan'), pod('a/owner', on(claim)));
+    await cluster.createAndSettle(pod('a/runs', on('lan')));
+    await cluster.deleteAndSettle('Pod', 'a/owner');
     await cluster.stop();
     const start = cluster.observations.length;
     cluster.start();
     await cluster.settled();
     expect(cluster.observations.slice(start).filter(({ source }) => source === 'writer')).toEqual([]);
-    await cluster.create(pod('a/new', on('lan')), pod('a/next', on(claim)));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/new', on('lan')), pod('a/next', on(claim)));
     expect(await statusOf('a/c')).toMatchObject({ ips: ['10.40.0.1/24'], ownerPod: { name: 'next' } });
     const addresses = ['runs', 'new', 'next'].map((name) => addressOf(`a/${name}`, 'a/lan'));
     expect(await Promise.all(addresses)).toEqual(['10.40.0.2/24', '10.40.0.3/24', '10.40.0.1/24']);
@@ -150,8 +137,7 @@ describe('a localnet', () => {
       subnets: '10.41.0.0/24',
       vlanID: 3,
     });
-    await cluster.create(namespace('a'), nad('a/hand', conf), pod('a/first', on('hand')));
-    await cluster.settled();
+    await cluster.createAndSettle(namespace('a'), nad('a/hand', conf), pod('a/first', on('hand')));
     expect(await annotation('NetworkAttachmentDefinition', 'a/hand', 'network-id')).toBe('1');
     expect(await addressOf('a/first', 'a/hand')).toBe('10.41.0.1/24');
   });

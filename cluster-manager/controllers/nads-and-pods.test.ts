@@ -17,12 +17,11 @@ const { annotation, entryOf, addressOf, eventsAbout } = observe(() => cluster);
 describe('a NAD that was written by hand', () => {
   it('gets the ids of its network', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       namespace('ns'),
       nad('ns/net', netConf('ns/net', 'tenantred', { role: 'secondary' })),
       nad('ns/other', { type: 'macvlan' }),
     );
-    await cluster.settled();
     expect(await annotation('NetworkAttachmentDefinition', 'ns/net', 'network-id')).toBe('1');
     expect(await annotation('NetworkAttachmentDefinition', 'ns/net', 'tunnel-keys')).toBeUndefined();
     expect((await cluster.get('NetworkAttachmentDefinition', 'ns/other'))?.metadata.annotations).toBeUndefined();
@@ -30,17 +29,15 @@ describe('a NAD that was written by hand', () => {
 
   it('hears what is wrong with it', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       nad('ns/bad', netConf('ns/bad', 'bad', { role: 'Primary' })),
       nad('ns/one', netConf('ns/one', 'shared', { role: 'secondary' })),
     );
-    await cluster.settled();
-    await cluster.create(
+    await cluster.createAndSettle(
       nad('ns/two', netConf('ns/two', 'shared', { role: 'secondary', subnets: '10.9.0.0/16' })),
       nad('ns/first', netConf('ns/first', 'first')),
     );
-    await cluster.settled();
     expect(eventsAbout('bad')).toContain('InvalidNetwork: invalid network role value Primary');
     expect(await annotation('NetworkAttachmentDefinition', 'ns/two', 'network-id')).toBeUndefined();
     expect([...eventsAbout('one'), ...eventsAbout('two')]).toEqual([
@@ -61,15 +58,13 @@ describe('a layer-3 NAD that was written by hand', () => {
       const nodes = [node('n1'), node('n2'), node('n3')];
       cluster.start();
       await cluster.create(namespace('ns'), ...(when === 'before' ? nodes : []));
-      await cluster.create(layer3({ subnets: '10.9.0.0/24/25' }));
-      await cluster.settled();
+      await cluster.createAndSettle(layer3({ subnets: '10.9.0.0/24/25' }));
       if (when === 'after') await cluster.create(...nodes);
       await cluster.settled();
       expect(eventsAbout('l3')).toEqual([
         'NetworkAllocationFailed: Error occurred for node n3: no subnet left in 10.9.0.0/24/25',
       ]);
-      await cluster.delete('Node', 'n1');
-      await cluster.settled();
+      await cluster.deleteAndSettle('Node', 'n1');
       expect(await annotation('Node', 'n3', 'node-subnets')).toContain('"by-hand":["10.9.0.0/25"]');
       expect(eventsAbout('l3')).toHaveLength(1);
     },
@@ -80,12 +75,11 @@ describe('a layer-3 NAD that was written by hand', () => {
     async (field) => {
       cluster.start();
       // The cluster's own subnet, which nobody would get of a layer-2 network.
-      await cluster.create(
+      await cluster.createAndSettle(
         namespace('ns'),
         node('n1'),
         layer3({ subnets: '10.128.0.0/9/24', [field]: '10.128.0.0/14' }),
       );
-      await cluster.settled();
       expect(eventsAbout('l3')).toEqual([
         `InvalidNetwork: no id for network by-hand: ${field} of topology layer3 is not supported yet`,
       ]);
@@ -98,11 +92,9 @@ it('a node that the default network has no subnet for hears so, until it has one
   await cluster.close();
   cluster = await createTestCluster({ config: parseClusterConfig({ clusterSubnets: '10.128.0.0/22/23' }) });
   cluster.start();
-  await cluster.create(node('n1'), node('n2'), node('n3'));
-  await cluster.settled();
+  await cluster.createAndSettle(node('n1'), node('n2'), node('n3'));
   expect(eventsAbout('n3')).toEqual(['NodeAllocationFailed: network default: no subnet left in 10.128.0.0/22/23']);
-  await cluster.delete('Node', 'n1');
-  await cluster.settled();
+  await cluster.deleteAndSettle('Node', 'n1');
   expect(await annotation('Node', 'n3', 'node-subnets')).toBe('{"default":["10.128.0.0/23"]}');
   expect([...eventsAbout('n2'), ...eventsAbout('n3')]).toHaveLength(1);
 });
@@ -126,8 +118,7 @@ describe('hostile input', () => {
       await cluster.create(tenant('bad'), tenant('good'), ...hostile);
       if (when !== 'arrives') cluster.start();
       await cluster.settled();
-      await cluster.create(node('n1'), layer2Udn('good/net', ['10.20.0.0/16']), pod('good/p'));
-      await cluster.settled();
+      await cluster.createAndSettle(node('n1'), layer2Udn('good/net', ['10.20.0.0/16']), pod('good/p'));
       expect(await addressOf('good/p', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
       expect(await addressOf('good/proto', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
       expect(await annotation('Node', 'n-bad', 'node-subnets')).toMatch(/^\{"default":\["10\.128\./);
@@ -147,12 +138,11 @@ describe('a pod', () => {
       { name: 'net', ips: ['100.200.7.7'], mac: '02:00:00:00:00:07' },
       { name: 'net', 'default-route': ['100.200.0.9'] },
     ]);
-    await cluster.create(
+    await cluster.createAndSettle(
       namespace('ns'),
       nad('ns/net', netConf('ns/net', 'red', { role: 'secondary' })),
       pod('ns/p', { annotations: { 'k8s.v1.cni.cncf.io/networks': selection } }),
     );
-    await cluster.settled();
     expect(await entryOf('ns/p', 'ns/net')).toEqual({
       ip_addresses: ['100.200.7.7/16'],
       mac_address: '02:00:00:00:00:07',
@@ -170,12 +160,11 @@ describe('a pod', () => {
   it('may ask for its address on the primary network', async () => {
     cluster.start();
     const wanted = '[{"name":"default","namespace":"ovn-kubernetes","ips":["10.20.5.5"],"mac":"02:00:00:00:00:05"}]';
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16']),
       pod('ns/p', { annotations: { 'v1.multus-cni.io/default-network': wanted } }),
     );
-    await cluster.settled();
     expect(await entryOf('ns/p', 'ns/net')).toMatchObject({
       ip_address: '10.20.5.5/16',
       mac_address: '02:00:00:00:00:05',
@@ -185,14 +174,13 @@ describe('a pod', () => {
   it('hears why it gets nothing', async () => {
     cluster.start();
     const annotations = { 'k8s.v1.cni.cncf.io/networks': 'net' };
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16']),
       pod('ns/a', { annotations }),
       pod('ns/b', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'a/b/c/d' } }),
       pod('ns/c', { annotations: { 'v1.multus-cni.io/default-network': 'x/y' } }),
     );
-    await cluster.settled();
     expect(eventsAbout('a')).toContain(
       'ErrorAllocatingPod: unexpected primary network "ns_net" specified with a NetworkSelectionElement ns/net',
     );
@@ -204,41 +192,34 @@ describe('a pod', () => {
 
   it('waits for an address until one is free', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/29']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/29']));
     for (const name of ['a', 'b', 'c', 'd']) {
-      await cluster.create(pod(`ns/${name}`));
-      await cluster.settled();
+      await cluster.createAndSettle(pod(`ns/${name}`));
     }
-    await cluster.create(pod('ns/e'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/e'));
     expect(await addressOf('ns/d', 'ns/net')).toBe('10.20.0.6/29');
     expect(eventsAbout('e')).toEqual([
       'ErrorAllocatingPod: network ns_net: subnet 10.20.0.0/29 has no free address left',
     ]);
-    await cluster.patch('Pod', 'ns/b', { status: { phase: 'Failed' } }, 'status');
-    await cluster.settled();
+    await cluster.patchAndSettle('Pod', 'ns/b', { status: { phase: 'Failed' } }, 'status');
     expect(await addressOf('ns/e', 'ns/net')).toBe('10.20.0.4/29');
     await cluster.delete('Pod', 'ns/b');
-    await cluster.create(pod('ns/f'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/f'));
     expect(await addressOf('ns/f', 'ns/net')).toBeUndefined();
   });
 
   it('gives its address back when another pod takes its name', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
     await cluster.delete('Pod', 'ns/p');
-    await cluster.create(pod('ns/p'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/p'));
     expect(await entryOf('ns/p', 'ns/net')).toMatchObject({ ip_address: '10.20.0.3/16', tunnel_id: 10 });
     expect(cluster.manager.state?.pods.sizeOf('ns_net')).toBe(1);
   });
 
   it('is left alone on the host network, before it has a node, and on layer 3', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('l2'),
       tenant('l3'),
       layer2Udn('l2/net', ['10.20.0.0/16']),
@@ -247,7 +228,6 @@ describe('a pod', () => {
       pod('l2/pending', {}, { nodeName: undefined }),
       pod('l3/p'),
     );
-    await cluster.settled();
     for (const key of ['l2/host', 'l2/pending', 'l3/p']) {
       expect(await annotation('Pod', key, 'pod-networks')).toBeUndefined();
     }
@@ -262,25 +242,21 @@ describe('a pod', () => {
     await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.61.0.0/16', 'fd00:61::/64']));
     const entry = { ip_addresses: ips, mac_address: '0a:58:0a:3d:00:09', tunnel_id: 99_999 };
     const annotations = { 'k8s.ovn.org/pod-networks': JSON.stringify({ 'ns/net': entry }) };
-    await cluster.create(pod('ns/a', { annotations }));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a', { annotations }));
     expect(await entryOf('ns/a', 'ns/net')).toEqual(entry);
     // As the agent of its node does with what nobody can read.
-    await cluster.patch('Pod', 'ns/a', { metadata: { annotations: { 'k8s.ovn.org/pod-networks': null } } });
-    await cluster.settled();
+    await cluster.patchAndSettle('Pod', 'ns/a', { metadata: { annotations: { 'k8s.ovn.org/pod-networks': null } } });
     const { ip_addresses: now, tunnel_id: key } = await entryOf('ns/a', 'ns/net');
     expect([now[0], now.length, key]).toEqual([address, 2, 10]);
   });
 
   it('keeps the keys that others write to its annotation at the same time', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
     await cluster.create(pod('ns/p'));
-    await cluster.patch('Pod', 'ns/p', {
+    await cluster.patchAndSettle('Pod', 'ns/p', {
       metadata: { annotations: { 'k8s.ovn.org/pod-networks': '{"default":{"mac_address":"0a:58:0a:80:00:03"}}' } },
     });
-    await cluster.settled();
     expect(Object.keys(JSON.parse((await annotation('Pod', 'ns/p', 'pod-networks')) ?? '{}')).sort()).toEqual([
       'default',
       'ns/net',

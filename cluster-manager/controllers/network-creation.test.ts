@@ -39,10 +39,8 @@ describe('a new network', () => {
   it('takes two writes of its own and one of its NAD', async () => {
     cluster = await createTestCluster({ clock: createFakeClock() });
     cluster.start();
-    await cluster.create(tenant('a'), tenant('b'), node('n1'));
-    await cluster.settled();
-    await cluster.create(layer2Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), tenant('b'), node('n1'));
+    await cluster.createAndSettle(layer2Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
     expect(writes()).toMatchObject({ userdefinednetworks: 4, 'network-attachment-definitions': 2 });
     expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
   });
@@ -51,10 +49,8 @@ describe('a new network', () => {
     cluster = await createTestCluster({ clock: createFakeClock() });
     cluster.start();
     const network = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.20.0.0/16'] } };
-    await cluster.create(...['a', 'b', 'c'].map((name) => tenant(name, { team: 'x' })));
-    await cluster.settled();
-    await cluster.create(cudn('red', { matchLabels: { team: 'x' } }, network));
-    await cluster.settled();
+    await cluster.createAndSettle(...['a', 'b', 'c'].map((name) => tenant(name, { team: 'x' })));
+    await cluster.createAndSettle(cudn('red', { matchLabels: { team: 'x' } }, network));
     expect(writes()).toEqual({ clusteruserdefinednetworks: 2, 'network-attachment-definitions': 3 });
     expect(await Promise.all(['a', 'b', 'c'].map((ns) => idOf(`${ns}/red`)))).toEqual(['1', '1', '1']);
     expect((await condition('ClusterUserDefinedNetwork', 'red'))?.message).toContain('[a, b, c]');
@@ -74,10 +70,8 @@ describe('a new network', () => {
     const reflecting = nads.run(stop.signal);
     cluster.start();
     await cluster.create(tenant('a'), tenant('b'));
-    await cluster.create(layer2Udn('a/net', ['10.20.0.0/16'], { role: 'Secondary' }));
-    await cluster.settled();
-    await cluster.create(layer2Udn('b/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(layer2Udn('a/net', ['10.20.0.0/16'], { role: 'Secondary' }));
+    await cluster.createAndSettle(layer2Udn('b/net', ['10.20.0.0/16']));
     expect(versions).toEqual(['a a_net 1 undefined', 'b b_net 2 [16711685,16715780]']);
     stop.abort();
     await reflecting;
@@ -109,8 +103,7 @@ describe('a new network', () => {
     await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
     cluster.start();
     await cluster.settled();
-    await cluster.patch('Namespace', 'a', { metadata: { labels: { x: 'y' } } });
-    await cluster.settled();
+    await cluster.patchAndSettle('Namespace', 'a', { metadata: { labels: { x: 'y' } } });
     expect(writes()).toEqual({ userdefinednetworks: 1, 'network-attachment-definitions': 1 });
     gate.resolve();
     await cluster.settled();
@@ -128,8 +121,7 @@ describe('a new network', () => {
     await cluster.patch('NetworkAttachmentDefinition', 'a/net', { metadata: { finalizers: null } });
     await cluster.delete('NetworkAttachmentDefinition', 'a/net');
     await clock.advance(61_000);
-    await cluster.patch('Namespace', 'a', { metadata: { labels: { x: 'y' } } });
-    await cluster.settled();
+    await cluster.patchAndSettle('Namespace', 'a', { metadata: { labels: { x: 'y' } } });
     expect(await idOf('a/net')).toBe('1');
     gate.resolve();
     await cluster.settled();
@@ -139,10 +131,8 @@ describe('a new network', () => {
   it('keeps its ids when its NAD is written again', async () => {
     cluster = await createTestCluster();
     cluster.start();
-    await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
-    await cluster.settled();
-    await cluster.patch('UserDefinedNetwork', 'a/net', { metadata: { labels: { tier: 'gold' } } });
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
+    await cluster.patchAndSettle('UserDefinedNetwork', 'a/net', { metadata: { labels: { tier: 'gold' } } });
     const { metadata } = (await cluster.get('NetworkAttachmentDefinition', 'a/net')) as KubeObject;
     expect(metadata.labels).toMatchObject({ tier: 'gold' });
     expect(metadata.annotations).toEqual({
@@ -169,8 +159,7 @@ it('a network whose NAD an admission webhook changes says that it is ready all t
   cluster = await createTestCluster({ clock: createFakeClock(), wire });
   cluster.start();
   const udn = layer2Udn('a/net', ['10.20.0.0/16']);
-  await cluster.create(tenant('a'), { ...udn, metadata: { ...udn.metadata, labels: { tier: 'gold' } } });
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('a'), { ...udn, metadata: { ...udn.metadata, labels: { tier: 'gold' } } });
   expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
   expect(writes()['userdefinednetworks']).toBe(2);
 });
@@ -273,8 +262,7 @@ describe('a status of before', () => {
   it('whose fields had two owners has one when it is written again, and loses what is not so any more', async () => {
     cluster = await createTestCluster();
     cluster.start();
-    await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
     await cluster.stop();
     const udn = (await cluster.get('UserDefinedNetwork', 'a/net')) as KubeObject;
     const { networkID, networkName, vrf, conditions } = udn['status'] as Record<string, unknown>;
@@ -297,8 +285,7 @@ describe('a status of before', () => {
     await cluster.patch('Namespace', 'a', {
       metadata: { labels: { 'k8s.ovn.org/primary-user-defined-network': null } },
     });
-    await cluster.delete('NetworkAttachmentDefinition', 'a/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'a/net');
     const after = (await cluster.get('UserDefinedNetwork', 'a/net'))?.['status'] as Record<string, unknown>;
     expect(await ownersOf()).not.toContain(FORMER);
     expect([after['networkID'], after['networkName'], after['vrf']]).toEqual([undefined, undefined, undefined]);

@@ -20,17 +20,14 @@ it('a network above the limit says so, and has its turn when another one is gone
   cluster = await createTestCluster({ limits: { maxNetworks: 2 } });
   cluster.start();
   await cluster.create(node('n1'), ...['a', 'b', 'c'].map((name) => tenant(name)));
-  await cluster.create(layer3Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
-  await cluster.settled();
-  await cluster.create(layer2Udn('c/net', ['10.20.0.0/16']), pod('c/web'));
-  await cluster.settled();
+  await cluster.createAndSettle(layer3Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
+  await cluster.createAndSettle(layer2Udn('c/net', ['10.20.0.0/16']), pod('c/web'));
   expect(await saidOf('c/net', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${FULL}`);
   expect(await saidOf('c/net', 'Ready')).toBe(`False InternalError: ${FULL}`);
   expect(eventsAbout('net')).toContain(`InvalidNetwork: ${FULL}`);
   expect(await addressOf('c/web', 'c/net')).toBeUndefined();
   expect(await saidOf('a/net', 'Ready')).toMatch(/^True/);
-  await cluster.delete('UserDefinedNetwork', 'a/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
   expect(await saidOf('c/net', 'Ready')).toMatch(/^True/);
   expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('3');
   // The pod has waited for it, too.
@@ -41,26 +38,22 @@ it('a namespace has no more networks than it may, and goes on when one of its ow
   cluster = await createTestCluster({ limits: { maxNetworks: 9, maxNetworksPerNamespace: 1 } });
   cluster.start();
   await cluster.create(node('n1'), tenant('a'), tenant('b'));
-  await cluster.create(layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(layer2Udn('a/net', ['10.20.0.0/16']));
   await cluster.create(
     layer2Udn('a/more', ['10.30.0.0/16'], { role: 'Secondary' }),
     layer2Udn('b/net', ['10.20.0.0/16']),
   );
   const network = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.40.0.0/16'] } };
-  await cluster.create(cudn('shared', {}, network));
-  await cluster.settled();
+  await cluster.createAndSettle(cudn('shared', {}, network));
   const full =
     'no id for network a_more: no more than 1 networks are allowed in a namespace (--max-networks-per-namespace), and a has 1';
   expect(await saidOf('a/more', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${full}`);
   expect(eventsAbout('more')).toContain(`InvalidNetwork: ${full}`);
   expect(await saidOf('b/net', 'Ready')).toMatch(/^True/);
   expect((await condition('ClusterUserDefinedNetwork', 'shared', 'Ready'))?.status).toBe('True');
-  await cluster.delete('UserDefinedNetwork', 'b/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'b/net');
   expect(await saidOf('a/more', 'Ready')).toMatch(/^False/);
-  await cluster.delete('UserDefinedNetwork', 'a/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
   expect(await saidOf('a/more', 'Ready')).toMatch(/^True/);
 });
 
@@ -70,8 +63,7 @@ it('the limit is kept over a restart: the oldest have what they had', async () =
   await cluster.create(node('n1'), ...['a', 'b', 'c'].map((name) => tenant(name)));
   // In the order of their age, which is not that of their names.
   for (const ns of ['c', 'b', 'a']) {
-    await cluster.create(layer2Udn(`${ns}/net`, ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(layer2Udn(`${ns}/net`, ['10.20.0.0/16']));
   }
   await cluster.stop();
   cluster.start();
@@ -88,12 +80,12 @@ it('a network with more annotations than its NAD can have beside ours is refused
   await cluster.create(tenant('a'));
   const spec = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.20.0.0/16'] } };
   const annotations = { 'example.com/notes': 'x'.repeat(260_000) };
-  await cluster.create(udn('a/net', spec, { annotations }));
-  await cluster.settled();
+  await cluster.createAndSettle(udn('a/net', spec, { annotations }));
   expect(await saidOf('a/net', 'NetworkCreated')).toBe(
     'False SyncError: metadata.annotations: 260017 bytes are too many for NetworkAttachmentDefinition [a/net], which gets them, too: at most 258048',
   );
-  await cluster.patch('UserDefinedNetwork', 'a/net', { metadata: { annotations: { 'example.com/notes': 'short' } } });
-  await cluster.settled();
+  await cluster.patchAndSettle('UserDefinedNetwork', 'a/net', {
+    metadata: { annotations: { 'example.com/notes': 'short' } },
+  });
   expect(await saidOf('a/net', 'Ready')).toMatch(/^True/);
 });

@@ -42,8 +42,7 @@ describe('the status of a network', () => {
   it('on layer 2 says what it got and how full it is', async () => {
     await startCluster();
     await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/29', 'fd00::/64'], { mtu: 1400 }));
-    await cluster.create(pod('ns/a'), pod('ns/b'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a'), pod('ns/b'));
     const status = await statusWith('UserDefinedNetwork', 'ns/net', {
       networkName: 'ns_net',
       networkID: 1,
@@ -63,8 +62,7 @@ describe('the status of a network', () => {
       'NetworkCreated True NetworkAttachmentDefinitionCreated 1',
       'Ready True NetworkReady 1',
     ]);
-    await cluster.delete('Pod', 'ns/a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/a');
     await statusWith('UserDefinedNetwork', 'ns/net', { pods: 1, usage: [{ used: 1, free: 3 }, {}] });
   });
 
@@ -72,8 +70,7 @@ describe('the status of a network', () => {
     await startCluster();
     const subnets = [{ cidr: '10.20.0.0/23', hostSubnet: 24 }];
     await cluster.create(tenant('ns'), ...['n1', 'n2', 'n3'].map((name) => node(name)));
-    await cluster.create(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
-    await cluster.settled();
+    await cluster.createAndSettle(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
     const status = await statusWith('UserDefinedNetwork', 'ns/net', {
       subnets: ['10.20.0.0/23/24'],
       nodes: { total: 3, allocated: 2, failed: 1, failures: [{ message: expect.stringContaining('no subnet left') }] },
@@ -83,8 +80,7 @@ describe('the status of a network', () => {
     expect(conditionsOf(status)).toContain('Ready False InternalError 1');
     expect(messageOf(status, 'Ready')).toContain(`at least one node: ${left}`);
     const more = [...subnets, { cidr: '10.22.0.0/16', hostSubnet: 24 }];
-    await cluster.patch('UserDefinedNetwork', 'ns/net', { spec: { layer3: { subnets: more } } });
-    await cluster.settled();
+    await cluster.patchAndSettle('UserDefinedNetwork', 'ns/net', { spec: { layer3: { subnets: more } } });
     const after = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: { allocated: 3, failed: 0 } });
     expect(after.nodes).toEqual({ total: 3, allocated: 3, failed: 0 });
     expect(after.usage).toEqual([
@@ -99,8 +95,7 @@ describe('the status of a network', () => {
     const nodes = Array.from({ length: 14 }, (_, i) => node(`n${i}`));
     const subnets = [{ cidr: '10.20.0.0/23', hostSubnet: 24 }];
     await cluster.create(tenant('ns'), ...nodes);
-    await cluster.create(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
-    await cluster.settled();
+    await cluster.createAndSettle(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
     const nodesToTell = { total: 14, allocated: 2, failed: 12 };
     const { nodes: told } = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: nodesToTell });
     expect(told?.failures).toHaveLength(10);
@@ -112,8 +107,7 @@ describe('the status of a network', () => {
   ])('refuses transport %s, which is not there yet', async (transport, config) => {
     await startCluster();
     const layer3 = { role: 'Primary', subnets: [{ cidr: '10.30.0.0/16' }] };
-    await cluster.create(tenant('a'), cudn('red', {}, { topology: 'Layer3', layer3, transport, ...config }));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), cudn('red', {}, { topology: 'Layer3', layer3, transport, ...config }));
     const status = await statusOf('ClusterUserDefinedNetwork', 'red');
     expect(conditionsOf(status)).toEqual([
       'NetworkCreated False NetworkAttachmentDefinitionSyncError 1',
@@ -127,8 +121,7 @@ describe('the status of a network', () => {
 
   it('of a wrong network says why it is not ready', async () => {
     await startCluster();
-    await cluster.create(tenant('ns'), layer3Udn('ns/net', ['10.128.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer3Udn('ns/net', ['10.128.0.0/16']));
     const status = await statusOf('UserDefinedNetwork', 'ns/net');
     expect(conditionsOf(status)).toEqual(['NetworkCreated False SyncError 1', 'Ready False SyncError 1']);
     expect(messageOf(status, 'Ready')).toContain('overlaps cluster subnet');
@@ -139,10 +132,8 @@ describe('the status of a network', () => {
     await startCluster();
     await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
     const names = Array.from({ length: 12 }, (_, i) => `ns/p${i}`).sort();
-    await cluster.create(...names.map((key) => pod(key)));
-    await cluster.settled();
-    await cluster.delete('UserDefinedNetwork', 'ns/net');
-    await cluster.settled();
+    await cluster.createAndSettle(...names.map((key) => pod(key)));
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
     const status = await statusOf('UserDefinedNetwork', 'ns/net');
     expect(status.blockedBy).toEqual({ pods: 12, names: names.slice(0, 10) });
     expect(conditionsOf(status).filter((text) => !text.startsWith('NetworkAllocation'))).toEqual([
@@ -157,24 +148,25 @@ describe('the status of a network', () => {
 
   it('follows the selector, and what a namespace that left still uses', async () => {
     await startCluster();
-    await cluster.create(tenant('a', { team: 'a' }), node('n1'), cudn('red', { matchLabels: { team: 'b' } }, SHARED));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('a', { team: 'a' }),
+      node('n1'),
+      cudn('red', { matchLabels: { team: 'b' } }, SHARED),
+    );
     expect(conditionsOf(await statusOf('ClusterUserDefinedNetwork', 'red'))).toContain(
       'Ready False NoNamespaceSelected 1',
     );
     const select = (team: string) =>
       cluster.patch('ClusterUserDefinedNetwork', 'red', { spec: { namespaceSelector: { matchLabels: { team } } } });
     await select('a');
-    await cluster.create(pod('a/p'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/p'));
     const wanted = { networkID: 1, vrf: { name: 'red' }, pods: 1 };
     const status = await statusWith('ClusterUserDefinedNetwork', 'red', wanted);
     expect(conditionsOf(status)).toContain('Ready True NetworkReady 2');
     await select('b');
     await cluster.settled();
     expect((await statusOf('ClusterUserDefinedNetwork', 'red')).blockedBy).toEqual({ pods: 1, names: ['a/p'] });
-    await cluster.delete('Pod', 'a/p');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'a/p');
     const free = await vi.waitFor(
       async () => {
         const after = await statusOf('ClusterUserDefinedNetwork', 'red');
@@ -192,10 +184,13 @@ describe('the status of a network', () => {
 
   it('that somebody has filled with nonsense is written anew', async () => {
     await startCluster();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
-    await cluster.patch('UserDefinedNetwork', 'ns/net', { status: { networkID: 77, subnets: ['x'] } }, 'status');
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.patchAndSettle(
+      'UserDefinedNetwork',
+      'ns/net',
+      { status: { networkID: 77, subnets: ['x'] } },
+      'status',
+    );
     expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({ networkID: 1, subnets: ['10.20.0.0/16'] });
   });
 });
@@ -210,11 +205,9 @@ describe('how full a network is', () => {
   it('is written once for many pods, after a while', async () => {
     const clock = createFakeClock();
     await startCluster({ clock });
-    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
     const before = statusWrites();
-    await cluster.create(...Array.from({ length: 200 }, (_, i) => pod(`ns/p${i}`)));
-    await cluster.settled();
+    await cluster.createAndSettle(...Array.from({ length: 200 }, (_, i) => pod(`ns/p${i}`)));
     expect(statusWrites() - before).toBe(0);
     await clock.advance(30_000);
     await cluster.settled();
@@ -238,8 +231,7 @@ describe('how full a network is', () => {
         },
       }),
     });
-    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
     // What was written is looked at once more.
     for (let n = 0; n < 3; n += 1) {
       await clock.advance(30_000);

@@ -17,11 +17,9 @@ const TEAM = { matchLabels: { team: 'a' } };
 
 describe('a network that waits for its pods to go', () => {
   it('gives nothing to pods that come, also after a restart, and those that are there keep what they have', async () => {
-    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/old'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/old'));
     await cluster.delete('UserDefinedNetwork', 'ns/net');
-    await cluster.create(pod('ns/new'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/new'));
     expect(await addressOf('ns/new', 'ns/net')).toBeUndefined();
     expect(eventsAbout('new')).toEqual([
       'ErrorAllocatingPod: network ns_net is being taken away, no pod gets anything of it',
@@ -31,27 +29,23 @@ describe('a network that waits for its pods to go', () => {
     await cluster.settled();
     expect(await addressOf('ns/new', 'ns/net')).toBeUndefined();
     expect(await addressOf('ns/old', 'ns/net')).toBe('10.20.0.3/16');
-    await cluster.delete('Pod', 'ns/old');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/old');
     expect(await cluster.get('UserDefinedNetwork', 'ns/net')).toBeUndefined();
   });
 
   it.each(['namespace', 'network'])('gives again when the %s has it stay', async (what) => {
     const select = async (isSelected: boolean): Promise<void> => {
       const team = isSelected ? 'a' : 'b';
-      if (what === 'namespace') await cluster.patch('Namespace', 'x', { metadata: { labels: { team } } });
+      if (what === 'namespace') await cluster.patchAndSettle('Namespace', 'x', { metadata: { labels: { team } } });
       else
-        await cluster.patch('ClusterUserDefinedNetwork', 'blue', {
+        await cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', {
           spec: { namespaceSelector: { matchLabels: isSelected ? TEAM.matchLabels : { team: 'b' } } },
         });
-      await cluster.settled();
     };
     await cluster.create(namespace('x', { team: 'a' }), namespace('y'), node('n1'), cudn('blue', TEAM, SECOND));
-    await cluster.create(pod('x/old', selecting('blue')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('x/old', selecting('blue')));
     await select(false);
-    await cluster.create(pod('y/new', selecting('x/blue')));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('y/new', selecting('x/blue')));
     expect(await addressOf('y/new', 'x/blue')).toBeUndefined();
     expect(await addressOf('x/old', 'x/blue')).toBe('10.30.0.1/16');
     await select(true);

@@ -20,15 +20,11 @@ describe('a network that goes and comes back', () => {
     const running = Array.from({ length: 40 }, (_, i) => `b/p${i}`);
     const coming = Array.from({ length: 20 }, (_, i) => `a/x${i}`);
     await cluster.create(namespace('a'), namespace('b'), node('n1'), nad('b/blue', BLUE));
-    await cluster.create(...running.map((key) => pod(key, selecting('blue'))));
-    await cluster.settled();
+    await cluster.createAndSettle(...running.map((key) => pod(key, selecting('blue'))));
     const before = await Promise.all(running.map((key) => addressOf(key, 'b/blue')));
-    await cluster.delete(NAD, 'b/blue');
-    await cluster.settled();
-    await cluster.create(...coming.map((key) => pod(key, selecting('b/blue'))));
-    await cluster.settled();
-    await cluster.create(nad('b/blue', BLUE));
-    await cluster.settled();
+    await cluster.deleteAndSettle(NAD, 'b/blue');
+    await cluster.createAndSettle(...coming.map((key) => pod(key, selecting('b/blue'))));
+    await cluster.createAndSettle(nad('b/blue', BLUE));
     const after = await Promise.all([...running, ...coming].map((key) => addressOf(key, 'b/blue')));
     expect(after.slice(0, running.length)).toEqual(before);
     expect(new Set(after).size).toBe(running.length + coming.length);
@@ -42,10 +38,8 @@ describe('a network that goes and comes back', () => {
       'k8s.v1.cni.cncf.io/networks': 'b/blue',
       'k8s.ovn.org/pod-networks': JSON.stringify({ 'b/blue': entry }),
     };
-    await cluster.create(pod('a/old', { annotations }), pod('b/young', { annotations }));
-    await cluster.settled();
-    await cluster.create(nad('b/blue', BLUE));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/old', { annotations }), pod('b/young', { annotations }));
+    await cluster.createAndSettle(nad('b/blue', BLUE));
     expect(eventsAbout('old')).toEqual([]);
     expect(eventsAbout('young')).toContain(
       'AllocationConflict: network blue: address 10.9.0.7 belongs to a/old (b/blue) already; delete the pod',

@@ -107,12 +107,11 @@ describe('the status of a network', () => {
 
   it('counts the nodes that say something, and names those that cannot make it; what is well stays Ready', async () => {
     await start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       ...['n1', 'n2', 'n3'].map((name) => node(name)),
       layer2Udn('ns/net', ['10.2.0.0/16']),
     );
-    await cluster.settled();
     expect(await statusOf()).not.toHaveProperty('nodes');
     expect(nodesReady(await statusOf())).toBeUndefined();
     await tell('n1', { ready: '0-1' });
@@ -184,8 +183,7 @@ describe('the status of a network', () => {
     // The ids of another network that was there before: red has none yet.
     await tell('n1', { ready: '0-1' }, { observed: await later() });
     const made = await later();
-    await cluster.create(tenant('ns', { team: 'a' }));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns', { team: 'a' }));
     const nodesOfRed = async () =>
       ((await cluster.get('ClusterUserDefinedNetwork', 'red'))?.['status'] as NetworkStatus | undefined)?.nodes;
     const wait = { timeout: 5_000, interval: 5 };
@@ -227,8 +225,11 @@ describe('the status of a network', () => {
     const clock = createFakeClock();
     await start({ clock });
     const names = Array.from({ length: 50 }, (_, i) => `n${i}`);
-    await cluster.create(tenant('ns'), ...names.map((name) => node(name)), layer2Udn('ns/net', ['10.2.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      ...names.map((name) => node(name)),
+      layer2Udn('ns/net', ['10.2.0.0/16']),
+    );
     await clock.advance(30_000);
     await cluster.settled();
     const statusWrites = () =>

@@ -44,8 +44,7 @@ it('a network that is deleted before it has our finalizer gets no NAD', async ()
   });
   cluster = await createTestCluster({ wire });
   cluster.start();
-  await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
   expect([writes, await nads(), await cluster.list('UserDefinedNetwork')]).toEqual([1, [], []]);
 });
 
@@ -54,11 +53,9 @@ it('a network that is deleted before its NAD was seen waits for the NAD', async 
   const wire = lateFor(NETWORK_ATTACHMENT_DEFINITIONS, gate.promise);
   cluster = await createTestCluster({ wire });
   cluster.start();
-  await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
   expect(await nads()).toEqual(['net']);
-  await cluster.delete('UserDefinedNetwork', 'a/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
   expect(await cluster.list('UserDefinedNetwork')).toHaveLength(1);
   gate.resolve();
   await cluster.settled();
@@ -150,10 +147,8 @@ it('a NAD that takes the name of one that is to be deleted stays', async () => {
   });
   cluster = await createTestCluster({ wire });
   cluster.start();
-  await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
-  await cluster.delete('UserDefinedNetwork', 'a/net');
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
+  await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
   expect([isReplaced, await nads(), await cluster.list('UserDefinedNetwork')]).toEqual([true, ['net'], []]);
 });
 
@@ -166,17 +161,13 @@ it('what a claim was given stays its own when its pod goes before that was heard
   await cluster.settled();
   const addressOf = async (key: string) =>
     (await cluster.get('Pod', key))?.metadata.annotations?.['k8s.ovn.org/pod-networks']?.match(/10\.20\.[0-9.]+/)?.[0];
-  await cluster.create(pod('a/first', askPrimary({ 'ipam-claim-reference': 'c' })));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('a/first', askPrimary({ 'ipam-claim-reference': 'c' })));
   expect(await addressOf('a/first')).toBe('10.20.0.3');
-  await cluster.delete('Pod', 'a/first');
-  await cluster.settled();
-  await cluster.create(pod('a/other'));
-  await cluster.settled();
+  await cluster.deleteAndSettle('Pod', 'a/first');
+  await cluster.createAndSettle(pod('a/other'));
   expect(await addressOf('a/other')).toBe('10.20.0.4');
   gate.resolve();
-  await cluster.create(pod('a/second', askPrimary({ 'ipam-claim-reference': 'c' })));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('a/second', askPrimary({ 'ipam-claim-reference': 'c' })));
   expect(await addressOf('a/second')).toBe('10.20.0.3');
 });
 
@@ -194,8 +185,7 @@ it('a NAD of somebody else that comes a moment before is not overwritten', async
   });
   cluster = await createTestCluster({ wire });
   cluster.start();
-  await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
-  await cluster.settled();
+  await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
   const found = await cluster.get('NetworkAttachmentDefinition', 'a/net');
   expect([isThere, found?.['spec'], found?.metadata.ownerReferences]).toEqual([
     true,

@@ -34,7 +34,7 @@ describe('a restart', () => {
 
   it('changes nothing', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('a', { team: 'a' }),
       tenant('b'),
       namespace('c'),
@@ -46,7 +46,6 @@ describe('a restart', () => {
       ...['a/1', 'a/2', 'b/1'].map((key) => pod(key)),
       pod('c/1', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'second' } }),
     );
-    await cluster.settled();
     const before = await everything();
     await cluster.stop();
     const start = cluster.observations.length;
@@ -60,7 +59,7 @@ describe('a restart', () => {
   it('works on no pod that has all that it needs', async () => {
     const broken = { 'k8s.ovn.org/pod-networks': '{"ns/net":{}}' };
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       node('n1'),
       layer2Udn('ns/net', ['10.20.0.0/16']),
@@ -68,7 +67,6 @@ describe('a restart', () => {
       pod('ns/complete'),
       pod('ns/both', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'second' } }),
     );
-    await cluster.settled();
     await cluster.stop();
     await cluster.create(
       namespace('plain'),
@@ -97,8 +95,13 @@ describe('a restart', () => {
 
   it('gives nothing that was given before to what came meanwhile', async () => {
     cluster.start();
-    await cluster.create(tenant('a'), tenant('b'), node('n1'), layer2Udn('a/net', ['10.20.0.0/16']), pod('a/1'));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('a'),
+      tenant('b'),
+      node('n1'),
+      layer2Udn('a/net', ['10.20.0.0/16']),
+      pod('a/1'),
+    );
     await cluster.stop();
     await cluster.create(
       node('a-new'),
@@ -154,12 +157,13 @@ describe('a restart', () => {
 
   it('keeps the subnets of a node beside one that cannot be read', async () => {
     cluster.start();
-    await cluster.create(tenant('a'), tenant('b'), node('gone'));
-    await cluster.settled();
-    await cluster.create(node('n1'), layer3Udn('a/net', ['10.20.0.0/16']), layer3Udn('b/net', ['10.21.0.0/16']));
-    await cluster.settled();
-    await cluster.delete('Node', 'gone');
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), tenant('b'), node('gone'));
+    await cluster.createAndSettle(
+      node('n1'),
+      layer3Udn('a/net', ['10.20.0.0/16']),
+      layer3Udn('b/net', ['10.21.0.0/16']),
+    );
+    await cluster.deleteAndSettle('Node', 'gone');
     await cluster.stop();
     const before = JSON.parse((await annotation('Node', 'n1', 'node-subnets')) ?? '');
     expect(before).toMatchObject({ b_net: ['10.21.1.0/24'], default: ['10.128.2.0/23'] });
@@ -176,12 +180,9 @@ describe('a restart', () => {
 
   it('keeps the id of a network whose tunnel keys cannot be read', async () => {
     cluster.start();
-    await cluster.create(tenant('a'), tenant('b'), layer2Udn('a/net', ['10.20.0.0/16']));
-    await cluster.settled();
-    await cluster.create(layer2Udn('b/net', ['10.21.0.0/16']));
-    await cluster.settled();
-    await cluster.delete('UserDefinedNetwork', 'a/net');
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), tenant('b'), layer2Udn('a/net', ['10.20.0.0/16']));
+    await cluster.createAndSettle(layer2Udn('b/net', ['10.21.0.0/16']));
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
     await cluster.stop();
     const annotations = { 'k8s.ovn.org/tunnel-keys': '[nonsense' };
     await cluster.patch('NetworkAttachmentDefinition', 'b/net', { metadata: { annotations } });
@@ -199,8 +200,7 @@ describe('a restart', () => {
     ['role', 'king'],
   ])('gives nobody the address of a pod whose %s cannot be read, and tells the pod', async (field, value) => {
     cluster.start();
-    await cluster.create(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']), pod('a/old'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']), pod('a/old'));
     await cluster.stop();
     const { 'a/net': entry } = JSON.parse((await annotation('Pod', 'a/old', 'pod-networks')) ?? '');
     expect(entry).toMatchObject({ ip_address: '10.20.0.3/16' });
@@ -214,8 +214,7 @@ describe('a restart', () => {
     expect(eventsAbout('old')[0]).toContain(`a/net: ${field}`);
     // It is free when the pod is gone, as any other.
     await cluster.delete('Pod', 'a/old');
-    await cluster.create(pod('a/next'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('a/next'));
     expect(await addressOf('a/next', 'a/net')).toBe('10.20.0.3/16');
   });
 
@@ -255,10 +254,8 @@ describe('a restart', () => {
 
   it('finishes a deletion that began before', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
-    await cluster.settled();
-    await cluster.delete('UserDefinedNetwork', 'ns/net');
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
     await cluster.stop();
     await cluster.delete('Pod', 'ns/p');
     cluster.start();

@@ -8,13 +8,12 @@ let cluster: TestCluster;
 beforeEach(async () => {
   cluster = await createTestCluster();
   cluster.start();
-  await cluster.create(
+  await cluster.createAndSettle(
     namespace('b'),
     namespace('other'),
     node('n1'),
     nad('b/n', netConf('b/n', 'shared', { role: 'secondary', subnets: '10.9.0.0/24' })),
   );
-  await cluster.settled();
 });
 afterEach(() => cluster.close());
 
@@ -26,8 +25,7 @@ const entriesOf = async (key: string) => JSON.parse((await annotation('Pod', key
 const held = () => cluster.manager.state?.pods.sizeOf('shared');
 
 it('32 networks are given, 33 refused, and hold nothing', async () => {
-  await cluster.create(pod('other/most', selecting(32)), pod('other/many', selecting(33)));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('other/most', selecting(32)), pod('other/many', selecting(33)));
   expect(Object.keys(await entriesOf('other/most'))).toHaveLength(32);
   expect(await entriesOf('other/many')).toEqual({});
   expect(eventsAbout('most')).toEqual([]);
@@ -46,8 +44,7 @@ it('tens of thousands are not looked at one by one', async () => {
     lookups += 1;
     return lookUp.call(state.registry, key);
   };
-  await cluster.create(pod('other/p', selecting(40_000)));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('other/p', selecting(40_000)));
   expect(eventsAbout('p')).toHaveLength(1);
   expect(lookups).toBe(0);
   expect(cluster.manager.mirrors.caches.pods.keysByIndex('selectedNad', 'b/n')).toHaveLength(0);
@@ -55,14 +52,12 @@ it('tens of thousands are not looked at one by one', async () => {
 
 it('what has no room in the annotations of the pod is refused before it is given out, until there is room', async () => {
   const { annotations } = selecting(32);
-  await cluster.create(pod('other/full', { annotations: { ...annotations, notes: 'x'.repeat(255_000) } }));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('other/full', { annotations: { ...annotations, notes: 'x'.repeat(255_000) } }));
   expect(eventsAbout('full').join()).toMatch(
     /^ErrorAllocatingPod: no room for 32 networks in the pod's annotations: up to \d+ bytes are needed, \d+ of 262144 are left$/,
   );
   expect(held()).toBe(0);
-  await cluster.patch('Pod', 'other/full', { metadata: { annotations: { notes: 'x'.repeat(200_000) } } });
-  await cluster.settled();
+  await cluster.patchAndSettle('Pod', 'other/full', { metadata: { annotations: { notes: 'x'.repeat(200_000) } } });
   expect(Object.keys(await entriesOf('other/full'))).toHaveLength(32);
   expect(await addressOf('other/full', 'b/n')).toBe('10.9.0.1/24');
 });

@@ -79,8 +79,7 @@ const dropEndpointAndLabel = async (): Promise<void> => {
 
 it('has the addresses of the primary network, and all else of the source', async () => {
   await startRed();
-  await cluster.create(slice('red/web-abc12', { pods: ['a', 'b'], labels: { app: 'shop' } }));
-  await cluster.settled();
+  await cluster.createAndSettle(slice('red/web-abc12', { pods: ['a', 'b'], labels: { app: 'shop' } }));
   const [mirror, ...others] = await mirrors();
   expect(others).toEqual([]);
   const source = await cluster.get('EndpointSlice', 'red/web-abc12');
@@ -108,12 +107,10 @@ it('has the addresses of the primary network, and all else of the source', async
 
 it('writes once for one change of the endpoints, and nothing when everything is right', async () => {
   await startRed();
-  await cluster.create(slice('red/web-1', { pods: ['a'] }));
-  await cluster.settled();
+  await cluster.createAndSettle(slice('red/web-1', { pods: ['a'] }));
   const [first] = await mirrors();
   const { endpoints } = slice('red/web-1', { pods: ['a', 'b'] });
-  await cluster.patch('EndpointSlice', 'red/web-1', { endpoints });
-  await cluster.settled();
+  await cluster.patchAndSettle('EndpointSlice', 'red/web-1', { endpoints });
   const [second] = await mirrors();
   expect(addressesIn(second as KubeObject)).toEqual([await bare('red/a'), await bare('red/b')]);
   expect(second?.metadata.generation).toBe(Number(first?.metadata.generation) + 1);
@@ -195,15 +192,12 @@ it('is there again when somebody deletes it while it is changed', async () => {
 
 it('has an endpoint as soon as its pod has an address there, and is not there without any', async () => {
   await startRed();
-  await cluster.create(slice('red/web-1', { pods: ['later'] }));
-  await cluster.settled();
+  await cluster.createAndSettle(slice('red/web-1', { pods: ['later'] }));
   expect(await mirrors()).toEqual([]);
-  await cluster.create(pod('red/later'));
-  await cluster.settled();
+  await cluster.createAndSettle(pod('red/later'));
   const [mirror] = await mirrors();
   expect(addressesIn(mirror as KubeObject)).toEqual([await bare('red/later')]);
-  await cluster.patch('EndpointSlice', 'red/web-1', { endpoints: [] });
-  await cluster.settled();
+  await cluster.patchAndSettle('EndpointSlice', 'red/web-1', { endpoints: [] });
   expect(await mirrors()).toEqual([]);
 });
 
@@ -215,8 +209,7 @@ const hostPod = async (name: string, ips: readonly string[], nodeName = 'n1'): P
 it('keeps the addresses of pods on their node’s network', async () => {
   await startRed();
   await hostPod('host', ['172.30.0.2', '10.128.0.5']);
-  await cluster.create(slice('red/web-1', { pods: ['host', 'a'] }));
-  await cluster.settled();
+  await cluster.createAndSettle(slice('red/web-1', { pods: ['host', 'a'] }));
   const [mirror] = await mirrors();
   expect(addressesIn(mirror as KubeObject)).toEqual(['10.128.0.5', await bare('red/a')]);
 });
@@ -226,11 +219,9 @@ it('has no address of a node that the pod there does not say itself, and of no o
   await hostPod('elsewhere', ['10.128.0.5'], 'n2');
   await hostPod('other', ['172.30.0.2']);
   await hostPod('new', []);
-  await cluster.create(slice('red/web-1', { pods: ['elsewhere', 'other', 'new', 'a'] }));
-  await cluster.settled();
+  await cluster.createAndSettle(slice('red/web-1', { pods: ['elsewhere', 'other', 'new', 'a'] }));
   expect((await mirrors()).flatMap(addressesIn)).toEqual([await bare('red/a')]);
-  await cluster.patch('Pod', 'red/new', { status: { podIPs: [{ ip: '10.128.0.7' }] } }, 'status');
-  await cluster.settled();
+  await cluster.patchAndSettle('Pod', 'red/new', { status: { podIPs: [{ ip: '10.128.0.7' }] } }, 'status');
   expect((await mirrors()).flatMap(addressesIn)).toEqual(['10.128.0.7', await bare('red/a')]);
 });
 
@@ -243,15 +234,14 @@ it('does not take the address of another pod of the same name', async () => {
     { ...a, targetRef: { ...a?.targetRef, uid: 'of-the-one-before' } },
     { ...b, targetRef: { ...b?.targetRef, uid } },
   ];
-  await cluster.create({ ...wrong, endpoints });
-  await cluster.settled();
+  await cluster.createAndSettle({ ...wrong, endpoints });
   const [mirror] = await mirrors();
   expect(addressesIn(mirror as KubeObject)).toEqual([await bare('red/b')]);
 });
 
 it('leaves alone what is not its business', async () => {
   await startRed();
-  await cluster.create(
+  await cluster.createAndSettle(
     namespace('plain'),
     pod('plain/a'),
     slice('plain/web-1', { pods: ['a'] }),
@@ -260,15 +250,13 @@ it('leaves alone what is not its business', async () => {
     slice('red/noservice', { pods: ['a'], labels: { 'kubernetes.io/service-name': '' } }),
     { ...slice('red/names', { addressType: 'FQDN' }), endpoints: [{ addresses: ['example.com'] }] },
   );
-  await cluster.settled();
   expect(await mirrors()).toEqual([]);
   expect(await cluster.list('EndpointSlice')).toHaveLength(5);
 });
 
 it('is put right when somebody changes it, and there again when it is deleted', async () => {
   await startRed();
-  await cluster.create(slice('red/web-1', { pods: ['a'] }));
-  await cluster.settled();
+  await cluster.createAndSettle(slice('red/web-1', { pods: ['a'] }));
   const [mirror] = await mirrors();
   const key = `red/${mirror?.metadata.name}`;
   const shown = ({ addressType, endpoints, ports, metadata }: KubeObject) => {
@@ -284,12 +272,10 @@ it('is put right when somebody changes it, and there again when it is deleted', 
     { ports: [] },
   ];
   for (const change of changes) {
-    await cluster.patch('EndpointSlice', key, change);
-    await cluster.settled();
+    await cluster.patchAndSettle('EndpointSlice', key, change);
     expect((await mirrors()).map(shown), JSON.stringify(change)).toEqual([right]);
   }
-  await cluster.delete('EndpointSlice', key);
-  await cluster.settled();
+  await cluster.deleteAndSettle('EndpointSlice', key);
   expect((await mirrors()).map(shown)).toEqual([right]);
 });
 
@@ -303,11 +289,9 @@ it('is the only one of its source, and goes with it', async () => {
     return { ...rest, metadata: { ...metadata, annotations } };
   };
   await cluster.create(slice('red/web-1', { pods: ['a'] }), copy('one', 'web-1'), copy('two', 'web-1'));
-  await cluster.create(copy('orphan', 'gone'), copy('nameless'));
-  await cluster.settled();
+  await cluster.createAndSettle(copy('orphan', 'gone'), copy('nameless'));
   expect((await mirrors()).map(addressesIn)).toEqual([[await bare('red/a')]]);
-  await cluster.delete('EndpointSlice', 'red/web-1');
-  await cluster.settled();
+  await cluster.deleteAndSettle('EndpointSlice', 'red/web-1');
   expect(await cluster.list('EndpointSlice')).toEqual([]);
 });
 
@@ -317,11 +301,9 @@ it('goes when its network does, and what was left meanwhile goes at the start', 
   cluster.start();
   await cluster.settled();
   expect((await mirrors()).map(({ metadata }) => metadata.name)).toEqual(['blue-net-web-1']);
-  await cluster.delete('NetworkAttachmentDefinition', 'red/net');
-  await cluster.settled();
+  await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'red/net');
   expect(await mirrors()).toEqual([]);
-  await cluster.create(nad('red/net', netConf('red/net', 'green-net')));
-  await cluster.settled();
+  await cluster.createAndSettle(nad('red/net', netConf('red/net', 'green-net')));
   expect((await mirrors()).map(({ metadata }) => metadata.name)).toEqual(['green-net-web-1']);
   await cluster.stop();
   await cluster.delete('EndpointSlice', 'red/web-1');

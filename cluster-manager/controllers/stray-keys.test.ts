@@ -8,14 +8,13 @@ let cluster: TestCluster;
 beforeEach(async () => {
   cluster = await createTestCluster();
   cluster.start();
-  await cluster.create(
+  await cluster.createAndSettle(
     tenant('red'),
     tenant('blue'),
     node('n1'),
     layer2Udn('red/net', ['10.20.0.0/29']),
     udn('red/sec', { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.30.0.0/29'] } }),
   );
-  await cluster.settled();
 });
 afterEach(() => cluster.close());
 
@@ -60,20 +59,17 @@ describe.each(['while the manager runs', 'at a start'])("another tenant's networ
     expect(eventsAbout('x').join()).toContain(
       `annotation k8s.ovn.org/pod-networks of Pod blue/x: no attachments of this pod are ${nad}, ${nad}/1, ${nad}/2, ${nad}/3, ${nad}/4 and 3 more: it holds nothing of them`,
     );
-    await cluster.delete('UserDefinedNetwork', nad);
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', nad);
     expect(await isThere(nad)).toBe(false);
   });
 
   it('is held by what the pod has selected, and by no more attachments', async () => {
-    await cluster.create(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
     await say('blue/x', { 'red/sec/1': entry('10.30.0', 5) });
     await settle();
     expect(held('red_sec')).toBe(1);
     expect(eventsAbout('x').join()).toContain('are red/sec/1: it holds nothing');
-    await cluster.delete('UserDefinedNetwork', 'red/sec');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'red/sec');
     expect(await isThere('red/sec')).toBe(true);
   });
 
@@ -82,16 +78,14 @@ describe.each(['while the manager runs', 'at a start'])("another tenant's networ
     await say('blue/x', { 'red/net': entry('10.20.0', 5) });
     await settle();
     expect(held('red_net')).toBe(0);
-    await cluster.delete('UserDefinedNetwork', 'red/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'red/net');
     expect(await isThere('red/net')).toBe(false);
   });
 });
 
 describe('a pod', () => {
   it('keeps at a start what it has of its own namespace, once of the primary network', async () => {
-    await cluster.create(pod('red/x', { annotations: { [SELECTION]: 'sec' } }));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('red/x', { annotations: { [SELECTION]: 'sec' } }));
     await cluster.stop();
     await cluster.patch('Pod', 'red/x', { metadata: { annotations: { [SELECTION]: null } } });
     await say('red/x', { 'red/sec': entry('10.30.0', 1), ...drained('red/net', '10.20.0') });
@@ -101,28 +95,24 @@ describe('a pod', () => {
   });
 
   it('keeps at a start what it has of another namespace when its selection cannot be read any more', async () => {
-    await cluster.create(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
     await cluster.stop();
     await cluster.patch('Pod', 'blue/x', { metadata: { annotations: { [SELECTION]: '[{' } } });
     cluster.start();
     await cluster.settled();
-    await cluster.create(pod('red/y', { annotations: { [SELECTION]: 'sec' } }));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('red/y', { annotations: { [SELECTION]: 'sec' } }));
     expect(await addressOf('blue/x', 'red/sec')).toBe('10.30.0.1/29');
     expect(await addressOf('red/y', 'red/sec')).toBe('10.30.0.2/29');
   });
 
   it('has one address of a family by one key', async () => {
-    await cluster.create(pod('red/x'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('red/x'));
     await cluster.stop();
     const all = Array.from({ length: 4 }, (_, n) => `10.20.0.${n + 3}/29`);
     await say('red/x', { 'red/net': { ip_addresses: all, mac_address: '0a:58:0a:14:00:03', tunnel_id: 10 } });
     cluster.start();
     await cluster.settled();
-    await cluster.create(pod('red/y'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('red/y'));
     expect(await addressOf('red/y', 'red/net')).toBe('10.20.0.4/29');
     expect(eventsAbout('x').join()).toContain('3 of its 4 addresses are more than one of a family');
   });
@@ -131,15 +121,12 @@ describe('a pod', () => {
     ['selects the network', 'red/sec', true],
     ['selects something else', 'blue/other', false],
   ])('whose annotation is unreadable holds the network of another namespace: it %s', async (_, selection, isHeld) => {
-    await cluster.create(namespace('evil'), pod('evil/x', { annotations: { [SELECTION]: selection } }));
-    await cluster.settled();
+    await cluster.createAndSettle(namespace('evil'), pod('evil/x', { annotations: { [SELECTION]: selection } }));
     await say('evil/x', '{garbage');
     await cluster.settled();
-    await cluster.delete('UserDefinedNetwork', 'red/sec');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'red/sec');
     expect(await isThere('red/sec')).toBe(isHeld);
-    await cluster.delete('Pod', 'evil/x');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'evil/x');
     expect(await isThere('red/sec')).toBe(false);
   });
 });

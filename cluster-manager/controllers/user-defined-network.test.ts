@@ -14,8 +14,7 @@ const { annotation, condition, entryOf, addressOf, eventsAbout } = observe(() =>
 describe('a UserDefinedNetwork', () => {
   it('on layer 2 gets a NAD, ids and addresses for its pods', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
       status: 'True',
       reason: 'NetworkAttachmentDefinitionCreated',
@@ -45,10 +44,8 @@ describe('a UserDefinedNetwork', () => {
 
   it('on layer 3 gets a subnet per node, of old nodes and new ones, until the node goes', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), node('n1'), layer3Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
-    await cluster.create(node('n2'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), node('n1'), layer3Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.createAndSettle(node('n2'));
     expect(await annotation('Node', 'n1', 'node-subnets')).toBe(
       '{"default":["10.128.0.0/23"],"ns_net":["10.20.0.0/24"]}',
     );
@@ -59,10 +56,8 @@ describe('a UserDefinedNetwork', () => {
     expect(await annotation('Node', 'n2', 'node-transit-switch-port-ifaddr')).toBe(
       '{"ipv4":"100.88.0.3/16","ipv6":"fd97::3/64"}',
     );
-    await cluster.delete('Node', 'n1');
-    await cluster.settled();
-    await cluster.create(node('n3'));
-    await cluster.settled();
+    await cluster.deleteAndSettle('Node', 'n1');
+    await cluster.createAndSettle(node('n3'));
     expect(await annotation('Node', 'n3', 'node-subnets')).toBe(
       '{"default":["10.128.0.0/23"],"ns_net":["10.20.0.0/24"]}',
     );
@@ -72,14 +67,13 @@ describe('a UserDefinedNetwork', () => {
   it('that runs out of subnets says so, and recovers when subnets are added', async () => {
     cluster.start();
     const subnets = [{ cidr: '10.20.0.0/23', hostSubnet: 24 }];
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       tenant('other'),
       ...['n1', 'n2', 'n3'].map((name) => node(name)),
       udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }),
       layer3Udn('other/net', ['10.21.0.0/16']),
     );
-    await cluster.settled();
     expect(await condition('UserDefinedNetwork', 'ns/net', 'NetworkAllocationSucceeded')).toMatchObject({
       status: 'False',
       reason: 'InternalError',
@@ -91,10 +85,9 @@ describe('a UserDefinedNetwork', () => {
     expect(await condition('UserDefinedNetwork', 'other/net', 'NetworkAllocationSucceeded')).toMatchObject({
       status: 'True',
     });
-    await cluster.patch('UserDefinedNetwork', 'ns/net', {
+    await cluster.patchAndSettle('UserDefinedNetwork', 'ns/net', {
       spec: { layer3: { subnets: [...subnets, { cidr: '10.22.0.0/16', hostSubnet: 24 }] } },
     });
-    await cluster.settled();
     expect(await condition('UserDefinedNetwork', 'ns/net', 'NetworkAllocationSucceeded')).toMatchObject({
       status: 'True',
     });
@@ -108,14 +101,13 @@ describe('a UserDefinedNetwork', () => {
 
   it('that is wrong says so and stops no other', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       ...['a', 'b', 'c', 'd'].map((name) => tenant(name)),
       layer3Udn('a/net', ['10.128.0.0/16']),
       layer3Udn('b/net', ['10.20.0.5/16']),
       layer2Udn('c/net', ['10.20.0.0/16'], { ipam: { mode: 'Disabled' } }),
       layer2Udn('d/net', ['10.20.0.0/16']),
     );
-    await cluster.settled();
     const messages = await Promise.all(['a', 'b', 'c', 'd'].map((ns) => condition('UserDefinedNetwork', `${ns}/net`)));
     expect(messages.map((one) => `${one?.status} ${one?.reason}: ${one?.message}`)).toEqual([
       'False SyncError: failed to generate NetworkAttachmentDefinition: user defined subnet "10.128.0.0/16" overlaps cluster subnet "10.128.0.0/14"',
@@ -124,52 +116,53 @@ describe('a UserDefinedNetwork', () => {
       'True NetworkAttachmentDefinitionCreated: NetworkAttachmentDefinition has been created',
     ]);
     expect(cluster.events.map(({ regarding }) => regarding.namespace).sort()).toEqual(['a', 'b', 'c']);
-    await cluster.delete('UserDefinedNetwork', 'b/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'b/net');
     expect(await cluster.get('UserDefinedNetwork', 'b/net')).toBeUndefined();
   });
 
   it('needs the label of its namespace, and gets its NAD when the label is there', async () => {
     cluster.start();
-    await cluster.create(namespace('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
-    await cluster.settled();
+    await cluster.createAndSettle(namespace('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
       status: 'False',
       message: expect.stringContaining('invalid primary network state for namespace "ns"'),
     });
     expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
-    await cluster.patch('Namespace', 'ns', {
+    await cluster.patchAndSettle('Namespace', 'ns', {
       metadata: { labels: { 'k8s.ovn.org/primary-user-defined-network': '' } },
     });
-    await cluster.settled();
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
     expect(await addressOf('ns/p', 'ns/net')).toBe('10.20.0.3/16');
   });
 
   it('does not take a NAD of somebody else, and makes its own when that is gone', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), nad('ns/net', { type: 'macvlan' }), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      nad('ns/net', { type: 'macvlan' }),
+      layer2Udn('ns/net', ['10.20.0.0/16']),
+    );
     expect((await condition('UserDefinedNetwork', 'ns/net'))?.message).toBe(
       'foreign NetworkAttachmentDefinition with the desired name already exist [ns/net]',
     );
-    await cluster.delete('NetworkAttachmentDefinition', 'ns/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'ns/net');
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
   });
 
   it('is the only primary one of its namespace; the next one follows when it is gone', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/a', ['10.20.0.0/16']), layer2Udn('ns/b', ['10.21.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      layer2Udn('ns/a', ['10.20.0.0/16']),
+      layer2Udn('ns/b', ['10.21.0.0/16']),
+    );
     const both = await Promise.all(['a', 'b'].map((name) => condition('UserDefinedNetwork', `ns/${name}`)));
     expect(both.map((one) => one?.status).sort()).toEqual(['False', 'True']);
     const [winner, loser] = both[0]?.status === 'True' ? ['a', 'b'] : ['b', 'a'];
     expect((await condition('UserDefinedNetwork', `ns/${loser}`))?.message).toBe(
       `primary network already exist in namespace "ns": "${winner}"`,
     );
-    await cluster.delete('UserDefinedNetwork', `ns/${winner}`);
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', `ns/${winner}`);
     expect(await condition('UserDefinedNetwork', `ns/${loser}`)).toMatchObject({ status: 'True' });
     expect(await annotation('NetworkAttachmentDefinition', `ns/${loser}`, 'network-id')).toBe('2');
   });
@@ -177,22 +170,22 @@ describe('a UserDefinedNetwork', () => {
   it('puts its NAD back when somebody edits it, and keeps the ids on it', async () => {
     cluster.start();
     const labelled = { ...layer2Udn('ns/net', ['10.20.0.0/16']) };
-    await cluster.create(tenant('ns'), { ...labelled, metadata: { ...labelled.metadata, labels: { tier: 'gold' } } });
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), {
+      ...labelled,
+      metadata: { ...labelled.metadata, labels: { tier: 'gold' } },
+    });
     const before = await cluster.get('NetworkAttachmentDefinition', 'ns/net');
-    await cluster.patch('NetworkAttachmentDefinition', 'ns/net', {
+    await cluster.patchAndSettle('NetworkAttachmentDefinition', 'ns/net', {
       metadata: { labels: { tier: null }, annotations: { 'k8s.ovn.org/network-id': '77' } },
       spec: { config: '{"type":"macvlan"}' },
     });
-    await cluster.settled();
     const after = await cluster.get('NetworkAttachmentDefinition', 'ns/net');
     expect([after?.['spec'], after?.metadata.labels, after?.metadata.annotations]).toEqual([
       before?.['spec'],
       before?.metadata.labels,
       before?.metadata.annotations,
     ]);
-    await cluster.patch('UserDefinedNetwork', 'ns/net', { metadata: { labels: { tier: null, zone: 'z' } } });
-    await cluster.settled();
+    await cluster.patchAndSettle('UserDefinedNetwork', 'ns/net', { metadata: { labels: { tier: null, zone: 'z' } } });
     expect((await cluster.get('NetworkAttachmentDefinition', 'ns/net'))?.metadata.labels).toEqual({
       zone: 'z',
       'k8s.ovn.org/user-defined-network': '',
@@ -201,16 +194,13 @@ describe('a UserDefinedNetwork', () => {
 
   it('makes its NAD again when somebody deletes it, once no pod uses it', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/p'));
     const before = await cluster.get('NetworkAttachmentDefinition', 'ns/net');
-    await cluster.delete('NetworkAttachmentDefinition', 'ns/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'ns/net');
     expect((await condition('UserDefinedNetwork', 'ns/net'))?.message).toBe(
       'NetworkAttachmentDefinition [ns/net] is being deleted and will be created again: network in use by the following pods: [ns/p]',
     );
-    await cluster.delete('Pod', 'ns/p');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/p');
     const after = await cluster.get('NetworkAttachmentDefinition', 'ns/net');
     expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
@@ -218,7 +208,7 @@ describe('a UserDefinedNetwork', () => {
 
   it('is deleted when its last pod is gone, and leaves nothing behind', async () => {
     cluster.start();
-    await cluster.create(
+    await cluster.createAndSettle(
       tenant('ns'),
       node('n1'),
       layer3Udn('ns/l3', ['10.20.0.0/16']),
@@ -226,40 +216,33 @@ describe('a UserDefinedNetwork', () => {
       pod('ns/a', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'l2' } }),
       pod('ns/b', { annotations: { 'k8s.ovn.org/pod-networks': '{"ns/l2":{"mac_address":"0a:58:0a:15:00:09"}}' } }),
     );
-    await cluster.settled();
-    await cluster.delete('UserDefinedNetwork', 'ns/l2');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/l2');
     expect(await condition('UserDefinedNetwork', 'ns/l2')).toMatchObject({
       status: 'False',
       reason: 'SyncError',
       message:
         'failed to delete NetworkAttachmentDefinition [ns/l2]: network in use by the following pods: [ns/a ns/b]',
     });
-    await cluster.delete('Pod', 'ns/a');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/a');
     expect((await condition('UserDefinedNetwork', 'ns/l2'))?.message).toContain('following pods: [ns/b]');
     await cluster.patch('Pod', 'ns/b', { status: { phase: 'Succeeded' } }, 'status');
-    await cluster.delete('UserDefinedNetwork', 'ns/l3');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/l3');
     expect(await cluster.list('UserDefinedNetwork')).toEqual([]);
     expect(await cluster.list('NetworkAttachmentDefinition')).toEqual([]);
     expect(await annotation('Node', 'n1', 'node-subnets')).toBe('{"default":["10.128.0.0/23"]}');
-    await cluster.create(layer2Udn('ns/next', ['10.22.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(layer2Udn('ns/next', ['10.22.0.0/16']));
     expect(await annotation('NetworkAttachmentDefinition', 'ns/next', 'network-id')).toBe('3');
   });
 
   it('that another finalizer holds names it, and goes the moment that is gone', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
     const hold = (finalizers: readonly string[]) =>
       cluster.patch('NetworkAttachmentDefinition', 'ns/net', { metadata: { finalizers } });
     await hold(['k8s.ovn.org/user-defined-network-protection', 'example.com/hold']);
     await cluster.settled();
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
-    await cluster.delete('UserDefinedNetwork', 'ns/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
     const message =
       'failed to delete NetworkAttachmentDefinition [ns/net]: it waits for finalizers of others: [example.com/hold]';
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
@@ -275,16 +258,13 @@ describe('a UserDefinedNetwork', () => {
   it('is not deleted while a pod has an annotation that can not be read', async () => {
     cluster.start();
     await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
-    await cluster.create(pod('ns/p', { annotations: { 'k8s.ovn.org/pod-networks': '{"' } }));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/p', { annotations: { 'k8s.ovn.org/pod-networks': '{"' } }));
     expect(eventsAbout('p')[0]).toContain(
       'ErrorAllocatingPod: annotation k8s.ovn.org/pod-networks of Pod ns/p: not JSON',
     );
-    await cluster.delete('UserDefinedNetwork', 'ns/net');
-    await cluster.settled();
+    await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
     expect((await condition('UserDefinedNetwork', 'ns/net'))?.message).toContain('[ns/p]');
-    await cluster.delete('Pod', 'ns/p');
-    await cluster.settled();
+    await cluster.deleteAndSettle('Pod', 'ns/p');
     expect(await cluster.list('UserDefinedNetwork')).toEqual([]);
   });
 });

@@ -20,20 +20,21 @@ describe('a virtual machine', () => {
 
   it('has the addresses of its claim in both of its pods while it moves', async () => {
     cluster.start();
-    await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'), running('ns/from', 'c'));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      network('ns/net'),
+      ipamClaim('ns/c', 'ns_net'),
+      running('ns/from', 'c'),
+    );
     const from = await entryOf('ns/from', 'ns/net');
-    await cluster.create(running('ns/to', 'c'));
-    await cluster.settled();
+    await cluster.createAndSettle(running('ns/to', 'c'));
     const to = await entryOf('ns/to', 'ns/net');
     expect([to.ip_addresses, to.mac_address]).toEqual([from.ip_addresses, from.mac_address]);
     expect(to.tunnel_id).not.toBe(from.tunnel_id);
     expect(await statusOf('ns/c')).toMatchObject({ ownerPod: { name: 'to' } });
-    await cluster.patch('Pod', 'ns/from', { status: { phase: 'Succeeded' } }, 'status');
-    await cluster.settled();
+    await cluster.patchAndSettle('Pod', 'ns/from', { status: { phase: 'Succeeded' } }, 'status');
     await cluster.delete('Pod', 'ns/from');
-    await cluster.create(pod('ns/other'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/other'));
     expect(await addressOf('ns/other', 'ns/net')).toBe('10.20.0.4/16');
     expect(await addressOf('ns/to', 'ns/net')).toBe('10.20.0.3/16');
   });
@@ -42,22 +43,18 @@ describe('a virtual machine', () => {
     const machine = (key: string) =>
       pod(key, { ...VM, annotations: { 'kubevirt.io/allow-pod-bridge-network-live-migration': '' } });
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), machine('ns/from'));
-    await cluster.settled();
-    await cluster.create(machine('ns/to'));
-    await cluster.settled();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), machine('ns/from'));
+    await cluster.createAndSettle(machine('ns/to'));
     expect(await addressOf('ns/to', 'ns/net')).toBe('10.20.0.3/16');
     await cluster.stop();
     cluster.start();
     await cluster.settled();
     expect(eventsAbout('to')).toEqual([]);
     await cluster.delete('Pod', 'ns/from');
-    await cluster.create(pod('ns/a'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/a'));
     expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.4/16');
     await cluster.delete('Pod', 'ns/to');
-    await cluster.create(pod('ns/b'));
-    await cluster.settled();
+    await cluster.createAndSettle(pod('ns/b'));
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
   });
 
@@ -66,10 +63,8 @@ describe('a virtual machine', () => {
     const annotations = { 'kubevirt.io/allow-pod-bridge-network-live-migration': '' };
     cluster.start();
     await cluster.create(tenant('a', { team: 'x' }), tenant('b', { team: 'x' }));
-    await cluster.create(cudn('net', { matchLabels: { team: 'x' } }, shared));
-    await cluster.settled();
-    for (const key of ['a/from', 'a/to', 'b/from']) await cluster.create(pod(key, { ...VM, annotations }));
-    await cluster.settled();
+    await cluster.createAndSettle(cudn('net', { matchLabels: { team: 'x' } }, shared));
+    await cluster.createAndSettle(...['a/from', 'a/to', 'b/from'].map((key) => pod(key, { ...VM, annotations })));
     const addresses = await Promise.all(['a', 'b'].map((ns) => addressOf(`${ns}/from`, `${ns}/net`)));
     expect(addresses.sort()).toEqual(['10.20.0.3/16', '10.20.0.4/16']);
     expect(await addressOf('a/to', 'a/net')).toBe(await addressOf('a/from', 'a/net'));
@@ -78,10 +73,12 @@ describe('a virtual machine', () => {
   it('may ask for one MAC in both of its pods, which no other may have', async () => {
     const asking = { ...askPrimary({ mac: '02:00:00:00:00:01' }) };
     cluster.start();
-    await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), pod('ns/from', { ...asking, ...VM }));
-    await cluster.settled();
-    await cluster.create(pod('ns/to', { ...asking, ...VM }), pod('ns/other', asking));
-    await cluster.settled();
+    await cluster.createAndSettle(
+      tenant('ns'),
+      layer2Udn('ns/net', ['10.20.0.0/16']),
+      pod('ns/from', { ...asking, ...VM }),
+    );
+    await cluster.createAndSettle(pod('ns/to', { ...asking, ...VM }), pod('ns/other', asking));
     expect(await entryOf('ns/to', 'ns/net')).toMatchObject({
       ip_addresses: ['10.20.0.4/16'],
       mac_address: '02:00:00:00:00:01',

@@ -1,5 +1,4 @@
 /** A cluster manager on an API server in memory, for tests. */
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
@@ -49,6 +48,10 @@ export interface TestCluster {
   list(kind: string): Promise<readonly KubeObject[]>;
   patch(kind: string, key: string, body: unknown, subresource?: string): Promise<void>;
   delete(kind: string, key: string): Promise<void>;
+  /** The same, and then `settled`. */
+  createAndSettle(...objects: readonly ObjectInput[]): Promise<void>;
+  patchAndSettle(kind: string, key: string, body: unknown, subresource?: string): Promise<void>;
+  deleteAndSettle(kind: string, key: string): Promise<void>;
   /** Resolves when the API server and the manager have nothing left to do. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -119,7 +122,12 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
       version = resourceVersion;
     }
   };
+  const writes = writesTo(client);
   return {
+    ...writes,
+    createAndSettle: (...objects) => writes.create(...objects).then(settled),
+    patchAndSettle: (...change) => writes.patch(...change).then(settled),
+    deleteAndSettle: (kind, key) => writes.delete(kind, key).then(settled),
     client,
     events,
     observations,
@@ -128,9 +136,6 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
     },
     start,
     stop,
-    create: async (...objects) => {
-      for (const object of objects) await client.create(resourceOf(object.kind ?? ''), object);
-    },
     get: async (kind, key) => {
       try {
         return await client.get(resourceOf(kind), refOf(key));
@@ -140,12 +145,6 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
       }
     },
     list: async (kind) => (await client.list(resourceOf(kind))).items,
-    patch: async (kind, key, body, subresource) => {
-      await client.patch(resourceOf(kind), refOf(key), { type: 'merge', body }, { subresource });
-    },
-    delete: async (kind, key) => {
-      await client.delete(resourceOf(kind), refOf(key), { gracePeriodSeconds: 0 });
-    },
     settled,
     close: async () => {
       await stop();
@@ -153,6 +152,18 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
     },
   };
 };
+
+const writesTo = (client: KubeClient): Pick<TestCluster, 'create' | 'patch' | 'delete'> => ({
+  create: async (...objects) => {
+    for (const object of objects) await client.create(resourceOf(object.kind ?? ''), object);
+  },
+  patch: async (kind, key, body, subresource) => {
+    await client.patch(resourceOf(kind), refOf(key), { type: 'merge', body }, { subresource });
+  },
+  delete: async (kind, key) => {
+    await client.delete(resourceOf(kind), refOf(key), { gracePeriodSeconds: 0 });
+  },
+});
 
 const direct = (client: KubeClient): KubeClient => client;
 
