@@ -24,6 +24,7 @@ it('is a map of sets, however many values a key has', () => {
           expect(map.delete(key, value)).toBe(values.delete(value));
           if (values.size === 0) model.delete(key);
         }
+        expect(map.has(key)).toBe(model.has(key));
         expect(map.count(key)).toBe(model.get(key)?.size ?? 0);
       }
       expect([...map.keys()]).toEqual([...model.keys()]);

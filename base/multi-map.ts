@@ -14,6 +14,10 @@ export class MultiMap<V extends object | string> {
     return this.#values.keys();
   }
 
+  has(key: string): boolean {
+    return this.#values.has(key);
+  }
+
   /** How many values a key has. */
   count(key: string): number {
     const found = this.#values.get(key);

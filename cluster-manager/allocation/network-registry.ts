@@ -11,6 +11,8 @@ import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import { messageOf } from '../../base/error-message.ts';
+import { MultiMap } from '../../base/multi-map.ts';
+import { jsonEqual } from '../../kube/json-equal.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner } from '../facts/nad-owner.ts';
 import { definitionOf } from './definition.ts';
@@ -31,7 +33,6 @@ import {
 } from './network-room.ts';
 import { about, belongs, faultsOf, noId, noMatch } from './network-sentences.ts';
 import { RowNames } from './row-names.ts';
-import { addTo, removeFrom, type StringSets } from './string-sets.ts';
 
 export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
 
@@ -40,8 +41,8 @@ export class NetworkRegistry {
   readonly #room: NetworkRoom;
   readonly #keys: KeyLedger;
   readonly #nads = new Map<string, NadRecord>();
-  readonly #byNetwork: StringSets = new Map();
-  readonly #byNamespace: StringSets = new Map();
+  readonly #byNetwork = new MultiMap<string>();
+  readonly #byNamespace = new MultiMap<string>();
   /** Names that NADs hold an id for although their configuration can't be read. */
   readonly #unreadable = new Map<string, string>();
   readonly #networks = new Map<string, NetworkRecord>();
@@ -221,8 +222,8 @@ export class NetworkRegistry {
     const left = before !== undefined && before.conf.name !== conf.name ? this.#drop(nad.key) : [];
     this.#unreadable.delete(nad.key);
     this.#nads.set(nad.key, { ...nad, conf, isOwn });
-    addTo(this.#byNetwork, conf.name, nad.key);
-    addTo(this.#byNamespace, nad.metadata.namespace, nad.key);
+    this.#byNetwork.add(conf.name, nad.key);
+    this.#byNamespace.add(nad.metadata.namespace, nad.key);
     const { change, problem } = this.#refresh(conf.name);
     const passedOn = change.some(({ before: was }) => was !== undefined) ? this.#passOnRoom() : [];
     return {
@@ -240,12 +241,12 @@ export class NetworkRegistry {
       return unreadable === undefined ? [] : this.#passOnRoom();
     }
     this.#nads.delete(key);
-    removeFrom(this.#byNetwork, nad.conf.name, key);
-    removeFrom(this.#byNamespace, nad.metadata.namespace, key);
+    this.#byNetwork.delete(nad.conf.name, key);
+    this.#byNamespace.delete(nad.metadata.namespace, key);
     return [...this.#refresh(nad.conf.name).change, ...this.#passOnRoom()];
   }
 
-  #recordsOf(keys: ReadonlySet<string> | undefined): readonly NadRecord[] {
+  #recordsOf(keys: Iterable<string>): readonly NadRecord[] {
     return [...(keys ?? [])].flatMap((key) => this.#nads.get(key) ?? []);
   }
 
@@ -285,7 +286,7 @@ export class NetworkRegistry {
     if (full !== undefined) return { change: [], problem: [isOld ? about(name, full) : noId(name, full)] };
     const after: NetworkRecord = { name, network, keys: this.#assignKeys(network) };
     this.#room.take(needsOf(network, metadata.namespace));
-    const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
+    const isSame = before !== undefined && jsonEqual(before, after);
     if (!isSame) this.#networks.set(name, after);
     return { change: isSame ? [] : [{ before, after }], problem: told };
   }

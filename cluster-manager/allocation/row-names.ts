@@ -3,13 +3,13 @@
  * `ext_red`. The first keeps them for itself. No I/O and no clock.
  */
 import { DEFAULT_NETWORK_NAME, rowNameStems } from '../../api/names.ts';
-import { addTo, removeFrom, type StringSets } from './string-sets.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 
 export class RowNames {
   /** What names begin with → network. */
   readonly #holders = new Map<string, string>();
   /** What names begin with → networks that would have it, too. */
-  readonly #waiting: StringSets = new Map();
+  readonly #waiting = new MultiMap<string>();
 
   constructor() {
     this.claim(DEFAULT_NETWORK_NAME);
@@ -24,11 +24,11 @@ export class RowNames {
     const stems = rowNameStems(network);
     const rival = this.#rivalOf(network);
     if (rival !== undefined) {
-      for (const stem of stems) addTo(this.#waiting, stem, network);
+      for (const stem of stems) this.#waiting.add(stem, network);
       throw new Error(`its OVN rows would have the same names as those of network ${rival}`);
     }
     for (const stem of stems) {
-      removeFrom(this.#waiting, stem, network);
+      this.#waiting.delete(stem, network);
       this.#holders.set(stem, network);
     }
   }
@@ -41,10 +41,10 @@ export class RowNames {
   /** The network is gone, and waits no more. @returns who may have them now, first come first */
   release(network: string): readonly string[] {
     const free = rowNameStems(network).filter((stem) => {
-      removeFrom(this.#waiting, stem, network);
+      this.#waiting.delete(stem, network);
       return this.#holders.get(stem) === network && this.#holders.delete(stem);
     });
-    return [...new Set(free.flatMap((stem) => [...(this.#waiting.get(stem) ?? [])]))];
+    return [...new Set(free.flatMap((stem) => [...this.#waiting.get(stem)]))];
   }
 
   #rivalOf(network: string): string | undefined {

@@ -5,9 +5,9 @@
 import type { NetConf } from '../../api/net-conf.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
+import { MultiMap } from '../../base/multi-map.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { refOf } from '../../kube/object-key.ts';
-import { addTo, removeFrom, type StringSets } from '../allocation/string-sets.ts';
 import type { Touched } from '../state/cluster-state.ts';
 import type { ControllerContext } from './types.ts';
 import type { Unanswered } from './unanswered.ts';
@@ -44,9 +44,9 @@ export interface NadCreationsContext extends Pick<ControllerContext, 'client' | 
 export const createNadCreations = ({ client, state, clock, unanswered, touch }: NadCreationsContext): NadCreations => {
   /** Nearly always empty, and full where thousands of networks come at once. */
   const creations = new Map<string, Creation>();
-  const byNetwork: StringSets = new Map();
+  const byNetwork = new MultiMap<string>();
   const forget = (nadKey: string): void => {
-    removeFrom(byNetwork, creations.get(nadKey)?.networkKey ?? '', nadKey);
+    byNetwork.delete(creations.get(nadKey)?.networkKey ?? '', nadKey);
     creations.delete(nadKey);
   };
 
@@ -63,7 +63,7 @@ export const createNadCreations = ({ client, state, clock, unanswered, touch }: 
     begin: (nadKey, networkKey, conf) => {
       forget(nadKey);
       creations.set(nadKey, { networkKey });
-      addTo(byNetwork, networkKey, nadKey);
+      byNetwork.add(networkKey, nadKey);
       return state.registry.reserve(nadKey, conf);
     },
     written: (nadKey, text) => {
@@ -75,7 +75,7 @@ export const createNadCreations = ({ client, state, clock, unanswered, touch }: 
       const { written } = creations.get(nadKey) ?? {};
       return written?.text === text && clock.monotonic() - written.at < LONGEST_WAY_MS;
     },
-    unseen: (networkKey) => [...(byNetwork.get(networkKey) ?? [])],
+    unseen: (networkKey) => [...byNetwork.get(networkKey)],
     seen: forget,
     settle: async (nadKey, signal) => {
       if (await isThere(nadKey, signal)) return 'there';

@@ -2,9 +2,9 @@
  * What happens in the cluster → what has to be worked on. Every event is followed by what it touches and by nothing else:
  * there is no list of everything that would be walked now and then.
  */
-
 import { matchesSelector } from '../../api/label-selector.ts';
 import { hasClusterIpam } from '../../api/network.ts';
+import { equalBut } from '../../kube/json-equal.ts';
 import type { Change } from '../../kube/reflector/types.ts';
 import { idsIn } from '../../net/id-ranges.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
@@ -215,13 +215,17 @@ const onClaim = (context: TriggerContext, { key, before, after }: Change<ClaimFa
   for (const pod of caches.pods.keysByIndex('claim', key)) enqueue.pod(pod);
 };
 
+/** Whatever a claim says counts, but for what is written on it when a pod has got something of it. */
 const sameForPods = (before: ClaimFacts | undefined, after: ClaimFacts | undefined): boolean =>
-  before?.uid === after?.uid &&
-  before?.isLeaving === after?.isLeaving &&
-  before?.error?.message === after?.error?.message &&
-  before?.claim?.network === after?.claim?.network &&
-  before?.claim?.requests.join() === after?.claim?.requests.join() &&
-  before?.claim?.addresses.join() === after?.claim?.addresses.join();
+  before === undefined || after === undefined ? before === after : sameClaim(forPods(before), forPods(after));
+
+const sameClaim = equalBut<ReturnType<typeof forPods>>('finalizers', 'generation', 'creationTimestamp');
+
+const forPods = ({ claim, error, ...facts }: ClaimFacts) => ({
+  ...facts,
+  message: error?.message,
+  claim: claim && { ...claim, ownerPod: undefined, conditions: undefined },
+});
 
 /** Has everything worked on that was touched. */
 export const touch = (context: TouchContext, touched: Touched): void => {
