@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { abortable, unlessAborted, untilAborted } from './abort.ts';
+import { abortable, onAbort, unlessAborted, untilAborted } from './abort.ts';
 
 const NOTHING = () => undefined;
 const WHY = new Error('enough');
@@ -69,6 +69,17 @@ it('gives work up with the signal, and no listener stays', async () => {
   const waiting = unlessAborted(signal, new Promise(() => {}));
   stop.abort(WHY);
   await expect(waiting).rejects.toBe(WHY);
+});
+
+it('tells of the end once, at once when it was before, and not after it was told not to', () => {
+  const { stop, signal, listeners } = newStop();
+  const told: string[] = [];
+  onAbort(signal, () => told.push('kept'));
+  onAbort(signal, () => told.push('taken off'))();
+  onAbort(undefined, () => told.push('never'))();
+  stop.abort();
+  onAbort(signal, () => told.push('late'));
+  expect([told, listeners()]).toEqual([['kept', 'late'], 0]);
 });
 
 it('waits for the end', async () => {

@@ -1,4 +1,12 @@
-/** Promises that end with an AbortSignal. For a listener that goes with its block, Node has `addAbortListener` (node:events). */
+/** What ends with an AbortSignal. Nothing else listens to one (`tools/once-rules.ts`): a listener that stays behind is easily written. */
+
+/** Calls back once when the signal is aborted, at once when it has been. Returns what takes the listener off again. */
+export const onAbort = (signal: AbortSignal | undefined, callback: () => unknown): (() => void) => {
+  const listener = (): void => void callback();
+  if (signal?.aborted) listener();
+  else signal?.addEventListener('abort', listener, { once: true });
+  return () => signal?.removeEventListener('abort', listener);
+};
 
 /**
  * A promise that `start` settles, or that rejects with the signal's reason, without a start when it has been aborted already.
@@ -15,13 +23,12 @@ export const abortable = <T>(
     const settle = (finish: () => void): void => {
       if (isSettled) return;
       isSettled = true;
-      signal?.removeEventListener('abort', onAbort);
+      stopListening();
       cleanUp?.();
       finish();
     };
     const fail = (error: unknown): void => settle(() => reject(error));
-    const onAbort = (): void => fail(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const stopListening = onAbort(signal, () => fail(signal?.reason));
     try {
       cleanUp = start((value) => settle(() => resolve(value)), fail);
       // It was settled before there was anything to clean up.
@@ -40,7 +47,4 @@ export const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<
 
 /** Resolves when the signal is aborted, at once when it is already. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  new Promise((resolve) => void onAbort(signal, resolve));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { messageOf } from './error-message.ts';
+import { errorOf, messageOf } from './error-message.ts';
 
 it.each([
   [new TypeError('no such port'), 'no such port'],
@@ -9,4 +9,10 @@ it.each([
   [42, '42'],
 ])('says what %o says', (thrown, text) => {
   expect(messageOf(thrown)).toBe(text);
+});
+
+it('leaves an Error as it is, and makes one of anything else', () => {
+  const error = new TypeError('no such port');
+  expect(errorOf(error)).toBe(error);
+  expect(errorOf('thrown as text')).toEqual(new Error('thrown as text'));
 });

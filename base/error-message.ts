@@ -1,2 +1,5 @@
 /** What a caught value says: the message of an Error, anything else as text. `throw` takes any value, so `catch` gets any. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The same as an Error, for those who pass one on. */
+export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -3,6 +3,7 @@
  * out up to half a minute late that the server is back. Together one tries every second, which costs a refused connection, and
  * the first answer wakes the others: within half a second, so that a thousand processes do not ask for everything at once.
  */
+import { onAbort } from '../base/abort.ts';
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { KubeError } from './errors.ts';
@@ -58,7 +59,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
         const end = (): void => {
           cancel();
           waiting.delete(wake);
-          signal?.removeEventListener('abort', end);
+          stopListening();
           if (waiting.size === 0) stopTrying();
           resolve();
         };
@@ -69,7 +70,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
           else cancel = clock.schedule(inMs, end);
         };
         let cancel = clock.schedule(atMostMs, end);
-        signal?.addEventListener('abort', end, { once: true });
+        const stopListening = onAbort(signal, end);
         waiting.add(wake);
         tryLater();
       }),

@@ -4,6 +4,7 @@
  */
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { messageOf } from '../../base/error-message.ts';
 import type { Port } from '../../net/ids.ts';
 import { asText } from '../as-text.ts';
 import { ApiError } from '../errors.ts';
@@ -26,7 +27,7 @@ const readYaml = (text: string, object: string): unknown => {
   try {
     return parse(text, { maxAliasCount: 0, logLevel: 'error' });
   } catch (cause) {
-    throw new ApiError('ERR_API_SYNTAX', `not YAML: ${cause instanceof Error ? cause.message : ''}`, { object, cause });
+    throw new ApiError('ERR_API_SYNTAX', `not YAML: ${messageOf(cause)}`, { object, cause });
   }
 };
 

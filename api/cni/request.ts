@@ -1,5 +1,6 @@
 /** A call of the plugin: environment variables and the configuration on standard input (SPEC.md, sections 2 and 4). */
 import { z } from 'zod';
+import { messageOf } from '../../base/error-message.ts';
 import { ApiError } from '../errors.ts';
 import { DEFAULT_INTERFACE } from '../names.ts';
 import { parseWith, readJson } from '../parse.ts';
@@ -180,7 +181,7 @@ const readConfig = (stdin: string): RawConfig => {
     value = readJson(stdin);
   } catch (cause) {
     throw new CniError('decodingFailure', 'the network configuration on standard input is not JSON', {
-      details: cause instanceof Error ? cause.message : '',
+      details: messageOf(cause),
       cause,
     });
   }

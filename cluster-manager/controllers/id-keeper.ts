@@ -5,6 +5,7 @@
  */
 import { NETWORK_ID_POOL } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS } from '../../api/resources.ts';
+import { onAbort } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
@@ -80,7 +81,7 @@ export class IdKeeper {
     this.#record = options.record;
     this.#resourceVersion = options.found.resourceVersion;
     this.#signal = signal;
-    signal.addEventListener('abort', () => this.#end(), { once: true });
+    onAbort(signal, () => this.#end());
     this.look();
   }
 
@@ -119,12 +120,12 @@ export class IdKeeper {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
     const cancel = this.#options.clock.schedule(milliseconds, wake);
-    signal.addEventListener('abort', wake, { once: true });
+    const stopListening = onAbort(signal, wake);
     this.#waiting.add(wake);
     this.#write();
     await promise;
     cancel();
-    signal.removeEventListener('abort', wake);
+    stopListening();
     this.#waiting.delete(wake);
   }
 

@@ -2,6 +2,7 @@
  * A `CommandRunner` without processes. A test gives it programs: functions that simulate what the real one would do with
  * its state. What no program was given for "is not installed".
  */
+import { onAbort } from '../../base/abort.ts';
 import { CommandError } from './errors.ts';
 import type { BatchRunner, Command, CommandOutput } from './types.ts';
 
@@ -63,14 +64,13 @@ const interruptible = (program: FakeProgram, command: Command, signal?: AbortSig
       stop.abort();
       reject(new CommandError({ code, command }));
     };
-    const abort = () => end('ERR_EXEC_ABORTED');
     const timer =
       command.timeoutMs === undefined ? undefined : setTimeout(() => end('ERR_EXEC_TIMEOUT'), command.timeoutMs);
     const settle = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      stopListening();
     };
-    signal?.addEventListener('abort', abort, { once: true });
+    const stopListening = onAbort(signal, () => end('ERR_EXEC_ABORTED'));
     Promise.resolve(program(command, stop.signal)).then(resolve, reject).finally(settle);
   });
 };

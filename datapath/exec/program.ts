@@ -1,5 +1,7 @@
 /** A program from its start to its end, whatever has started it: its time, its output, and who ends it. */
 import type { Readable, Writable } from 'node:stream';
+import { onAbort } from '../../base/abort.ts';
+import { codeOf } from '../../base/error-code.ts';
 import { CommandError, type CommandErrorCode, type CommandErrorFields, tail } from './errors.ts';
 import { type Command, type CommandOutput, DEFAULT_MAX_OUTPUT, DEFAULT_TIMEOUT_MS, KILL_AFTER_MS } from './types.ts';
 
@@ -69,7 +71,7 @@ class Program implements Disposable {
   readonly stderr: Readable;
   readonly #command: Command;
   readonly #started: Started;
-  readonly #signal: AbortSignal | undefined;
+  readonly #stopListening: () => void;
   readonly #timeout: NodeJS.Timeout | undefined;
   #killer: NodeJS.Timeout | undefined;
   #ending: Awaited<Started['ended']> | undefined;
@@ -79,7 +81,6 @@ class Program implements Disposable {
   /** @throws CommandError */
   constructor(start: Start, command: Command, environment: Environment, signal: AbortSignal | undefined) {
     this.#command = command;
-    this.#signal = signal;
     if (signal?.aborted === true) throw this.#error('ERR_EXEC_ABORTED', { cause: signal.reason });
     try {
       this.#started = start(command, { ...environment, ...command.env });
@@ -93,7 +94,7 @@ class Program implements Disposable {
     for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => {});
     stdin?.end(command.input);
     ended.catch(() => {});
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#stopListening = onAbort(signal, () => this.end('ERR_EXEC_ABORTED'));
     const { timeoutMs } = command;
     if (timeoutMs !== undefined) this.#timeout = setTimeout(() => this.end('ERR_EXEC_TIMEOUT'), timeoutMs);
   }
@@ -136,17 +137,17 @@ class Program implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timeout);
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#stopListening();
   }
 
-  readonly #onAbort = (): void => this.end('ERR_EXEC_ABORTED');
-
   #startError(cause: unknown): CommandError {
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     // A missing working directory is ENOENT too.
-    return this.#error(isMissing && this.#command.cwd === undefined ? 'ERR_EXEC_NOT_FOUND' : 'ERR_EXEC_SPAWN', {
-      cause,
-    });
+    return this.#error(
+      codeOf(cause) === 'ENOENT' && this.#command.cwd === undefined ? 'ERR_EXEC_NOT_FOUND' : 'ERR_EXEC_SPAWN',
+      {
+        cause,
+      },
+    );
   }
 
   #error(code: CommandErrorCode, fields: Omit<CommandErrorFields, 'code' | 'command'>): CommandError {

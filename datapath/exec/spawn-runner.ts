@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { constants as system } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { codeOf } from '../../base/error-code.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { type CommandRunnerOptions, createCommandRunner } from './node-runner.ts';
 import type { Start } from './program.ts';
@@ -72,7 +73,7 @@ const named = <T>(start: () => T): T => {
   try {
     return start();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const code = codeOf(cause) ?? '';
     throw Object.assign(new Error(`${code} ${messageOf(cause)}`, { cause }), { code });
   }
 };

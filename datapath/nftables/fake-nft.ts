@@ -2,6 +2,7 @@
  * The program `nft` over a ruleset in memory: what the backend and tests use of it. It refuses what the kernel refuses
  * (things that are not there, that are used, a kind that does not fit) and prints some rules in other words, as nft does.
  */
+import { onAbort } from '../../base/abort.ts';
 import { CommandError } from '../exec/errors.ts';
 import type { Command, CommandOutput, CommandRunner } from '../exec/types.ts';
 import { runFakeCommand } from './fake-commands.ts';
@@ -57,8 +58,7 @@ export class FakeNft implements CommandRunner {
       queue.push(...lines);
       wake.resolve();
     };
-    const onAbort = (): void => wake.resolve();
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const stopListening = onAbort(signal, () => wake.resolve());
     this.#monitors.add(push);
     try {
       while (signal?.aborted !== true && this.#monitors.has(push)) {
@@ -68,7 +68,7 @@ export class FakeNft implements CommandRunner {
       }
     } finally {
       this.#monitors.delete(push);
-      signal?.removeEventListener('abort', onAbort);
+      stopListening();
     }
   }
 

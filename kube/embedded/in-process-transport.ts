@@ -1,4 +1,5 @@
 /** A transport that calls the server's handler: no sockets, no copies of bytes. */
+import { onAbort } from '../../base/abort.ts';
 import type { Transport, TransportResponse } from '../transport/types.ts';
 import { createChunkQueue } from './chunk-queue.ts';
 import type { HttpResponse } from './requests/types.ts';
@@ -26,11 +27,11 @@ type Stream = Extract<HttpResponse, { stream: unknown }>['stream'];
 
 const streamBody = (start: Stream, watches: Watches, signal: AbortSignal | undefined): TransportResponse['body'] => {
   const queue = createChunkQueue();
-  const onAbort = (): void => finish(signal?.reason ?? new Error('aborted'));
+  let stopListening: () => void = () => {};
   const finish = watches.open(start, queue.push, (error) => {
-    signal?.removeEventListener('abort', onAbort);
+    stopListening();
     queue.end(error);
   });
-  signal?.addEventListener('abort', onAbort, { once: true });
+  stopListening = onAbort(signal, () => finish(signal?.reason));
   return { [Symbol.asyncIterator]: () => queue.iterate(() => finish()) };
 };

@@ -1,5 +1,6 @@
 /** The embedded API server over HTTP. */
 import { stringify } from 'yaml';
+import { onAbort } from '../../base/abort.ts';
 import { createEmbeddedCluster } from './cluster.ts';
 import { type Listener, listen } from './http-server.ts';
 import type { EmbeddedServer, EmbeddedServerOptions } from './types.ts';
@@ -22,19 +23,18 @@ export const startEmbeddedServer = async (
     return closing;
   };
   const closeAll = async (): Promise<void> => {
-    signal?.removeEventListener('abort', onAbort);
+    stopListening();
     cluster.close();
     await Promise.all(listeners.map((listener) => listener.close()));
   };
-  const onAbort = (): void => void close();
+  let stopListening: () => void = () => {};
   try {
     for (const address of options.listen) listeners.push(await listen(cluster, address, options.token));
   } catch (error) {
     await close();
     throw error;
   }
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted) onAbort();
+  stopListening = onAbort(signal, close);
   const urls = listeners.map(({ url }) => url);
   return {
     cluster,

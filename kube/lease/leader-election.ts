@@ -2,6 +2,7 @@
  * Leader election over a Lease, with client-go's rules: every write is guarded by the version that was read, and whether
  * another's lease has run out is told by our own clock since we saw it change, so that clocks need not agree.
  */
+import { onAbort } from '../../base/abort.ts';
 import { type Clock, delay, systemClock } from '../../base/clock.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../errors.ts';
 import { LEASES } from '../resources.ts';
@@ -27,9 +28,7 @@ const leadUntilLost = async (
 ): Promise<void> => {
   const { observe = () => {}, lead } = options;
   const leading = new AbortController();
-  const onStop = (): void => leading.abort(signal.reason);
-  signal.addEventListener('abort', onStop, { once: true });
-  if (signal.aborted) onStop();
+  const stopListening = onAbort(signal, () => leading.abort(signal.reason));
   observe({ kind: 'leading' });
   const renewing = candidate.renewUntilLost(leading.signal).then((reason) => {
     if (reason === undefined) return;
@@ -41,7 +40,7 @@ const leadUntilLost = async (
   } finally {
     leading.abort();
     await renewing;
-    signal.removeEventListener('abort', onStop);
+    stopListening();
     await candidate.release();
   }
 };

@@ -1,5 +1,5 @@
 /** Keys to work on: each once, one worker per key, failures again later. */
-import { abortable } from '../../base/abort.ts';
+import { abortable, onAbort } from '../../base/abort.ts';
 import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createFairLanes, type FairLanes } from '../fair-lanes.ts';
@@ -109,12 +109,8 @@ const run = (
       state.paced.clear();
       resolve();
     };
-    const onAbort = (): void => {
-      if (state.working.size === 0) stop();
-    };
     state.start = start;
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+    onAbort(signal, () => state.working.size === 0 && stop());
     start();
   });
 

@@ -1,4 +1,5 @@
 /** Projections by key, their indexes, and who wants to hear of changes. Synchronous: no clock, no I/O. */
+import { errorOf } from '../../base/error-message.ts';
 import { jsonEqual } from '../json-equal.ts';
 import { keyOf } from '../object-key.ts';
 import type { KubeObject, ObjectKey } from '../types.ts';
@@ -79,7 +80,7 @@ export const createProjectionStore = <T, I extends string>(
     try {
       next = read(key, object);
     } catch (thrown) {
-      markBad({ key, resourceVersion, reason: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+      markBad({ key, resourceVersion, reason: errorOf(thrown) });
       return;
     }
     markGood(key);

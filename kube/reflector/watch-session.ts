@@ -1,4 +1,5 @@
 /** One watch, from the request to its end. */
+import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorOfStatus, isKubeObject } from '../client/responses.ts';
 import { KubeError } from '../errors.ts';
@@ -26,8 +27,7 @@ export type WatchEnd =
 
 export const watchSession = async (options: WatchSessionOptions, signal: AbortSignal): Promise<WatchEnd> => {
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  const stopListening = onAbort(signal, () => controller.abort(signal.reason));
   const watchdog = startWatchdog(options, () => controller.abort(IDLE));
   try {
     if (signal.aborted) return { reason: 'aborted' };
@@ -38,7 +38,7 @@ export const watchSession = async (options: WatchSessionOptions, signal: AbortSi
     return controller.signal.aborted ? { reason: 'idle' } : { reason: 'failed', error };
   } finally {
     watchdog.stop();
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
   }
 };
 

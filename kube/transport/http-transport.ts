@@ -4,6 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { onAbort } from '../../base/abort.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { ClusterConnection } from '../config/types.ts';
@@ -130,16 +131,15 @@ const finish = (
     refusal = error;
     outgoing.destroy(error);
   };
-  const onAbort = (): void => void outgoing.destroy();
+  const stopListening = onAbort(signal, () => outgoing.destroy());
   const release = (): void => {
     stopTimer();
-    signal?.removeEventListener('abort', onAbort);
+    stopListening();
   };
   const failureOf = (cause: unknown): unknown => {
     if (signal?.aborted) return signal.reason;
     return refusal ?? networkError(what, cause);
   };
-  signal?.addEventListener('abort', onAbort, { once: true });
   outgoing.on('error', (cause) => {
     release();
     const failure = failureOf(cause);

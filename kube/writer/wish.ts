@@ -1,4 +1,5 @@
 /** An operation that waits to be sent or is under way, and the callers that wait for it. */
+import { onAbort } from '../../base/abort.ts';
 import type { KubeObject } from '../types.ts';
 import type { WriteOperation } from './operations.ts';
 
@@ -43,19 +44,18 @@ export const createWish = (operation: WriteOperation, since: number): Wish => {
     },
     join: (signal) => {
       const { promise, resolve, reject } = Promise.withResolvers<KubeObject>();
-      const onAbort = (): void => {
-        leave(caller);
-        reject(signal?.reason);
-      };
       const caller: Caller = {
         settle: (object, error) => {
-          signal?.removeEventListener('abort', onAbort);
+          stopListening();
           if (object === undefined) reject(error);
           else resolve(object);
         },
       };
       callers.add(caller);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const stopListening = onAbort(signal, () => {
+        leave(caller);
+        reject(signal?.reason);
+      });
       return promise;
     },
     adopt: (other) => {

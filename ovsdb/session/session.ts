@@ -1,5 +1,5 @@
 /** Keeps a connection to one database, whatever happens to its servers. */
-import { abortable } from '../../base/abort.ts';
+import { abortable, onAbort } from '../../base/abort.ts';
 import { Backoff, type BackoffOptions } from '../../base/backoff.ts';
 import { type Clock, delay, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
@@ -185,15 +185,14 @@ export class OvsdbSession {
         connection.notify('cancel', [id]);
         reject(unknownOutcome(cause));
       };
-      const abort = (): void => giveUp(signal?.reason);
       const cancelTimer = this.#clock.schedule(timeoutMs, () =>
         giveUp(new TimeoutError(`no reply within ${timeoutMs} ms`)),
       );
       const settle = (): void => {
         cancelTimer();
-        signal?.removeEventListener('abort', abort);
+        stopListening();
       };
-      signal?.addEventListener('abort', abort);
+      const stopListening = onAbort(signal, () => giveUp(signal?.reason));
       try {
         id = send(connection, (reply) => {
           settle();

@@ -1,6 +1,8 @@
 /** Opens the byte stream to a remote. */
 import { connect as connectNet, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { onAbort } from '../../base/abort.ts';
+import { errorOf } from '../../base/error-message.ts';
 import { NotConnectedError } from '../errors.ts';
 import { formatRemote, type Remote } from './remote.ts';
 
@@ -48,7 +50,7 @@ const address = (remote: Remote): { path: string } | { host: string; port: numbe
 const ready = (socket: Socket, event: string, remote: Remote, signal: AbortSignal): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     const settle = (error: Error | undefined): void => {
-      signal.removeEventListener('abort', abort);
+      stopListening();
       socket.removeListener('error', settle);
       if (error === undefined) {
         socket.setNoDelay(true);
@@ -58,20 +60,13 @@ const ready = (socket: Socket, event: string, remote: Remote, signal: AbortSigna
       socket.destroy();
       reject(new NotConnectedError(`${formatRemote(remote)}: ${reasonOf(error)}`, { cause: error }));
     };
-    const abort = (): void => settle(abortError(signal));
-    if (signal.aborted) {
-      abort();
-      return;
-    }
-    signal.addEventListener('abort', abort);
     socket.once('error', settle);
     // Whoever gets the stream listens a moment later: an error until then shows at the first write.
     socket.on('error', () => {});
     socket.once(event, () => settle(undefined));
+    const stopListening = onAbort(signal, () => socket.destroy(errorOf(signal.reason)));
   });
 
 /** An AggregateError of several addresses has no message of its own. */
 const reasonOf = (error: Error): string =>
   error.message || (error instanceof AggregateError ? error.errors.map(String).join(', ') : error.name);
-
-const abortError = ({ reason }: AbortSignal): Error => (reason instanceof Error ? reason : new Error(String(reason)));

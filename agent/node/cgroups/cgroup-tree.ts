@@ -4,6 +4,7 @@
  */
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../../../base/error-code.ts';
 import { type CgroupKind, classifyCgroup } from './classify.ts';
 
 export interface FoundCgroup {
@@ -84,7 +85,7 @@ export class CgroupTree {
       node.watcher = watcher;
     } catch (error) {
       // It is gone already, and its parent tells. Else the node has no more watches to give: ENOSPC, EMFILE of inotify(7).
-      if (Reflect.get(Object(error), 'code') !== 'ENOENT') onUnwatched(error, path);
+      if (codeOf(error) !== 'ENOENT') onUnwatched(error, path);
     }
   }
 

@@ -1,5 +1,6 @@
 import { readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { codeOf } from '../../../base/error-code.ts';
 import { netlinkFault } from '../errors.ts';
 import type { DatagramIo } from '../wire/socket.ts';
 
@@ -50,7 +51,7 @@ const retryInterrupted = (call: () => number): number => {
     try {
       return call();
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EINTR')) throw error;
+      if (codeOf(error) !== 'EINTR') throw error;
     }
   }
 };

@@ -3,6 +3,7 @@
  * gained by waiting for readiness. It may take long all the same, because rtnl_lock is one for the whole machine; that is
  * why all of this lives in a worker thread.
  */
+import { codeOf } from '../../../base/error-code.ts';
 import { kernelError, type NetlinkError, netlinkFault } from '../errors.ts';
 import { NLM_F } from './constants.ts';
 import { type Answer, type Datagram, formatRequest, parseDatagram, type Request } from './message.ts';
@@ -162,7 +163,7 @@ export class NetlinkSocket {
       bytes = this.#io.receive();
     } catch (error) {
       // The socket has a receive timeout.
-      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') throw noAnswer(subject);
+      if (codeOf(error) === 'EAGAIN') throw noAnswer(subject);
       throw error;
     }
     return parseDatagram(bytes);

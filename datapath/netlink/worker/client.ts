@@ -1,6 +1,7 @@
 /** The kernel as the main thread sees it: promises, and a worker thread that does the work. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { abortable } from '../../../base/abort.ts';
 import { NetlinkError, netlinkFault } from '../errors.ts';
 import { defaultAddonPath } from '../kernel/addon.ts';
 import type { OpFailure } from '../kernel/types.ts';
@@ -108,21 +109,13 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     signal?: AbortSignal,
     onLinked?: () => void,
   ): Promise<Awaited<ReturnType<NetlinkService[M]>>> {
-    return new Promise((resolve, reject) => {
+    return abortable(signal, (resolve, reject) => {
       if (this.#gone !== undefined) throw this.#gone;
-      signal?.throwIfAborted();
-      const abort = () => reject(signal?.reason);
-      const finished =
-        <T>(settle: (result: T) => void) =>
-        (result: T) => {
-          signal?.removeEventListener('abort', abort);
-          settle(result);
-        };
-      signal?.addEventListener('abort', abort, { once: true });
       const id = this.#nextId++;
       // An aborted call stays here until it is answered: it occupies the worker all the same.
-      this.#calls.set(id, { since: this.#now(), resolve: finished(resolve), reject: finished(reject), onLinked });
+      this.#calls.set(id, { since: this.#now(), resolve, reject, onLinked });
       this.#post({ kind: 'call', id, method, args });
+      return () => undefined;
     });
   }
 

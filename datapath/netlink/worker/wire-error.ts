@@ -1,4 +1,5 @@
 /** Errors across threads: the structured clone of an error keeps neither its class nor its fields. */
+import { messageOf } from '../../../base/error-message.ts';
 import { NetlinkError, PodInterfaceError, type PodInterfaceErrorCode } from '../errors.ts';
 
 export type WireError =
@@ -26,9 +27,7 @@ export const toWireError = (error: unknown): WireError => {
     const { code, message, cause } = error;
     return { kind: 'pod', code, message, cause: cause === undefined ? undefined : toWireError(cause) };
   }
-  return error instanceof Error
-    ? { kind: 'other', message: error.message, stack: error.stack }
-    : { kind: 'other', message: String(error), stack: undefined };
+  return { kind: 'other', message: messageOf(error), stack: error instanceof Error ? error.stack : undefined };
 };
 
 export const fromWireError = (wire: WireError): Error => {

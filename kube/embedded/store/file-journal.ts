@@ -3,6 +3,7 @@
  * the process (SIGKILL too), not that of the machine: nothing is synchronised to a disk. For one server at a time.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { codeOf } from '../../../base/error-code.ts';
 import { formatChange, formatHeader, type Journal, type JournalContent, parseJournal } from './journal.ts';
 
 export interface FileJournal extends Journal {
@@ -57,7 +58,7 @@ const readIfThere = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
 };
