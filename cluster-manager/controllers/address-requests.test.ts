@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { describe, expect, it } from 'vitest';
 import { askPrimary, layer2Udn, nad, netConf, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster } = clusterPerTest();
 
 const { addressOf, annotation, entryOf, eventsAbout } = observe(() => cluster);
 

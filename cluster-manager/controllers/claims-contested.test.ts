@@ -1,15 +1,11 @@
 /** Claims that several pods, or several claims, want something of: nobody waits for ever, and nothing is given twice. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { IPAM_CLAIM_FINALIZER } from '../../api/names.ts';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { askPrimary, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster, reopen } = clusterPerTest();
 
 const { addressOf, entryOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
 
@@ -19,9 +15,8 @@ const naming = (claim: string, fields: Readonly<Record<string, unknown>> = {}) =
 
 describe('a claim that two pods are refused', () => {
   it('tells the first refusal, once, and the second when the first pod is gone', async () => {
-    await cluster.close();
     let writes = 0;
-    cluster = await createTestCluster({
+    await reopen({
       fault: ({ plural }) => {
         if (plural === 'ipamclaims') writes += 1;
         return undefined;
@@ -51,10 +46,9 @@ describe('a claim that two pods are refused', () => {
 
 describe('a claim that is deleted', () => {
   it('between what it gave and its pod is told of lets the pod have it, and waits', async () => {
-    await cluster.close();
     let isDeleted = false;
     const isLeaving = () => cluster.manager.mirrors.caches.claims.get('ns/c')?.isLeaving === true;
-    cluster = await createTestCluster({
+    await reopen({
       fault: ({ plural }) => {
         if (plural !== 'ipamclaims' || isLeaving()) return undefined;
         // The ledger has given the address by now.

@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { askPrimary, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster, reopen } = clusterPerTest();
 
 const { addressOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
 
@@ -38,9 +34,8 @@ describe('claims over a restart', () => {
   });
 
   it('between the claim and its pod gives the pod what the claim has', async () => {
-    await cluster.close();
     let worksForPods = false;
-    cluster = await createTestCluster({
+    await reopen({
       fault: ({ plural }) => (plural === 'pods' && !worksForPods ? { status: 403, isDone: false } : undefined),
     });
     cluster.start();

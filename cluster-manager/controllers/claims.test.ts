@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { IPAM_CLAIM_FINALIZER } from '../../api/names.ts';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { askPrimary, ipamClaim, layer2Udn, nad, netConf, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster, reopen } = clusterPerTest();
 
 const { addressOf, entryOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
 
@@ -58,9 +54,8 @@ describe('a claim', () => {
   });
 
   it('that can not be written keeps its pod waiting', async () => {
-    await cluster.close();
     let faults = 0;
-    cluster = await createTestCluster({
+    await reopen({
       fault: ({ plural }) => (plural === 'ipamclaims' && faults-- > 0 ? { status: 403, isDone: false } : undefined),
     });
     cluster.start();
@@ -78,9 +73,8 @@ describe('a claim', () => {
   });
 
   it('that goes before it can say what it has leaves its pod without, until there is one of its name', async () => {
-    await cluster.close();
     let isGone = true;
-    cluster = await createTestCluster({
+    await reopen({
       fault: ({ plural }) => (plural === 'ipamclaims' && isGone ? { status: 404, isDone: false } : undefined),
     });
     cluster.start();

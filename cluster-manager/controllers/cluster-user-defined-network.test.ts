@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { describe, expect, it } from 'vitest';
 import { cudn, nad, namespace, netConf, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster } = clusterPerTest();
 
 const { annotation, condition, addressOf } = observe(() => cluster);
 const PRIMARY = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.30.0.0/16'] } };

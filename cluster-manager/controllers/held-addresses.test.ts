@@ -1,16 +1,12 @@
 /** What pods run with is theirs at a start, whatever they ask for by then. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { IPAM_CLAIMS } from '../../api/resources.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/resources.ts';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { askPrimary, ipamClaim, layer2Udn, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster } = clusterPerTest();
 
 const { addressOf, entryOf, eventsAbout, statusOf } = observe(() => cluster);
 

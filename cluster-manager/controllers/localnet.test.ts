@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { describe, expect, it } from 'vitest';
 import { cudn, ipamClaim, nad, namespace, netConf, pod } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster } = clusterPerTest();
 
 const { annotation, addressOf, condition, entryOf, eventsAbout, statusOf } = observe(() => cluster);
 const TEAM_A = { matchLabels: { team: 'a' } };

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster, reopen } = clusterPerTest();
 
 const ZERO_MAC = '[{"namespace":"ovn-kubernetes","name":"default","mac":"00:00:00:00:00:00"}]';
 
@@ -89,8 +85,7 @@ describe('a layer-3 NAD that was written by hand', () => {
 });
 
 it('a node that the default network has no subnet for hears so, until it has one', async () => {
-  await cluster.close();
-  cluster = await createTestCluster({ config: parseClusterConfig({ clusterSubnets: '10.128.0.0/22/23' }) });
+  await reopen({ config: parseClusterConfig({ clusterSubnets: '10.128.0.0/22/23' }) });
   cluster.start();
   await cluster.createAndSettle(node('n1'), node('n2'), node('n3'));
   expect(eventsAbout('n3')).toEqual(['NodeAllocationFailed: network default: no subnet left in 10.128.0.0/22/23']);

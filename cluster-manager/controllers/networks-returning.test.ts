@@ -1,14 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
+import { describe, expect, it } from 'vitest';
 import { nad, namespace, netConf, node, pod } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-  cluster.start();
-});
-afterEach(() => cluster.close());
+const { cluster } = clusterPerTest({ isStarted: true });
 
 const { addressOf, eventsAbout } = observe(() => cluster);
 const selecting = (selection: string) => ({ annotations: { 'k8s.v1.cni.cncf.io/networks': selection } });

@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { parseIp } from '../../net/ip.ts';
-import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import {
   cudn,
   ipamClaim,
@@ -15,12 +14,9 @@ import {
   tenant,
 } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster, reopen } = clusterPerTest();
 
 const { annotation, addressOf, eventsAbout } = observe(() => cluster);
 const PRIMARY = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.30.0.0/16'] } };
@@ -219,9 +215,8 @@ describe('a restart', () => {
   });
 
   it('leaves what two hold with the older, whatever their names', async () => {
-    await cluster.close();
     let now = Date.parse('2026-01-01T00:00:00Z');
-    cluster = await createTestCluster({ serverClock: { ...systemClock, wall: () => now } });
+    await reopen({ serverClock: { ...systemClock, wall: () => now } });
     const ids = { 'k8s.ovn.org/node-id': '5', 'k8s.ovn.org/node-subnets': '{"default":["10.128.4.0/23"]}' };
     const entry = { ip_addresses: ['10.20.0.7/16'], mac_address: '0a:58:0a:14:00:07', tunnel_id: 17, role: 'primary' };
     const annotations = { 'k8s.ovn.org/pod-networks': JSON.stringify({ 'ns/b': entry }) };

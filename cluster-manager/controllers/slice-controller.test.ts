@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ENDPOINT_SLICES } from '../../kube/resources.ts';
 import type { KubeObject, ObjectInput } from '../../kube/types.ts';
 import { mirrorName } from '../render/mirrored-slice.ts';
-import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
+import type { TestClusterOptions } from '../testing/harness.ts';
 import { layer2Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { clusterPerTest } from '../testing/per-test.ts';
 
-let cluster: TestCluster;
-beforeEach(async () => {
-  cluster = await createTestCluster();
-});
-afterEach(() => cluster.close());
+const { cluster, reopen } = clusterPerTest();
 const { addressOf } = observe(() => cluster);
 
 const SOURCE = 'endpointslice-controller.k8s.io';
@@ -66,8 +63,7 @@ const startRed = async (): Promise<void> => {
 
 /** With another cluster than the one that each test has. */
 const startOther = async (options: TestClusterOptions): Promise<void> => {
-  await cluster.close();
-  cluster = await createTestCluster(options);
+  await reopen(options);
   await startRed();
 };
 
