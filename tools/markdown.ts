@@ -1,3 +1,5 @@
+export const code = (value: string | number | bigint): string => `\`${value}\``;
+
 /** A table with columns of equal width, so that its text reads well too. */
 export const markdownTable = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lines = [header, ...rows];

@@ -1,6 +1,7 @@
 /** `docs/registries.md` has what agent/model/registry/ exports: the folder is read, so that nothing new is forgotten. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { registryDocs } from './registries.ts';
 
 const REGISTRIES = globSync('agent/model/registry/*.ts', { exclude: ['**/*.test.ts'] }).toSorted();
 const GENERATORS = ['tools/registries.ts', 'tools/datapath-registries.ts'].map((file) => readFileSync(file, 'utf8'));
@@ -30,4 +31,10 @@ describe.each(REGISTRIES)('%s', (file) => {
 it('leaves out only what there is', async () => {
   const all = await Promise.all(REGISTRIES.map(constantsOf));
   expect(all.flat()).toEqual(expect.arrayContaining(Object.keys(NOT_SHOWN)));
+});
+
+it('names sources that there are', () => {
+  const named = registryDocs()['docs/registries.md']?.match(/(?<=Source: .*`)[\w/.-]+(?=`.*\.$)/gm) ?? [];
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });

@@ -43,8 +43,8 @@ import { parseCidr } from '../net/cidr.ts';
 import { MAX_NETWORKS, parseNetworkId, parseNodeId } from '../net/ids.ts';
 import { LOG_FIELDS } from '../program/log-fields.ts';
 import { DATAPATH_SECTIONS } from './datapath-registries.ts';
-import { markdownTable } from './markdown.ts';
-import { rowNames } from './row-names.ts';
+import { code, markdownTable } from './markdown.ts';
+import { ROW_NAMES } from './row-names.ts';
 
 /** Path from the repository's root → content. */
 export const registryDocs = (): Record<string, string> => ({ 'docs/registries.md': text() });
@@ -54,7 +54,10 @@ const text = (): string =>
     '# Registries',
     'Numbers and names that have one place in the code. This page is made from that place by `make gen`; `make check`' +
       ' fails when it is not current. Do not edit it.',
-    ...SECTIONS.map(({ title, source, about, table }) => `## ${title}\n\n${about} Source: ${source}.\n\n${table()}`),
+    ...SECTIONS.map(
+      ({ title, source, about, columns, rows }) =>
+        `## ${title}\n\n${about} Source: ${source}.\n\n${markdownTable(columns, rows())}`,
+    ),
   ].join('\n\n')}\n`;
 
 interface Section {
@@ -62,31 +65,63 @@ interface Section {
   readonly source: string;
   /** Sentences. */
   readonly about: string;
-  readonly table: () => string;
+  readonly columns: readonly string[];
+  readonly rows: () => readonly (readonly string[])[];
 }
 
 const config = parseClusterConfig();
 const GATEWAYS = { defaultGatewayIps: [], infrastructureSubnets: [] };
 const SUBNET = parseCidr('10.100.1.0/24');
 
-const code = (value: string | number): string => `\`${value}\``;
 const list = (values: readonly (string | number)[]): string => values.map(code).join(', ');
 
-const aclTable = (): string =>
-  markdownTable(
-    ['name', 'tier', 'priority', 'for'],
-    Object.entries(ACL_RANKS).map(([name, { tier, priority, purpose }]) => [
-      code(name),
-      String(tier),
-      String(priority),
-      purpose,
-    ]),
-  );
-
-const keyTable = (): string =>
-  markdownTable(
-    ['key of', 'space', 'value', 'example'],
-    [
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'ACL tiers and priorities',
+    source: '`agent/model/registry/acls.ts`',
+    about: 'OVN looks at tier 0 first, and within a tier the highest priority wins.',
+    columns: ['name', 'tier', 'priority', 'for'],
+    rows: () =>
+      Object.entries(ACL_RANKS).map(([name, { tier, priority, purpose }]) => [
+        code(name),
+        String(tier),
+        String(priority),
+        purpose,
+      ]),
+  },
+  {
+    title: 'Priorities of router policies',
+    source: '`agent/model/registry/router-policies.ts`',
+    about: 'Of cluster routers and transit routers; the highest that matches wins.',
+    columns: ['name', 'priority', 'for'],
+    rows: () =>
+      Object.entries(ROUTER_POLICY_PRIORITIES).map(([name, { priority, purpose }]) => [
+        code(name),
+        String(priority),
+        purpose,
+      ]),
+  },
+  {
+    title: 'Ids',
+    source: '`net/ids.ts`, `cluster-manager/allocation/node-allocations.ts`',
+    about: 'Small integers from which keys and addresses derive.',
+    columns: ['id', 'range', 'given by'],
+    rows: () => [
+      [
+        'network',
+        `1 to ${MAX_NETWORKS - 1}; 0 is the default network`,
+        'the cluster manager: one that was never used, else the one that is free for longest',
+      ],
+      ['node', `${FIRST_NODE_ID} to ${LAST_NODE_ID}`, 'the cluster manager, lowest free'],
+    ],
+  },
+  {
+    title: 'Tunnel keys',
+    source:
+      '`api/network-keys.ts`, `agent/model/registry/tunnel-keys.ts`, `cluster-manager/allocation/address-ledger.ts`',
+    about: 'What all zones must agree on, because packets in the tunnels carry it.',
+    columns: ['key of', 'space', 'value', 'example'],
+    rows: () => [
       [
         'transit switch of a layer-3 network, switch of a primary layer-2 network',
         'datapath',
@@ -108,47 +143,27 @@ const keyTable = (): string =>
       ],
       ['port of a pod on a layer-2 network', 'port', `from ${code(FIRST_POD_KEY)}, lowest free`, ''],
     ],
-  );
-
-const routerPolicyTable = (): string =>
-  markdownTable(
-    ['name', 'priority', 'for'],
-    Object.entries(ROUTER_POLICY_PRIORITIES).map(([name, { priority, purpose }]) => [
-      code(name),
-      String(priority),
-      purpose,
-    ]),
-  );
-
-const idTable = (): string =>
-  markdownTable(
-    ['id', 'range', 'given by'],
-    [
-      [
-        'network',
-        `1 to ${MAX_NETWORKS - 1}; 0 is the default network`,
-        'the cluster manager: one that was never used, else the one that is free for longest',
-      ],
-      ['node', `${FIRST_NODE_ID} to ${LAST_NODE_ID}`, 'the cluster manager, lowest free'],
-    ],
-  );
-
-const settingTable = (): string =>
-  markdownTable(
-    ['flag', 'environment', '`--set` of `udnctl render`', 'default', 'meaning'],
-    CLUSTER_SETTINGS.map(({ setting, flag, env, defaultText, help }) => [
-      code(`--${flag}`),
-      code(env),
-      code(setting),
-      code(defaultText),
-      help,
-    ]),
-  );
-
-const addressTable = (): string =>
-  markdownTable(
-    ['address', 'where', 'example'],
-    [
+  },
+  {
+    title: 'Address ranges of the cluster',
+    source: '`api/cluster-config.ts`',
+    about: 'Every program of a cluster must get the same.',
+    columns: ['flag', 'environment', '`--set` of `udnctl render`', 'default', 'meaning'],
+    rows: () =>
+      CLUSTER_SETTINGS.map(({ setting, flag, env, defaultText, help }) => [
+        code(`--${flag}`),
+        code(env),
+        code(setting),
+        code(defaultText),
+        help,
+      ]),
+  },
+  {
+    title: 'Reserved addresses',
+    source: '`api/network.ts`, `api/network-keys.ts`, `api/cluster-config.ts`',
+    about: 'No pod gets these. Examples are for the defaults above.',
+    columns: ['address', 'where', 'example'],
+    rows: () => [
       [
         'gateway of pods',
         '`defaultGatewayIPs`, or the first address of `infrastructureSubnets` or of a subnet',
@@ -189,12 +204,13 @@ const addressTable = (): string =>
         list(masqueradeAddresses(config, name as keyof typeof MASQUERADE_OFFSETS)),
       ]),
     ],
-  );
-
-const nameTable = (): string =>
-  markdownTable(
-    ['thing', 'name'],
-    [
+  },
+  {
+    title: 'Names',
+    source: '`api/names.ts`',
+    about: 'What users and other tools see.',
+    columns: ['thing', 'name'],
+    rows: () => [
       ['CNI plugin, `type` of configurations', code(CNI_PLUGIN_TYPE)],
       ['interface of a pod on the default network', code(DEFAULT_INTERFACE)],
       ['interface of a pod on its primary network', code(PRIMARY_INTERFACE)],
@@ -206,22 +222,33 @@ const nameTable = (): string =>
         RESERVED_NETWORK_NAMES.map((name) => (name === '' ? 'empty' : code(name))).join(', '),
       ],
     ],
-  );
-
-const annotationTable = (): string =>
-  markdownTable(
-    ['of', 'meaning', 'annotation'],
-    Object.entries({
-      Node: NODE_ANNOTATIONS,
-      NetworkAttachmentDefinition: NAD_ANNOTATIONS,
-      Pod: POD_ANNOTATIONS,
-    }).flatMap(([kind, names]) => Object.entries(names).map(([name, key]) => [kind, name, code(key)])),
-  );
-
-const markTable = (): string =>
-  markdownTable(
-    ['of', 'mark', 'value'],
-    [
+  },
+  {
+    title: 'Annotations',
+    source: '`api/names.ts`',
+    about:
+      'Keys that this project reads or writes, and some that it only knows; `docs/architecture.md` says who writes which.',
+    columns: ['of', 'meaning', 'annotation'],
+    rows: () =>
+      Object.entries({
+        Node: NODE_ANNOTATIONS,
+        NetworkAttachmentDefinition: NAD_ANNOTATIONS,
+        Pod: POD_ANNOTATIONS,
+      }).flatMap(([kind, names]) => Object.entries(names).map(([name, key]) => [kind, name, code(key)])),
+  },
+  {
+    title: 'Names of OVN rows',
+    source: '`agent/model/names.ts`',
+    about: 'Network `red_red` is that of UserDefinedNetwork `red/red`, the node is `node-1`, the pod `red/web`.',
+    ...ROW_NAMES,
+  },
+  {
+    title: 'Marks of ownership',
+    source:
+      '`agent/model/ownership.ts`, `datapath/netlink/pod-interface/marks.ts`, `datapath/netlink/route/types.ts`, `cluster-manager/controllers/`',
+    about: 'What carries one is ours; what carries none is never changed or deleted.',
+    columns: ['of', 'mark', 'value'],
+    rows: () => [
       ['rows that features want', 'an entry of `external_ids`; its value is the row’s key', code(OWNER_KEY)],
       [
         'OVS ports and interfaces of pods',
@@ -241,96 +268,21 @@ const markTable = (): string =>
       ['pods, nodes and usage of networks', 'field manager', code(USAGE_MANAGER)],
       ['annotations of nodes, NADs and layer-2 pods', 'field manager', code(FIELD_MANAGER)],
     ],
-  );
-
-const cniTable = (): string =>
-  markdownTable(
-    ['code', 'reason'],
-    Object.entries(CNI_ERROR_CODES).map(([reason, value]) => [String(value), code(reason)]),
-  );
-
-const logFieldTable = (): string =>
-  markdownTable(
-    ['field', 'meaning'],
-    Object.entries(LOG_FIELDS).map(([field, meaning]) => [code(field), meaning]),
-  );
-
-const SECTIONS: readonly Section[] = [
-  {
-    title: 'ACL tiers and priorities',
-    source: '`agent/model/registry/acls.ts`',
-    about: 'OVN looks at tier 0 first, and within a tier the highest priority wins.',
-    table: aclTable,
-  },
-  {
-    title: 'Priorities of router policies',
-    source: '`agent/model/registry/router-policies.ts`',
-    about: 'Of cluster routers and transit routers; the highest that matches wins.',
-    table: routerPolicyTable,
-  },
-  {
-    title: 'Ids',
-    source: '`net/ids.ts`, `cluster-manager/allocation/node-allocations.ts`',
-    about: 'Small integers from which keys and addresses derive.',
-    table: idTable,
-  },
-  {
-    title: 'Tunnel keys',
-    source:
-      '`api/network-keys.ts`, `agent/model/registry/tunnel-keys.ts`, `cluster-manager/allocation/address-ledger.ts`',
-    about: 'What all zones must agree on, because packets in the tunnels carry it.',
-    table: keyTable,
-  },
-  {
-    title: 'Address ranges of the cluster',
-    source: '`api/cluster-config.ts`',
-    about: 'Every program of a cluster must get the same.',
-    table: settingTable,
-  },
-  {
-    title: 'Reserved addresses',
-    source: '`api/network.ts`, `api/network-keys.ts`, `api/cluster-config.ts`',
-    about: 'No pod gets these. Examples are for the defaults above.',
-    table: addressTable,
-  },
-  {
-    title: 'Names',
-    source: '`api/names.ts`',
-    about: 'What users and other tools see.',
-    table: nameTable,
-  },
-  {
-    title: 'Annotations',
-    source: '`api/names.ts`',
-    about:
-      'Keys that this project reads or writes, and some that it only knows; `docs/architecture.md` says who writes which.',
-    table: annotationTable,
-  },
-  {
-    title: 'Names of OVN rows',
-    source: '`agent/model/names.ts`',
-    about: 'Network `red_red` is that of UserDefinedNetwork `red/red`, the node is `node-1`, the pod `red/web`.',
-    table: rowNames,
-  },
-  {
-    title: 'Marks of ownership',
-    source:
-      '`agent/model/ownership.ts`, `datapath/netlink/pod-interface/marks.ts`, `datapath/netlink/route/types.ts`, `cluster-manager/controllers/`',
-    about: 'What carries one is ours; what carries none is never changed or deleted.',
-    table: markTable,
   },
   ...DATAPATH_SECTIONS,
   {
     title: 'CNI error codes',
     source: '`api/cni/error.ts`',
     about: 'What to do about each is in `docs/errors.md`.',
-    table: cniTable,
+    columns: ['code', 'reason'],
+    rows: () => Object.entries(CNI_ERROR_CODES).map(([reason, value]) => [String(value), code(reason)]),
   },
   {
     title: 'Fields of log lines',
     source: '`program/log-fields.ts`',
     about:
       'Logs are JSON, one line for each thing (pino); `level`, `time`, `pid`, `hostname`, `name` and `msg` are on every line.',
-    table: logFieldTable,
+    columns: ['field', 'meaning'],
+    rows: () => Object.entries(LOG_FIELDS).map(([field, meaning]) => [code(field), meaning]),
   },
 ];

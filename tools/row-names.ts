@@ -29,7 +29,7 @@ import {
   transitToRouterPortName,
 } from '../agent/model/names.ts';
 import { DEFAULT_NETWORK_NAME } from '../api/names.ts';
-import { markdownTable } from './markdown.ts';
+import { code } from './markdown.ts';
 
 const NODE = 'node-1';
 const NETWORK = 'red_red';
@@ -79,22 +79,19 @@ const NAMES: readonly NameRow[] = [
   same('load balancer of a Service', (network) => loadBalancerName(network, 'ns/svc', 'TCP', 'cluster')),
 ];
 
-export const rowNames = (): string =>
-  markdownTable(
-    ['row', 'default network', 'layer-3 network', 'layer-2 network'],
-    [
-      ...NAMES.map(([what, onLayer3, onLayer2]) => [
-        what,
-        nameOn(onLayer3, DEFAULT_NETWORK_NAME),
-        nameOn(onLayer3, NETWORK),
-        nameOn(onLayer2, NETWORK),
-      ]),
-      ['control-plane protection (Copp)', code(COPP_NAME), code(COPP_NAME), code(COPP_NAME)],
-      ['meter of ACL logs', code(ACL_LOGGING_METER), code(ACL_LOGGING_METER), code(ACL_LOGGING_METER)],
-    ],
-  );
+export const ROW_NAMES = {
+  columns: ['row', 'default network', 'layer-3 network', 'layer-2 network'],
+  rows: () => [
+    ...NAMES.map(([what, onLayer3, onLayer2]) => [
+      what,
+      nameOn(onLayer3, DEFAULT_NETWORK_NAME),
+      nameOn(onLayer3, NETWORK),
+      nameOn(onLayer2, NETWORK),
+    ]),
+    ['control-plane protection (Copp)', code(COPP_NAME), code(COPP_NAME), code(COPP_NAME)],
+    ['meter of ACL logs', code(ACL_LOGGING_METER), code(ACL_LOGGING_METER), code(ACL_LOGGING_METER)],
+  ],
+};
 
 const nameOn = (name: OfNetwork | undefined, network: string): string =>
   name === undefined ? '' : code(name(network));
-
-const code = (value: string): string => `\`${value}\``;
