@@ -1,11 +1,9 @@
 /** ClusterUserDefinedNetwork, `k8s.ovn.org/v1`: one network for all namespaces that it selects. */
 import { z } from 'zod';
-import { canonicalJson } from './canonical-json.ts';
 import { ATOMIC } from './crd-fields.ts';
 import { labelSelectorSchema } from './label-selector.ts';
 import { layer3Schema } from './layer3-config.ts';
 import { localnetSchema } from './localnet-config.ts';
-import { UDN_API_VERSION } from './names.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 import { immutableField, onUpdate, type Rule, withRules } from './rules.ts';
@@ -15,9 +13,6 @@ import { layer2Field, topologyBlockRule, topologyImmutable } from './user-define
 /** @throws ApiError */
 export const parseClusterUserDefinedNetwork = (value: unknown): ClusterUserDefinedNetwork =>
   parseWith(cudnSchema, value, describeRef(refOf('ClusterUserDefinedNetwork', value)));
-
-export const formatClusterUserDefinedNetwork = (cudn: ClusterUserDefinedNetwork): string =>
-  canonicalJson({ apiVersion: UDN_API_VERSION, kind: 'ClusterUserDefinedNetwork', ...cudn });
 
 interface RoleOf {
   readonly role: string;

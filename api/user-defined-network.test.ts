@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatClusterUserDefinedNetwork, parseClusterUserDefinedNetwork } from './cluster-user-defined-network.ts';
+import { parseClusterUserDefinedNetwork } from './cluster-user-defined-network.ts';
 import { ApiError } from './errors.ts';
-import { formatUserDefinedNetwork, parseUserDefinedNetwork } from './user-defined-network.ts';
+import { parseUserDefinedNetwork } from './user-defined-network.ts';
 
 const udn = (spec: unknown): unknown => ({
   apiVersion: 'k8s.ovn.org/v1',
@@ -25,10 +25,10 @@ const layer2 = (more: object = {}) => ({
 const cidrs = (...list: string[]) => list.map((cidr) => ({ cidr }));
 
 describe('UserDefinedNetwork', () => {
-  it('is read and written back', () => {
+  it('is read, and what was read reads the same', () => {
     const parsed = parseUserDefinedNetwork(udn(layer3({ mtu: 1400, joinSubnets: ['100.70.0.0/16', 'fd70::/64'] })));
     expect(parsed.spec.layer3?.subnets[0]?.cidr).toBe('10.20.0.0/16');
-    expect(parseUserDefinedNetwork(JSON.parse(formatUserDefinedNetwork(parsed)))).toEqual(parsed);
+    expect(parseUserDefinedNetwork({ ...parsed })).toEqual(parsed);
   });
 
   it('names the object, the field and the text that is wrong', () => {
@@ -107,7 +107,7 @@ describe('UserDefinedNetwork', () => {
 });
 
 describe('ClusterUserDefinedNetwork', () => {
-  it('is read and written back with everything that is not implemented yet', () => {
+  it('is read with everything that is not implemented yet', () => {
     const object = cudn(
       {
         ...layer3(),
@@ -117,7 +117,7 @@ describe('ClusterUserDefinedNetwork', () => {
       { namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['a'] }] } },
     );
     const parsed = parseClusterUserDefinedNetwork(object);
-    expect(parseClusterUserDefinedNetwork(JSON.parse(formatClusterUserDefinedNetwork(parsed)))).toEqual(parsed);
+    expect(parsed).toMatchObject(object as object);
   });
 
   it.each([

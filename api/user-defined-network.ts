@@ -1,9 +1,7 @@
 /** UserDefinedNetwork, `k8s.ovn.org/v1`: a network of one namespace. */
 import { z } from 'zod';
-import { canonicalJson } from './canonical-json.ts';
 import { layer2Schema } from './layer2-config.ts';
 import { layer3Schema } from './layer3-config.ts';
-import { UDN_API_VERSION } from './names.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 import { onUpdate, type Rule, withRules } from './rules.ts';
@@ -11,9 +9,6 @@ import { onUpdate, type Rule, withRules } from './rules.ts';
 /** @throws ApiError */
 export const parseUserDefinedNetwork = (value: unknown): UserDefinedNetwork =>
   parseWith(udnSchema, value, describeRef(refOf('UserDefinedNetwork', value)));
-
-export const formatUserDefinedNetwork = (udn: UserDefinedNetwork): string =>
-  canonicalJson({ apiVersion: UDN_API_VERSION, kind: 'UserDefinedNetwork', ...udn });
 
 interface TopologyBlocks {
   readonly topology: string;

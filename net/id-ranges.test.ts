@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countIds, differingIds, formatRanges, hasId, idsIn, NO_IDS, parseRanges, rangesOf } from './id-ranges.ts';
+import { differingIds, formatRanges, hasId, idsIn, NO_IDS, parseRanges, rangesOf } from './id-ranges.ts';
 
 const ids = fc.uniqueArray(fc.integer({ min: 0, max: 4095 }), { maxLength: 200 });
 const sorted = (values: Iterable<number>): number[] => [...values].sort((a, b) => a - b);
@@ -22,7 +22,6 @@ describe('ranges of ids', () => {
         const ranges = rangesOf(members);
         expect(parseRanges(formatRanges(ranges), 4095)).toEqual(ranges);
         expect([...idsIn(ranges)]).toEqual(sorted(members));
-        expect(countIds(ranges)).toBe(members.length);
         expect(hasId(ranges, other)).toBe(members.includes(other));
       }),
     );

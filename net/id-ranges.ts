@@ -55,12 +55,6 @@ export const hasId = (bounds: IdRanges, id: number): boolean => {
   return low % 2 === 1;
 };
 
-export const countIds = (bounds: IdRanges): number => {
-  let count = 0;
-  for (const [first, last] of rangesIn(bounds)) count += last - first + 1;
-  return count;
-};
-
 /** What is in one of the two and not in the other: a boundary that both have is none of the difference. */
 export const differingIds = (a: IdRanges, b: IdRanges): IdRanges => {
   const merged = [...a, ...b].sort((x, y) => x - y);

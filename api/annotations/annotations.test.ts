@@ -8,12 +8,7 @@ import { ApiError } from '../errors.ts';
 import { parseNetworkIdAnnotation, parseNodeIdAnnotation } from './ids.ts';
 import { formatL3GatewayConfig, type L3GatewayConfig, parseL3GatewayConfig } from './l3-gateway-config.ts';
 import { attachmentsOf, parseDefaultNetworkSelection, parseNetworkSelections } from './network-selection.ts';
-import {
-  formatAddressPair,
-  parseMasqueradeSubnets,
-  parsePrimaryAddresses,
-  parseTransitAddresses,
-} from './node-addresses.ts';
+import { formatAddressPair, parsePrimaryAddresses, parseTransitAddresses } from './node-addresses.ts';
 import { formatEncapIps, formatHostCidrs, parseEncapIps, parseHostCidrs } from './node-lists.ts';
 import { formatNodeSubnets, parseNodeSubnets } from './node-subnets.ts';
 import { parseOpenDefaultPorts } from './open-default-ports.ts';
@@ -115,7 +110,6 @@ describe('small node and NAD annotations', () => {
       'fd97::2/64',
     ]);
     expect(parsePrimaryAddresses('{"ipv4":"192.168.1.10/24","ipv6":""}', 'n')).toEqual(['192.168.1.10/24']);
-    expect(parseMasqueradeSubnets('{"ipv4":"169.254.0.0/17","ipv6":"fd69::/112"}', 'n')).toHaveLength(2);
     expect(() => parseTransitAddresses('{"ipv4":"fd97::2/64"}', 'n')).toThrow('ipv4: "fd97::2/64" is not an IPv4');
   });
 
@@ -356,7 +350,6 @@ describe('garbage', () => {
     (text) => parseNetworkIdAnnotation(text, 'n'),
     (text) => parseTunnelKeys(text, 'n'),
     (text) => parseTransitAddresses(text, 'n'),
-    (text) => parseMasqueradeSubnets(text, 'n'),
     (text) => parseHostCidrs(text, 'n'),
     (text) => parseEncapIps(text, 'n'),
     (text) => parseL3GatewayConfig(text, 'n'),
