@@ -107,9 +107,15 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
   await enough(WRITTEN_MS, signal, (soon) => whenIdle(reconcilers, soon));
   resources.defer(startNetworkReport({ ...node, databases: edges.databases, options, log, sources }));
-  await releaseMemory(join(buildFolder, 'memory.node')).catch((error: unknown) =>
+  await releaseStart(edges.netlink, buildFolder).catch((error: unknown) =>
     log.warn({ err: error }, 'the memory of the start was not given back'),
   );
+};
+
+/** The worker's first: what it frees in the C library's memory is given back with that of this thread. */
+const releaseStart = async (netlink: Edges['netlink'], buildFolder: string): Promise<void> => {
+  await netlink.collectGarbage();
+  await releaseMemory(join(buildFolder, 'memory.node'));
 };
 
 /** A backend that does not answer keeps nobody from saying so. */

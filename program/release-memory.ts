@@ -4,8 +4,7 @@
  * 20 MiB of an agent's 105.
  */
 import { createRequire } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../base/collect-garbage.ts';
 
 /**
  * To be called once, when the start is over. The program stands still for as long as a full collection takes: some
@@ -15,24 +14,8 @@ import { runInNewContext } from 'node:vm';
 export const releaseMemory = async (addonPath: string): Promise<void> => {
   const addon: unknown = createRequire(import.meta.url)(addonPath);
   if (!isAddon(addon)) throw new TypeError(`${addonPath} is not the memory addon`);
-  await collector()({ type: 'major', execution: 'async', flavor: 'last-resort' });
+  await collectGarbage();
   addon.trim();
-};
-
-type Collect = (options: {
-  readonly type: 'major';
-  readonly execution: 'async';
-  readonly flavor: 'last-resort';
-}) => Promise<void>;
-
-/** V8 puts it into contexts that are made while the flag is set. */
-const collector = (): Collect => {
-  setFlagsFromString('--expose-gc');
-  try {
-    return runInNewContext('gc');
-  } finally {
-    setFlagsFromString('--no-expose-gc');
-  }
 };
 
 const isAddon = (value: unknown): value is { trim(): void } =>

@@ -87,6 +87,11 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     return oldest && this.#now() - oldest.since;
   }
 
+  /** Has the worker's thread collect its garbage. Not while this thread does: what V8 needs for it is a flag of the process. */
+  collectGarbage(): Promise<void> {
+    return this.#request((id) => ({ kind: 'collect', id }));
+  }
+
   /** Resolves with why the worker has ended; after `close`, too. */
   whenEnded(): Promise<NetlinkError> {
     return this.#ended.promise;
@@ -109,12 +114,16 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     signal?: AbortSignal,
     onLinked?: () => void,
   ): Promise<Awaited<ReturnType<NetlinkService[M]>>> {
+    return this.#request((id) => ({ kind: 'call', id, method, args }), signal, onLinked);
+  }
+
+  #request<Result>(message: (id: number) => ToWorker, signal?: AbortSignal, onLinked?: () => void): Promise<Result> {
     return abortable(signal, (resolve, reject) => {
       if (this.#gone !== undefined) throw this.#gone;
       const id = this.#nextId++;
       // An aborted call stays here until it is answered: it occupies the worker all the same.
       this.#calls.set(id, { since: this.#now(), resolve, reject, onLinked });
-      this.#post({ kind: 'call', id, method, args });
+      this.#post(message(id));
       return () => undefined;
     });
   }

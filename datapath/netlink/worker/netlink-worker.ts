@@ -1,5 +1,6 @@
 /** Entry of the worker thread, the only one that talks to the kernel. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { collectGarbage } from '../../../base/collect-garbage.ts';
 import { loadAddon } from '../kernel/addon.ts';
 import { LinuxKernel } from '../kernel/linux.ts';
 import type { Monitor } from '../monitor/monitor.ts';
@@ -43,6 +44,18 @@ const answer = async ({ id, method, args }: Extract<ToWorker, { kind: 'call' }>)
   closeWhenIdle();
 };
 
+const collect = async (id: number): Promise<void> => {
+  underWay++;
+  try {
+    await collectGarbage();
+    post({ id, value: undefined });
+  } catch (error) {
+    post({ id, error: toWireError(error) });
+  }
+  underWay--;
+  closeWhenIdle();
+};
+
 const post = (message: FromWorker): void => parentPort?.postMessage(message);
 
 const closeWhenIdle = (): void => {
@@ -56,6 +69,8 @@ const closeWhenIdle = (): void => {
 parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'call') {
     void answer(message);
+  } else if (message.kind === 'collect') {
+    void collect(message.id);
   } else if (message.kind === 'watch') {
     monitor ??= started().kernel.watch((events) => post({ events }));
   } else {

@@ -16,6 +16,8 @@ export type ToWorker =
       readonly method: keyof NetlinkService;
       readonly args: readonly unknown[];
     }
+  /** Collect garbage, then answer. */
+  | { readonly kind: 'collect'; readonly id: number }
   /** Tell of what changes from now on; for good. */
   | { readonly kind: 'watch' }
   /** Answer what is under way, then end. */

@@ -68,6 +68,17 @@ describe('the worker thread', () => {
     expect(netlink.oldestCallAge()).toBeUndefined();
   });
 
+  it('collects its garbage, also when it is about to end, and answers on', async () => {
+    start();
+    await netlink.collectGarbage();
+    await expect(netlink.read({})).rejects.toMatchObject({ code: 'ERR_NETLINK_ADDON' });
+    const last = netlink.collectGarbage();
+    const closed = netlink.close();
+    await last;
+    await closed;
+    await expect(netlink.collectGarbage()).rejects.toMatchObject({ code: 'ERR_NETLINK_WORKER' });
+  });
+
   it('answers what is under way before it ends, and then nothing', async () => {
     start();
     const call = netlink.read({});
