@@ -148,8 +148,8 @@ export class CniHandler {
   }
 
   /**
-   * OVS and OVN begin as soon as the node's ends of the interfaces are there, while the pod's ends are being configured. No port is
-   * plugged before nftables has what keeps the node's processes from the pod, which is mostly there since the pod got its addresses.
+   * OVS and OVN begin as soon as the node's ends of the interfaces are there, while these get their filters and come up, and the pod's
+   * ends are being configured. No port is plugged before nftables has what keeps the node's processes from the pod, which is mostly there since the pod got its addresses.
    * A pod may go from the API before its port: then nobody of the node may reach its address (`host-isolation/default-port.ts`).
    * Settles when nothing goes on, so that all of it can be taken back.
    */

@@ -50,7 +50,7 @@ export interface Netlink {
   apply(changes: Changes, signal?: AbortSignal): Promise<readonly OpFailure[]>;
   /**
    * Tells of what changes in the own namespace from now on, whoever changes it. What led to the answer of a call is told
-   * before the answer. @returns what ends it
+   * before the answer, but that of `pods.ensure` after it. @returns what ends it
    */
   watch(listener: NetlinkListener): () => void;
   readonly pods: PodInterfaces;

@@ -38,7 +38,7 @@ import { decodeNetnsid, getNetnsid } from '../wire/netnsid.ts';
 import { type NamedRequest, NetlinkSocket } from '../wire/socket.ts';
 import type { NetlinkAddon } from './addon.ts';
 import { FdIo } from './fd-io.ts';
-import { type DirectOp, isDirect, linkOf } from './op-kinds.ts';
+import { changesLinks, type DirectOp, isDirect, linkOf } from './op-kinds.ts';
 import { runsOf } from './runs.ts';
 import { isSuccess } from './success.ts';
 import type { KernelOp, Netns, OpFailure, RouteFilter, SysctlKey } from './types.ts';
@@ -159,7 +159,7 @@ export class LinuxNetns implements Netns {
     const failures: OpFailure[] = [];
     const waiting: WaitingOp[] = [];
     for (const run of runsOf(ops)) {
-      if (run.some((op) => isDirect(op) || this.#isOfUnknownLink(op))) failures.push(...this.#send(waiting));
+      if (run.some((op) => isDirect(op) || this.#isOfLinkToCome(op, waiting))) failures.push(...this.#send(waiting));
       if (this.#putTogether(run)) continue;
       for (const op of run) {
         try {
@@ -170,7 +170,7 @@ export class LinuxNetns implements Netns {
         }
       }
     }
-    return [...failures, ...this.#send(waiting)];
+    return inOrderOf(ops, [...failures, ...this.#send(waiting)]);
   }
 
   /**
@@ -195,10 +195,10 @@ export class LinuxNetns implements Netns {
     this.#filters = undefined;
   }
 
-  /** Its link may be one that an earlier operation of the same batch adds. */
-  #isOfUnknownLink(op: KernelOp): boolean {
+  /** Its link may be one that an operation adds which waits. */
+  #isOfLinkToCome(op: KernelOp, waiting: readonly WaitingOp[]): boolean {
     const link = linkOf(op);
-    return link !== undefined && !this.#indexes.has(link);
+    return link !== undefined && !this.#indexes.has(link) && waiting.some((one) => changesLinks(one.op));
   }
 
   /** Takes all that wait. */
@@ -367,6 +367,10 @@ const described = <T>(subject: string, call: () => T): T => {
     throw fromSystemError(subject, error);
   }
 };
+
+/** What the kernel refuses is known later than what is never sent. */
+const inOrderOf = (ops: readonly KernelOp[], failures: OpFailure[]): OpFailure[] =>
+  failures.length < 2 ? failures : failures.sort((a, b) => ops.indexOf(a.op) - ops.indexOf(b.op));
 
 interface WaitingOp {
   readonly op: KernelOp;

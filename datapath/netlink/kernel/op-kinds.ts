@@ -9,6 +9,10 @@ export const linkOf = (op: KernelOp): string | undefined => {
   return op.op === 'link.set' ? (op.change.master ?? undefined) : undefined;
 };
 
+/** After it, a name may stand for another link, or for none. */
+export const changesLinks = ({ op }: KernelOp): boolean =>
+  op === 'link.add' || op === 'master.add' || op === 'link.delete';
+
 /** Operations that are not rtnetlink requests. */
 export type DirectOp = Extract<KernelOp, { op: (typeof DIRECT)[number] }>;
 

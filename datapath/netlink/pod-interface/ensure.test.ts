@@ -68,6 +68,32 @@ describe("the node's ends are told to be there", () => {
 
   it('when they are, once', () => expect(linked()).toEqual([['lo', 'host1', 'host2']]));
 
+  /** Whether the node's ends are up and filtered when they are reported. */
+  const atReport = (): (readonly [isUp: boolean | undefined, hasFilter: boolean])[] => {
+    const seen: (readonly [boolean | undefined, boolean])[] = [];
+    const node = kernel.netns();
+    ensurePod(kernel, POD, () => {
+      for (const name of ['host1', 'host2']) seen.push([node.link(name)?.up, node.frameFilters().digests.has(name)]);
+    });
+    return seen;
+  };
+
+  it('when new ones are down still, so that nothing gets past the filters that they do not have yet', () =>
+    expect(atReport()).toEqual([
+      [false, false],
+      [false, false],
+    ]));
+
+  it('when the filters of others are in place, which may be up', () => {
+    ensurePod(kernel, POD);
+    kernel.netns().apply([{ op: 'filters.clear' }]);
+    kernel.netns(POD.netns).apply([{ op: 'link.set', name: 'lo', change: { up: false } }]);
+    expect(atReport()).toEqual([
+      [true, true],
+      [true, true],
+    ]);
+  });
+
   it('also when they were there before and the pod lacks something', () => {
     ensurePod(kernel, POD);
     kernel.netns(POD.netns).apply([{ op: 'link.set', name: 'lo', change: { up: false } }]);

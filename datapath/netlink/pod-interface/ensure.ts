@@ -20,7 +20,9 @@ export const ensurePod = (kernel: Kernel, pod: PodNetwork, onLinked = (): void =
   const made = new Set<string>();
   try {
     const attempt: Attempt = { kernel, pod, made, onLinked };
-    const failures = apply(attempt, planPod(pod, NOTHING));
+    const stages = planPod(pod, NOTHING);
+    // New links are down until their filters are there, so that whoever has them already gets nothing past those.
+    const failures = apply(attempt, stages, 1 + stages.findLastIndex(({ ops }) => ops.some(isAddition)));
     if (failures.length === 0) return 'created';
     if (!failures.every(isOccupied)) throw setupError(pod, failures);
     return repair(attempt);
@@ -45,26 +47,31 @@ const repair = (attempt: Attempt): EnsureOutcome => {
   for (let round = 0; round < MAX_REPAIRS; round++) {
     const stages = planPod(pod, observePod(kernel, pod));
     if (stages.length === 0) return round === 0 && made.size === 0 ? 'unchanged' : 'repaired';
-    const failures = apply(attempt, stages);
+    // A link that was there may be up, and its filter may be gone.
+    const failures = apply(attempt, stages, 1 + stages.findLastIndex(({ where }) => where === 'node'));
     if (!failures.every(({ error }) => hasCode(error, 'EEXIST', 'ENODEV'))) throw setupError(pod, failures);
   }
   throw new PodInterfaceError('ERR_POD_INTERFACE_SETUP', `${pod.netns}: something else keeps changing the interfaces`);
 };
 
-/** Ends after the first stage with a failure. */
-const apply = ({ kernel, pod, made, onLinked }: Attempt, stages: readonly Stage[]): OpFailure[] => {
-  const firstOfPod = stages.findLastIndex(({ where }) => where === 'node') + 1;
+/**
+ * Ends after the first stage with a failure.
+ * @param linkedAt the stage before which the node's ends are reported
+ */
+const apply = ({ kernel, pod, made, onLinked }: Attempt, stages: readonly Stage[], linkedAt: number): OpFailure[] => {
   for (const [index, { where, ops }] of stages.entries()) {
-    if (index === firstOfPod) onLinked();
+    if (index === linkedAt) onLinked();
     const failures = kernel.netns(where === 'pod' ? pod.netns : undefined).apply(ops);
     const failed = new Set<KernelOp>(failures.map(({ op }) => op));
-    for (const op of ops) if (op.op === 'link.add' && !failed.has(op)) made.add(op.link.name);
+    for (const op of ops) if (isAddition(op) && !failed.has(op)) made.add(op.link.name);
     if (failures.length > 0) return failures;
   }
   return [];
 };
 
-const isOccupied = ({ op, error }: OpFailure): boolean => op.op === 'link.add' && hasCode(error, 'EEXIST');
+const isOccupied = ({ op, error }: OpFailure): boolean => isAddition(op) && hasCode(error, 'EEXIST');
+
+const isAddition = (op: KernelOp): op is Extract<KernelOp, { op: 'link.add' }> => op.op === 'link.add';
 
 const setupError = ({ netns }: PodNetwork, failures: readonly OpFailure[]): PodInterfaceError => {
   const messages = failures.map(({ error }) => error.message).join('; ');

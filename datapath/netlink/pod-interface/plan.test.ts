@@ -62,22 +62,22 @@ describe('the plan for a new pod', () => {
       {
         where: 'node',
         ops: [
+          'filter abcdef',
           'set abcdef {"alias":"ovn-udn:ns/pod/eth0"}',
           'generate abcdef none',
-          'filter abcdef',
           'set abcdef {"up":true}',
         ],
       },
       {
         where: 'pod',
         ops: [
-          'set lo {"up":true}',
           'ipv6/conf/eth0/disable_ipv6 = 0',
           'ipv6/conf/eth0/accept_ra = 0',
           'ipv6/conf/eth0/accept_dad = 0',
+          'checksum eth0 off',
+          'set lo {"up":true}',
           'generate eth0 eui64',
           'set eth0 {"up":true}',
-          'checksum eth0 off',
           'address eth0 10.128.1.3/24',
           'route 10.128.0.0/14 via 10.128.1.1 dev eth0 mtu undefined',
           'address eth0 fd00:10:128:1::3/64',

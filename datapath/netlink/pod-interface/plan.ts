@@ -28,13 +28,15 @@ export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod
   const plans = interfaces.map((wanted) =>
     planInterface(wanted, netns, observed.filters, observed.interfaces.get(wanted.name)),
   );
+  const inStep = (step: (typeof POD_STEPS)[number]): PodOp[] => plans.flatMap(({ pod }) => pod[step]);
   const loopback: PodOp[] = observed.loopbackUp ? [] : [{ op: 'link.set', name: 'lo', change: { up: true } }];
   const stages: Stage[] = [
     { where: 'pod', ops: plans.flatMap(({ podLinks }) => podLinks) },
     { where: 'node', ops: plans.flatMap(({ nodeLinks }) => nodeLinks) },
     // The kernel takes filters together that follow each other. Nothing gets past them: links come up last.
-    { where: 'node', ops: STEPS.flatMap((step) => plans.flatMap(({ node }) => node[step])) },
-    { where: 'pod', ops: [...loopback, ...plans.flatMap(({ pod }) => pod)] },
+    { where: 'node', ops: NODE_STEPS.flatMap((step) => plans.flatMap(({ node }) => node[step])) },
+    // So that what goes over rtnetlink follows each other, and is one request to the kernel.
+    { where: 'pod', ops: [...inStep('settings'), ...loopback, ...inStep('links'), ...inStep('inet')] },
   ];
   return stages.filter(({ ops }) => ops.length > 0);
 };
@@ -43,12 +45,16 @@ interface InterfacePlan {
   readonly podLinks: readonly PodOp[];
   readonly nodeLinks: readonly PodOp[];
   readonly node: NodeOps;
-  readonly pod: readonly PodOp[];
+  readonly pod: PodOps;
 }
 
-const STEPS = ['settings', 'filter', 'up'] as const;
+/** What is no filter is one request to the kernel. */
+const NODE_STEPS = ['filter', 'settings', 'up'] as const;
+/** Settings come before the link is up, addresses after it, routes last: each needs the one before. */
+const POD_STEPS = ['settings', 'links', 'inet'] as const;
 
-type NodeOps = Readonly<Record<(typeof STEPS)[number], readonly PodOp[]>>;
+type NodeOps = Readonly<Record<(typeof NODE_STEPS)[number], readonly PodOp[]>>;
+type PodOps = Readonly<Record<(typeof POD_STEPS)[number], readonly PodOp[]>>;
 
 const ABSENT: ObservedInterface = {
   host: undefined,
@@ -124,7 +130,7 @@ const pairOf = ({ name, hostName, mac, mtu }: PodInterface, netns: string) =>
   }) as const;
 
 /**
- * No IPv6 on the node's end: what it sends would arrive in the pod. Alias first.
+ * No IPv6 on the node's end: what it sends would arrive in the pod.
  * @param filters undefined: of a new link, so that nobody has looked
  */
 const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: ObservedFilters | undefined): NodeOps => {
@@ -156,17 +162,20 @@ export const filterOf = ({ hostName, mac, hears: { shared, rules, isLocked } }: 
   receiver: { mac, isLocked },
 });
 
-/** Settings come before the link is up, addresses after it, routes last: each needs the one before. */
-const podOps = (wanted: PodInterface, seen: ObservedInterface): PodOp[] => [
-  ...settingsOf(wanted)
-    .filter(([key, value]) => seen.settings.get(key) !== value && (seen.pod === undefined || seen.settings.has(key)))
-    .map(([key, value]): PodOp => ({ op: 'sysctl.set', key, value, ifPresent: true })),
-  ...(seen.pod === undefined || seen.pod.mtu === wanted.mtu ? [] : linkOps(wanted.name, { mtu: wanted.mtu })),
-  ...addrGenModeOps(wanted.name, seen.pod, 'eui64'),
-  ...(seen.pod?.up === true ? [] : linkOps(wanted.name, { up: true })),
-  ...checksumOps(wanted, seen),
-  ...inetOps(wanted, seen),
-];
+const podOps = (wanted: PodInterface, seen: ObservedInterface): PodOps => ({
+  settings: [
+    ...settingsOf(wanted)
+      .filter(([key, value]) => seen.settings.get(key) !== value && (seen.pod === undefined || seen.settings.has(key)))
+      .map(([key, value]): PodOp => ({ op: 'sysctl.set', key, value, ifPresent: true })),
+    ...checksumOps(wanted, seen),
+  ],
+  links: [
+    ...(seen.pod === undefined || seen.pod.mtu === wanted.mtu ? [] : linkOps(wanted.name, { mtu: wanted.mtu })),
+    ...addrGenModeOps(wanted.name, seen.pod, 'eui64'),
+    ...(seen.pod?.up === true ? [] : linkOps(wanted.name, { up: true })),
+  ],
+  inet: inetOps(wanted, seen),
+});
 
 const linkOps = (name: string, change: LinkChange): PodOp[] =>
   Object.keys(change).length === 0 ? [] : [{ op: 'link.set', name, change }];

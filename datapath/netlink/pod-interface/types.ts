@@ -76,8 +76,8 @@ export type EnsureOutcome = 'created' | 'repaired' | 'unchanged';
 export interface PodInterfaces {
   /**
    * Makes all interfaces of a pod as wanted. When it fails, what this call has made is gone again.
-   * @param onLinked called when the node's ends are there and as wanted, while the pod's are being configured: other
-   * programs can use them from then on. Not called for a pod that nothing had to be done for; perhaps called twice.
+   * @param onLinked called when other programs can use the node's ends, while they and the pod's are being configured: new ones are
+   * there, but down until their filters are in place; those that were there before are as wanted. Not called for a pod that nothing had to be done for; perhaps called twice.
    * @throws PodInterfaceError
    */
   ensure(pod: PodNetwork, signal?: AbortSignal, onLinked?: () => void): Promise<EnsureOutcome>;

@@ -26,22 +26,40 @@ const started = (): NonNullable<typeof running> => {
 const answer = async ({ id, method, args }: Extract<ToWorker, { kind: 'call' }>): Promise<void> => {
   underWay++;
   try {
-    // Not awaited unless it is a promise: calls of other methods are done when the next message is read.
-    // A function does not go from thread to thread.
-    const tellers = method === 'ensurePod' ? [() => post({ id, linked: true })] : [];
     const { service } = started();
-    // What happened before a reading began must not be told after it.
-    monitor?.drain();
-    const result: unknown = Reflect.apply(service[method], undefined, [...args, ...tellers]);
-    const value = result instanceof Promise ? await result : result;
-    // What happened during a reading is told after it, for the reading may have missed it.
-    if (method !== 'read') monitor?.drain();
-    post({ id, value });
+    if (method === 'ensurePod') ensure(service, id, args);
+    else post({ id, value: await call(service, method, args) });
   } catch (error) {
     post({ id, error: toWireError(error) });
   }
   underWay--;
   closeWhenIdle();
+};
+
+/** A pod's ADD waits for it, and for nothing that happens meanwhile: its answer comes before events. */
+const ensure = (service: NetlinkService, id: number, args: readonly unknown[]): void => {
+  // A function does not go from thread to thread.
+  const reports = [() => post({ id, linked: true }), (value: unknown) => post({ id, value })];
+  try {
+    Reflect.apply(service.ensurePod, undefined, [...args, ...reports]);
+  } finally {
+    monitor?.drain();
+  }
+};
+
+const call = async (
+  service: NetlinkService,
+  method: keyof NetlinkService,
+  args: readonly unknown[],
+): Promise<unknown> => {
+  // What happened before a reading began must not be told after it.
+  monitor?.drain();
+  const result: unknown = Reflect.apply(service[method], undefined, args);
+  // Not awaited unless it is a promise: calls of other methods are done when the next message is read.
+  const value = result instanceof Promise ? await result : result;
+  // What happened during a reading is told after it, for the reading may have missed it.
+  if (method !== 'read') monitor?.drain();
+  return value;
 };
 
 const collect = async (id: number): Promise<void> => {

@@ -30,5 +30,5 @@ export type FromWorker =
       | { readonly error: WireError }
       | { readonly linked: true }
     ))
-  /** Events come before the answer to the call that they led to. */
+  /** Events come before the answer to the call that they led to, but for `ensurePod`. */
   | { readonly events: readonly NetlinkEvent[] };

@@ -14,7 +14,8 @@ export interface NetlinkService {
   read(query: Query): Snapshot;
   /** Those that failed, by their place in `changes.ops`. */
   apply(changes: Changes): { readonly index: number; readonly error: WireError }[];
-  ensurePod(pod: PodNetwork, onLinked?: () => void): EnsureOutcome;
+  /** @param onEnsured called with the result before the pod's namespace is let go of: somebody waits for it */
+  ensurePod(pod: PodNetwork, onLinked?: () => void, onEnsured?: (outcome: EnsureOutcome) => void): EnsureOutcome;
   checkPod(pod: PodNetwork): string[];
   removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
   keepFilters(filters: readonly FrameFilter[], needless?: NeedlessFilters): readonly string[];
@@ -36,7 +37,11 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
   return {
     read: batch(read),
     apply: batch(apply),
-    ensurePod: batch(ensurePod),
+    ensurePod: batch((own, pod, onLinked, onEnsured) => {
+      const outcome = ensurePod(own, pod, onLinked);
+      onEnsured?.(outcome);
+      return outcome;
+    }),
     checkPod: batch(checkPod),
     removePodInterfaces: batch(removePodInterfaces),
     keepFilters: batch(keep),
