@@ -115,7 +115,7 @@ describe('flows', () => {
     });
   });
 
-  describe('of two networks that ask for neighbours', () => {
+  describe('of two networks that share flows', () => {
     const VARIANT: Variant = { topology: 'layer3', mode: 'shared', family: 'dual' };
     const NODE = '02:00:00:00:00:01';
     const OTHER = '0a:00:00:00:00:09';
@@ -176,6 +176,36 @@ describe('flows', () => {
       without.facts.set('network', 'blue', undefined);
       await program(addTenant(without, 'green', 2, VARIANT));
       expect(await learned()).not.toContain('cookie=0xdeff1050001,');
+    });
+
+    describe('each has what it sends noted with its own mark, also from one address', () => {
+      beforeAll(() => program(withNeighbours()));
+      const datapathActions = async (port: number, ends: string): Promise<string> => {
+        const macs = `dl_src=${NODE},dl_dst=${OTHER}`;
+        return /^Datapath actions: (.*)$/m.exec(await trace(port, `tcp,${macs},${ends}`))?.[1] ?? '';
+      };
+      const [BLUE, GREEN] = ['169.254.0.11', '169.254.0.13'];
+      const JOIN = '100.65.0.2';
+
+      it.each([
+        [3, 'mark=0x4/0xffffffff', [BLUE, JOIN]],
+        [4, 'mark=0x5/0xffffffff', [GREEN, JOIN]],
+      ] as const)('port %i, %s', async (port, mark, sources) => {
+        for (const src of sources) {
+          expect(await datapathActions(port, `nw_src=${src},nw_dst=8.8.8.8`)).toContain(mark);
+          const toHost = await datapathActions(port, `nw_src=${src},nw_dst=169.254.0.2`);
+          expect(toHost.includes(mark), src).toBe(src === JOIN);
+        }
+      });
+
+      it.each([
+        [3, GREEN],
+        [4, BLUE],
+      ] as const)('port %i sends nothing from %s', async (port, src) => {
+        for (const dst of ['8.8.8.8', '169.254.0.2', '10.9.9.9']) {
+          expect(await datapathActions(port, `nw_src=${src},nw_dst=${dst}`)).toBe('drop');
+        }
+      });
     });
 
     it('what the node knows is answered on the node, to whoever asks', async () => {
