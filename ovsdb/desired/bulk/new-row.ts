@@ -32,6 +32,15 @@ export interface NewRow {
   isLeft: boolean;
 }
 
+/** What there is to know of a table, asked for with every row. */
+interface NewTable {
+  readonly isRoot: boolean;
+  readonly isMarked: boolean;
+  readonly isWritable: boolean;
+  /** Those that have been asked for; undefined: the server lacks it. */
+  readonly columns: Map<string, Column | undefined>;
+}
+
 /** Why a row is left to the ordinary path; it is not told to anybody. */
 class Left extends Error {}
 
@@ -40,18 +49,21 @@ export class NewRows {
   readonly #desired: DesiredRows;
   readonly #actual: ActualRows;
   readonly #contested: ReadonlySet<string>;
-  readonly #rows = new Map<string, NewRow | undefined>();
+  readonly #mark: string;
+  /** Null: it is left to the ordinary path. */
+  readonly #rows = new Map<string, NewRow | null>();
+  readonly #tables = new Map<string, NewTable>();
 
   constructor(desired: DesiredRows, actual: ActualRows) {
     this.#desired = desired;
     this.#actual = actual;
     this.#contested = contestedKeys(desired, actual);
+    this.#mark = JSON.stringify(actual.ownerKey);
   }
 
   /** Undefined for a row that is left to the ordinary path, for whatever reason. */
   get(table: string, key: string): NewRow | undefined {
-    if (!this.#rows.has(key)) this.#add(key);
-    const row = this.#rows.get(key);
+    const row = this.#rows.get(key) ?? this.#add(key);
     return row?.table === table ? row : undefined;
   }
 
@@ -67,16 +79,18 @@ export class NewRows {
     return { text: uuidText(row.uuid), row };
   }
 
-  #add(key: string): void {
-    this.#rows.set(key, undefined);
+  #add(key: string): NewRow | null {
+    if (this.#rows.has(key)) return null;
+    this.#rows.set(key, null);
     const wanted = this.#desired.row(key);
-    if (wanted === undefined || this.#contested.has(key) || !this.#isRecognisable(wanted)) return;
+    if (wanted === undefined || this.#contested.has(key) || !this.#isRecognisable(wanted)) return null;
+    const { isRoot, isMarked: hasMark } = this.#table(wanted.table);
     const row: NewRow = {
       uuid: randomUUID() as string as Uuid,
       table: wanted.table,
       key,
-      isRoot: tableModel(this.#actual.model, wanted.table)?.isRoot ?? true,
-      recognisedBy: isMarked(this.#actual.model, wanted.table) ? undefined : plainValues(wanted),
+      isRoot,
+      recognisedBy: hasMark ? undefined : plainValues(wanted),
       columns: [],
       sets: new Map(),
       references: [],
@@ -84,19 +98,18 @@ export class NewRows {
     };
     // Not later: rows may refer to each other.
     this.#rows.set(key, row);
-    if (attempt(() => this.#fill(row, wanted))) return;
+    if (attempt(() => this.#fill(row, wanted))) return row;
     row.isLeft = true;
-    this.#rows.set(key, undefined);
+    this.#rows.set(key, null);
+    return null;
   }
 
   /** As the ordinary path has it (`invalidity`), and without patches, which belong into the insert. */
   #isRecognisable(wanted: AnyDesiredRow): boolean {
-    const { store, model } = this.#actual;
     const { table, columns } = wanted;
-    if (!store.hasTable(table) || !store.supports(table)) return false;
-    if (isMarked(model, table)) {
-      if (!canHaveMark(store, table) || !store.supports(table, 'external_ids')) return false;
-    } else if (identifyingIndexes(this.#actual, wanted).length === 0) return false;
+    const { isWritable, isMarked: hasMark } = this.#table(table);
+    if (!isWritable) return false;
+    if (!hasMark && identifyingIndexes(this.#actual, wanted).length === 0) return false;
     if (!this.#desired.hasForeignTargets(table)) return true;
     return identifyingIndexes(this.#actual, wanted).every((index) => {
       const at = Object.fromEntries(index.map((column) => [column, String(columns[column])]));
@@ -104,18 +117,50 @@ export class NewRows {
     });
   }
 
+  #table(name: string): NewTable {
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known;
+    const { store, model } = this.#actual;
+    const hasMark = isMarked(model, name);
+    const table: NewTable = {
+      isRoot: tableModel(model, name)?.isRoot ?? true,
+      isMarked: hasMark,
+      isWritable:
+        store.hasTable(name) &&
+        store.supports(name) &&
+        (!hasMark || (canHaveMark(store, name) && store.supports(name, 'external_ids'))),
+      columns: new Map(),
+    };
+    this.#tables.set(name, table);
+    return table;
+  }
+
+  /** Undefined for one that the server lacks. @throws Left for one that is not replicated */
+  #column(table: string, name: string): Column | undefined {
+    const { columns } = this.#table(table);
+    if (columns.has(name)) return columns.get(name);
+    const { store, model } = this.#actual;
+    const column = columnModel(model, table, name);
+    if (column === undefined || !store.hasColumn(table, name)) throw new Left();
+    const usable = store.supports(table, name) ? column : undefined;
+    columns.set(name, usable);
+    return usable;
+  }
+
   /** @throws Left, SchemaError */
   #fill(row: NewRow, { table, key, columns }: AnyDesiredRow): void {
-    const { store, model, ownerKey } = this.#actual;
     for (const name in columns) {
-      const column = columnModel(model, table, name);
-      if (column === undefined || !store.hasColumn(table, name)) throw new Left();
-      if (store.supports(table, name)) this.#fillColumn(row, name, column, columns[name]);
+      const column = this.#column(table, name);
+      if (column !== undefined) this.#fillColumn(row, name, column, columns[name]);
       else if (columnProblem(this.#actual, table, name, columns[name]) !== undefined) throw new Left();
     }
-    if (isMarked(model, table) && !Object.hasOwn(columns, 'external_ids')) {
-      row.columns.push(`"external_ids":${mapText([`[${JSON.stringify(ownerKey)},${JSON.stringify(key)}]`])}`);
+    if (row.recognisedBy === undefined && !Object.hasOwn(columns, 'external_ids')) {
+      row.columns.push(`"external_ids":${mapText([this.#markOf(key)])}`);
     }
+  }
+
+  #markOf(key: string): string {
+    return `[${this.#mark},${JSON.stringify(key)}]`;
   }
 
   #fillColumn(row: NewRow, name: string, column: Column, value: unknown): void {
@@ -145,9 +190,8 @@ export class NewRows {
 
   #mapEntries(row: NewRow, name: string, column: Column, value: unknown): string[] {
     if (!isMapValue(value)) throw new Left();
-    const { ownerKey, model } = this.#actual;
-    const mark = name === 'external_ids' && isMarked(model, row.table) ? ownerKey : undefined;
-    const entries = mark === undefined ? [] : [`[${JSON.stringify(mark)},${JSON.stringify(row.key)}]`];
+    const mark = name === 'external_ids' && row.recognisedBy === undefined ? this.#actual.ownerKey : undefined;
+    const entries = mark === undefined ? [] : [this.#markOf(row.key)];
     for (const entry in value) {
       const element: DesiredElement | undefined = value[entry];
       if (element === undefined || entry === mark) continue;
