@@ -1,6 +1,6 @@
 /** Fails when a file is longer than `size-rules.ts` allows. */
 import { globSync, readFileSync } from 'node:fs';
-import { lineCount, sizeViolations } from './size-rules.ts';
+import { type FileSize, headOf, lineCount, sizeViolations } from './size-rules.ts';
 
 const IGNORED = ['node_modules', 'dist', 'build'];
 /** What is written by hand. */
@@ -8,7 +8,10 @@ const PATTERNS = ['*/**/*.{ts,c,go,sh}', '*.ts'];
 
 const files = globSync(PATTERNS, { exclude: (name) => IGNORED.includes(name) })
   .filter((path) => !IGNORED.some((folder) => path.startsWith(`${folder}/`)))
-  .map((path) => ({ path, lines: lineCount(readFileSync(path, 'utf8')) }));
+  .map((path): FileSize => {
+    const text = readFileSync(path, 'utf8');
+    return { path, lines: lineCount(text), head: headOf(text) };
+  });
 const found = sizeViolations(files);
 for (const sentence of found) console.error(sentence);
 console.log(`${files.length} files, ${found.length} against the rules`);

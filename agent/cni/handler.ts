@@ -14,6 +14,7 @@ import { awaitAddressedPod, within } from './await-pod.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import { PodLanes } from './lanes.ts';
+import type { CniLimits } from './limits.ts';
 import type { OvsPorts } from './ovs-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
 import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
@@ -33,24 +34,6 @@ export interface CniHandlerOptions {
   readonly observe: ObserveCni;
   readonly limits: CniLimits;
 }
-
-/** Milliseconds. */
-export interface CniLimits {
-  readonly unknownPodMs: number;
-  readonly addressesMs: number;
-  /** For ovn-controller to install a port, and for host isolation to be in the kernel. */
-  readonly installedMs: number;
-  /** After so long a wait the pod's owner is told. */
-  readonly patienceMs: number;
-}
-
-/** @param waitSeconds for addresses, and for ports to be installed */
-export const cniLimits = (waitSeconds: number): CniLimits => ({
-  unknownPodMs: 5_000,
-  addressesMs: waitSeconds * 1000,
-  installedMs: waitSeconds * 1000,
-  patienceMs: 3_000,
-});
 
 export class CniHandler {
   readonly #options: CniHandlerOptions;

@@ -6,8 +6,9 @@ import type { Readiness } from '../status/readiness.ts';
 import type { AgentContext } from '../wiring/context.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
-import { CniHandler, cniLimits } from './handler.ts';
+import { CniHandler } from './handler.ts';
 import type { HostIsolation } from './host-isolation.ts';
+import { cniLimits } from './limits.ts';
 import type { OvsPorts } from './ovs-ports.ts';
 import { serveCni } from './server.ts';
 

@@ -84,7 +84,11 @@ const feed = async (keeper: NodeKeeper): Promise<FactStore> => {
 };
 
 const flowsOf = (facts: FactStore): unknown => {
-  const view = { node: 'n1', cluster, gateway: () => facts.get('gateway', 'n1') } as unknown as View;
+  const view = {
+    ...{ node: 'n1', cluster },
+    gateway: () => facts.get('gateway', 'n1'),
+    hostAddresses: () => facts.get('hostAddresses', 'n1') ?? [],
+  } as unknown as View;
   const bridge = FEATURES.find(({ name }) => name === 'gateway-bridge');
   return bridge?.over === 'zone' ? bridge.render({}, view).openflow?.items : undefined;
 };

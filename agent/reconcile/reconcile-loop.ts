@@ -1,6 +1,8 @@
 /**
  * Keeps one backend as it is desired: on change, when another program changed it, and on a slow timer. What fails is retried
  * with backoff, and stops nothing else; what waits is looked at when the backend reports it.
+ *
+ * Over 300 lines: one state machine. What knows nothing of its phases is in `key-problems.ts`, `key-retries.ts` and `loop-progress.ts`.
  */
 import { unlessAborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
@@ -12,13 +14,13 @@ import {
   type Problem,
   type QueueState,
   type Reconciler,
-  type State,
   type Status,
   worst,
 } from '../../base/reconciler.ts';
-import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
+import type { Backend, OutsideChange } from '../../datapath/backend.ts';
 import { ItemStore } from '../desired/item-store.ts';
 import { compareOwners } from '../features/owner-order.ts';
+import { KeyProblems } from './key-problems.ts';
 import { KeyRetries } from './key-retries.ts';
 import { LoopProgress } from './loop-progress.ts';
 
@@ -50,7 +52,6 @@ export type LoopObservation =
 /** @param changed keys with which something else is the matter than before */
 export type LookListener = (changed: ReadonlySet<string>) => void;
 
-const NONE: ReadonlyMap<string, string> = new Map();
 const NO_KEYS: ReadonlySet<string> = new Set();
 const FULL_EVERY_MS = 15_000;
 /** By chance, so that many nodes do not try at the same moment. */
@@ -67,18 +68,9 @@ interface Look {
   scope: 'changes' | 'check' | 'everything';
 }
 
-/** What a backend says of a key. */
-type Verdict = Extract<State, 'failed' | 'waiting' | 'unsupported'>;
-
-interface ItemProblem extends Status {
-  readonly kind: Verdict;
-}
-
 export class ReconcileLoop<Item> implements Reconciler {
   readonly store: ItemStore<Item>;
-  /** How many keys have which problem. Where there is no VRF, these are thousands. */
-  readonly counts: Record<Verdict, number> = { failed: 0, waiting: 0, unsupported: 0 };
-  readonly #problems = new Map<string, ItemProblem>();
+  readonly #problems = new KeyProblems();
   readonly #options: ReconcileLoopOptions<Item>;
   readonly #stop = new AbortController();
   readonly #unlisten: () => void;
@@ -111,6 +103,11 @@ export class ReconcileLoop<Item> implements Reconciler {
       },
     });
     this.#unlisten = options.backend.listen((change) => this.#onOutside(change));
+  }
+
+  /** How many keys have which problem. */
+  get counts(): KeyProblems['counts'] {
+    return this.#problems.counts;
   }
 
   /** From now on things are written; what is ours and nobody wants is removed. All that is wanted must be known. */
@@ -284,7 +281,7 @@ export class ReconcileLoop<Item> implements Reconciler {
       this.#progress.done(keys === 'all');
       observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
       if (scope === 'check' && dirty.size === 0 && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
-      changed = this.#remember(keys, outcome);
+      changed = this.#problems.remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       this.#retries.looked(keys, new Set(failed.keys()));
       this.#backoff.reset();
@@ -302,43 +299,6 @@ export class ReconcileLoop<Item> implements Reconciler {
       this.#working = NO_KEYS;
       for (const listener of this.#lookListeners) listener(changed);
     }
-  }
-
-  /** @returns the keys with which something else is the matter now */
-  #remember(
-    keys: ReadonlySet<string> | 'all',
-    { failed, waiting, unsupported = NONE }: ReconcileOutcome,
-  ): ReadonlySet<string> {
-    // Of the keys that were looked at alone: where there is no VRF, thousands of others may be impossible.
-    const before = new Map<string, ItemProblem>();
-    for (const key of keys === 'all' ? [...this.#problems.keys()] : keys) {
-      const problem = this.#problems.get(key);
-      if (problem === undefined) continue;
-      before.set(key, problem);
-      this.#forget(key, problem);
-    }
-    const outcomes = [
-      ['waiting', waiting] as const,
-      ['unsupported', unsupported] as const,
-      ['failed', failed] as const,
-    ];
-    for (const [kind, messages] of outcomes) {
-      for (const [key, message] of messages) this.#set(key, { kind, message });
-    }
-    const looked = keys === 'all' ? new Set([...before.keys(), ...this.#problems.keys()]) : keys;
-    return new Set([...looked].filter((key) => !isSame(before.get(key), this.#problems.get(key))));
-  }
-
-  #set(key: string, problem: ItemProblem): void {
-    const before = this.#problems.get(key);
-    if (before !== undefined) this.#forget(key, before);
-    this.#problems.set(key, problem);
-    this.counts[problem.kind]++;
-  }
-
-  #forget(key: string, { kind }: ItemProblem): void {
-    this.#problems.delete(key);
-    this.counts[kind]--;
   }
 
   #askLater(keys: Iterable<string>, scope: Look['scope']): void {
@@ -371,6 +331,3 @@ export class ReconcileLoop<Item> implements Reconciler {
     return this.#phase !== 'idle' || this.#next.scope !== 'changes' || this.#next.keys.size > 0;
   }
 }
-
-const isSame = (a: Status | undefined, b: Status | undefined): boolean =>
-  a?.kind === b?.kind && a?.message === b?.message;

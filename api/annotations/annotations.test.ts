@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type InterfaceAddress, interfaceAddress, networkOf, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseDatapathKey } from '../../net/ids.ts';
 import { type Ip, ipFromBigInt, parseIp } from '../../net/ip.ts';
-import { macFromIp, parseMac } from '../../net/mac.ts';
+import { macFromIp } from '../../net/mac.ts';
 import { ApiError } from '../errors.ts';
 import { parseNetworkIdAnnotation, parseNodeIdAnnotation } from './ids.ts';
 import { formatL3GatewayConfig, type L3GatewayConfig, parseL3GatewayConfig } from './l3-gateway-config.ts';
-import { attachmentsOf, parseDefaultNetworkSelection, parseNetworkSelections } from './network-selection.ts';
 import { formatAddressPair, parsePrimaryAddresses, parseTransitAddresses } from './node-addresses.ts';
 import { formatEncapIps, formatHostCidrs, parseEncapIps, parseHostCidrs } from './node-lists.ts';
 import { formatNodeSubnets, parseNodeSubnets } from './node-subnets.ts';
-import { parseOpenDefaultPorts } from './open-default-ports.ts';
 import {
   formatPodNetworks,
   type PodNetworkEntry,
@@ -265,117 +263,4 @@ describe('pod-networks', () => {
   function entry(fields: string): string {
     return `{"default":{"mac_address":"0a:58:0a:00:00:02",${fields}}}`;
   }
-});
-
-describe('network selections', () => {
-  it('reads the comma form', () => {
-    expect(parseNetworkSelections('a, other/b@eth7 ,a', 'ns/pod')).toEqual([
-      { namespace: 'ns', name: 'a', interface: undefined, ips: [], defaultRoute: [] },
-      { namespace: 'other', name: 'b', interface: 'eth7', ips: [], defaultRoute: [] },
-      { namespace: 'ns', name: 'a', interface: undefined, ips: [], defaultRoute: [] },
-    ]);
-  });
-
-  it('numbers repeated attachments and interfaces', () => {
-    const attachments = attachmentsOf(parseNetworkSelections('a,other/b@eth7,a', 'ns/pod'));
-    expect(attachments.map(({ nadKey, interfaceName }) => [nadKey, interfaceName])).toEqual([
-      ['ns/a', 'net1'],
-      ['other/b', 'eth7'],
-      ['ns/a/1', 'net3'],
-    ]);
-  });
-
-  it('reads the JSON form', () => {
-    const text =
-      '[{"name":"a","ips":["10.0.0.5/24","fd00::5"],"mac":"02:03:04:05:06:07","default-route":["10.0.0.1"],"interface":"x","cni-args":{}}]';
-    expect(parseNetworkSelections(text, 'ns/pod')).toEqual([
-      {
-        namespace: 'ns',
-        name: 'a',
-        interface: 'x',
-        ips: ['10.0.0.5', 'fd00::5'],
-        mac: parseMac('02:03:04:05:06:07'),
-        defaultRoute: ['10.0.0.1'],
-        ipamClaim: undefined,
-      },
-    ]);
-  });
-
-  it.each([
-    ['a/b/c', '"a/b/c" is not [<namespace>/]<name>[@<interface>]'],
-    ['a@thisnameiswaytoolong', 'is not [<namespace>/]'],
-    ['[{"namespace":"x"}]', '[0].name: is required'],
-    ['[{"name":"a","ips":["10.0.0.300"]}]', '[0].ips[0]: "10.0.0.300" is not an IP address'],
-    ['{"name":"a"}', 'must be an array, is an object'],
-    ['[{"name":"a","mac":"01:00:5e:00:00:01"}]', '[0].mac: "01:00:5e:00:00:01" is not the MAC address of an interface'],
-  ])('refuses %s', (text, message) => {
-    expect(() => parseNetworkSelections(text, 'ns/pod')).toThrow(message);
-  });
-
-  it('allows one default network, by its name only', () => {
-    const text = '[{"name":"default","namespace":"ovn-kubernetes","ips":["10.0.0.9/16"]}]';
-    expect(parseDefaultNetworkSelection(text, 'ns/pod').ips).toEqual(['10.0.0.9']);
-    expect(() => parseDefaultNetworkSelection('other-namespace/default', 'ns/p')).toThrow(
-      'unexpected default NSE namespace "other-namespace", expected "ovn-kubernetes"',
-    );
-    expect(() => parseDefaultNetworkSelection('ovn-kubernetes/x', 'ns/p')).toThrow('unexpected default NSE name "x"');
-    expect(() => parseDefaultNetworkSelection('a,b', 'ns/p')).toThrow('exactly one network');
-  });
-});
-
-describe('open-default-ports', () => {
-  it('reads a YAML list', () => {
-    expect(parseOpenDefaultPorts('- protocol: tcp\n  port: 80\n- protocol: icmp\n', 'ns/p')).toEqual([
-      { protocol: 'tcp', port: 80 },
-      { protocol: 'icmp' },
-    ]);
-  });
-
-  it.each([
-    ['- protocol: ppp\n  port: 1', '[0].protocol: invalid protocol ppp'],
-    ['- protocol: tcp', '[0].port: is required'],
-    ['- protocol: icmp\n  port: 3', '[0].port: icmp has no ports'],
-    ['- protocol: udp\n  port: 70000', 'is not a port'],
-    ['a: [', 'not YAML'],
-    ['x', 'must be an array'],
-  ])('refuses %j', (text, message) => {
-    expect(() => parseOpenDefaultPorts(text, 'ns/p')).toThrow(message);
-  });
-});
-
-describe('garbage', () => {
-  const readers: readonly ((text: string) => unknown)[] = [
-    (text) => parseNodeSubnets(text, 'n'),
-    (text) => parseNodeIdAnnotation(text, 'n'),
-    (text) => parseNetworkIdAnnotation(text, 'n'),
-    (text) => parseTunnelKeys(text, 'n'),
-    (text) => parseTransitAddresses(text, 'n'),
-    (text) => parseHostCidrs(text, 'n'),
-    (text) => parseEncapIps(text, 'n'),
-    (text) => parseL3GatewayConfig(text, 'n'),
-    (text) => parsePodNetworks(text, 'ns/p'),
-    (text) => parseNetworkSelections(text, 'ns/p'),
-    (text) => parseDefaultNetworkSelection(text, 'ns/p'),
-    (text) => parseOpenDefaultPorts(text, 'ns/p'),
-  ];
-
-  it('throws nothing but ApiError', () => {
-    const shape = fc.oneof(
-      fc.json(),
-      fc.string(),
-      fc.constantFrom('', ' ', 'null', '{"default":null}', '{"__proto__":{}}', '[null]', '{"default":{"mode":null}}'),
-      fc.json().map((json) => `{"default":${json}}`),
-      fc.json().map((json) => `[${json}]`),
-    );
-    fc.assert(
-      fc.property(shape, fc.constantFrom(...readers), (text, read) => {
-        try {
-          read(text);
-        } catch (error) {
-          expect(error).toBeInstanceOf(ApiError);
-        }
-      }),
-      { numRuns: 1500 },
-    );
-  });
 });

@@ -1,32 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../../datapath/openflow/types.ts';
-import { parseIp } from '../../../net/ip.ts';
-import { parseMac } from '../../../net/mac.ts';
-import { addTenant, emptyCluster, type Variant, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
-import { type GatewayFact, LOCAL } from '../../model/facts.ts';
+import { addTenant, emptyCluster, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
 import { flowText } from '../../render/openflow-document.ts';
+import { DUAL, flowsOf, isClause, isSender, isShared, onKernel, PATCH } from '../../testing/bridge-flows.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 
-const DUAL: Variant = { topology: 'layer3', mode: 'shared', family: 'dual' };
-const PATCH = 'patch-br-ex_blue_node1-to-br-int';
-
-const flowsOf = (cluster: TestCluster): string[] => [...(cluster.render().openflow['br-ex'] ?? [])];
 const isOutput = (action: Action, port: string): boolean => typeof action !== 'string' && action.output === port;
-/** Of a conjunctive match: it does nothing by itself. */
-const isClause = (text: string): boolean => /actions=conjunction\(1,[0-9]\/3\)$/.test(text);
-
-/** Its datapath is the kernel's. */
-const onKernel = (cluster: TestCluster): TestCluster => {
-  const gateway = cluster.facts.get('gateway', 'node1') as GatewayFact;
-  cluster.facts.set('gateway', 'node1', { ...gateway, cannotAdvertise: true });
-  return cluster;
-};
-
-/** Of `senders`: this one, or all. */
-const isSender = (text: string, port = ''): boolean =>
-  /table=0, priority=7[23]0, /.test(text) && text.includes(`in_port=${port}`);
-/** Matches what a network has sent, whichever it is. */
-const isShared = (text: string): boolean => /\breg3=0x[0-9a-f]+\/0x[0-9a-f]+\b/.test(text);
 
 describe('a tenant network', () => {
   it('leaves with the node’s address only as its own masquerade address, and else not at all', () => {
@@ -121,121 +100,6 @@ describe('what conntrack could not translate', () => {
 
   it('is dropped by the kernel itself: packets go no further way there', () => {
     expect(flowsOf(onKernel(workedCluster(DUAL))).filter((flow) => flow.includes('table=25'))).toEqual([]);
-  });
-});
-
-describe('tunnels of nodes', () => {
-  const clauses = (cluster: TestCluster): Map<string, string[]> => {
-    const flows = flowsOf(cluster).filter((flow) => flow.includes('priority=710, '));
-    const [, ...parts] = flows.map((flow) => /priority=710, (.*), actions=(.*)$/.exec(flow)?.slice(1) ?? []);
-    const grouped = Map.groupBy(parts, ([, action = '']) => action);
-    return new Map([...grouped].map(([action, of]) => [action, of.map(([match = '']) => match)]));
-  };
-  const PORTS = [
-    'udp,tp_dst=6081',
-    'udp,tp_dst=4789',
-    'tcp,tp_dst=7471',
-    'udp,tp_dst=0,nw_frag=first',
-    'tcp,tp_dst=0,nw_frag=first',
-  ];
-
-  it.each(['shared', 'local'] as const)('are reached by no network, the default one included, %s mode', (mode) => {
-    const cluster = workedCluster({ ...DUAL, mode });
-    cluster.gateway('node2', {
-      mode,
-      addresses: ['172.30.0.3/24', 'fd00:30::3/64'],
-      hostAddresses: ['172.30.0.3/24', '10.9.9.9/24', 'fd00:30::3/64'],
-    });
-    const fact = cluster.facts.get('node', 'node2');
-    cluster.facts.set('node', 'node2', fact && { ...fact, encapIps: [parseIp('10.8.8.8')] });
-    expect(flowsOf(cluster)).toContain('cookie=0xdeff105, table=0, priority=710, conj_id=1, actions=drop');
-    const found = clauses(cluster);
-    expect([...found.keys()].sort()).toEqual(['conjunction(1,1/3)', 'conjunction(1,2/3)', 'conjunction(1,3/3)']);
-    // All networks: `senders` says of each that it is one.
-    expect(found.get('conjunction(1,1/3)')).toEqual(['reg3=0x1/0x1']);
-    const senders = flowsOf(cluster).filter((flow) => isSender(flow));
-    expect(senders).not.toEqual([]);
-    expect(senders.filter((flow) => !/:0x[0-9a-f]*[13579bdf]->reg3/.test(flow))).toEqual([]);
-    expect(found.get('conjunction(1,2/3)')?.toSorted()).toEqual(
-      [
-        ...['169.254.0.0/17', '172.30.0.2', '172.30.0.3', '10.9.9.9', '10.8.8.8'].map((dst) => `ip,nw_dst=${dst}`),
-        ...['fd69::/112', 'fd00:30::2', 'fd00:30::3'].map((dst) => `ipv6,ipv6_dst=${dst}`),
-      ].sort(),
-    );
-    const sorted = (text: string): string => text.split(',').sort().join(',');
-    expect(found.get('conjunction(1,3/3)')?.map(sorted).sort()).toEqual(
-      [...PORTS, ...PORTS.map((match) => match.replace(/^(udp|tcp)/, '$16'))].map(sorted).sort(),
-    );
-  });
-
-  it('come before every flow that takes a packet of a network', () => {
-    const flows = flowsOf(workedCluster(DUAL)).filter((flow) => /table=0, .*(in_port=patch-|reg3=)/.test(flow));
-    const taking = flows.filter((flow) => !isSender(flow) && !isClause(flow));
-    expect(Math.max(...taking.map((flow) => Number(/priority=(\d+)/.exec(flow)?.[1])))).toBeLessThan(710);
-    // What comes before them only says who sends.
-    const before = flows.filter((flow) => isSender(flow)).map((flow) => flow.split('actions=')[1]);
-    expect(
-      before.filter((of) => !/^set_field:0x\w+->reg2,set_field:0x\w+->reg3,resubmit\(,0\)$/.test(of ?? '')),
-    ).toEqual([]);
-  });
-
-  it('are as many flows more as a node has addresses', () => {
-    const before = flowsOf(workedCluster(DUAL)).length;
-    const cluster = workedCluster(DUAL).node('node3', { id: 4, encapIps: ['172.30.0.4'] });
-    expect(flowsOf(cluster).length - before).toBe(1);
-  });
-});
-
-describe('neighbours outside', () => {
-  const known = (cluster: TestCluster, ...neighbours: (readonly [string, string])[]): TestCluster => {
-    const facts = neighbours.map(([ip, mac]) => ({ ip: parseIp(ip), mac: parseMac(mac) }));
-    cluster.facts.set('neighbours', LOCAL, facts);
-    return cluster;
-  };
-  const questions = (cluster: TestCluster): string[] =>
-    flowsOf(cluster).filter((flow) => flow.includes('table=20, priority=20, '));
-  const GATEWAY = ['172.30.0.1', '0a:00:00:00:00:01'] as const;
-  const GATEWAY6 = ['fd00:30::1', '0a:00:00:00:00:01'] as const;
-
-  it('that the node knows answer by a flow each, however many networks ask', () => {
-    const cluster = known(workedCluster(DUAL), GATEWAY, GATEWAY6);
-    const one = questions(cluster);
-    expect(one).toEqual([
-      'cookie=0xdeff105, table=20, priority=20, arp,arp_op=1,arp_tpa=172.30.0.1, actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:0a:00:00:00:00:01->eth_src,resubmit(,22)',
-      'cookie=0xdeff105, table=20, priority=20, icmp6,icmp_type=135,icmp_code=0,nd_target=fd00:30::1, actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:0a:00:00:00:00:01->eth_src,set_field:136->icmpv6_type,resubmit(,22)',
-    ]);
-    for (let id = 2; id < 20; id += 1) addTenant(cluster, `n${id}`, id, DUAL);
-    expect(questions(cluster)).toEqual(one);
-  });
-
-  it('with another MAC change a flow each, and nothing else', () => {
-    const cluster = known(workedCluster(DUAL), GATEWAY, GATEWAY6);
-    const before = flowsOf(cluster);
-    const after = flowsOf(known(cluster, ['172.30.0.1', '0a:00:00:00:00:02'], GATEWAY6));
-    expect(after).toHaveLength(before.length);
-    expect(after.filter((flow) => !before.includes(flow))).toHaveLength(1);
-  });
-
-  it('are not asked for anybody by a bridge without an uplink, nor in a family that it has not', () => {
-    const ipv4 = known(workedCluster({ ...DUAL, family: 'ipv4' }), GATEWAY, GATEWAY6);
-    expect(questions(ipv4)).toHaveLength(1);
-    const inside = ipv4.gateway('node1', { addresses: ['172.30.0.2/24'], uplink: null });
-    expect(flowsOf(inside).filter((flow) => /table=2[012]/.test(flow))).toEqual([]);
-  });
-
-  it('are asked for outside, IPv6 ones, where no flow can make an advertisement', () => {
-    const cluster = onKernel(known(workedCluster(DUAL), GATEWAY, GATEWAY6));
-    expect(questions(cluster)).toEqual([expect.stringContaining('arp_tpa=172.30.0.1')]);
-    expect(flowsOf(cluster).filter((flow) => flow.includes('table=22'))).toEqual([expect.stringContaining('arp_op=1')]);
-    expect(flowsOf(cluster).join('\n')).not.toMatch(/nd_reserved|nd_options_type/);
-  });
-
-  it('no packet goes to all networks at once', () => {
-    const many = emptyCluster(DUAL);
-    for (let id = 1; id < 40; id += 1) addTenant(many, `n${id}`, id, DUAL);
-    const wide = flowsOf(many).filter((flow) => (flow.match(/output:patch-/g)?.length ?? 0) > 1 || /group:/.test(flow));
-    expect(wide).toEqual([]);
-    expect(many.render().openflowGroups).toEqual({});
   });
 });
 

@@ -1,0 +1,85 @@
+/** A reconcile loop over values in memory, by a clock that stands still. */
+import type { Clock } from '../../base/clock.ts';
+import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../../datapath/backend.ts';
+import { type LoopObservation, ReconcileLoop } from '../reconcile/reconcile-loop.ts';
+
+/** A place where values are kept by key, which may be broken. */
+class TestPlace implements Backend<string> {
+  readonly actual = new Map<string, string>();
+  readonly requests: (ReadonlySet<string> | 'all')[] = [];
+  readonly refused = new Set<string>();
+  readonly absent = new Set<string>();
+  readonly impossible = new Set<string>();
+  isGone = false;
+  closed = false;
+  #tell: (change: OutsideChange) => void = () => undefined;
+
+  reconcile({ wanted, keys, prune }: ReconcileRequest<string>): Promise<ReconcileOutcome> {
+    this.requests.push(keys === 'all' ? keys : new Set(keys));
+    if (this.isGone) return Promise.reject(new Error('no answer'));
+    const all = keys === 'all' ? new Set([...wanted.keys(), ...this.actual.keys()]) : keys;
+    const failed = new Map<string, string>();
+    const waiting = new Map<string, string>();
+    const unsupported = new Map<string, string>();
+    let written = 0;
+    for (const key of all) {
+      const value = wanted.get(key);
+      if (this.actual.get(key) === value) continue;
+      if (this.refused.has(key)) failed.set(key, 'refused');
+      else if (this.absent.has(key)) waiting.set(key, 'a link');
+      else if (this.impossible.has(key)) unsupported.set(key, 'no VRF');
+      else if (value !== undefined) this.actual.set(key, value);
+      else if (prune) this.actual.delete(key);
+      written += 1;
+    }
+    return Promise.resolve({ written, failed, waiting, unsupported });
+  }
+
+  listen(listener: (change: OutsideChange) => void): () => void {
+    this.#tell = listener;
+    return () => {
+      this.#tell = () => undefined;
+    };
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  tell(change: OutsideChange): void {
+    this.#tell(change);
+  }
+}
+
+/** Time stands still; `ring` runs what was scheduled last, of all that waits. */
+class StoppedClock implements Clock {
+  readonly waiting = new Map<() => void, number>();
+  wall = (): number => 1000;
+  monotonic = (): number => 0;
+  schedule = (ms: number, callback: () => void): (() => void) => {
+    this.waiting.set(callback, ms);
+    return () => this.waiting.delete(callback);
+  };
+
+  ring(longerThan = 0): void {
+    for (const [callback, ms] of [...this.waiting]) {
+      if (ms < longerThan) continue;
+      this.waiting.delete(callback);
+      callback();
+    }
+  }
+}
+
+export const setup = () => {
+  const place = new TestPlace();
+  const clock = new StoppedClock();
+  const seen: LoopObservation[] = [];
+  const loop = new ReconcileLoop<string>({
+    keyOf: (item) => item.split('=')[0] ?? '',
+    backend: place,
+    clock,
+    observe: (observation) => seen.push(observation),
+  });
+  return { place, clock, seen, loop };
+};
