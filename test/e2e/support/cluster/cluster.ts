@@ -106,6 +106,18 @@ export const deletePods = async (sandbox: Sandbox, ...pods: readonly string[]): 
   await (await sandbox.objects()).delete(manifests, SECONDS);
 };
 
+/** Deletes namespaces with all that is in them, but those of the cluster itself; for scenarios that share it. */
+export const deleteTenants = async (sandbox: Sandbox): Promise<void> => {
+  const objects = await sandbox.objects();
+  const tenants = (await objects.list('Namespace')).filter(({ metadata: { name } }) => !isOfCluster(name));
+  await objects.delete(
+    tenants.map(({ metadata: { name } }) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+    { timeoutSeconds: 60 },
+  );
+};
+
+const isOfCluster = (namespace: string): boolean => /^(default|kube-.*|ovn-.*)$/.test(namespace);
+
 /** @param key `namespace/name` */
 export const readPod = async (sandbox: Sandbox, key: string): Promise<ReachabilityPod> => {
   const pod = (await readPods(await sandbox.objects())).find((one) => one.key === key);
