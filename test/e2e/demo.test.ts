@@ -155,14 +155,21 @@ describe('make demo', () => {
 });
 
 describe('the exit status is 1, and nothing is left,', () => {
-  it('when a pod does not answer: the difference is listed', async () => {
+  it('when a pod does not answer, and a Service by none of its pods: the difference and the doors are listed', async () => {
     const deaf = backend('red', 'red-b', 'node-2', 'web');
-    const ports = [{ name: 'web', containerPort: 8080 }];
-    const containers = [{ name: 'main', image: 'toolbox', command: ['toolbox', 'serve', '--udp-port', '0'], ports }];
-    const manifests = [...SMALL, { ...deaf, spec: { nodeName: 'node-2', containers } }];
-    const demo = await start(
-      manifests.filter((object) => object.metadata.name !== 'red-b' || object === manifests.at(-1)),
+    const containerPorts = [{ name: 'web', containerPort: 8080 }];
+    const command = ['toolbox', 'serve', '--udp-port', '0'];
+    const containers = [{ name: 'main', image: 'toolbox', command, ports: containerPorts }];
+    const ports = [{ name: 'http', port: 80, targetPort: 9 }];
+    const others = SMALL.filter(
+      ({ kind, metadata: { namespace: inNamespace, name } }) =>
+        name !== 'red-b' && (kind !== 'Service' || inNamespace !== 'blue'),
     );
+    const demo = await start([
+      ...others,
+      { ...deaf, spec: { nodeName: 'node-2', containers } },
+      service('blue', 'web', { app: 'web', spec: { type: 'NodePort', ports } }),
+    ]);
     expect(await demo.ended, demo.output()).toBe(1);
     const wrong = (await readResults()).filter(({ expected, observed }) => expected !== observed);
     expect(wrong.map(({ from, to, family, protocol, observed }) => [from, to, family, protocol, observed])).toEqual([
@@ -174,15 +181,6 @@ describe('the exit status is 1, and nothing is left,', () => {
     );
     expect(demo.output()).toContain('✗·');
     expect(existsSync(join(folder, 'out', 'log', 'node-1.agent.log'))).toBe(true);
-  });
-
-  it('when a Service is not answered by its pods: its doors are listed', async () => {
-    const ports = [{ name: 'http', port: 80, targetPort: 9 }];
-    const wrong = service('blue', 'web', { app: 'web', spec: { type: 'NodePort', ports } });
-    const others = SMALL.filter(({ kind, metadata }) => kind !== 'Service' || metadata.namespace !== 'blue');
-    const demo = await start([...others, wrong]);
-    expect(await demo.ended, demo.output()).toBe(1);
-    expect((await readResults()).filter(({ expected, observed }) => expected !== observed)).toEqual([]);
     const bad = (await readServices()).filter(({ ok }) => !ok);
     expect(bad.map(({ service: key, door, from, answered }) => [key, door, from, answered])).toEqual([
       ...[4, 6].map(() => ['blue/web', 'ClusterIP', 'blue/blue-a', 0]),
