@@ -1,7 +1,6 @@
 /** The agent is killed and comes back while packets flow. Needs root and `make build`. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { networkStatusSchema } from '../../api/agent-status.ts';
 import { FAMILIES, type Ip } from '../../net/ip.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
@@ -10,6 +9,8 @@ import { measureCluster } from '../oracles/reachability/measure.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { pod } from './support/cluster/manifests.ts';
 import { tenantManifests } from './support/cluster/one-of-each.ts';
+import { restartsOf } from './support/cluster/restarts.ts';
+import { networkStatesOn } from './support/cluster/udnctl.ts';
 import { addressOfFamily } from './support/packets/packets.ts';
 import { readProgrammed } from './support/state/rows.ts';
 
@@ -59,23 +60,11 @@ const ping = async (sandbox: Sandbox, { from, to }: Flow): Promise<number> => {
   return COUNT - Number(received);
 };
 
-const restarts = async (sandbox: Sandbox, node: string): Promise<number> => {
-  const { nodes } = await sandbox.status();
-  const services = nodes.find(({ name }) => name === node)?.services ?? [];
-  return services.find(({ name }) => name === 'agent')?.restarts ?? 0;
-};
-
 /** A new agent runs, and says that every network is in place. */
 const untilBack = (sandbox: Sandbox, node: string, before: number): Promise<void> =>
   eventually(async () => {
-    expect(await restarts(sandbox, node)).toBe(before + 1);
-    const { stdout } = await sandbox.node(node, ['udnctl', 'networks', '-o', 'json']);
-    const states = z.array(networkStatusSchema).parse(JSON.parse(stdout));
-    expect(states.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
-      'default ready',
-      'green_net ready',
-      'red_net ready',
-    ]);
+    expect(await restartsOf(sandbox, node)).toBe(before + 1);
+    expect(await networkStatesOn(sandbox, node)).toEqual(['default ready', 'green_net ready', 'red_net ready']);
   });
 
 beforeAll(async () => {
@@ -94,7 +83,7 @@ describe('the agents of both nodes, killed while packets flow', () => {
     const pings = Promise.all(flows.map((flow) => ping(sandbox, flow))).finally(() => {
       isPinging = false;
     });
-    const times = await Promise.all(NODES.map((node) => restarts(sandbox, node)));
+    const times = await Promise.all(NODES.map((node) => restartsOf(sandbox, node)));
     await Promise.all(NODES.map((node) => sandbox.kill(node, 'agent', 'SIGKILL')));
     await Promise.all(NODES.map((node, index) => untilBack(sandbox, node, times[index] ?? 0)));
     expect(isPinging).toBe(true);

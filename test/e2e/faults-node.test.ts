@@ -8,6 +8,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { pod } from './support/cluster/manifests.ts';
 import { TENANTS, tenantManifests } from './support/cluster/one-of-each.ts';
+import { restartsOf } from './support/cluster/restarts.ts';
 import { note } from './support/faults/survive.ts';
 import { nodeAddress, outside, pings, seenOverHttp } from './support/networks/north-south.ts';
 import { addressOfFamily } from './support/packets/packets.ts';
@@ -49,14 +50,9 @@ const untilPacketsPass = async (own: Own = OWN): Promise<void> => {
   }
 };
 
-const agentRestarts = async (): Promise<number> => {
-  const { nodes } = await cluster().status();
-  return nodes.find(({ name }) => name === NODE)?.services.find(({ name }) => name === 'agent')?.restarts ?? 0;
-};
-
 /** Does something, waits until packets pass and everything is as it was, and tells how long that took. */
 const recovers = async (what: string, damage: () => Promise<unknown>, agentStarts = 0): Promise<void> => {
-  const restarts = await agentRestarts();
+  const restarts = await restartsOf(cluster(), NODE);
   await damage();
   const start = performance.now();
   const seconds = (): string => ((performance.now() - start) / 1000).toFixed(1);
@@ -64,7 +60,7 @@ const recovers = async (what: string, damage: () => Promise<unknown>, agentStart
   const programmed = seconds();
   await untilPacketsPass();
   note(`${what}: programmed after ${programmed} s, packets pass after ${seconds()} s`);
-  expect(await agentRestarts()).toBe(restarts + agentStarts);
+  expect(await restartsOf(cluster(), NODE)).toBe(restarts + agentStarts);
 };
 
 describe('packets pass again, and all is as it was, after', () => {
@@ -85,11 +81,11 @@ describe('packets pass again, and all is as it was, after', () => {
   it.each(FAMILIES)('the node got another IPv%i address, and the old one again', (family) =>
     recovers(`IPv${family} address`, async () => {
       const other: Own = { ...OWN, [family]: OTHER[family] };
-      const restarts = await agentRestarts();
+      const restarts = await restartsOf(cluster(), NODE);
       await readdress(family, OWN, other);
       await untilNothingNames(OWN[family]);
       await untilPacketsPass(other);
-      expect(await agentRestarts()).toBe(restarts);
+      expect(await restartsOf(cluster(), NODE)).toBe(restarts);
       await readdress(family, other, OWN);
     }),
   );
@@ -97,12 +93,12 @@ describe('packets pass again, and all is as it was, after', () => {
   it('the gateway bridge got another MAC, and the old one again', () =>
     recovers('bridge MAC', async () => {
       const before = await macOf('br-ex');
-      const restarts = await agentRestarts();
+      const restarts = await restartsOf(cluster(), NODE);
       await changeMac(OTHER_MAC);
       await untilForgotten(before);
       await untilPacketsPass();
       expect(await macOf('br-ex')).toBe(OTHER_MAC);
-      expect(await agentRestarts()).toBe(restarts);
+      expect(await restartsOf(cluster(), NODE)).toBe(restarts);
       await changeMac(before);
       const seconds = await untilForgotten(OTHER_MAC);
       note(`bridge MAC: nothing names the other one after ${seconds} s`);

@@ -6,6 +6,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { PROTOCOLS, type ReachabilityPod } from '../oracles/reachability/types.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { networkNamed } from './support/cluster/udnctl.ts';
 import { forgeAddress, forgeMac, type Route } from './support/hostile/forgery.ts';
 import {
   addressesOf,
@@ -193,8 +194,7 @@ describe.each(['red', 'green'])('packets of %s between nodes', (network) => {
   it('have the MTU that the network says', async () => {
     const { stdout } = await cluster().exec(podOf(network, 'node-1').key, ['cat', '/sys/class/net/ovn-udn1/mtu']);
     expect(Number(stdout)).toBe(MTU);
-    const networks = await cluster().node('node-1', ['udnctl', 'networks', '-o', 'json']);
-    expect(JSON.parse(networks.stdout)).toContainEqual(expect.objectContaining({ name: `${network}_net`, mtu: MTU }));
+    expect((await networkNamed(cluster(), 'node-1', `${network}_net`)).mtu).toBe(MTU);
   });
 
   it.each(FAMILIES)('pass at full size without fragments, IPv%s', async (family) => {

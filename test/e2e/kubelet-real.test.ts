@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { networkStatusSchema } from '../../api/agent-status.ts';
 import { cidrContainsIp, parseCidr } from '../../net/cidr.ts';
 import { FAMILIES } from '../../net/ip.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
@@ -23,6 +22,8 @@ import { measureCluster, readPods } from '../oracles/reachability/measure.ts';
 import type { ReachabilityPod } from '../oracles/reachability/types.ts';
 import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { hostNetworkPod, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { restartsOf } from './support/cluster/restarts.ts';
+import { networkStatesOn } from './support/cluster/udnctl.ts';
 import { deployment, PROBED_PORTS, UNREADY_FILE } from './support/kubelet/deployments.ts';
 import { podTraces } from './support/kubelet/pod-traces.ts';
 import { addressOfFamily } from './support/packets/packets.ts';
@@ -62,11 +63,7 @@ beforeAll(async () => {
 /** Of every tenant, on every node. */
 const networksInPlace = async (): Promise<void> => {
   for (const node of NODES) {
-    const { stdout } = await cluster().node(node, ['udnctl', 'networks', '-o', 'json']);
-    const states = z.array(networkStatusSchema).parse(JSON.parse(stdout));
-    expect(states.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
-      ...['blue_net ready', 'default ready', 'red_net ready'],
-    ]);
+    expect(await networkStatesOn(cluster(), node)).toEqual(['blue_net ready', 'default ready', 'red_net ready']);
   }
 };
 
@@ -189,11 +186,6 @@ const lostWhile = async (tenant: string, work: () => Promise<void>): Promise<rea
   return await Promise.all(pings);
 };
 
-const restarts = async (program: string): Promise<number> => {
-  const { nodes } = await cluster().status();
-  return nodes.find(({ name }) => name === NODE)?.services.find(({ name }) => name === program)?.restarts ?? 0;
-};
-
 const cgroupOfKubelet = async (): Promise<string> =>
   (
     await cluster().node(NODE, ['stat', '--format', '%i', '/sys/fs/cgroup/kubelet.slice/kubelet.service'])
@@ -213,10 +205,14 @@ describe('started again, killed before', () => {
   it.each(['kubelet', 'containerd', 'agent'] as const)(
     '%s: pods go on, their probes too, and new ones come',
     async (program) => {
-      const [was, cgroup, count] = await Promise.all([containers(), cgroupOfKubelet(), restarts(program)]);
+      const [was, cgroup, count] = await Promise.all([
+        containers(),
+        cgroupOfKubelet(),
+        restartsOf(cluster(), NODE, program),
+      ]);
       const lost = await lostWhile('red', async () => {
         await cluster().kill(NODE, program, 'SIGKILL');
-        await eventually(async () => expect(await restarts(program)).toBe(count + 1));
+        await eventually(async () => expect(await restartsOf(cluster(), NODE, program)).toBe(count + 1));
       });
       expect(lost).toEqual([0, 0]);
       if (program === 'kubelet') await isolationKnowsNewCgroup(cgroup);

@@ -6,6 +6,7 @@ import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { tenantManifests } from './support/cluster/one-of-each.ts';
+import { restartsOf } from './support/cluster/restarts.ts';
 import { nodeAddress } from './support/networks/north-south.ts';
 import { inBackground } from './support/packets/background.ts';
 import { backend, handMadeSlice, service } from './support/services/services.ts';
@@ -90,10 +91,7 @@ describe.each(Object.keys(TENANTS) as Tenant[])('the health check of a Service o
 });
 
 /** Of the agents of all nodes. */
-const restarts = async (): Promise<number[]> => {
-  const { nodes } = await cluster().status();
-  return nodes.map(({ services }) => services.find(({ name }) => name === 'agent')?.restarts ?? 0);
-};
+const restarts = (): Promise<number[]> => Promise.all(NODES.map((node) => restartsOf(cluster(), node)));
 
 const eventSchema = z.object({
   reason: z.string(),

@@ -2,11 +2,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseNodeNetworkReport } from '../../api/node-network-report.ts';
-import { CommandError } from '../../datapath/exec/errors.ts';
 import { hasId } from '../../net/id-ranges.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
+import { type Said, udnctl } from './support/cluster/udnctl.ts';
 import { addressOfFamily } from './support/packets/packets.ts';
 
 const NODE = 'node-1';
@@ -26,15 +26,7 @@ const MANIFESTS = [
 
 beforeAll(() => applyAndWait(cluster(), MANIFESTS));
 
-const udnctl = async (...args: readonly string[]): Promise<{ stdout: string; status: number }> => {
-  try {
-    const { stdout } = await cluster().node(NODE, ['udnctl', ...args]);
-    return { stdout, status: 0 };
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    return { stdout: error.stdout, status: error.exitCode ?? -1 };
-  }
-};
+const ask = (...args: readonly string[]): Promise<Said> => udnctl(cluster(), NODE, ...args);
 
 const explanation = z.object({
   ok: z.boolean(),
@@ -42,7 +34,7 @@ const explanation = z.object({
 });
 
 const explainPod = async (key: string) => {
-  const { stdout, status } = await udnctl('explain', 'pod', key, '-o', 'json');
+  const { stdout, status } = await ask('explain', 'pod', key, '-o', 'json');
   const { ok, checks } = explanation.parse(JSON.parse(stdout));
   return { ok, status, missing: checks.filter(({ state }) => state === 'missing').map(({ what }) => what), checks };
 };
@@ -86,7 +78,7 @@ const pods = z.array(
 
 /** The OVS port of a pod on a network. */
 const portOf = async (key: string, network: string): Promise<string> => {
-  const { stdout } = await udnctl('pods', '-o', 'json');
+  const { stdout } = await ask('pods', '-o', 'json');
   const found = pods.parse(JSON.parse(stdout)).find((one) => `${one.namespace}/${one.name}` === key);
   return found?.attachments.find((one) => one.network === network)?.hostInterface ?? '';
 };
@@ -100,7 +92,7 @@ describe('trace', () => {
     raw: z.string().optional(),
   });
   const trace = async (...args: readonly string[]) =>
-    traced.parse(JSON.parse((await udnctl('trace', ...args, '-o', 'json')).stdout));
+    traced.parse(JSON.parse((await ask('trace', ...args, '-o', 'json')).stdout));
 
   it.each([['4'], ['6']])('says that a packet arrives on this node, IPv%s', async (family) =>
     expect(await trace('--from', 'pod', 'red/a', '--to', 'red/b', '--ip-family', family)).toEqual({
@@ -150,7 +142,7 @@ describe('trace', () => {
 
 describe('flows', () => {
   it('of a network are counted for each of its switches and routers', async () => {
-    const { stdout } = await udnctl('flows', '--network', 'red/net', '-o', 'json');
+    const { stdout } = await ask('flows', '--network', 'red/net', '-o', 'json');
     const { datapaths, flows } = z
       .object({
         datapaths: z.array(z.object({ name: z.string() })),
@@ -175,11 +167,11 @@ describe('doctor', () => {
 
   it('lists the port of a pod that is gone, removes it, and leaves what is not ours', async () => {
     await stale();
-    const dry = await udnctl('doctor');
+    const dry = await ask('doctor');
     expect(dry.stdout).toContain('left: OVS port stale (gone_pod): the pod with UID nobody is not on this node');
     expect(dry.status).toBe(1);
-    expect((await udnctl('doctor', '--fix')).stdout).toContain('removed: OVS port stale');
-    expect(await udnctl('doctor')).toEqual({
+    expect((await ask('doctor', '--fix')).stdout).toContain('removed: OVS port stale');
+    expect(await ask('doctor')).toEqual({
       stdout: 'nothing is left of networks and pods that are gone\n',
       status: 0,
     });
@@ -200,13 +192,13 @@ describe('what cannot be seen by comparing', () => {
   ])('doctor says that %s hangs', async (what, pidfile) => {
     await daemon('STOP', pidfile);
     try {
-      const { stdout, status } = await udnctl('doctor');
+      const { stdout, status } = await ask('doctor');
       expect(stdout).toContain(`cannot be looked at: ${what}: `);
       expect(status).toBe(2);
     } finally {
       await daemon('CONT', pidfile);
     }
-    await eventually(async () => expect((await udnctl('doctor')).status).toBe(0));
+    await eventually(async () => expect((await ask('doctor')).status).toBe(0));
   });
 
   it('a frame filter lets nothing pass for long, and takes no other MAC for a locked pod’s', async () => {
@@ -218,13 +210,13 @@ describe('what cannot be seen by comparing', () => {
     const isWrong = (text: string): boolean => /policy accept|0a:58:00:00:00:99/.test(text);
     expect(links.length).toBeGreaterThan(3);
     await eventually(async () => expect(isWrong(await table())).toBe(false), 25_000);
-    await eventually(async () => expect((await udnctl('diff')).stdout).not.toContain('frame-filter'));
+    await eventually(async () => expect((await ask('diff')).stdout).not.toContain('frame-filter'));
   });
 });
 
 it('diff finds nothing once everything is programmed', () =>
   eventually(async () =>
-    expect(await udnctl('diff')).toEqual({ stdout: expect.stringMatching(/^no difference\n/), status: 0 }),
+    expect(await ask('diff')).toEqual({ stdout: expect.stringMatching(/^no difference\n/), status: 0 }),
   ));
 
 describe('reports of what nodes have', () => {

@@ -1,10 +1,10 @@
 /** Who of a node reaches its pods, by sockets and with answers: the reachability oracle from each kind of process there. */
 import { expect, it } from 'vitest';
-import { z } from 'zod';
 import { addressAt, parseCidr } from '../../../net/cidr.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { networksOn } from '../../e2e/support/cluster/udnctl.ts';
 import { readPods } from '../reachability/measure.ts';
 import type { NodeLink, NodeSource } from '../reachability/node-plan.ts';
 import { measureFromNode, type RunAs } from '../reachability/node-run.ts';
@@ -84,13 +84,8 @@ export const nodeOracle = (
   );
 };
 
-const networksSchema = z.array(
-  z.object({ name: z.string(), id: z.number(), nodeSubnets: z.array(z.string()).default([]) }),
-);
-
 const readLinks = async (sandbox: Sandbox, node: string): Promise<readonly NodeLink[]> => {
-  const { stdout } = await sandbox.node(node, ['udnctl', 'networks', '-o', 'json']);
-  return networksSchema.parse(JSON.parse(stdout)).map(({ name, id, nodeSubnets }) => ({
+  return (await networksOn(sandbox, node)).map(({ name, id, nodeSubnets }) => ({
     network: name,
     device: `ovn-k8s-mp${id}`,
     broadcast: broadcastOf(nodeSubnets),

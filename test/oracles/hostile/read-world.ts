@@ -4,6 +4,7 @@ import { addressAt, networkOfInterface, parseCidr, parseInterfaceAddress } from 
 import { FAMILIES, type Family, type Ip, ipFamily, isLinkLocal6, parseIp } from '../../../net/ip.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
+import { networksOn } from '../../e2e/support/cluster/udnctl.ts';
 import { nodeAddress, outside } from '../../e2e/support/networks/north-south.ts';
 import { NODE, nodeOf, OTHER_NODE, PODS, TENANTS } from './cast.ts';
 import { SERVICES } from './cast-services.ts';
@@ -168,16 +169,6 @@ const pairOf = (addresses: readonly string[]): AddressPair => {
   return { 4: found(4), 6: found(6) };
 };
 
-const networksSchema = z.array(
-  z.object({
-    name: z.string(),
-    id: z.number(),
-    nodeSubnets: z.array(z.string()).default([]),
-    subnets: z.array(z.string()),
-    masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),
-  }),
-);
-
 /** What the host and OVN have between each other: agent/model/registry. */
 const FIXED_MASQUERADE = [1, 2, 3, 4, 5].flatMap((offset) => [`169.254.0.${offset}`, `fd69::${offset}`]);
 
@@ -186,8 +177,7 @@ const readNetworks = async (
   node: string,
   links: readonly Link[],
 ): Promise<readonly KnownNetwork[]> => {
-  const { stdout } = await sandbox.node(node, ['udnctl', 'networks', '-o', 'json']);
-  const known = networksSchema.parse(JSON.parse(stdout));
+  const known = await networksOn(sandbox, node);
   return TENANTS.map((tenant): KnownNetwork => {
     const name = tenant === DEFAULT_TENANT ? 'default' : `${tenant}_net`;
     const network = known.find((one) => one.name === name);

@@ -1,12 +1,12 @@
 /** Networks that come to a node with their first pod there and go some time after their last one. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { networkStatusSchema } from '../../../../api/agent-status.ts';
 import { FAMILIES } from '../../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod } from '../cluster/cluster.ts';
 import { hostNetworkPod, layer2, layer3, namespace, pod } from '../cluster/manifests.ts';
+import { restartsOf } from '../cluster/restarts.ts';
+import { networksOn } from '../cluster/udnctl.ts';
 import { note } from '../faults/survive.ts';
 import { addressOfFamily } from '../packets/packets.ts';
 import { streamWhile } from '../packets/stream.ts';
@@ -102,11 +102,11 @@ export const onDemand = (cluster: () => Sandbox, graceSeconds: number): void => 
       await untilSeenOutside(cluster(), first);
       const identities = await switchesOf(cluster(), name);
       expect(identities.length).toBeGreaterThan(0);
-      const restarts = await agentRestarts(cluster());
+      const restarts = await restartsOf(cluster(), NODE);
       await deletePods(cluster(), first);
       await cluster().kill(NODE, 'agent', 'SIGKILL');
       await eventually(async () => {
-        expect(await agentRestarts(cluster())).toBeGreaterThan(restarts);
+        expect(await restartsOf(cluster(), NODE)).toBeGreaterThan(restarts);
         expect(await unused(cluster())).not.toContain(`${name}_net`);
       }, RESTART_MS);
       await applyAndWait(cluster(), [onNode(next)]);
@@ -150,14 +150,10 @@ const reaches = async (sandbox: Sandbox, from: string, to: string): Promise<void
 };
 
 /** Networks of which the agent says that nothing here uses them. */
-const unused = async (sandbox: Sandbox): Promise<string[]> => {
-  const { stdout } = await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json']);
-  return z
-    .array(networkStatusSchema)
-    .parse(JSON.parse(stdout))
+const unused = async (sandbox: Sandbox): Promise<string[]> =>
+  (await networksOn(sandbox, NODE))
     .filter(({ message }) => message === 'not on this node, nothing here uses it')
     .map(({ name }) => name);
-};
 
 /** With what OVN knows them by: one that is made anew is another one. */
 const switchesOf = async (sandbox: Sandbox, name: string): Promise<string[]> => {
@@ -173,10 +169,4 @@ const managementPorts = async (sandbox: Sandbox, name: string): Promise<string> 
   const columns = ['--no-headings', '--columns=external_ids', 'find', 'Interface', 'type=internal'];
   const network = `external_ids:"k8s.ovn.org/network"=${name}_net`;
   return (await sandbox.node(NODE, ['ovs-vsctl', ...columns, network])).stdout;
-};
-
-const agentRestarts = async (sandbox: Sandbox): Promise<number> => {
-  const { nodes } = await sandbox.status();
-  const services = nodes.find(({ name }) => name === NODE)?.services ?? [];
-  return services.find(({ name }) => name === 'agent')?.restarts ?? 0;
 };

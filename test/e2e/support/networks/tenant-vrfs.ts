@@ -10,6 +10,7 @@ import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { PROTOCOLS, type ReachabilityPod } from '../../../oracles/reachability/types.ts';
 import { applyAndWait, readPod } from '../cluster/cluster.ts';
 import { hostNetworkPod, pod } from '../cluster/manifests.ts';
+import { networkNamed } from '../cluster/udnctl.ts';
 import { addressesOf, addressOfFamily, describePacket, send } from '../packets/packets.ts';
 import { actualStack, renderedStack } from '../state/host-stack.ts';
 import { dumpNode } from '../state/node-dump.ts';
@@ -67,8 +68,7 @@ export const tenantVrfs = (cluster: () => Sandbox): void => {
       ...['red', 'plain'].map(probed),
     ]);
     for (const tenant of TENANTS_AND_PLAIN) pods.set(tenant, await readPod(cluster(), podKey(tenant, NODE)));
-    const networks = await readNetworks(cluster());
-    for (const tenant of TENANTS) tenancies.set(tenant, await readTenancy(cluster(), tenant, networks));
+    for (const tenant of TENANTS) tenancies.set(tenant, await readTenancy(cluster(), tenant));
   });
 
   describe('VRFs of tenants', () => {
@@ -178,22 +178,8 @@ const reached = async (run: Run, targets: readonly Target[]): Promise<string[]> 
 
 const answerSchema = z.object({ id: z.string(), answered: z.boolean() });
 
-const networkSchema = z.object({
-  name: z.string(),
-  id: z.number(),
-  masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),
-});
-const networksSchema = z.array(networkSchema);
-
-type Networks = z.infer<typeof networksSchema>;
-
-const readNetworks = async (sandbox: Sandbox): Promise<Networks> =>
-  networksSchema.parse(JSON.parse((await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json'])).stdout));
-
-const readTenancy = async (sandbox: Sandbox, tenant: Tenant, networks: Networks): Promise<Tenancy> => {
-  const network = networks.find(({ name }) => name === networkOf(tenant));
-  if (network === undefined) throw new Error(`there is no network of ${tenant}`);
-  const { id, masquerade } = network;
+const readTenancy = async (sandbox: Sandbox, tenant: Tenant): Promise<Tenancy> => {
+  const { id, masquerade } = await networkNamed(sandbox, NODE, networkOf(tenant));
   const link = `ovn-k8s-mp${id}`;
   const { stdout } = await sandbox.node(NODE, ['ip', '-j', 'address', 'show', 'dev', link, 'scope', 'global']);
   const infos = linkSchema.parse(JSON.parse(stdout)).flatMap(({ addr_info: own }) => own);

@@ -5,6 +5,7 @@ import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { deletePods } from '../cluster/cluster.ts';
 import { clusterNetwork, layer2 } from '../cluster/manifests.ts';
+import { networkNamed } from '../cluster/udnctl.ts';
 import { note } from '../faults/survive.ts';
 import { masqueradeAddressesOf, translatedBy } from '../state/gone-networks.ts';
 import { dumpDifference, dumpNode } from '../state/node-dump.ts';
@@ -92,13 +93,8 @@ const traces = (tenant: Tenant, id: number): string =>
 const connectionsOf = async (sandbox: Sandbox, node: string): Promise<string[]> =>
   (await sandbox.node(node, ['ovs-appctl', 'dpctl/dump-conntrack'])).stdout.split('\n');
 
-const networkId = async (sandbox: Sandbox, tenant: Tenant): Promise<number> => {
-  const { stdout } = await sandbox.node(NODES[0], ['udnctl', 'networks', '-o', 'json']);
-  const networks = JSON.parse(stdout) as readonly { readonly name: string; readonly id: number }[];
-  const found = networks.find(({ name }) => name === networkOf(tenant));
-  if (found === undefined) throw new Error(`there is no network of ${tenant}`);
-  return found.id;
-};
+const networkId = async (sandbox: Sandbox, tenant: Tenant): Promise<number> =>
+  (await networkNamed(sandbox, NODES[0], networkOf(tenant))).id;
 
 const logOf = (index: number): string => `/run/monitor-${index}.log`;
 

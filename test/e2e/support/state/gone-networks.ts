@@ -1,12 +1,12 @@
 /** Networks that come in order to go, and how to see that nothing of them is left. */
 import { expect } from 'vitest';
 import { networkCtMark } from '../../../../agent/model/registry/marks.ts';
-import { CommandError } from '../../../../datapath/exec/errors.ts';
 import type { NetworkId } from '../../../../net/ids.ts';
 import { FAMILIES } from '../../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { layer2, layer3, namespace, pod } from '../cluster/manifests.ts';
+import { networkNamed, type Said, udnctl } from '../cluster/udnctl.ts';
 import { note } from '../faults/survive.ts';
 import { nodeAddress, seenOverHttp } from '../networks/north-south.ts';
 import { type NodeDump, untilAsBefore } from './node-dump.ts';
@@ -53,13 +53,8 @@ export const podsOf = (keys: readonly string[]): ManifestObject[] =>
     return pod(tenant, name, name === 'a' ? NODES[0] : NODES[1]);
   });
 
-export const idOf = async (sandbox: Sandbox, tenant: string): Promise<number> => {
-  const { stdout } = await sandbox.node(NODE, ['udnctl', 'networks', '-o', 'json']);
-  const networks: { name: string; id: number }[] = JSON.parse(stdout);
-  const found = networks.find(({ name }) => name.startsWith(`${tenant}_`));
-  if (found === undefined) throw new Error(`there is no network of ${tenant}`);
-  return found.id;
-};
+export const idOf = async (sandbox: Sandbox, tenant: string): Promise<number> =>
+  (await networkNamed(sandbox, NODE, `${tenant}_net`)).id;
 
 /** Everything that a node has is as it was, no row names the networks, no connection is of them. */
 export const untilNothingIsLeft = async (
@@ -116,16 +111,5 @@ export const translatedBy = (ids: readonly number[]): RegExp => {
 export const masqueradeAddressesOf = (id: number): readonly string[] =>
   [9 + 2 * id, 10 + 2 * id].flatMap((offset) => [`169.254.0.${offset}`, `fd69::${offset.toString(16)}`]);
 
-interface Outcome {
-  readonly stdout: string;
-  readonly status: number | undefined;
-}
-
-export const doctor = async (sandbox: Sandbox, ...flags: readonly string[]): Promise<Outcome> => {
-  try {
-    return { stdout: (await sandbox.node(NODE, ['udnctl', 'doctor', ...flags])).stdout, status: 0 };
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    return { stdout: error.stdout, status: error.exitCode };
-  }
-};
+export const doctor = (sandbox: Sandbox, ...flags: readonly string[]): Promise<Said> =>
+  udnctl(sandbox, NODE, 'doctor', ...flags);

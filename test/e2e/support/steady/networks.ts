@@ -1,7 +1,6 @@
 /** Networks that come and go beside those that packets flow through, and how to see that nothing else is touched. */
 
 import { expect } from 'vitest';
-import { z } from 'zod';
 import { networkCtMark, networkPacketMark } from '../../../../agent/model/registry/marks.ts';
 import { vrfTable } from '../../../../agent/model/registry/routing.ts';
 import { parseNetworkId } from '../../../../net/ids.ts';
@@ -10,6 +9,7 @@ import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod } from '../cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from '../cluster/manifests.ts';
+import { type NetworkStatus, networksOn } from '../cluster/udnctl.ts';
 import { nodeAddress, seenOverHttp } from '../networks/north-south.ts';
 
 const GONE_MS = 60_000;
@@ -55,10 +55,7 @@ interface Stays {
 
 /** By their names: what belongs to networks that stay, and to the node itself. */
 export const readStays = async (sandbox: Sandbox, node: string, tenants: readonly string[]): Promise<Stays> => {
-  const { stdout } = await sandbox.node(node, ['udnctl', 'networks', '-o', 'json']);
-  const found = networksSchema
-    .parse(JSON.parse(stdout))
-    .filter(({ name }) => tenants.includes(name.split('_')[0] ?? ''));
+  const found = (await networksOn(sandbox, node)).filter(({ name }) => tenants.includes(name.split('_')[0] ?? ''));
   expect(found).toHaveLength(tenants.length);
   const pods = await Promise.all(tenants.map((tenant) => readPod(sandbox, `${tenant}/${tenant}-a`)));
   const names = [
@@ -81,10 +78,7 @@ export const readStays = async (sandbox: Sandbox, node: string, tenants: readonl
   };
 };
 
-const masqueradeSchema = z.object({ gateway: z.array(z.string()), management: z.array(z.string()) });
-const networksSchema = z.array(z.object({ name: z.string(), id: z.number(), masquerade: masqueradeSchema.optional() }));
-
-const namesOfNetwork = (number: number, masquerade: z.infer<typeof masqueradeSchema> | undefined): string[] => {
+const namesOfNetwork = (number: number, masquerade: NetworkStatus['masquerade']): string[] => {
   const id = parseNetworkId(number);
   return [
     ...[`ovn-k8s-mp${id}`, `mp${id}-udn-vrf`, String(vrfTable(id))],

@@ -9,6 +9,7 @@ import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { agentMetrics } from '../cluster/agent-metrics.ts';
 import { applyAndWait, readPod } from '../cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from '../cluster/manifests.ts';
+import { restartsOf } from '../cluster/restarts.ts';
 import { nodeAddress, seenOverHttp } from '../networks/north-south.ts';
 import { addressOfFamily } from '../packets/packets.ts';
 import { dumpDifference, dumpNode, settledDump } from '../state/node-dump.ts';
@@ -161,10 +162,10 @@ const underTraffic = async (scenery: Scenery, work: () => Promise<void>): Promis
 
 /** Ends it, and waits until it has been started again. */
 const killAgent = async (sandbox: Sandbox): Promise<void> => {
-  const restarts = await agentRestarts(sandbox);
+  const restarts = await restartsOf(sandbox, NODE);
   // One that has just been started has no process yet.
   await eventually(() => sandbox.kill(NODE, 'agent', 'SIGKILL'));
-  await eventually(async () => expect(await agentRestarts(sandbox)).toBeGreaterThan(restarts));
+  await eventually(async () => expect(await restartsOf(sandbox, NODE)).toBeGreaterThan(restarts));
 };
 
 /** The agent has compared everything with what there is, and written what it found. */
@@ -208,12 +209,6 @@ const SIGNS = CANARIES.map(({ sign }) => sign);
 
 /** How far the agent comes before it is killed the next time; the last is not killed. */
 const MOMENTS = [hasProcess, servesMetrics, hasCompared, servesMetrics, hasProcess, hasCompared];
-
-const agentRestarts = async (sandbox: Sandbox): Promise<number> => {
-  const { nodes } = await sandbox.status();
-  const services = nodes.find(({ name }) => name === NODE)?.services ?? [];
-  return services.find(({ name }) => name === 'agent')?.restarts ?? 0;
-};
 
 const MONITORS = [
   {
