@@ -30,7 +30,7 @@ const RULES: readonly OnceRule[] = [
     instead: '`flowParts` or `parseFlows` of datapath/openflow/text/flow-dump.ts, which read `ovs-ofctl dump-flows`',
   },
   {
-    pattern: /Ms \* 2 \*\*/,
+    pattern: /ms \* 2 \*\*/i,
     home: ['base/backoff.ts'],
     instead: '`backoffMs` or `Backoff` of base/backoff.ts',
   },

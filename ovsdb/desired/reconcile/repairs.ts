@@ -2,6 +2,7 @@
  * Notices when the same unit is put right again and again: then somebody else wants it otherwise, and to insist at full
  * speed would keep all who watch the database busy. Such a unit is left alone for a while, longer each time; others are not.
  */
+import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 export interface RepairsOptions {
@@ -21,8 +22,7 @@ interface Repair {
 
 /** What has stayed for so long was put right. Who changes it back less often than that does no harm. */
 const STAYED_MS = 3_000;
-const FIRST_REST_MS = 250;
-const LAST_REST_MS = 60_000;
+const REST = { minMs: 250, maxMs: 60_000 };
 
 export class Repairs {
   readonly #options: RepairsOptions;
@@ -57,7 +57,7 @@ export class Repairs {
     const now = clock.monotonic();
     const repair = this.#recent(id, now);
     if (repair === undefined || repair.count < max) return false;
-    repair.restUntil ??= now + Math.min(LAST_REST_MS, FIRST_REST_MS * 2 ** (repair.count - max));
+    repair.restUntil ??= now + backoffMs(REST, repair.count - max + 1);
     if (repair.restUntil <= now) return false;
     this.#wakeAfter(id, repair.restUntil - now);
     return true;
