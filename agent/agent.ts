@@ -85,7 +85,10 @@ const startNode = async (
   return { ...known, probes, filters, ...programNode(context, known, resources) };
 };
 
-/** Pods can be added; what a former agent has left is put in order. Resolves when all that is wanted has been written once. */
+/**
+ * Pods can be added; what a former agent has left is put in order. Resolves when the whole desired state has been written
+ * once.
+ */
 const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisposableStack): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
   const { edges, core, datapath, reconcilers } = node;

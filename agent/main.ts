@@ -16,7 +16,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
   if (command.kind === 'help') process.stdout.write(agentHelp());
   else if (command.kind === 'version') process.stdout.write(`${NAME} ${packageJson.version}\n`);
   else {
-    // Synchronous: the last lines before the end are the ones that are wanted.
+    // Synchronous: the last lines before the exit are the ones that matter.
     const log = pino({ name: NAME, level: command.options.logLevel }, destination({ dest: 1, sync: true }));
     if (command.kind === 'cleanup') {
       await cleanUpNode({
@@ -24,7 +24,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
         buildFolder: BUILD_FOLDER,
         log,
         signal,
-        backends: placesOf(command.options),
+        backends: backendsOf(command.options),
         conntrack: openConntrack(),
       });
       return;
@@ -35,7 +35,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 };
 
 /** What `cleanup` empties beside the databases. */
-const placesOf =
+const backendsOf =
   ({ statusSocket, cluster }: CleanupOptions) =>
   ({ databases, netlink }: CleanupEdges): Backends =>
     openBackends({

@@ -1,6 +1,7 @@
 /**
- * What an agent tells of its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
- * `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it; the shapes grow, they do not change.
+ * What an agent reports about its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
+ * `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it;
+ * the shapes grow, they do not change.
  */
 import { z } from 'zod';
 
@@ -85,7 +86,7 @@ const backendSchema = z.enum(BACKENDS);
 const ownersSchema = z.array(z.string());
 
 /** Something that the agent wants to be there. */
-export const wantedSchema = z.object({
+export const desiredSchema = z.object({
   backend: backendSchema,
   key: z.string(),
   /** Who wants it: the feature and what it is about, `layer3:red_net`. */
@@ -96,28 +97,28 @@ export const wantedSchema = z.object({
   problem: z.string().optional(),
 });
 
-/** What is not as it is wanted, found by reading everything. */
+/** What is not as desired, found by reading everything. */
 export const differenceSchema = z.object({
   backend: backendSchema,
   key: z.string(),
-  /** `missing`: wanted and not there. `different`: not as wanted. `unwanted`: ours, and nobody wants it. */
+  /** `missing`: desired but absent. `different`: not as desired. `unwanted`: owned but not desired. */
   kind: z.enum(['missing', 'different', 'unwanted']),
-  /** Empty when nobody wants it. */
+  /** Empty when no owner desires it. */
   owners: ownersSchema,
   network: z.string().optional(),
   /** As the place's own tools write it. */
   wanted: z.string().optional(),
   actual: z.string().optional(),
-  /** What the agent was told when it tried to change that; absent: it is about to. */
+  /** The error that the agent got when it tried to change that; absent: it is about to try. */
   problem: z.string().optional(),
 });
 
-/** Something that is wanted, and that this machine cannot have at all. */
+/** Something that is desired, and that this machine cannot have at all. */
 export const unsupportedSchema = z.object({
   backend: backendSchema,
   key: z.string(),
   network: z.string().optional(),
-  /** A sentence without an end: `this kernel has no VRF`. */
+  /** A message without a full stop: `this kernel has no VRF`. */
   message: z.string(),
 });
 
@@ -150,7 +151,7 @@ export const serviceStatusSchema = z.object({
   name: z.string(),
   /** Absent while its namespace waits for one. */
   network: z.string().optional(),
-  /** Why nothing is wanted for it here. */
+  /** Why nothing is desired for it here. */
   message: z.string().optional(),
   clusterIps: z.array(z.string()),
   /** `externalIPs` and addresses of load balancers. */
@@ -181,7 +182,7 @@ export type BalancerStatus = z.output<typeof balancerSchema>;
 export type ServiceStatus = z.output<typeof serviceStatusSchema>;
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
 export type BackendName = z.output<typeof backendSchema>;
-export type WantedStatus = z.output<typeof wantedSchema>;
+export type DesiredStatus = z.output<typeof desiredSchema>;
 export type DifferenceStatus = z.output<typeof differenceSchema>;
 export type UnsupportedStatus = z.output<typeof unsupportedSchema>;
 export type DifferencesStatus = z.output<typeof differencesSchema>;

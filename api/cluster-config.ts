@@ -183,7 +183,7 @@ const readOnePerFamily = (setting: ClusterSetting, text: string): Cidr[] => {
 };
 
 /**
- * Host bits that subnets with an address for every node have at least; nodes whose id does not fit are told.
+ * The least number of host bits of subnets with an address for every node; a node whose id does not fit gets an event.
  * The fixed addresses of the masquerade subnet need as many.
  */
 export const NODE_BITS = 3;

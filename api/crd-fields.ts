@@ -16,7 +16,7 @@ const MAX_CIDR_LENGTH = 43;
 const CIDR_MESSAGE = 'CIDR is invalid';
 const IP_MESSAGE = 'IP is invalid';
 
-/** What an API server says, and behind it what exactly is wrong: a rule in CEL has only the one sentence. */
+/** What an API server says, and behind it what exactly is wrong: a rule in CEL has only the one message. */
 const readAs =
   <Out>(read: (text: string) => Out, complaintOf: (error: unknown) => string) =>
   (text: string, context: z.RefinementCtx): Out => {
@@ -28,7 +28,7 @@ const readAs =
     }
   };
 
-/** @param field as its author calls it, for the sentence about host bits */
+/** @param field as its author calls it, for the message about host bits */
 const cidrOf = (field: string): z.ZodType<Cidr, string> => {
   const maskMessage = `${field} must be a masked network address (no host bits set)`;
   const complaintOf = (error: unknown): string =>

@@ -21,7 +21,7 @@ export interface ApiErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Input from outside that breaks its contract. `message` is a sentence that can be shown to its author. */
+/** Input from outside that breaks its contract. `message` is a message for its author. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ApiErrorCode;

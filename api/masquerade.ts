@@ -1,6 +1,6 @@
 /**
- * The two masquerade addresses of each network with an id. They mean the same on every node and leave none: traffic of
- * different networks that looks the same is told apart by them.
+ * The two masquerade addresses of each network with an id. They mean the same on every node and leave none: they
+ * distinguish traffic of different networks that looks the same.
  */
 import { addressAt, cidrSize } from '../net/cidr.ts';
 import { DEFAULT_NETWORK_ID, MAX_NETWORKS, type NetworkId } from '../net/ids.ts';

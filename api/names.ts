@@ -54,7 +54,7 @@ export const NAD_ANNOTATIONS = {
 export const SLICE_LABELS = {
   managedBy: 'endpointslice.kubernetes.io/managed-by',
   service: 'kubernetes.io/service-name',
-  /** In the place of `service`, so that whoever follows that label does not send to addresses it cannot reach. */
+  /** In place of `service`, so that whoever follows that label does not send to addresses it cannot reach. */
   mirroredService: 'k8s.ovn.org/service-name',
 } as const;
 /** Of Services and their EndpointSlices. */

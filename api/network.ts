@@ -155,8 +155,8 @@ const transitSubnetsOf = (conf: NetConf, config: ClusterConfig): readonly Cidr[]
   return onePerFamily(conf.transitSubnets, config.transitSubnets).filter((cidr) => families.includes(cidrFamily(cidr)));
 };
 
-const onePerFamily = (wanted: readonly Cidr[], fallback: readonly Cidr[]): Cidr[] =>
+const onePerFamily = (preferred: readonly Cidr[], fallback: readonly Cidr[]): Cidr[] =>
   FAMILIES.flatMap((family) => {
     const isFamily = (cidr: Cidr): boolean => cidrFamily(cidr) === family;
-    return wanted.find(isFamily) ?? fallback.find(isFamily) ?? [];
+    return preferred.find(isFamily) ?? fallback.find(isFamily) ?? [];
   });

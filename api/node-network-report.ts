@@ -1,7 +1,7 @@
 /**
  * NodeNetworkReport, `k8s.ovn.org/v1alpha1`: what one node has of the cluster's networks, by its agent. One object for each
- * node, of the node's name. What is well is a set of ids; only what is not has a sentence, so that its size hardly depends on
- * how many networks there are.
+ * node, of the node's name. What is well is a set of ids; only what is not has a message, so that its size hardly depends
+ * on how many networks there are.
  */
 import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
@@ -11,10 +11,10 @@ import { MAX_RETIREMENT } from './network-id-pool.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 
-/** How many networks are named with a sentence; of the others there are ids. */
+/** How many networks are named with a message; of the others there are ids. */
 export const MAX_EXCEPTIONS = 20;
-/** Of a sentence, in characters. */
-export const MAX_SENTENCE = 256;
+/** Of a message, in characters. */
+export const MAX_MESSAGE = 256;
 
 /** `Ready`: all of it is there. `Pending`: rendered, not all of it is there yet. `Failed`: it cannot be, as it is. */
 export const NETWORK_STATES = ['Ready', 'Pending', 'Failed'] as const;
@@ -41,7 +41,7 @@ const count = (description: string) => z.int().min(0).max(MAX_NETWORKS).meta({ d
 const exceptionSchema = z.object({
   network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
   state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be there as it is.' }),
-  message: z.string().max(MAX_SENTENCE).meta({ description: 'What it waits for, or what is wrong.' }),
+  message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or what is wrong.' }),
   since: z.string().meta({ description: 'When it came to that state, by the clock of the node.', format: 'date-time' }),
 });
 export type NetworkException = z.output<typeof exceptionSchema>;

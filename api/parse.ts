@@ -1,13 +1,13 @@
 /**
  * The border: every `parseX` of this folder goes through here, so that whatever comes in, what comes out is a typed value
- * or an `ApiError` whose sentence names the field.
+ * or an `ApiError` whose message names the field.
  */
 import type { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
 import { ApiError, type ApiErrorCode } from './errors.ts';
 import { joinPath } from './field-path.ts';
 
-/** @throws ApiError ERR_API_FIELD, or ERR_API_RULE for a rule over several fields; the first three findings are told */
+/** @throws ApiError ERR_API_FIELD, or ERR_API_RULE for a rule over several fields; it names the first three findings */
 export const parseWith = <Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -17,11 +17,11 @@ export const parseWith = <Schema extends z.ZodType>(
   if (result.success) return result.data;
   const issues = result.error.issues;
   const first = issues[0];
-  const told = issues.slice(0, 3).map((issue) => sentence(issue, value));
-  const more = issues.length - told.length;
+  const messages = issues.slice(0, 3).map((issue) => describeIssue(issue, value));
+  const more = issues.length - messages.length;
   throw new ApiError(
     first === undefined ? 'ERR_API_FIELD' : codeOf(first),
-    more > 0 ? `${told.join('; ')}; and ${more} more` : told.join('; '),
+    more > 0 ? `${messages.join('; ')}; and ${more} more` : messages.join('; '),
     { object, field: joinPath(first?.path ?? []) },
   );
 };
@@ -84,7 +84,7 @@ type Issue = z.core.$ZodIssue;
 const codeOf = (issue: Issue): ApiErrorCode =>
   issue.code === 'custom' && issue.params?.['rule'] === true ? 'ERR_API_RULE' : 'ERR_API_FIELD';
 
-const sentence = (issue: Issue, root: unknown): string => {
+const describeIssue = (issue: Issue, root: unknown): string => {
   const path = joinPath(issue.path);
   const text = problem(issue, valueAt(root, issue.path));
   return path === '' ? text : `${path}: ${text}`;

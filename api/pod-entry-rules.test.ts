@@ -5,7 +5,7 @@ import { parseIp } from '../net/ip.ts';
 import { parseMac } from '../net/mac.ts';
 import type { PodNetworkEntry } from './annotations/pod-networks.ts';
 import type { Network } from './network.ts';
-import { brokenPodEntry, type PodEntryPlace } from './pod-entry-rules.ts';
+import { brokenPodEntry, type PodEntryContext } from './pod-entry-rules.ts';
 
 const SUBNETS = ['10.20.1.0/24', 'fd00:20:1::/64'].map(parseCidr);
 const network = {
@@ -16,7 +16,7 @@ const network = {
   defaultGatewayIps: [],
   infrastructureSubnets: [],
 } as unknown as Network;
-const place: PodEntryPlace = { network, subnets: SUBNETS, role: 'primary' };
+const context: PodEntryContext = { network, subnets: SUBNETS, role: 'primary' };
 
 const entry = (changed: Partial<PodNetworkEntry> = {}): PodNetworkEntry => ({
   ipAddresses: ['10.20.1.3/24', 'fd00:20:1::3/64'].map(parseInterfaceAddress),
@@ -30,7 +30,7 @@ const entry = (changed: Partial<PodNetworkEntry> = {}): PodNetworkEntry => ({
 const ips = (...all: string[]) => entry({ ipAddresses: all.map(parseInterfaceAddress) });
 
 describe('what of an annotation can be a pod’s', () => {
-  it('is what the cluster manager gives', () => expect(brokenPodEntry(entry(), place)).toBeUndefined());
+  it('is what the cluster manager gives', () => expect(brokenPodEntry(entry(), context)).toBeUndefined());
 
   it.each([
     ['the gateway', ips('10.20.1.1/24'), 'ip_addresses: 10.20.1.1 is the gateway of 10.20.1.0/24'],
@@ -75,7 +75,7 @@ describe('what of an annotation can be a pod’s', () => {
     ["a router's key", entry({ tunnelId: parsePortKey(4) }), "tunnel_id: 4 is a router's"],
     ['another role', entry({ role: 'secondary' }), 'role: is secondary, this network is primary to the pod'],
   ])('is not %s', (_, broken, why) => {
-    const found = brokenPodEntry(broken, place);
+    const found = brokenPodEntry(broken, context);
     if (typeof why === 'string') expect(found).toBe(why);
     else expect(found).toMatch(why);
   });

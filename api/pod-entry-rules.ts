@@ -28,7 +28,7 @@ import {
 /** Keys below are those of routers' ports on the network's switch. */
 export const FIRST_POD_KEY = 10;
 
-export interface PodEntryPlace {
+export interface PodEntryContext {
   readonly network: Network;
   /** Of the pod's switch: on layer 3 its node's, on layer 2 the network's. */
   readonly subnets: readonly Cidr[];
@@ -37,15 +37,15 @@ export interface PodEntryPlace {
 }
 
 /** @returns the first thing that is no pod's, with the field's name; undefined: all of it can be a pod's */
-export const brokenPodEntry = (entry: PodNetworkEntry, place: PodEntryPlace): string | undefined => {
+export const brokenPodEntry = (entry: PodNetworkEntry, context: PodEntryContext): string | undefined => {
   for (const rule of RULES) {
-    const broken = rule(entry, place);
+    const broken = rule(entry, context);
     if (broken !== undefined) return broken;
   }
   return undefined;
 };
 
-type Rule = (entry: PodNetworkEntry, place: PodEntryPlace) => string | undefined;
+type Rule = (entry: PodNetworkEntry, context: PodEntryContext) => string | undefined;
 
 const addresses: Rule = ({ ipAddresses }, { network, subnets }) => {
   const families = ipAddresses.map(cidrFamily);
@@ -79,19 +79,19 @@ const mac: Rule = ({ mac: own }, { network, subnets }) => {
   return own === managementMac(network, subnets) ? `mac_address: ${own} is the management port's` : undefined;
 };
 
-const gateways: Rule = ({ gatewayIps }, place) => {
-  const allowed = place.role === 'primary' ? gatewaysOf(place) : [];
+const gateways: Rule = ({ gatewayIps }, context) => {
+  const allowed = context.role === 'primary' ? gatewaysOf(context) : [];
   const other = gatewayIps.find((ip) => !allowed.includes(ip));
   return other && `gateway_ips: ${other} is not the gateway of this network`;
 };
 
 /** A packet leaves by the network's own gateway, or goes to a neighbour. */
-const routes: Rule = ({ routes: all }, place) => {
-  const hops = gatewaysOf(place);
+const routes: Rule = ({ routes: all }, context) => {
+  const hops = gatewaysOf(context);
   for (const { dest, nextHop } of all) {
     if (nextHop !== undefined && !hops.includes(nextHop))
       return `routes: ${nextHop} is not the gateway of this network`;
-    if (nextHop === undefined && !place.subnets.some((subnet) => cidrContains(subnet, dest))) {
+    if (nextHop === undefined && !context.subnets.some((subnet) => cidrContains(subnet, dest))) {
       return `routes: ${dest} has no gateway and is not on this network's link`;
     }
   }
@@ -110,9 +110,9 @@ const key: Rule = ({ tunnelId }, { network }) =>
     ? `tunnel_id: ${tunnelId} is a router's`
     : undefined;
 
-const role: Rule = ({ role: said }, { role: own }) =>
-  said === undefined || said === own ? undefined : `role: is ${said}, this network is ${own} to the pod`;
+const role: Rule = ({ role: given }, { role: own }) =>
+  given === undefined || given === own ? undefined : `role: is ${given}, this network is ${own} to the pod`;
 
-const gatewaysOf = ({ network, subnets }: PodEntryPlace): Ip[] => subnets.map((subnet) => gatewayIp(network, subnet));
+const gatewaysOf = ({ network, subnets }: PodEntryContext): Ip[] => subnets.map((subnet) => gatewayIp(network, subnet));
 
 const RULES: readonly Rule[] = [addresses, mac, gateways, routes, linkLocalGateway, key, role];

@@ -1,6 +1,7 @@
 /**
- * What a pod is told about one of its networks. The agent calls this for the default network and layer 3, where the
- * address comes from the node's subnet; the cluster manager for layer 2 and localnets, where it comes from the network's.
+ * The entry of a pod's annotation for one of its networks. The agent calls this for the default network and layer 3, where
+ * the address comes from the node's subnet; the cluster manager for layer 2 and localnets, where it comes from the
+ * network's.
  */
 import { addressOf, type Cidr, cidrFamily, hostRoute, type InterfaceAddress, networkOfInterface } from '../net/cidr.ts';
 import type { PortKey } from '../net/ids.ts';

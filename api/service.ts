@@ -10,7 +10,7 @@ export const SERVICE_PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 export type ServiceProtocol = (typeof SERVICE_PROTOCOLS)[number];
 
 export interface ServicePort {
-  /** Empty where the Service has only one. The ports of EndpointSlices are told by it. */
+  /** Empty where the Service has only one. It identifies the ports of EndpointSlices. */
   readonly name: string;
   readonly protocol: ServiceProtocol;
   readonly port: number;

@@ -75,7 +75,7 @@ function withParts(target: string, holds: (left: string, right: string) => boole
 
 const isNumber = (text: string): boolean => /^[0-9]{1,10}$/.test(text);
 const isIpv4 = (text: string): boolean => !text.includes(':') && isIp(text);
-/** What is no number is another rule's to tell. */
+/** Another rule reports what is no number. */
 const atMost = (text: string, max: number): boolean => !isNumber(text) || Number(text) <= max;
 
 const vrfField = (description: string) =>

@@ -99,7 +99,7 @@ describe('UserDefinedNetwork', () => {
     expect(() => parseUserDefinedNetwork(udn(spec))).toThrow(ApiError);
   });
 
-  it('tells rules and fields apart by their code', () => {
+  it('distinguishes rules and fields by their code', () => {
     expect(() => parseUserDefinedNetwork(udn(layer2({ ipam: { mode: 'Disabled' } })))).toThrow(
       expect.objectContaining({ code: 'ERR_API_RULE', field: 'spec.layer2.subnets' }),
     );

@@ -2,7 +2,7 @@
 import type { AddressType, Endpoint, EndpointPort, EndpointSlice } from './endpoint-slice.ts';
 import { array, integer, list, map, namespacedMeta, nullish, oneOf, optional, text, usual, yesOrNo } from './usual.ts';
 
-/** @returns what the schema makes of it, or undefined: for the schema to judge */
+/** @returns what the schema makes of it, or undefined: for the schema to decide */
 export const usualEndpointSlice = usual((value): EndpointSlice => {
   const fields = map(value);
   return {

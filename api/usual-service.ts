@@ -5,7 +5,7 @@ import { integer, list, map, namespacedMeta, nullish, oneOf, text, unusual, usua
 
 type Spec = ServiceFields['spec'];
 
-/** @returns what the schema makes of it, or undefined: for the schema to judge */
+/** @returns what the schema makes of it, or undefined: for the schema to decide */
 export const usualService = usual((value): ServiceFields => {
   const fields = map(value);
   return {

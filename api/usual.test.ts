@@ -66,8 +66,8 @@ const SLICE = {
   ports: [{ name: 'http', protocol: 'TCP', port: 8080, appProtocol: 'h2c' }],
 };
 
-/** What is put anywhere into an object, in the place of what is there. */
-const oddities = fc.oneof(
+/** What is put anywhere into an object, in place of what is there. */
+const unusualValues = fc.oneof(
   fc.constantFrom<unknown>(
     null,
     true,
@@ -112,7 +112,7 @@ const changed = (value: unknown, [key, ...rest]: readonly string[], by: unknown)
 
 const changesOf = (object: object): fc.Arbitrary<unknown> =>
   fc
-    .array(fc.tuple(fc.constantFrom(...pathsOf(object)), fc.option(oddities, { nil: undefined, freq: 4 })), {
+    .array(fc.tuple(fc.constantFrom(...pathsOf(object)), fc.option(unusualValues, { nil: undefined, freq: 4 })), {
       maxLength: 3,
     })
     .map((changes) => changes.reduce<unknown>((value, [path, by]) => changed(value, path, by), object));

@@ -5,7 +5,7 @@
 import { NetError } from '../net/errors.ts';
 import type { ObjectMeta } from './object.ts';
 
-/** @returns what the schema makes of it, or undefined: for the schema to judge */
+/** @returns what the schema makes of it, or undefined: for the schema to decide */
 export const usual =
   <Result>(read: (value: unknown) => Result) =>
   (value: unknown): Result | undefined => {

@@ -15,8 +15,10 @@ export const vrfTable = (id: NetworkId): number => FIRST_VRF_TABLE + id;
 
 /** The name of a ClusterUserDefinedNetwork where a link can have it, so that people and routing daemons know it. */
 export const vrfName = (network: string, id: NetworkId): string => {
-  const wanted = cudnOfNetworkName(network);
-  return wanted === undefined || wanted.length > MAX_LINK_NAME || isTaken(wanted) ? numberedVrfName(id) : wanted;
+  const preferred = cudnOfNetworkName(network);
+  return preferred === undefined || preferred.length > MAX_LINK_NAME || isTaken(preferred)
+    ? numberedVrfName(id)
+    : preferred;
 };
 
 export const numberedVrfName = (id: NetworkId): string => `mp${id}-udn-vrf`;

@@ -73,13 +73,13 @@ it('gives work up with the signal, and no listener stays', async () => {
 
 it('tells of the end once, at once when it was before, and not after it was told not to', () => {
   const { stop, signal, listeners } = newStop();
-  const told: string[] = [];
-  onAbort(signal, () => told.push('kept'));
-  onAbort(signal, () => told.push('taken off'))();
-  onAbort(undefined, () => told.push('never'))();
+  const reported: string[] = [];
+  onAbort(signal, () => reported.push('kept'));
+  onAbort(signal, () => reported.push('taken off'))();
+  onAbort(undefined, () => reported.push('never'))();
   stop.abort();
-  onAbort(signal, () => told.push('late'));
-  expect([told, listeners()]).toEqual([['kept', 'late'], 0]);
+  onAbort(signal, () => reported.push('late'));
+  expect([reported, listeners()]).toEqual([['kept', 'late'], 0]);
 });
 
 it('waits for the end', async () => {

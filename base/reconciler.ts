@@ -14,7 +14,7 @@ export type State = 'done' | 'unsupported' | 'pending' | 'waiting' | 'failed';
 
 export interface Status {
   readonly kind: State;
-  /** Why, a sentence without an end. */
+  /** Why, a message without a full stop. */
   readonly message?: string | undefined;
   /** For some failures: see docs/errors.md. */
   readonly code?: string;
@@ -70,7 +70,7 @@ export interface Difference {
   /** `missing`: desired and not there. `different`: there, but not as desired. `unwanted`: ours, and nobody desires it. */
   readonly kind: 'missing' | 'different' | 'unwanted';
   /** One line each, as the backend's own tools write it. */
-  readonly wanted?: string | undefined;
+  readonly desired?: string | undefined;
   readonly actual?: string | undefined;
 }
 

@@ -28,7 +28,7 @@ const LARGE: CniNodeSpec = {
 };
 
 export interface BenchRun extends BenchContext {
-  /** Takes the nodes down. @returns what went wrong with it: a sentence for each node that left something behind */
+  /** Takes the nodes down. @returns what went wrong with it: a message for each node that left something behind */
   end(): Promise<string[]>;
 }
 

@@ -6,7 +6,7 @@ import type { WholeNode } from './datapath/whole-node.ts';
 export interface BenchContext {
   /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Tells what is going on, for people. */
+  /** Reports progress, for people. */
   readonly progress: (message: string) => void;
   /** Made when they are first asked for; they end with the run. */
   readonly smallNode: () => Promise<CniNode>;

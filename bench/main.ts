@@ -24,13 +24,13 @@ const main = async (): Promise<void> => {
     console.log(help());
     return;
   }
-  const wanted = benchmarksNamed(values.only ?? []);
+  const selected = benchmarksNamed(values.only ?? []);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort(new Error('stopped')));
   const progress = (message: string): void => console.error(message);
   await ensureTree(progress);
   const facts = { commit: describeCommit(), machine: describeMachine() };
-  const { results, failures } = await runAll(wanted, stop.signal, progress);
+  const { results, failures } = await runAll(selected, stop.signal, progress);
   const document = benchDocument(facts, results);
   if (!stop.signal.aborted) write(document);
   if (values.docs === true && !stop.signal.aborted)
@@ -65,7 +65,7 @@ const runAll = async (
   return { results, failures };
 };
 
-/** What keeps one benchmark from running does not keep the others. @returns a sentence when it failed */
+/** What keeps one benchmark from running does not keep the others. @returns a message when it failed */
 const tryRun = async ({ names, run }: Benchmark, context: BenchContext): Promise<BenchResult[] | string> => {
   try {
     return await run(context);

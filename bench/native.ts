@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export type NativeName = 'stopwatch' | 'floor' | 'peak' | 'forward' | 'connect';
 
-/** The path of a static program, compiled anew when its source is newer. */
+/** The path of a static program, compiled again when its source is newer. */
 export const nativeProgram = (name: NativeName): string => {
   const source = join(import.meta.dirname, 'native', `${name}.c`);
   const output = join(OUTPUT, name);

@@ -11,7 +11,7 @@ describe('percentile', () => {
     [[4, 1, 3, 2], 0, 1],
     [Array.from({ length: 200 }, (_, index) => index + 1), 99, 198],
     [Array.from({ length: 50 }, (_, index) => index + 1), 99, 50],
-  ])('of %j at %d is %d', (samples, percent, wanted) => expect(percentile(samples, percent)).toBe(wanted));
+  ])('of %j at %d is %d', (samples, percent, expected) => expect(percentile(samples, percent)).toBe(expected));
 
   it('needs samples', () => expect(() => median([])).toThrow(RangeError));
 

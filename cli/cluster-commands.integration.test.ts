@@ -52,8 +52,8 @@ it.concurrent.each([
   ['the agent that is named', ['networks', '--agent-socket', '/nonexistent/a'], {}, /^udnctl: .*\/nonexistent\/a/],
   ['the agent of the environment', ['pods'], { UDN_STATUS_SOCKET: '/nonexistent/a' }, /^udnctl: .*\/nonexistent\/a/],
   ['of all nodes, in the pod of an agent', ['pods', '-A'], { UDN_NODE: 'n1' }, 'no pods\n'],
-] as const)('%s', async (_, args, env, says) => {
-  expect(await run(args, env)).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
+] as const)('%s', async (_, args, env, expected) => {
+  expect(await run(args, env)).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
 });
 
 it('the doctor of the cluster', async () => {

@@ -60,12 +60,14 @@ const difference = (all: ReadonlyMap<string, number>, without: ReadonlyMap<strin
   new Map([...all].map(([kind, count]) => [kind, count - (without.get(kind) ?? 0)]));
 
 /** By table and priority. */
-const flowPlaces = ({ openflow }: RenderOutput): Map<string, number> => {
-  const places = (openflow['br-ex'] ?? []).map((flow) => {
+const flowPositions = ({ openflow }: RenderOutput): Map<string, number> => {
+  const positions = (openflow['br-ex'] ?? []).map((flow) => {
     const [, table, priority] = /\btable=([0-9]+),.*?priority=([0-9]+)/.exec(flow) ?? [];
     return `${table} ${priority}`;
   });
-  return new Map([...Map.groupBy(places, (place) => place)].map(([place, { length }]) => [place, length]));
+  return new Map(
+    [...Map.groupBy(positions, (position) => position)].map(([position, { length }]) => [position, length]),
+  );
 };
 
 /** Lines of the sample of a command, up to the next one. */
@@ -120,14 +122,14 @@ describe('flows --summary', () => {
   });
 
   it('has the places of the pipeline, how many flows are there, and what for', () => {
-    const places = difference(flowPlaces(all), flowPlaces(withoutRed));
+    const positions = difference(flowPositions(all), flowPositions(withoutRed));
     const shown = lines().flatMap((line) => {
       const [, table, priority, count, purpose = ''] =
         /^red_red +([0-9]+) +([0-9]+) +([0-9]+) +[0-9]+ +(.+)$/.exec(line) ?? [];
-      return count === undefined ? [] : [{ place: `${table} ${priority}`, count: Number(count), purpose }];
+      return count === undefined ? [] : [{ position: `${table} ${priority}`, count: Number(count), purpose }];
     });
-    expect(new Map(shown.map(({ place, count }) => [place, count]))).toEqual(
-      new Map([...places].filter(([, count]) => count > 0)),
+    expect(new Map(shown.map(({ position, count }) => [position, count]))).toEqual(
+      new Map([...positions].filter(([, count]) => count > 0)),
     );
     const purposes = new Set<string>(
       Object.values(FLOW_PRIORITIES).flatMap((ranks) => Object.values(ranks).map((rank) => rank.purpose)),

@@ -1,4 +1,4 @@
-/** Something that the user has to hear about; the message is a sentence. */
+/** An error for the user; its message is a whole message. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code = 'ERR_CLI';

@@ -16,15 +16,15 @@ it('says nothing when its reader has gone', async () => {
   const child = spawn(process.execPath, [MAIN, 'render', '-f', '-', '--node', 'n1'], { stdio: 'pipe' });
   child.stdout.destroy();
   child.stdin.end(INPUT);
-  const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  expect([said, status]).toEqual(['', 0]);
+  const [errors, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect([errors, status]).toEqual(['', 0]);
 });
 
 const run = async (...args: readonly string[]) => {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: 'pipe' });
   child.stdin.end();
-  const [said, output, [status]] = await Promise.all([text(child.stderr), text(child.stdout), once(child, 'exit')]);
-  return { said, output, status: status as number };
+  const [errors, output, [status]] = await Promise.all([text(child.stderr), text(child.stdout), once(child, 'exit')]);
+  return { errors, output, status: status as number };
 };
 
 const NO_AGENT = ['--agent-socket', '/nonexistent/agent.sock'];
@@ -41,8 +41,8 @@ it.concurrent.each([
   ['flows of nothing', ['flows']],
   ['a port that is none', ['trace', '--from', 'host', '--to', '1.1.1.1', '--port', '0']],
 ])('%s exits with 2', async (_, args) => {
-  const { said, status } = await run(...args);
-  expect(said).not.toBe('');
+  const { errors, status } = await run(...args);
+  expect(errors).not.toBe('');
   expect(status).toBe(2);
 });
 
@@ -55,8 +55,8 @@ it.concurrent.each([
   ['diff', [], 2],
   ['doctor', [], 2],
 ])('%s without an agent says where it was looked for', async (command, args, expected) => {
-  const { said, status } = await run(command, ...args, ...NO_AGENT);
-  expect(said).toMatch(/^udnctl: .*\/nonexistent\/agent\.sock/);
+  const { errors, status } = await run(command, ...args, ...NO_AGENT);
+  expect(errors).toMatch(/^udnctl: .*\/nonexistent\/agent\.sock/);
   expect(status).toBe(expected);
 });
 

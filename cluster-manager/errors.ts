@@ -9,7 +9,7 @@ export type AllocationErrorCode =
   /** What was asked for can't be given by this network. */
   | 'ERR_CM_REQUEST';
 
-/** `message` is a sentence for the user whose pod, node or network it is about. */
+/** `message` is a message for the user whose pod, node or network it is about. */
 export class AllocationError extends Error {
   override readonly name = 'AllocationError';
   readonly code: AllocationErrorCode;

@@ -16,7 +16,7 @@ export interface LeadershipOptions {
 
 /**
  * Does the work once we lead, until `signal` aborts.
- * @throws when leadership is lost: others may have given out what we hold in memory, so the process has to start anew
+ * @throws when leadership is lost: others may have given out what we hold in memory, so the process has to restart
  */
 export const whenLeading = async (
   { client, lease, log }: LeadershipOptions,

@@ -131,7 +131,7 @@ it('is ready when it has read what there is, and says until then what it has not
     return [response.status, await response.text()];
   };
   const done = { timeout: 20_000, interval: 20 };
-  // Why, only accounts that may get the path are told.
+  // Only accounts that may get the path get the reasons.
   await vi.waitFor(async () => expect(await ready()).toEqual([503, expect.stringContaining('accounts that may')]), {
     timeout: 20_000,
   });
@@ -176,7 +176,7 @@ it.each([
     await makeBatch('before');
     await expectGiven(11);
 
-    // What it has not been told yet waits in its sockets, and is the first that it sees when it goes on.
+    // Pending events wait in its sockets, and it sees them first when it goes on.
     const stopped = makeBatch('meanwhile');
     first.child.kill(signal);
     await stopped;

@@ -26,7 +26,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 };
 
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
-  // Synchronous: the last lines before the end are the ones that are wanted.
+  // Synchronous: the last lines before the exit are the ones that matter.
   const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
   const { kubeconfig, context, cluster, limits, lease, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });

@@ -7,33 +7,33 @@ import type { Difference } from '../base/reconciler.ts';
 
 export interface Backend<Item> {
   /**
-   * Makes what is there equal to what is wanted, for the keys of the request, by difference: what is right is not
-   * touched. May be repeated; one call at a time. Rejects only when nothing can be said of any key, for example because
+   * Converges the actual state to the desired one, for the keys of the request, by difference: what is right is not
+   * touched. Idempotent; one call at a time. Rejects only when nothing can be said of any key, for example because
    * the daemon is not there.
    */
   reconcile(request: ReconcileRequest<Item>, signal: AbortSignal): Promise<ReconcileOutcome>;
-  /** Tells which keys to look at again, because of something outside. @returns what ends it */
+  /** Notifies the listener which keys to look at again, because of a change outside. @returns what ends it */
   listen(listener: (change: OutsideChange) => void): () => void;
   /** Reads everything, changes nothing. Absent: nobody asks for that. */
-  difference?(wanted: ReadonlyMap<string, Item>, signal: AbortSignal): Promise<readonly Difference[]>;
+  difference?(desired: ReadonlyMap<string, Item>, signal: AbortSignal): Promise<readonly Difference[]>;
   close(): Promise<void>;
 }
 
 export interface ReconcileRequest<Item> {
-  /** Everything that is wanted, by key. Not changed while the request is worked on. */
-  readonly wanted: ReadonlyMap<string, Item>;
-  /** Which keys to look at. `all`: read everything anew, and remove what is ours and not wanted if `prune`. */
+  /** The whole desired state, by key. Not changed while the request is worked on. */
+  readonly desired: ReadonlyMap<string, Item>;
+  /** Which keys to look at. `all`: read everything again, and remove owned state that is not desired if `prune`. */
   readonly keys: ReadonlySet<string> | 'all';
-  /** Removing what is ours and that nobody wants is allowed: all inputs are known. Else only additions and changes. */
+  /** Whether owned state that is not desired may be removed: all inputs are known. Else only additions and changes. */
   readonly prune: boolean;
 }
 
 export interface ReconcileOutcome {
   /** How many things were written: added, changed or removed. */
   readonly written: number;
-  /** Keys that could not be brought about, each with the reason as a sentence without an end. */
+  /** Keys that could not be brought about, each with the reason as a message without a full stop. */
   readonly failed: ReadonlyMap<string, string>;
-  /** Keys that wait for something that will be told by `listen`, for example a port that is not there yet, and for what. */
+  /** Keys that wait for an event of `listen`, for example of a port that is absent, and what they wait for. */
   readonly waiting: ReadonlyMap<string, string>;
   /** Keys that this machine cannot have at all, and why: nothing is gained by trying again. */
   readonly unsupported?: ReadonlyMap<string, string>;

@@ -4,8 +4,8 @@ import { messageOf } from '../base/error-message.ts';
 import type { ManifestObject, Sandbox } from '../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../sandbox/leaks.ts';
 import { readManifests } from '../sandbox/objects/manifests.ts';
+import { differences } from '../test/oracles/reachability/evaluate.ts';
 import { intendedNetworks, unintended } from '../test/oracles/reachability/intended.ts';
-import { differences } from '../test/oracles/reachability/judge.ts';
 import { describeDifferences, legend, renderMatrix, summary } from '../test/oracles/reachability/matrix.ts';
 import { measureReachability, readPods } from '../test/oracles/reachability/measure.ts';
 import { readNeighbourOverflows } from '../test/oracles/reachability/neighbour-tables.ts';
@@ -110,18 +110,18 @@ const createTenants = async ({ sandbox, manifests, options, terminal }: Run): Pr
   terminal.step(`2. ${what.join(', ')}: ${shownPath(options.manifests)}`);
   await (await sandbox.objects()).apply(manifests);
   terminal.note(`${manifests.length} objects applied`);
-  const places = Map.groupBy(manifests.filter(getsReady), placeOf);
-  const missing = new Map([...places].map(([place, objects]) => [place, new Set(objects)]));
+  const scopes = Map.groupBy(manifests.filter(getsReady), scopeOf);
+  const missing = new Map([...scopes].map(([scope, objects]) => [scope, new Set(objects)]));
   await waitUntilReady(sandbox, manifests, options.timeoutSeconds, (object) => {
-    const place = placeOf(object);
-    const others = missing.get(place);
+    const scope = scopeOf(object);
+    const others = missing.get(scope);
     others?.delete(object);
-    if (others?.size === 0) terminal.note(`${place}: ready`);
+    if (others?.size === 0) terminal.note(`${scope}: ready`);
   });
 };
 
 /** What is reported as one. */
-const placeOf = ({ kind, metadata: { namespace, name } }: ManifestObject): string =>
+const scopeOf = ({ kind, metadata: { namespace, name } }: ManifestObject): string =>
   namespace === undefined ? `${kind} ${name}` : `namespace ${namespace}`;
 
 const measure = async (

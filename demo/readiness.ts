@@ -89,7 +89,7 @@ const eventsOf = async (objects: Objects, { kind, metadata }: ManifestObject): P
 /** Problems of every node's agent, and what they say of the pods that are stuck. */
 const agentsSay = async (sandbox: Pick<Sandbox, 'node' | 'status'>, stuck: ReadonlySet<string>): Promise<string[]> => {
   const { nodes } = await sandbox.status();
-  const said = await Promise.all(
+  const messages = await Promise.all(
     nodes.map(async ({ name }) => {
       try {
         const problems = z.array(problemSchema).parse(await askAgent(sandbox, name, 'problems'));
@@ -102,7 +102,7 @@ const agentsSay = async (sandbox: Pick<Sandbox, 'node' | 'status'>, stuck: Reado
       }
     }),
   );
-  return said.flat();
+  return messages.flat();
 };
 
 const describeProblem = ({ object, severity, message }: ProblemStatus): string => `${severity}: ${object}: ${message}`;

@@ -8,7 +8,7 @@ import { blueA, plainA, redA } from '../test/oracles/reachability/testing.ts';
 import {
   areServicesRight,
   backendsOf,
-  judge,
+  evaluate,
   questionsAbout,
   renderServices,
   type ServiceAnswers,
@@ -33,34 +33,34 @@ const answered = (...names: readonly string[]): Attempt[] =>
 
 describe('questionsAbout', () => {
   it('expects answers of the tenant’s pods for its own pods and outside, and none for others', () => {
-    expect(questions.map(({ from, door, addresses, expected }) => [from, door, addresses.join(' '), expected])).toEqual(
-      [
-        ['plain/plain-a', 'ClusterIP', '10.96.0.2:80', []],
-        ['red/red-a', 'ClusterIP', '10.96.0.2:80', ['red-b', 'red-c']],
-        ['blue/blue-a', 'ClusterIP', '10.96.0.2:80', []],
-        ['outside', 'NodePort', '172.20.0.11:30000 172.20.0.12:30000', ['red-b', 'red-c']],
-        ['plain/plain-a', 'ClusterIP', '[fd00:10:96::1]:80', []],
-        ['red/red-a', 'ClusterIP', '[fd00:10:96::1]:80', ['red-b', 'red-c']],
-        ['blue/blue-a', 'ClusterIP', '[fd00:10:96::1]:80', []],
-        ['outside', 'NodePort', '[fd00:172:20::b]:30000', ['red-b', 'red-c']],
-      ],
-    );
+    expect(
+      questions.map(({ from, entryPoint, addresses, expected }) => [from, entryPoint, addresses.join(' '), expected]),
+    ).toEqual([
+      ['plain/plain-a', 'ClusterIP', '10.96.0.2:80', []],
+      ['red/red-a', 'ClusterIP', '10.96.0.2:80', ['red-b', 'red-c']],
+      ['blue/blue-a', 'ClusterIP', '10.96.0.2:80', []],
+      ['outside', 'NodePort', '172.20.0.11:30000 172.20.0.12:30000', ['red-b', 'red-c']],
+      ['plain/plain-a', 'ClusterIP', '[fd00:10:96::1]:80', []],
+      ['red/red-a', 'ClusterIP', '[fd00:10:96::1]:80', ['red-b', 'red-c']],
+      ['blue/blue-a', 'ClusterIP', '[fd00:10:96::1]:80', []],
+      ['outside', 'NodePort', '[fd00:172:20::b]:30000', ['red-b', 'red-c']],
+    ]);
   });
 });
 
-describe('judge', () => {
+describe('evaluate', () => {
   const [stranger, own] = questions;
-  const judged = (of: typeof own, ...names: readonly string[]): boolean => judge(of!, answered(...names)).ok;
+  const isRight = (of: typeof own, ...names: readonly string[]): boolean => evaluate(of!, answered(...names)).ok;
 
   it('is content when every connection is answered by those who may', () => {
-    expect(judged(own, 'red-b', 'red-c', 'red-b', 'red-c', 'red-c', 'red-c')).toBe(true);
-    expect(judged(stranger, '')).toBe(true);
+    expect(isRight(own, 'red-b', 'red-c', 'red-b', 'red-c', 'red-c', 'red-c')).toBe(true);
+    expect(isRight(stranger, '')).toBe(true);
   });
 
   it('is not when one is lost, or somebody else answers', () => {
-    expect(judged(own, 'red-b', 'red-c', '', 'red-c', 'red-c', 'red-c')).toBe(false);
-    expect(judged(own, 'red-b', 'blue-b', 'red-b', 'red-c', 'red-c', 'red-c')).toBe(false);
-    expect(judged(stranger, 'red-b')).toBe(false);
+    expect(isRight(own, 'red-b', 'red-c', '', 'red-c', 'red-c', 'red-c')).toBe(false);
+    expect(isRight(own, 'red-b', 'blue-b', 'red-b', 'red-c', 'red-c', 'red-c')).toBe(false);
+    expect(isRight(stranger, 'red-b')).toBe(false);
   });
 });
 
@@ -85,10 +85,10 @@ describe('backendsOf', () => {
 
 describe('renderServices', () => {
   const results = (names: readonly string[], leak: string): ServiceAnswers[] =>
-    questions.slice(0, 3).map((one) => judge(one, answered(...(one.expected.length > 0 ? names : [leak]))));
+    questions.slice(0, 3).map((one) => evaluate(one, answered(...(one.expected.length > 0 ? names : [leak]))));
   const render = (all: readonly ServiceAnswers[]): string => renderServices(all, { paint: plain });
 
-  it('has a line for each door', () => {
+  it('has a line for each entry point', () => {
     const good = results(['red-b', 'red-c', 'red-b', 'red-b', 'red-b', 'red-b'], '');
     expect(areServicesRight(good)).toBe(true);
     expect(render(good)).toBe(

@@ -13,11 +13,11 @@ import type { Terminal } from './terminal.ts';
 
 export const OUTSIDE = 'outside';
 
-/** One client at one door of a Service. */
+/** One client at one entry point of a Service. */
 export interface ServiceAnswers {
   /** `namespace/name` */
   readonly service: string;
-  readonly door: 'ClusterIP' | 'NodePort';
+  readonly entryPoint: 'ClusterIP' | 'NodePort';
   /** `address:port`: of a node port, those of all nodes. */
   readonly addresses: readonly string[];
   /** `namespace/name` of a pod, or `outside`. */
@@ -39,7 +39,7 @@ interface Known {
   readonly backends: readonly string[];
 }
 
-interface Question extends Pick<ServiceAnswers, 'service' | 'door' | 'addresses' | 'from' | 'expected'> {
+interface Question extends Pick<ServiceAnswers, 'service' | 'entryPoint' | 'addresses' | 'from' | 'expected'> {
   readonly targets: readonly Target[];
 }
 
@@ -113,7 +113,7 @@ const askFromClient = async (
   return questions.map((one) => {
     const own = attempts.slice(next, next + one.targets.length);
     next += one.targets.length;
-    return [one, judge(one, own)];
+    return [one, evaluate(one, own)];
   });
 };
 
@@ -138,11 +138,11 @@ const readServices = async (
 
 /** `namespace/name` of the pods that a Service selects. */
 export const backendsOf = (service: ManifestObject, manifests: readonly ManifestObject[]): string[] => {
-  const wanted = Object.entries(recordOr(recordOr(service['spec'])['selector']));
-  if (wanted.length === 0) return [];
+  const selected = Object.entries(recordOr(recordOr(service['spec'])['selector']));
+  if (selected.length === 0) return [];
   return manifests
     .filter((one) => one.kind === 'Pod' && namespaceOf(one) === namespaceOf(service))
-    .filter(({ metadata }) => wanted.every(([label, value]) => recordOr(metadata['labels'])[label] === value))
+    .filter(({ metadata }) => selected.every(([label, value]) => recordOr(metadata['labels'])[label] === value))
     .map((one) => `${namespaceOf(one)}/${one.metadata.name}`);
 };
 
@@ -169,16 +169,16 @@ export const questionsAbout = (
       if (port === undefined || clusterIps.length === 0) return [];
       const inside = clients.map((client) => {
         const expected = client.attachments[0]?.network === network ? backends : [];
-        return question({ service: name, door: 'ClusterIP', from: client.key, expected }, clusterIps, port.port);
+        return question({ service: name, entryPoint: 'ClusterIP', from: client.key, expected }, clusterIps, port.port);
       });
       if (port.nodePort === undefined) return inside;
-      const outside = { service: name, door: 'NodePort', from: OUTSIDE, expected: backends } as const;
+      const outside = { service: name, entryPoint: 'NodePort', from: OUTSIDE, expected: backends } as const;
       return [...inside, question(outside, nodes[family], port.nodePort)];
     }),
   );
 
 const question = (
-  about: Pick<Question, 'service' | 'door' | 'from' | 'expected'>,
+  about: Pick<Question, 'service' | 'entryPoint' | 'from' | 'expected'>,
   ips: readonly Ip[],
   port: number,
 ): Question => ({
@@ -190,7 +190,7 @@ const question = (
 });
 
 /** Pure. */
-export const judge = ({ targets, ...about }: Question, attempts: readonly Attempt[]): ServiceAnswers => {
+export const evaluate = ({ targets, ...about }: Question, attempts: readonly Attempt[]): ServiceAnswers => {
   const names = attempts.filter(({ outcome }) => outcome === 'answered').map(({ text }) => text);
   const isRight = names.length === (about.expected.length === 0 ? 0 : targets.length);
   return {
@@ -204,10 +204,12 @@ export const judge = ({ targets, ...about }: Question, attempts: readonly Attemp
 
 export const areServicesRight = (results: readonly ServiceAnswers[]): boolean => results.every(({ ok }) => ok);
 
-/** A line for each door: who was answered there by whom, and then how many were answered by nobody. */
+/** A line for each entry point: who was answered there by whom, and then how many were answered by nobody. */
 export const renderServices = (results: readonly ServiceAnswers[], { paint }: Pick<Terminal, 'paint'>): string => {
-  const doors = [...Map.groupBy(results, ({ service, addresses }) => `${service} ${addresses.join(' ')}`).values()];
-  const rows = doors.map((asked) => {
+  const entryPoints = [
+    ...Map.groupBy(results, ({ service, addresses }) => `${service} ${addresses.join(' ')}`).values(),
+  ];
+  const rows = entryPoints.map((asked) => {
     const [{ service = '', addresses = [] } = {}] = asked;
     const answered = asked.filter((one) => one.expected.length > 0 || !one.ok);
     return { service, address: addresses.join(' '), clients: answered, silent: asked.length - answered.length, asked };

@@ -55,7 +55,7 @@ it.each<[string, unknown, (keyof typeof predicates)[]]>([
   ['garbage', new KubeError('ERR_KUBE_PROTOCOL', 'garbage'), []],
   ['another error', new Error('404'), []],
   ['nothing', undefined, []],
-])('%s', (_, error, wanted) => {
+])('%s', (_, error, expected) => {
   const names = Object.entries(predicates).filter(([, predicate]) => predicate(error));
-  expect(names.map(([name]) => name).sort()).toEqual([...wanted].sort());
+  expect(names.map(([name]) => name).sort()).toEqual([...expected].sort());
 });

@@ -20,7 +20,7 @@ interface Bucket {
   at: number;
 }
 
-/** @param memory how many are remembered; who has been quiet for longest is forgotten, and begins anew */
+/** @param memory how many are remembered; who has been quiet for longest is forgotten, and restarts */
 export const createTokenBuckets = ({ burst, refillMs }: Rate, memory = 4096): TokenBuckets => {
   const buckets = createRecentMap<Bucket>(memory);
   const filled = (key: string, now: number): Bucket => {

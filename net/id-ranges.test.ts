@@ -30,8 +30,8 @@ describe('ranges of ids', () => {
   it('differ in what one of two has', () => {
     fc.assert(
       fc.property(ids, ids, (a, b) => {
-        const wanted = new Set(a).symmetricDifference(new Set(b));
-        expect(differingIds(rangesOf(a), rangesOf(b))).toEqual(rangesOf(wanted));
+        const expected = new Set(a).symmetricDifference(new Set(b));
+        expect(differingIds(rangesOf(a), rangesOf(b))).toEqual(rangesOf(expected));
       }),
     );
     expect(differingIds(NO_IDS, NO_IDS)).toEqual([]);

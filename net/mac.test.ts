@@ -37,7 +37,7 @@ it('linkLocalFromMac flips the universal bit (RFC 4291 appendix A)', () => {
   expect(linkLocalFromMac(parseMac('0a:58:64:c8:00:01'))).toBe('fe80::858:64ff:fec8:1');
 });
 
-it('tells the MACs of interfaces from those of groups and of none', () => {
+it('distinguishes the MACs of interfaces from those of groups and of none', () => {
   const isUnicast = (text: string) => isUnicastMac(parseMac(text));
   expect(['0a:58:00:00:00:01', '02:00:00:00:00:00', '00:00:00:00:00:01'].map(isUnicast)).toEqual([true, true, true]);
   expect(['00:00:00:00:00:00', '01:00:5e:00:00:01', 'ff:ff:ff:ff:ff:ff'].map(isUnicast)).toEqual([false, false, false]);

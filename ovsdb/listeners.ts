@@ -1,4 +1,4 @@
-/** Those who want to be told of something. */
+/** The listeners of something. */
 export class Listeners<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
@@ -10,7 +10,7 @@ export class Listeners<T> {
     };
   }
 
-  /** A listener that throws does not keep others from being told: its error becomes an uncaught exception. */
+  /** A listener that throws does not keep others from being notified: its error becomes an uncaught exception. */
   emit(value: T): void {
     for (const listener of this.#listeners) {
       try {

@@ -92,7 +92,7 @@ export const readListenAddress = (flags: Flags, flag: string): ListenAddress | u
 
 export interface HelpText {
   readonly usage: string;
-  /** Sentences, one a line. */
+  /** Messages, one a line. */
   readonly about: readonly string[];
   readonly flags: readonly Flag[];
 }
@@ -128,12 +128,12 @@ const parse = (
       options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
     });
   } catch (error) {
-    throw new UsageError(sentenceOf(error, args));
+    throw new UsageError(usageMessage(error, args));
   }
 };
 
 /** The parser's own texts are about JavaScript's ways to call it. */
-const sentenceOf = (error: unknown, args: readonly string[]): string => {
+const usageMessage = (error: unknown, args: readonly string[]): string => {
   const { code, message } = error as NodeJS.ErrnoException;
   const [, name = ''] = /'(?:-\w, )?(--?[^' =]+)/.exec(message) ?? [];
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no flag ${name}`;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Access, startHttpServer } from './http-server.ts';
 
 const ANSWERS: Readonly<Record<string, Access>> = { admin: 'allowed', tenant: 'forbidden', late: 'unavailable' };
-const judge = (_path: string, authorization = ''): Access =>
+const authorize = (_path: string, authorization = ''): Access =>
   ANSWERS[authorization.replace('Bearer ', '')] ?? 'unauthenticated';
 
 it('says each reason on a line, and which probe it concerns, to those who may know', async () => {
@@ -14,7 +14,7 @@ it('says each reason on a line, and which probe it concerns, to those who may kn
     metrics: () => Promise.resolve('udn_test 1\n'),
     notAlive: () => dead,
     notReady: () => unready,
-    access: (path, authorization) => Promise.resolve(judge(path, authorization)),
+    access: (path, authorization) => Promise.resolve(authorize(path, authorization)),
   });
   try {
     const get = async (path: string, token = 'admin') => {

@@ -10,9 +10,9 @@ export interface HttpServerOptions {
   readonly address: ListenAddress;
   readonly contentType: string;
   readonly metrics: () => Promise<string>;
-  /** Why it should be started anew, a sentence each; empty: it need not be. That it answers says that it runs at all. */
+  /** Why it should be restarted, one message each; empty: it need not be. That it answers says that it runs at all. */
   readonly notAlive: () => readonly string[];
-  /** Why it is not ready, a sentence each; empty: ready. */
+  /** Why it is not ready, one message each; empty: ready. */
   readonly notReady: () => readonly string[];
   /** Whether who sends this header may get the path. Never rejects. @param peer the address that it comes from */
   readonly access: (path: string, authorization: string | undefined, peer: string) => Promise<Access>;

@@ -15,7 +15,7 @@ const open = async (most: number, answer: (path: string) => Promise<string>) => 
   return {
     server,
     url: `http://127.0.0.1:${port}/`,
-    /** Says nothing unless it is told what; resolves when the server has it. */
+    /** Sends nothing without an argument; resolves when the server has it. */
     silent: async (text = ''): Promise<Socket> => {
       const accepted = new Promise((done) => server.once('connection', done));
       const socket = connect(port, '127.0.0.1');

@@ -19,7 +19,7 @@ export interface Namespaces {
 const KINDS = ['net', 'mnt', 'pid', 'uts', 'ipc', 'cgroup'] as const;
 
 /**
- * One sentence per trace: processes, cgroups, mounts, links of this machine's own network, files.
+ * One message per trace: processes, cgroups, mounts, links of this machine's own network, files.
  * @param namespaces of `namespacesOf` while the sandbox was up: processes that are still in them, whatever they are
  */
 export const tracesOf = async (name: string, namespaces: Namespaces = NO_NAMESPACES): Promise<string[]> => {
@@ -83,9 +83,9 @@ const isIn = (process: ProcessFacts, { ids, asOf }: Namespaces): boolean =>
 
 /** Its cgroup is the sandbox's, or its command line names a file or cgroup of it. */
 const isOf = ({ pid, command, cgroup }: ProcessFacts, name: string): boolean => {
-  const place = `/ovn-udn-sandbox/${name}`;
+  const prefix = `/ovn-udn-sandbox/${name}`;
   const names = (text: string): boolean =>
-    text.includes(`${place}/`) || text.includes(`${place} `) || text.endsWith(place);
+    text.includes(`${prefix}/`) || text.includes(`${prefix} `) || text.endsWith(prefix);
   const isSupervisor = command.includes('supervise {') && command.includes(`"name":"${name}"`);
   return Number(pid) !== process.pid && (isSupervisor || names(cgroup) || names(command));
 };

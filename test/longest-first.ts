@@ -30,11 +30,11 @@ export const LONGEST: readonly string[] = [
 
 /** What `LONGEST` names comes first, in its order; the others stay in theirs. Pure. */
 export const longestFirst = <T>(files: readonly T[], pathOf: (file: T) => string): T[] => {
-  const place = (file: T): number => {
+  const rank = (file: T): number => {
     const index = LONGEST.indexOf(pathOf(file));
     return index === -1 ? LONGEST.length : index;
   };
-  return files.toSorted((a, b) => place(a) - place(b));
+  return files.toSorted((a, b) => rank(a) - rank(b));
 };
 
 export class LongestFirst extends BaseSequencer {

@@ -12,7 +12,7 @@ const main = (): void => {
   );
   const imports = files.flatMap(importsOfFile);
   const found = violations(imports);
-  for (const sentence of found) console.error(sentence);
+  for (const message of found) console.error(message);
   console.log(`${files.length} files, ${imports.length} imports, ${found.length} against the rules`);
   process.exitCode = found.length === 0 ? 0 : 1;
 };

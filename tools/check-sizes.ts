@@ -13,6 +13,6 @@ const files = globSync(PATTERNS, { exclude: (name) => IGNORED.includes(name) })
     return { path, lines: lineCount(text), head: headOf(text) };
   });
 const found = sizeViolations(files);
-for (const sentence of found) console.error(sentence);
+for (const message of found) console.error(message);
 console.log(`${files.length} files, ${found.length} against the rules`);
 process.exitCode = found.length === 0 ? 0 : 1;

@@ -1,7 +1,7 @@
 /** The layers of docs/architecture.md: which folder may import which, and which package only one folder may use. */
 
-/** What is wanted somewhere, as types: features and the model know no more of databases and datapaths. */
-const TYPES_OF_PLACES = [
+/** The types of desired state of each backend: features and the model know no more of databases and datapaths. */
+const BACKEND_TYPES = [
   'ovsdb/models',
   'ovsdb/desired/types.ts',
   'datapath/openflow/types.ts',
@@ -20,9 +20,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   datapath: ['base', 'net', 'api'],
   program: ['base', 'net', 'api'],
   agent: ['base', 'net', 'api', 'program', 'kube', 'ovsdb', 'datapath', 'package.json'],
-  'agent/model': ['base', 'net', 'api', ...TYPES_OF_PLACES],
-  'agent/features': ['base', 'net', 'api', 'agent/model', ...TYPES_OF_PLACES],
-  'agent/desired': ['base', 'net', 'api', 'agent/model', ...TYPES_OF_PLACES],
+  'agent/model': ['base', 'net', 'api', ...BACKEND_TYPES],
+  'agent/features': ['base', 'net', 'api', 'agent/model', ...BACKEND_TYPES],
+  'agent/desired': ['base', 'net', 'api', 'agent/model', ...BACKEND_TYPES],
   'cluster-manager': ['base', 'net', 'api', 'program', 'kube', 'package.json'],
   'cni-shim': [],
   cli: ['base', 'net', 'api', 'kube', 'ovsdb', 'datapath', 'program', 'agent', 'cluster-manager'],
@@ -108,7 +108,7 @@ export const importsOf = (source: string): string[] =>
     ([, fromClause, dynamic]) => fromClause ?? dynamic ?? '',
   );
 
-/** One sentence per import that breaks a rule. */
+/** One message per import that breaks a rule. */
 export const violations = (imports: readonly Import[]): string[] => imports.flatMap((edge) => violationOf(edge) ?? []);
 
 const violationOf = (edge: Import): string | undefined => {

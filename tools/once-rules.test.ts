@@ -19,8 +19,8 @@ it.each([
   ["stdout.split('\\n').filter((line) => line.includes(' actions='))", /`parseFlows`/],
   ['const wait = minMs * 2 ** failures;', /`backoffMs`/],
   ['createReflector({ equal: (a, b) => a.name === b.name })', /`equalBut`/],
-])('finds %s', (source, sentence) => {
-  expect(writtenAgain('agent/agent.ts', source)).toEqual([expect.stringMatching(sentence)]);
+])('finds %s', (source, message) => {
+  expect(writtenAgain('agent/agent.ts', source)).toEqual([expect.stringMatching(message)]);
 });
 
 it('leaves each to its place', () => {

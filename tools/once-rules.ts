@@ -41,7 +41,7 @@ const RULES: readonly OnceRule[] = [
   },
 ];
 
-/** One sentence per file and rule that it breaks. */
+/** One message per file and rule that it breaks. */
 export const writtenAgain = (path: string, source: string): string[] =>
   RULES.filter(({ pattern, home }) => pattern.test(source) && !home.includes(path)).map(
     ({ instead, pattern }) => `${path} has ${pattern.exec(source)?.[0]}, but should use ${instead}`,

@@ -63,7 +63,7 @@ const text = (): string =>
 interface Section {
   readonly title: string;
   readonly source: string;
-  /** Sentences. */
+  /** Messages. */
   readonly about: string;
   readonly columns: readonly string[];
   readonly rows: () => readonly (readonly string[])[];

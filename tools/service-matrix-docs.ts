@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import {
   DIMENSIONS,
-  type Door,
+  type EndpointPlacement,
+  type EntryPoint,
   type Owner,
-  type Place,
   type Policy,
   type Source,
 } from '../test/oracles/services/dimensions.ts';
@@ -36,8 +36,8 @@ export const serviceMatrixTable = (rows: readonly Row[]): string =>
     HEADER,
     rows.map((row) => [
       texts(row, 'from', SOURCE_TEXTS),
-      texts(row, 'to', DOOR_TEXTS),
-      texts(row, 'endpoints', PLACE_TEXTS),
+      texts(row, 'to', ENTRY_POINT_TEXTS),
+      texts(row, 'endpoints', PLACEMENT_TEXTS),
       texts(row, 'owner', OWNER_TEXTS),
       texts(row, 'policy', POLICY_TEXTS),
       `${row.isNotYet === true ? '_not yet_: ' : ''}${answerOf(row.expect)}${limitsOf(row)}`,
@@ -61,7 +61,7 @@ const SOURCE_TEXTS: Readonly<Record<Source, string>> = {
   outside: 'outside',
 };
 
-const DOOR_TEXTS: Readonly<Record<Door, string>> = {
+const ENTRY_POINT_TEXTS: Readonly<Record<EntryPoint, string>> = {
   ClusterIP: 'ClusterIP',
   'node port of its own node': 'own node’s port',
   'node port of another node': 'other node’s port',
@@ -69,7 +69,7 @@ const DOOR_TEXTS: Readonly<Record<Door, string>> = {
   'address of a load balancer': 'external',
 };
 
-const PLACE_TEXTS: Readonly<Record<Place, string>> = {
+const PLACEMENT_TEXTS: Readonly<Record<EndpointPlacement, string>> = {
   here: 'here',
   there: 'there',
   both: 'both',
@@ -114,7 +114,7 @@ const notes = (): string =>
       const row: Row = { ...where, why, expect: 'unanswered' };
       const what = [
         texts(row, 'from', SOURCE_TEXTS),
-        texts(row, 'to', DOOR_TEXTS),
+        texts(row, 'to', ENTRY_POINT_TEXTS),
         texts(row, 'owner', OWNER_TEXTS),
         texts(row, 'mode', MODE_TEXTS),
       ];

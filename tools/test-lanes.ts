@@ -32,10 +32,10 @@ interface Outcome {
   readonly seconds: number;
 }
 
-const main = async (wanted: readonly string[]): Promise<void> => {
-  const unknown = wanted.find((name) => !LANES.some((lane) => lane === name));
+const main = async (requested: readonly string[]): Promise<void> => {
+  const unknown = requested.find((name) => !LANES.some((lane) => lane === name));
   if (unknown !== undefined) throw new Error(`"${unknown}" is no test lane: ${LANES.join(', ')}`);
-  const lanes = LANES.filter((lane) => wanted.length === 0 || wanted.includes(lane));
+  const lanes = LANES.filter((lane) => requested.length === 0 || requested.includes(lane));
   mkdirSync(REPORT_FOLDER, { recursive: true });
   for (const lane of lanes) rmSync(reportFile(lane), { force: true });
   // One for all lanes, that one number repeats all of their samples.
@@ -49,7 +49,7 @@ const main = async (wanted: readonly string[]): Promise<void> => {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
-    // Who asks for a guest is told again.
+    // The client of a guest is notified again.
     await ensureGuestImages(findArtifacts(), progress).catch((error: unknown) => console.error('no guest:', error));
   }
   const beside = lanes.filter(isBeside);

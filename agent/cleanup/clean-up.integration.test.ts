@@ -192,11 +192,11 @@ const program = async (bridge: string): Promise<void> => {
     kind: 'flow',
     flow: { table: 0, priority: 0, cookie: COOKIES.default, match: {}, actions: ['NORMAL'] },
   };
-  const wanted = <Item>(items: readonly Item[], key: (item: Item) => string) =>
-    ({ wanted: new Map(items.map((item) => [key(item), item])), keys: 'all', prune: true }) as const;
+  const desired = <Item>(items: readonly Item[], key: (item: Item) => string) =>
+    ({ desired: new Map(items.map((item) => [key(item), item])), keys: 'all', prune: true }) as const;
   const done = { failed: new Map() };
-  expect(await backends.host.reconcile(wanted(host, hostItemKey), signal)).toMatchObject(done);
-  expect(await backends.openflow.reconcile(wanted([flow], bridgeItemKey), signal)).toMatchObject({
+  expect(await backends.host.reconcile(desired(host, hostItemKey), signal)).toMatchObject(done);
+  expect(await backends.openflow.reconcile(desired([flow], bridgeItemKey), signal)).toMatchObject({
     ...done,
     written: 1,
   });

@@ -59,7 +59,7 @@ export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
   const databases = createDatabases(options, (database, observation) => {
-    // One that is not there is told once, in the end, and not each time that it is tried.
+    // One that is absent is reported once, at the end, and not each time that it is tried.
     if (observation.kind !== 'state') logDatabase(log, database, observation);
   });
   resources.defer(() => databases.close());
@@ -77,9 +77,9 @@ export const removeAll = async (site: CleanupSite, signal: AbortSignal): Promise
   const silent = await silentDatabases(site.databases, site.options, signal);
   const kept = new Map<string, string[]>();
   for (const { what, needs, remove } of parts(site)) {
-    const sentence = needs === undefined ? undefined : silent.get(needs);
-    if (sentence !== undefined) {
-      kept.set(sentence, [...(kept.get(sentence) ?? []), what]);
+    const reason = needs === undefined ? undefined : silent.get(needs);
+    if (reason !== undefined) {
+      kept.set(reason, [...(kept.get(reason) ?? []), what]);
       continue;
     }
     try {
@@ -90,7 +90,7 @@ export const removeAll = async (site: CleanupSite, signal: AbortSignal): Promise
       failures.push(`${what}: ${messageOf(error)}`);
     }
   }
-  for (const [sentence, whats] of kept) failures.push(`${sentence} (${whats.join(', ')})`);
+  for (const [reason, whats] of kept) failures.push(`${reason} (${whats.join(', ')})`);
   if (failures.length > 0) throw new Error(`not everything could be removed: ${failures.join('; ')}`);
 };
 

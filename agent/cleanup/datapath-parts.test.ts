@@ -25,8 +25,8 @@ it('an agent that ends for good takes its flow with it, and leaves those of ovn-
   const before = await flowsOf(world);
   await world.client.bundle(INTEGRATION_BRIDGE, [{ op: 'addFlow', flow: OTHERS }]);
   const agent = setUp(world);
-  const wanted = new Map<string, BridgeItem>([[bridgeItemKey(NO_ROUTER), NO_ROUTER]]);
-  await agent.reconcile({ wanted, keys: 'all', prune: true }, signal);
+  const desired = new Map<string, BridgeItem>([[bridgeItemKey(NO_ROUTER), NO_ROUTER]]);
+  await agent.reconcile({ desired, keys: 'all', prune: true }, signal);
   await agent.close();
   expect(await flowsOf(world)).toHaveLength(before.length + 2);
   const cleanup = setUp(world);

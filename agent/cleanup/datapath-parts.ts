@@ -1,4 +1,4 @@
-/** What takes our things out of places that are no databases: nothing is wanted any more, and what is ours goes. */
+/** What takes our things out of places that are no databases: nothing is desired any more, and what is ours goes. */
 import type { Backend } from '../../datapath/backend.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { type BridgeItem, bridgeItemKey } from '../../datapath/openflow/types.ts';
@@ -11,9 +11,9 @@ import type { Backends } from '../reconcile/node-datapath.ts';
 export const emptyBackend = async <Item>(
   backend: Backend<Item>,
   signal: AbortSignal,
-  wanted: ReadonlyMap<string, Item> = new Map(),
+  desired: ReadonlyMap<string, Item> = new Map(),
 ): Promise<void> => {
-  const { failed } = await backend.reconcile({ wanted, keys: 'all', prune: true }, signal);
+  const { failed } = await backend.reconcile({ desired, keys: 'all', prune: true }, signal);
   if (failed.size > 0) throw new Error([...failed].map(([key, reason]) => `${key}: ${reason}`).join(', '));
 };
 
@@ -27,7 +27,7 @@ export const emptyBridge = (openflow: Backends['openflow'], bridge: string, sign
   return emptyBackend(openflow, signal, new Map([[bridgeItemKey(normal), normal]]));
 };
 
-/** A bridge is looked at as long as something is wanted of it, and once after. */
+/** A bridge is looked at as long as something is desired of it, and once after. */
 export const leaveIntegrationBridge = async (openflow: Backends['openflow'], signal: AbortSignal): Promise<void> => {
   await emptyBackend(openflow, signal, new Map([[bridgeItemKey(NO_ROUTER), NO_ROUTER]]));
   await emptyBackend(openflow, signal);

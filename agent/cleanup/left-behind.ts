@@ -28,8 +28,8 @@ export const forgetConnections = async (
 };
 
 /**
- * ovn-controller removes its own row only when it exits, ovn-controller(8); one that has lost its database just leaves it. To be
- * called when it has been told to have none, else it would be there again at once.
+ * ovn-controller removes its own row only when it exits, ovn-controller(8); one that has lost its database just leaves it.
+ * To be called when ovn-controller is configured without a database, else the row would be there again at once.
  */
 export const removeChassis = async (
   session: Pick<OvsdbSession, 'transact'>,

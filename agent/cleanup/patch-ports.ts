@@ -4,9 +4,9 @@ import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
 
 /**
- * Takes the patch ports between the integration bridge and this one away. ovn-controller made them for localnet ports, and
- * does not make them again when those are gone; it takes its time to remove them, and never does once it is told to have
- * no database. Pure.
+ * Removes the patch ports between the integration bridge and this one. ovn-controller made them for localnet ports, and
+ * does not make them again when those are gone; it takes its time to remove them, and never does once it is configured
+ * without a database. Pure.
  */
 export const unpatchOperations = (replica: VswitchReplica, bridge: string): readonly Operation[] => {
   const ports = [...replica.rows('Port')].filter(({ name }) => isPatch(name, bridge)).map(({ _uuid }) => _uuid);

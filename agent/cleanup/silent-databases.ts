@@ -9,7 +9,7 @@ type Reachable = Readonly<
 /** A server on the same machine answers at once. */
 const ANSWER_MS = 5_000;
 
-/** A sentence for each that does not answer. @throws the signal's reason */
+/** A message for each that does not answer. @throws the signal's reason */
 export const silentDatabases = async (
   databases: Reachable,
   options: Pick<CleanupOptions, 'ovsRemote' | 'northboundRemote' | 'southboundRemote'>,
@@ -17,7 +17,7 @@ export const silentDatabases = async (
   answerMs: number = ANSWER_MS,
 ): Promise<ReadonlyMap<DatabaseName, string>> => {
   const tooLong = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-  const sentences: Readonly<Record<DatabaseName, string>> = {
+  const reasons: Readonly<Record<DatabaseName, string>> = {
     openvswitch: `Open vSwitch' database does not answer at ${options.ovsRemote}: is ovsdb-server running?`,
     northbound: `OVN's northbound database does not answer at ${options.northboundRemote}`,
     southbound: `OVN's southbound database does not answer at ${options.southboundRemote}`,
@@ -29,7 +29,7 @@ export const silentDatabases = async (
         return [];
       } catch {
         signal.throwIfAborted();
-        return [[name, sentences[name]]];
+        return [[name, reasons[name]]];
       }
     }),
   );

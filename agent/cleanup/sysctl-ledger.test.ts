@@ -28,9 +28,9 @@ const newNode = () => {
 it('gives back what a setting was before the first change, also of an earlier process', async () => {
   const { netlink, path, value } = newNode();
   expect(value()).toBe('1');
-  for (const wanted of ['0', '2']) {
-    await rememberingSysctls(netlink, path).apply({ ops: [{ op: 'sysctl.set', key: KEY, value: wanted }] });
-    expect(value()).toBe(wanted);
+  for (const desired of ['0', '2']) {
+    await rememberingSysctls(netlink, path).apply({ ops: [{ op: 'sysctl.set', key: KEY, value: desired }] });
+    expect(value()).toBe(desired);
   }
   await restoreSysctls(netlink, path, signal);
   expect(value()).toBe('1');

@@ -3,10 +3,10 @@ import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { whenInstalled } from './when-installed.ts';
 
 /** @param reached what ovn-controller answers with, one after the other @returns the operations of each transaction */
-const install = async (wanted: number, reached: readonly number[]): Promise<readonly (readonly Operation[])[]> => {
+const install = async (desired: number, reached: readonly number[]): Promise<readonly (readonly Operation[])[]> => {
   const sent: (readonly Operation[])[] = [];
   const transact = async (operations: readonly Operation[]) => {
-    const row = { nb_cfg: wanted, hv_cfg: reached[sent.length] ?? 0 };
+    const row = { nb_cfg: desired, hv_cfg: reached[sent.length] ?? 0 };
     sent.push(operations);
     return [{}, { rows: [row] }];
   };

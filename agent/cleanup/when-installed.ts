@@ -17,14 +17,14 @@ export const whenInstalled = async (
     ],
     signal,
   );
-  const wanted = read?.rows?.[0]?.['nb_cfg'];
+  const desired = read?.rows?.[0]?.['nb_cfg'];
   const end = performance.now() + milliseconds;
-  for (let reached = read?.rows?.[0]?.['hv_cfg']; Number(reached) < Number(wanted); ) {
+  for (let reached = read?.rows?.[0]?.['hv_cfg']; Number(reached) < Number(desired); ) {
     reached = await nextOf(session, reached as number, Math.max(0, Math.round(end - performance.now())), signal);
   }
 };
 
-/** Not until it is what is wanted: another who raises `nb_cfg` at the same time would make it pass over that. */
+/** Does not wait for equality: another client that raises `nb_cfg` at the same time would make it skip this value. */
 const nextOf = async (
   session: Pick<OvsdbSession, 'transact'>,
   reached: number,

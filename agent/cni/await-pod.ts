@@ -12,10 +12,10 @@ export interface AwaitPodOptions {
   readonly unknownPodMs: number;
   /** How long the pod's addresses may take, in milliseconds. */
   readonly addressesMs: number;
-  /** After how many milliseconds without addresses `tell` is called. */
+  /** After how many milliseconds without addresses `report` is called. */
   readonly patienceMs: number;
   /** Gets why the pod has no addresses yet. */
-  readonly tell: (message: string) => void;
+  readonly report: (message: string) => void;
 }
 
 /**
@@ -39,7 +39,7 @@ export const awaitAddressedPod = async (
     () => unknownPod(pod, registry.get(key)),
   );
   const why = (): CniError => notAddressed(key, registry.get(key));
-  const cancelTelling = options.clock.schedule(options.patienceMs, () => options.tell(why().message));
+  const cancelReport = options.clock.schedule(options.patienceMs, () => options.report(why().message));
   return await within(
     options.clock,
     options.addressesMs,
@@ -57,7 +57,7 @@ export const awaitAddressedPod = async (
         limited,
       ),
     why,
-  ).finally(cancelTelling);
+  ).finally(cancelReport);
 };
 
 /** Runs `work` with a signal that also aborts after `milliseconds`, with what `late` returns. */

@@ -29,10 +29,10 @@ it('says which link lacks its filter, or has another', async () => {
   expect(found.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toEqual([
     {
       ...{ key: ETH0, kind: 'different', owners: ['pods:red/a'] },
-      wanted: expect.stringMatching(/^rules .*, policy drop; shared-\w+ whole; 0a:58:0a:80:00:04 locked$/),
+      desired: expect.stringMatching(/^rules .*, policy drop; shared-\w+ whole; 0a:58:0a:80:00:04 locked$/),
       actual: expect.stringMatching(/^rules or policy changed; shared-\w+ whole; 0a:58:0a:80:00:04 locked$/),
     },
-    { key: UDN1, kind: 'missing', owners: ['pods:red/a'], wanted: expect.stringMatching(/^rules .*, policy drop; /) },
+    { key: UDN1, kind: 'missing', owners: ['pods:red/a'], desired: expect.stringMatching(/^rules .*, policy drop; /) },
   ]);
 });
 

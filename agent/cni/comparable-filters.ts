@@ -41,7 +41,7 @@ export const comparableFilters = ({ pods, ports, netlink }: FilterSources): Comp
 const differenceOf = (one: PodFilter, observed: ObservedFilters): OwnedDifference[] => {
   const { filter } = one;
   if (isFilterCurrent(filter, observed)) return [];
-  const there = { key: keyOf(one), owners: ownersOf(one), wanted: textOf(filter) };
+  const there = { key: keyOf(one), owners: ownersOf(one), desired: textOf(filter) };
   const digest = observed.digests.get(filter.link);
   if (digest === undefined) return [{ ...there, kind: 'missing' }];
   return [{ ...there, kind: 'different', actual: textOfObserved(filter, digest, observed) }];

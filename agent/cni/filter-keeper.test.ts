@@ -82,7 +82,7 @@ describe('the filters of a pod that is plugged', () => {
     expect(repaired).toEqual([[ETH0, UDN1]]);
   });
 
-  it('are compared every 15 seconds, whatever is told', async () => {
+  it('are compared every 15 seconds, whatever the events', async () => {
     const { keeper, kernel, clock, links, lose, repaired, errors } = await plugged();
     await keeper.keepAll();
     lose({ op: 'filter.delete', link: UDN1 });

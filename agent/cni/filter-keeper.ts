@@ -1,6 +1,6 @@
 /**
- * Frame filters of the pods that are plugged: at the start, when another program has deleted some, and every 15 seconds, as everything
- * else: what changes without a deletion is not told.
+ * Frame filters of the pods that are plugged: at the start, when another program has deleted some, and every 15 seconds, as
+ * everything else: no event reports a change without a deletion.
  */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -92,8 +92,8 @@ export class FilterKeeper implements Disposable {
 
   async #keep(losses: readonly (Loss | { readonly kind: 'timer' })[]): Promise<void> {
     const { pods, ports, interfaces, onRepaired } = this.#options;
-    const isTold = losses.some(({ kind }) => kind === 'all');
-    const isAll = isTold || losses.some(({ kind }) => kind === 'timer');
+    const isReported = losses.some(({ kind }) => kind === 'all');
+    const isAll = isReported || losses.some(({ kind }) => kind === 'timer');
     const links = new Set(losses.flatMap((loss) => (loss.kind === 'link' ? [loss.link] : [])));
     const macs = new Set<string>(losses.flatMap((loss) => (loss.kind === 'mac' ? [loss.mac] : [])));
     const isAsked = ({ name }: PluggedPort): boolean => isAll || macs.size > 0 || links.has(name);
@@ -105,9 +105,9 @@ export class FilterKeeper implements Disposable {
       isAll || links.has(name) || macs.has(lockedMac(known.get(podUid)) ?? '');
     const plugged = asked.filter(isLost);
     if (!isAll && plugged.length === 0) return;
-    const needless = isAll ? { shared: isTold, lockedMacs: lockedMacsOf(plugged, known) } : undefined;
-    const wanted = filtersOf(plugged, known).map(({ filter }) => filter);
-    const repaired = await interfaces.keepFilters(wanted, needless);
+    const needless = isAll ? { shared: isReported, lockedMacs: lockedMacsOf(plugged, known) } : undefined;
+    const desired = filtersOf(plugged, known).map(({ filter }) => filter);
+    const repaired = await interfaces.keepFilters(desired, needless);
     if (repaired.length > 0) onRepaired(repaired);
   }
 }

@@ -28,7 +28,7 @@ export const collectGarbage = async (
   const links = await interfaces.list(undefined, signal);
   const staleLinks = links.filter(({ alias, hostName }) => {
     const sandbox = parseAlias(alias)?.containerId;
-    // Whoever made a link without an alias died before it could set it: then the name has to tell.
+    // Whoever made a link without an alias died before it could set it: then the name has to identify it.
     return sandbox === undefined ? !isKept.hostName(hostName) : !isKept.sandbox(sandbox);
   });
   if (staleLinks.length > 0) await interfaces.remove(staleLinks, signal);

@@ -19,7 +19,7 @@ describe('ADD while host isolation is not in the kernel', () => {
     expect(it.clock.pending).toBe(0);
   });
 
-  it('says what is lacking when it does not come, tells the pod, and takes back what was made', async () => {
+  it('reports what is lacking when it does not come, also to the pod, and takes back what was made', async () => {
     const it = withTenant();
     it.isolation.lacking = LACKING;
     const answer = it.call('ADD', { pod: 'red/a' });

@@ -51,7 +51,7 @@ describe('ADD', () => {
     expect(JSON.parse(await answer).ips).toHaveLength(1);
   });
 
-  it('says what it waited for when the network does not come, and tells the pod', async () => {
+  it('says what it waited for when the network does not come, and reports it to the pod', async () => {
     const it = setUp();
     it.cluster.namespace('blue', true).pod('blue/a', { node: 'node1', networks: {} });
     it.flush();

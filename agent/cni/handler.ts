@@ -24,10 +24,10 @@ export interface CniHandlerOptions {
   readonly interfaces: PodInterfaces;
   readonly ports: OvsPorts;
   readonly isolation: HostIsolation;
-  /** Why no pod can be added now, a sentence each; empty: ready. */
+  /** Why no pod can be added now, one message each; empty: ready. */
   readonly notReady: () => readonly string[];
   /** An ADD failed, or waits for something: what the pod's owner should know. */
-  readonly tellPod: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
+  readonly emitPodEvent: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
   /** GC has removed interfaces, by the names of the node's ends. */
   readonly onGarbage: (interfaces: readonly string[]) => void;
   readonly clock: Clock;
@@ -92,22 +92,22 @@ export class CniHandler {
     refuseOtherName(request);
     const { registry, clock, limits } = this.#options;
     try {
-      const tell = (message: string): void => this.#tell(request, `waiting: ${message}`);
+      const report = (message: string): void => this.#report(request, `waiting: ${message}`);
       const attachments = await timer.phase('addresses', () =>
-        awaitAddressedPod(request.pod, { registry, clock, tell, ...limits }, signal),
+        awaitAddressedPod(request.pod, { registry, clock, report, ...limits }, signal),
       );
       const plumbing = this.#plumbing(attachments, request);
       await this.#plumb(plumbing, attachments, timer, signal);
       return formatCniResult(plumbing.result, request.cniVersion);
     } catch (error) {
       const known = endedBy(signal, error) ?? namedError(error);
-      if (!signal.aborted) this.#tell(request, messageOf(known));
+      if (!signal.aborted) this.#report(request, messageOf(known));
       throw known;
     }
   }
 
-  #tell({ pod: { namespace, name, uid } }: AttachmentRequest, message: string): void {
-    this.#options.tellPod({ namespace, name, uid }, message);
+  #report({ pod: { namespace, name, uid } }: AttachmentRequest, message: string): void {
+    this.#options.emitPodEvent({ namespace, name, uid }, message);
   }
 
   #plumbing(attachments: PodAttachments, { containerId, netns }: AttachmentRequest): Plumbing {
@@ -166,10 +166,10 @@ export class CniHandler {
     await timer.phase('host-isolation', () => within(clock, limits.installedMs, signal, until, late));
   }
 
-  async #untilInstalled({ ports: wanted }: Plumbing, { pod }: PodAttachments, signal: AbortSignal): Promise<void> {
+  async #untilInstalled({ ports: desired }: Plumbing, { pod }: PodAttachments, signal: AbortSignal): Promise<void> {
     const { clock, limits, ports, registry } = this.#options;
     const controller = new AbortController();
-    const late = `ovn-controller has not installed ${wanted.map(({ logicalPort }) => logicalPort).join(', ')} in ${limits.installedMs / 1000} s`;
+    const late = `ovn-controller has not installed ${desired.map(({ logicalPort }) => logicalPort).join(', ')} in ${limits.installedMs / 1000} s`;
     const cancel = clock.schedule(limits.installedMs, () =>
       controller.abort(new CniError('tryAgainLater', late, { details: 'is ovn-controller running, and ovn-northd?' })),
     );
@@ -184,7 +184,7 @@ export class CniHandler {
     );
     gone.catch(() => undefined);
     try {
-      await Promise.race([ports.untilInstalled(wanted, both), gone]);
+      await Promise.race([ports.untilInstalled(desired, both), gone]);
     } finally {
       cancel();
       controller.abort();

@@ -2,7 +2,7 @@
 import type { PodAttachments } from '../model/attachments.ts';
 
 export interface HostIsolation {
-  /** What is not in the kernel yet of that which isolates a pod, a sentence without an end; undefined: nothing. */
+  /** What is not in the kernel yet of that which isolates a pod, a message without a full stop; undefined: nothing. */
   lackingOf(pod: PodAttachments): string | undefined;
   /** Resolves when nothing is lacking any more. @throws the signal's reason */
   untilIsolated(pod: PodAttachments, signal: AbortSignal): Promise<void>;

@@ -34,8 +34,8 @@ export const keepFilters = async (watch: FilterWatch, site: FilterSite): Promise
 };
 
 /**
- * Why the kernel takes no filters, so that no pod can be added. It does not change while the agent runs. Where it cannot be told, each
- * ADD will say.
+ * Why the kernel takes no filters, so that no pod can be added. It does not change while the agent runs. Where it is
+ * unknown, each ADD will report it.
  */
 export const findNoFilters = async (
   interfaces: Pick<PodInterfaces, 'whyNoFilters'>,

@@ -34,7 +34,7 @@ export interface PluggedPort {
 export interface OvsPorts {
   /**
    * Adds ports in one transaction, and in the same one takes away other ports of the same logical ports: what an earlier
-   * sandbox of the pod left. A port that is there as wanted is left alone.
+   * sandbox of the pod left. A port that is there as desired is left alone.
    * @throws BridgeMissingError while there is no br-int
    */
   plug(ports: readonly PortSpec[], signal: AbortSignal): Promise<void>;

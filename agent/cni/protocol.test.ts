@@ -11,10 +11,10 @@ const encode = ({ env, stdin }: ShimRequest): Buffer => {
 
 const read = (bytes: Buffer, cuts: readonly number[] = []): ShimRequest | undefined => {
   const reader = new RequestReader();
-  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  const cutPoints = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   let result: ShimRequest | undefined;
-  for (const [index, from] of places.entries()) {
-    const chunk = bytes.subarray(from, places[index + 1] ?? from);
+  for (const [index, from] of cutPoints.entries()) {
+    const chunk = bytes.subarray(from, cutPoints[index + 1] ?? from);
     if (chunk.length > 0) result = reader.push(chunk);
   }
   return result;
@@ -29,8 +29,8 @@ describe('a request', () => {
 
   it('survives any chunking', () => {
     fc.assert(
-      fc.property(request, fc.array(fc.nat(2000), { maxLength: 12 }), (wanted, cuts) => {
-        expect({ ...read(encode(wanted), cuts) }).toEqual({ env: { ...wanted.env }, stdin: wanted.stdin });
+      fc.property(request, fc.array(fc.nat(2000), { maxLength: 12 }), (desired, cuts) => {
+        expect({ ...read(encode(desired), cuts) }).toEqual({ env: { ...desired.env }, stdin: desired.stdin });
       }),
     );
   });

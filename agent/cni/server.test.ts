@@ -105,7 +105,7 @@ describe('a call', () => {
     expect(bodyOf(await call(path, requestOf(ENV, '{"cniVersion":')))).toMatchObject({ code: 6 });
   });
 
-  it('is told to come back when too many are under way', async () => {
+  it('gets the answer to retry when too many are under way', async () => {
     const release = Promise.withResolvers<string>();
     const { path } = await start({ handle: () => release.promise, maxCalls: 1 });
     const first = call(path, requestOf(ENV, CONFIG));

@@ -20,7 +20,7 @@ export interface CniServerOptions {
   readonly handler: Pick<CniHandler, 'handle'>;
   readonly peerCredentials: ReadPeerCredentials;
   readonly clock: Clock;
-  /** Calls under way at once; more are told to try again later. */
+  /** Calls under way at once; more get the answer to retry later. */
   readonly maxCalls: number;
   /** For a caller to send its request, in milliseconds. */
   readonly requestMs: number;

@@ -13,7 +13,7 @@ import type { OvsPorts } from './ovs-ports.ts';
 import { serveCni } from './server.ts';
 
 interface Parts {
-  readonly edges: Pick<Edges, 'netlink' | 'metrics' | 'tellPod'>;
+  readonly edges: Pick<Edges, 'netlink' | 'metrics' | 'emitPodEvent'>;
   readonly core: Pick<Core, 'registry'>;
   readonly ports: OvsPorts;
   readonly isolation: HostIsolation;
@@ -23,7 +23,7 @@ interface Parts {
 /** Resolves when it listens. @param resources closes it when the agent ends */
 export const startCni = async (
   { options, buildFolder, log }: AgentContext,
-  { edges: { netlink, metrics, tellPod }, core, ports, isolation, readiness }: Parts,
+  { edges: { netlink, metrics, emitPodEvent }, core, ports, isolation, readiness }: Parts,
   resources: AsyncDisposableStack,
 ): Promise<CniHandler> => {
   const handler = new CniHandler({
@@ -32,7 +32,7 @@ export const startCni = async (
     ports,
     isolation,
     notReady: () => readiness.reasons(),
-    tellPod: (pod, message) => tellPod(pod, 'ErrorAttachingPod', message),
+    emitPodEvent: (pod, message) => emitPodEvent(pod, 'ErrorAttachingPod', message),
     onGarbage: (interfaces) => log.info({ interfaces }, 'interfaces that no attachment has were removed by GC'),
     clock: systemClock,
     observe: metrics.cni,

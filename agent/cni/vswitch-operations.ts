@@ -41,7 +41,7 @@ export const unplugOperations = (ports: readonly Uuid[]): Operation[] =>
       ];
 
 /** Whether an interface with these `external_ids` is that of the port. What ovn-controller adds does not count. */
-export const isAsWanted = (externalIds: Readonly<Record<string, string>>, port: PortSpec): boolean =>
+export const isAsDesired = (externalIds: Readonly<Record<string, string>>, port: PortSpec): boolean =>
   Object.entries(interfaceIds(port)).every(([key, value]) => externalIds[key] === value);
 
 const insertPort = (port: PortSpec, index: number): Operation[] => [

@@ -22,7 +22,7 @@ beforeEach(async () => {
   database = new Database({ name: 'openvswitch', remote, replica: createVswitchReplica(), observe: () => undefined });
   database.connect();
   await database.replica.whenSynced();
-  // As in the agent: what is of ours in this database and nobody wants is removed.
+  // As in the agent: what is of ours in this database and no owner desires is removed.
   database.reconcile();
   ports = new VswitchPorts(database.session, database.replica);
 });
@@ -157,10 +157,10 @@ describe('ports of pods', () => {
 describe('waiting for ovn-controller', () => {
   it('ends when all ports are installed', async () => {
     await addBridge();
-    const wanted = [spec('a'), spec('b')];
-    await ports.plug(wanted, signal);
+    const desired = [spec('a'), spec('b')];
+    await ports.plug(desired, signal);
     let done = false;
-    const waiting = ports.untilInstalled(wanted, signal).then(() => {
+    const waiting = ports.untilInstalled(desired, signal).then(() => {
       done = true;
     });
     await install('a');

@@ -8,7 +8,7 @@ import type { Operation } from '../../ovsdb/transact/operation.ts';
 import { INTERFACE_BY_LOGICAL_PORT, INTERFACE_BY_SANDBOX, type VswitchReplica } from '../databases/vswitch.ts';
 import { POD_PORT_KEY } from '../model/ownership.ts';
 import type { OvsPorts, PluggedPort, PortSpec } from './ovs-ports.ts';
-import { INTEGRATION_BRIDGE, isAsWanted, plugOperations, unplugOperations } from './vswitch-operations.ts';
+import { INTEGRATION_BRIDGE, isAsDesired, plugOperations, unplugOperations } from './vswitch-operations.ts';
 
 export class BridgeMissingError extends Error {
   override readonly name = 'BridgeMissingError';
@@ -115,7 +115,7 @@ export class VswitchPorts implements OvsPorts {
 
   #isPlugged(port: PortSpec): boolean {
     const row = this.#replica.findOne('Interface', 'name', port.name);
-    return row !== undefined && isAsWanted(row.external_ids, port);
+    return row !== undefined && isAsDesired(row.external_ids, port);
   }
 
   #bridge() {
@@ -131,7 +131,7 @@ interface InterfaceRow {
 
 /** ovn-controller(8): `ovn-installed` is set when the flows of the bound port are there. */
 const isInstalled = ({ external_ids: ids }: InterfaceRow, port?: PortSpec): boolean =>
-  ids['ovn-installed'] === 'true' && (port === undefined || isAsWanted(ids, port));
+  ids['ovn-installed'] === 'true' && (port === undefined || isAsDesired(ids, port));
 
 const isOurs = ({ external_ids: ids }: Pick<InterfaceRow, 'external_ids'>): boolean => ids[POD_PORT_KEY] !== undefined;
 

@@ -12,9 +12,9 @@ const SHARE = 16;
 /** On a small table, too. */
 const LEAST = 1024;
 
-/** @param wanted by the option; 0: any number @returns undefined: any number */
-export const connectionLimit = (wanted: number | undefined, tableSize: number | undefined): number | undefined => {
-  if (wanted !== undefined) return wanted === 0 ? undefined : wanted;
+/** @param desired by the option; 0: any number @returns undefined: any number */
+export const connectionLimit = (desired: number | undefined, tableSize: number | undefined): number | undefined => {
+  if (desired !== undefined) return desired === 0 ? undefined : desired;
   return tableSize === undefined ? undefined : Math.max(LEAST, Math.floor(tableSize / SHARE));
 };
 

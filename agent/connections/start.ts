@@ -1,4 +1,4 @@
-/** Watches the connections of networks, and tells of those that have nearly all that they may have. */
+/** Watches the connections of networks, and reports those that are near their limit. */
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { systemClock } from '../../base/clock.ts';
@@ -13,7 +13,7 @@ import { type ConnectionUsage, watchConnections } from './usage.ts';
 import { zoneNames, zoneOwners } from './zone-owners.ts';
 
 interface StartOptions {
-  readonly edges: Pick<Edges, 'databases' | 'metrics' | 'tellNode' | 'tellPod'>;
+  readonly edges: Pick<Edges, 'databases' | 'metrics' | 'emitNodeEvent' | 'emitPodEvent'>;
   readonly core: Pick<Core, 'facts' | 'registry'>;
   readonly node: string;
   readonly spawnAddon: string;
@@ -21,7 +21,7 @@ interface StartOptions {
 }
 
 export const startConnectionUsage = ({ edges, core, node, spawnAddon, log }: StartOptions): ConnectionUsage => {
-  const { databases, metrics, tellNode, tellPod } = edges;
+  const { databases, metrics, emitNodeEvent, emitPodEvent } = edges;
   const conntrack = openConntrack(spawnAddon);
   const usage = watchConnections({
     node,
@@ -29,12 +29,12 @@ export const startConnectionUsage = ({ edges, core, node, spawnAddon, log }: Sta
     names: () => readZoneNames(databases),
     owners: () => zoneOwners(core.facts.ids('network'), core.registry.values(), node),
     clock: systemClock,
-    tell: ({ pod }, message) => {
-      tellNode(node, 'ConnectionLimitNear', message);
+    report: ({ pod }, message) => {
+      emitNodeEvent(node, 'ConnectionLimitNear', message);
       const uid = pod === undefined ? undefined : core.facts.get('pod', pod)?.uid;
       const [namespace, name] = pod?.split('/') ?? [];
       if (namespace !== undefined && name !== undefined)
-        tellPod({ namespace, name, uid }, 'ConnectionLimitNear', message);
+        emitPodEvent({ namespace, name, uid }, 'ConnectionLimitNear', message);
     },
     onError: (error) => log.warn({ err: error }, 'how many connections networks have is not known'),
   });

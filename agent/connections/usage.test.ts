@@ -16,7 +16,7 @@ const NAMES = new Map([
 
 const setup = () => {
   const clock = createFakeClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const errors: unknown[] = [];
   let zones: readonly ZoneLimit[] = [];
   let asked = 0;
@@ -29,24 +29,24 @@ const setup = () => {
     },
     owners: () => OWNERS,
     clock,
-    tell: (_owner, message) => told.push(message),
+    report: (_owner, message) => reported.push(message),
     onError: (error) => errors.push(error),
   });
   const look = async (...counts: readonly [zone: number, count: number][]): Promise<void> => {
     zones = counts.map(([zone, count]) => ({ zone, count, limit: 100 }));
     await clock.advance(15_000);
   };
-  return { usage, told, errors, look, asked: () => asked, clock };
+  return { usage, reported, errors, look, asked: () => asked, clock };
 };
 
 it('reports a zone that is nearly full once, until it was not any more', async () => {
-  const { usage, told, look, asked } = setup();
+  const { usage, reported, look, asked } = setup();
   await look([7, 60], [8, 0]);
-  expect([told, asked()]).toEqual([[], 0]);
+  expect([reported, asked()]).toEqual([[], 0]);
   await look([7, 80]);
   await look([7, 99]);
   await look([7, 75]);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     'network red has 80 of the 100 connections that it may have on node node-1; with all of them, new ones are dropped',
   ]);
   expect([...usage.nearlyFull()]).toEqual([['red', 0.75]]);
@@ -55,13 +55,13 @@ it('reports a zone that is nearly full once, until it was not any more', async (
   expect(usage.problems()).toEqual([]);
   await look([7, 75]);
   await look([7, 81]);
-  expect(told).toHaveLength(2);
+  expect(reported).toHaveLength(2);
 });
 
 it('names the pod of a full port, and has the fullest zone of a network as its metric', async () => {
-  const { usage, told, look } = setup();
+  const { usage, reported, look } = setup();
   await look([7, 85], [8, 100], [9, 100], [10, 100]);
-  expect(told[1]).toContain('pod red/a on network red has 100 of the 100');
+  expect(reported[1]).toContain('pod red/a on network red has 100 of the 100');
   expect([...usage.nearlyFull()]).toEqual([['red', 1]]);
   expect(usage.problems()).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 /**
- * How near networks are to their limits of connections. Nothing tells when a zone fills, so the datapath is asked once in a
- * while: one request for all zones, and only where one is nearly full another one for whose it is.
+ * How near networks are to their limits of connections. No event reports that a zone fills, so the datapath is asked once
+ * in a while: one request for all zones, and only where one is nearly full another one for whose it is.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { ZoneLimit } from '../../datapath/conntrack/conntrack.ts';
@@ -16,7 +16,7 @@ export interface ConnectionUsageOptions {
   readonly owners: () => ReadonlyMap<string, ZoneOwner>;
   readonly clock: Pick<Clock, 'schedule'>;
   /** Once for each zone that has come near its limit. */
-  readonly tell: (owner: ZoneOwner, message: string) => void;
+  readonly report: (owner: ZoneOwner, message: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export interface ConnectionUsage {
 }
 
 const LOOK_MS = 15_000;
-/** Told from here on … */
+/** Reported from here on … */
 const NEAR = 0.8;
 /** … until it was below this. */
 const FAR = 0.7;
@@ -47,7 +47,7 @@ export const watchConnections = (options: ConnectionUsageOptions): ConnectionUsa
     try {
       const before = full;
       full = await fullZones(options, before, stop.signal);
-      for (const [name, { owner, message }] of full) if (!before.has(name)) options.tell(owner, message);
+      for (const [name, { owner, message }] of full) if (!before.has(name)) options.report(owner, message);
     } catch (error) {
       if (!stop.signal.aborted) options.onError(error);
     }

@@ -1,4 +1,4 @@
-/** One database that the agent keeps as it is wanted: its connection, its mirror and its reconciler. */
+/** One database that the agent keeps as desired: its connection, its mirror and its reconciler. */
 import { DesiredRows } from '../../ovsdb/desired/desired-rows.ts';
 import type { ClaimedRows } from '../../ovsdb/desired/garbage.ts';
 import type { ReconcilerEvent } from '../../ovsdb/desired/reconcile/events.ts';
@@ -68,7 +68,7 @@ export class Database<DB, R extends MirroredReplica> {
     this.#before = before;
   }
 
-  /** To be called when everything that is wanted is known: from then on what nobody wants is removed. */
+  /** To be called when the whole desired state is known: from then on what no owner desires is removed. */
   reconcile(): void {
     this.reconciler.start();
     this.reconciler.allowPrune();

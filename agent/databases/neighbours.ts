@@ -10,7 +10,7 @@ export const BY_PORT = 'by port';
 
 export type NeighbourReplica = Replica<OvnSouthbound, typeof TABLES>;
 
-/** Apart from the replica of what is kept as it is wanted: nobody wants rows of this table but ovn-controller. */
+/** Apart from the replica of what is kept as desired: no owner desires rows of this table but ovn-controller. */
 export const createNeighbourReplica = (): NeighbourReplica =>
   new Replica<OvnSouthbound, typeof TABLES>({
     model: ovnSouthbound,

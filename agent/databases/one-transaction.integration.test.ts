@@ -51,7 +51,7 @@ const open = (remote: string): Northbound => {
   return database;
 };
 
-/** The agent's database, and how many transactions another client was told of. */
+/** The agent's database, and how many transactions another client was notified of. */
 const start = async (resources: AsyncDisposableStack) => {
   const server = resources.use(await TestServer.create(['ovn-northbound']));
   const remote = formatRemote(server.remote);
@@ -60,11 +60,11 @@ const start = async (resources: AsyncDisposableStack) => {
   await Promise.all([database, other].map(({ replica }) => replica.whenSynced(AbortSignal.timeout(SETTLE_MS))));
   // As ovn-northd does.
   await database.session.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
-  let told = 0;
+  let reported = 0;
   other.replica.onUpdate(() => {
-    told += 1;
+    reported += 1;
   });
-  return { database, other, told: () => told };
+  return { database, other, reported: () => reported };
 };
 
 /** Has the database get what the cluster's agent wants now. */
@@ -82,7 +82,7 @@ const follower = (cluster: TestCluster, { desired, reconciler }: Northbound) => 
 
 it.each(TOPOLOGIES)('a new %s network is one northbound transaction, and so is its end', async (topology) => {
   await using resources = new AsyncDisposableStack();
-  const { database, other, told } = await start(resources);
+  const { database, other, reported } = await start(resources);
   const cluster = emptyCluster();
   const follow = follower(cluster, database);
   for (const event of events(cluster, topology, 7)) event();
@@ -90,21 +90,21 @@ it.each(TOPOLOGIES)('a new %s network is one northbound transaction, and so is i
   database.reconcile();
   await follow();
   await untilSame(other, database);
-  const [before, rows] = [told(), rowsOf(database)];
+  const [before, rows] = [reported(), rowsOf(database)];
   for (const event of events(cluster, topology, 8)) event();
   await follow();
   await untilSame(other, database);
   expect(rowsOf(database)).toBeGreaterThan(rows + 10);
-  expect(told() - before).toBe(1);
+  expect(reported() - before).toBe(1);
   cluster.facts.set('network', 'net8', undefined);
   await follow();
   await untilSame(other, database);
-  expect([rowsOf(database), told() - before]).toEqual([rows, 2]);
+  expect([rowsOf(database), reported() - before]).toEqual([rows, 2]);
 });
 
-it('of a layer-3 network the rows of this node are one transaction, whenever the API tells its parts', async () => {
+it('of a layer-3 network the rows of this node are one transaction, whenever the API delivers its parts', async () => {
   await using resources = new AsyncDisposableStack();
-  const { database, other, told } = await start(resources);
+  const { database, other, reported } = await start(resources);
   const cluster = emptyCluster();
   const follow = follower(cluster, database);
   database.reconcile();
@@ -112,11 +112,11 @@ it('of a layer-3 network the rows of this node are one transaction, whenever the
   await untilSame(other, database);
   const counts: number[] = [];
   for (const event of events(cluster, 'layer3', 8)) {
-    const before = told();
+    const before = reported();
     event();
     await follow();
     await untilSame(other, database);
-    counts.push(told() - before);
+    counts.push(reported() - before);
   }
   // Nothing before this node has its subnet, all of it with that, and one for the other node.
   expect(counts).toEqual([0, 1, 1]);
@@ -125,6 +125,6 @@ it('of a layer-3 network the rows of this node are one transaction, whenever the
 const rowsOf = ({ replica }: Northbound): number =>
   replica.store.tableNames.reduce((sum, table) => sum + [...replica.store.rows(table)].length, 0);
 
-/** The other client was told of everything. */
+/** The other client has got every update. */
 const untilSame = (other: Northbound, database: Northbound): Promise<void> =>
   eventually(() => Promise.resolve(expect(rowsOf(other)).toBe(rowsOf(database))), SETTLE_MS);

@@ -23,7 +23,7 @@ export class VswitchPortNumbers {
     return own?.ofport !== undefined && own.ofport >= 0;
   }
 
-  /** Told the names of ports whose number, bridge or existence has changed. @returns what ends it */
+  /** Called with the names of ports whose number, bridge or existence has changed. @returns what ends it */
   listen(listener: (ports: ReadonlySet<string>) => void): () => void {
     return this.#replica.onUpdate(({ kind, changes }) => {
       const ports = new Set(changes.flatMap(changedPorts));

@@ -1,4 +1,4 @@
-/** Whatever happens, and in whichever order: what is wanted in the end depends on the facts of the end only. */
+/** Whatever happens, and in whichever order: the desired state in the end depends on the facts of the end only. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nodeSubnetsId } from '../model/facts.ts';

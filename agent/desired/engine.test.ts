@@ -95,7 +95,7 @@ it('the same facts in another order give the same document', () => {
   expect(build(steps.toReversed())).toBe(build(steps));
 });
 
-it('a feature that throws keeps what it wanted before, says so, and stops no other', () => {
+it('a feature that throws keeps what it desired before, says so, and stops no other', () => {
   const facts = new FactStore();
   const sinks = new MemorySinks();
   let broken = false;

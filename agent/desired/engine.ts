@@ -6,7 +6,7 @@
  *    stale. Nobody has to declare what depends on what, so nobody can get it wrong.
  * 3. Stale fragments are rendered together in one flush. What they want goes to one sink per database, which writes the
  *    difference, so everything that one event caused becomes one transaction.
- * 4. A feature that throws is a diagnostic of that fragment; what it wanted before stays.
+ * 4. A feature that throws is a diagnostic of that fragment; what it desired before stays.
  */
 
 import { messageOf } from '../../base/error-message.ts';
@@ -25,7 +25,7 @@ import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type AnySubject, subjectKey, subjectsOf, subjectsWith } from './subjects.ts';
 
-/** Takes what owners want of one database. Replaces what the same owner wanted before. */
+/** Takes what owners want of one database. Replaces what the same owner desired before. */
 export interface FragmentSink<DB> {
   set(owner: string, fragment: DesiredFragment<DB>): void;
   delete(owner: string): void;
@@ -43,7 +43,7 @@ export interface UsageSink {
   delete(owner: string): void;
 }
 
-/** Takes what owners want of a place whose things are known by keys. Replaces what the same owner wanted before. */
+/** Takes what owners want of a place whose things are known by keys. Replaces what the same owner desired before. */
 export interface ItemSink<Item> {
   set(owner: string, items: readonly Item[]): void;
   delete(owner: string): void;

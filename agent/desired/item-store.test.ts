@@ -10,17 +10,17 @@ interface Item {
 
 const store = (onDirty = (): void => undefined): ItemStore<Item> => new ItemStore(({ key }) => key, onDirty, byName);
 
-it('knows what is wanted, and what of it changed since it was asked', () => {
-  let told = 0;
-  const items = store(() => told++);
+it('knows the desired state, and what of it changed since it was asked', () => {
+  let reported = 0;
+  const items = store(() => reported++);
   items.set('a', [{ key: 'x', value: 1 }]);
-  expect(items.wanted).toEqual(new Map([['x', { key: 'x', value: 1 }]]));
+  expect(items.desired).toEqual(new Map([['x', { key: 'x', value: 1 }]]));
   expect(items.takeDirty()).toEqual(new Set(['x']));
   items.set('a', [{ key: 'x', value: 1 }]);
-  expect([items.takeDirty().size, told]).toEqual([0, 1]);
+  expect([items.takeDirty().size, reported]).toEqual([0, 1]);
   items.set('a', [{ key: 'y', value: 1 }]);
   expect(items.takeDirty()).toEqual(new Set(['x', 'y']));
-  expect([...items.wanted.keys()]).toEqual(['y']);
+  expect([...items.desired.keys()]).toEqual(['y']);
 });
 
 it('of several owners the first by name has its way, and the next one when it lets go', () => {
@@ -28,15 +28,15 @@ it('of several owners the first by name has its way, and the next one when it le
   items.set('b', [{ key: 'x', value: 2 }]);
   items.set('a', [{ key: 'x', value: 1 }]);
   items.takeDirty();
-  expect([items.wanted.get('x')?.value, items.ownersOf('x')]).toEqual([1, ['a', 'b']]);
+  expect([items.desired.get('x')?.value, items.ownersOf('x')]).toEqual([1, ['a', 'b']]);
   items.delete('a');
-  expect(items.wanted.get('x')?.value).toBe(2);
+  expect(items.desired.get('x')?.value).toBe(2);
   expect(items.takeDirty()).toEqual(new Set(['x']));
   items.delete('b');
-  expect(items.wanted.size).toBe(0);
+  expect(items.desired.size).toBe(0);
 });
 
-it('what is wanted in the end depends on the last word of each owner alone', () => {
+it('the desired state in the end depends on the last word of each owner alone', () => {
   const change = fc.record({
     owner: fc.constantFrom('a', 'b', 'c'),
     items: fc.array(fc.record({ key: fc.constantFrom('x', 'y', 'z'), value: fc.nat(2) }), { maxLength: 3 }),
@@ -49,16 +49,16 @@ it('what is wanted in the end depends on the last word of each owner alone', () 
         if (items.length === 0) running.delete(owner);
         else running.set(owner, items);
         for (const key of running.takeDirty()) {
-          const item = running.wanted.get(key);
+          const item = running.desired.get(key);
           if (item === undefined) mirror.delete(key);
           else mirror.set(key, item);
         }
       }
       const fresh = store();
       for (const [owner, { items }] of new Map(changes.map((one) => [one.owner, one]))) fresh.set(owner, items);
-      expect(running.wanted).toEqual(fresh.wanted);
+      expect(running.desired).toEqual(fresh.desired);
       // Whoever follows the dirty keys knows all of it.
-      expect(mirror).toEqual(fresh.wanted);
+      expect(mirror).toEqual(fresh.desired);
     }),
   );
 });
@@ -71,5 +71,5 @@ it('of several owners the first in the order has its way, whatever their names a
   );
   items.set('a', [{ key: 'x', value: 1 }]);
   items.set('b', [{ key: 'x', value: 2 }]);
-  expect([items.wanted.get('x')?.value, items.ownersOf('x')]).toEqual([2, ['b', 'a']]);
+  expect([items.desired.get('x')?.value, items.ownersOf('x')]).toEqual([2, ['b', 'a']]);
 });

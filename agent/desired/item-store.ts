@@ -1,6 +1,6 @@
 /**
- * What is wanted of a place, by key. Several owners may want the same thing: the first in the order of owners has its way, and
- * when it lets go the next one has, without a gap.
+ * The desired state of a backend, by key. Several owners may desire the same item: the first in the order of owners wins,
+ * and when it withdraws the next one wins, without a gap.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { byName, type OwnerOrder } from '../../ovsdb/desired/types.ts';
@@ -12,18 +12,20 @@ export class ItemStore<Item> implements ItemSink<Item> {
   readonly #order: OwnerOrder;
   readonly #owned = new Map<string, ReadonlyMap<string, Item>>();
   readonly #claims = new Map<string, Map<string, Item>>();
-  readonly #wanted = new Map<string, Item>();
+  readonly #desired = new Map<string, Item>();
   #dirty = new Set<string>();
 
-  /** @param onDirty called whenever something else is wanted @param order which of several owners of one key has its way */
+  /**
+   * @param onDirty called whenever the desired state changes @param order which of several owners of one key wins
+   */
   constructor(keyOf: (item: Item) => string, onDirty: () => void, order: OwnerOrder = byName) {
     this.#order = order;
     this.#keyOf = keyOf;
     this.#onDirty = onDirty;
   }
 
-  get wanted(): ReadonlyMap<string, Item> {
-    return this.#wanted;
+  get desired(): ReadonlyMap<string, Item> {
+    return this.#desired;
   }
 
   /** What `takeDirty` would give. */
@@ -41,7 +43,7 @@ export class ItemStore<Item> implements ItemSink<Item> {
     for (const [owner, items] of this.#owned) yield [owner, items.size];
   }
 
-  /** Who wants a thing, the one that has its way first. */
+  /** The owners of an item, the winner first. */
   ownersOf(key: string): readonly string[] {
     return [...(this.#claims.get(key)?.keys() ?? [])].sort(this.#order);
   }
@@ -81,9 +83,9 @@ export class ItemStore<Item> implements ItemSink<Item> {
   #settle(key: string): void {
     const claims = this.#claims.get(key);
     const winner = claims === undefined ? undefined : claims.get(firstOf(claims.keys(), this.#order));
-    if (isDeepStrictEqual(this.#wanted.get(key), winner)) return;
-    if (winner === undefined) this.#wanted.delete(key);
-    else this.#wanted.set(key, winner);
+    if (isDeepStrictEqual(this.#desired.get(key), winner)) return;
+    if (winner === undefined) this.#desired.delete(key);
+    else this.#desired.set(key, winner);
     this.#dirty.add(key);
     this.#onDirty();
   }

@@ -19,7 +19,7 @@ export interface CertificateInputs {
   readonly now: number;
 }
 
-/** A sentence without an end; undefined: they will do. */
+/** A message without a full stop; undefined: they will do. */
 export const certificateProblem = ({ paths, files, chassisId, now }: CertificateInputs): string | undefined => {
   for (const which of FILES) {
     const file = files[which];
@@ -91,10 +91,10 @@ const nameProblem = (
   chassisId: string,
 ): string | undefined => {
   const [first, ...others] = subject.split('\n');
-  const wanted = `CN=${chassisId}`;
-  if (first === wanted)
+  const expected = `CN=${chassisId}`;
+  if (first === expected)
     return `the subject of ${paths.certificate} is its common name alone: put an organization (O) before it`;
-  if (!others.includes(wanted))
+  if (!others.includes(expected))
     return `the common name of ${paths.certificate} is not that of the chassis, ${chassisId}`;
   if (subjectAltName.split(', ').includes(`DNS:${chassisId}`)) return undefined;
   return `${paths.certificate} has no subject alternative name DNS:${chassisId}`;

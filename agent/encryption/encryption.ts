@@ -16,15 +16,15 @@ export interface EncryptionSources {
 }
 
 export interface EncryptionState {
-  /** Sentences without an end; empty: they are, or are not to be. */
+  /** Messages without an end; empty: they are, or are not to be. */
   problems(): string[];
   /** For who waits until there are none. @returns what ends it */
   listen(look: () => void): () => void;
 }
 
 /**
- * Three small files are read each time: who renews a certificate replaces them, in folders that may not be there yet, and whether they
- * are valid changes with the time of day. So nothing tells, and who waits looks again.
+ * Three small files are read each time: whoever renews a certificate replaces them, in folders that may not be there yet,
+ * and whether they are valid changes with the time of day. So there is no event to wait for, and the caller looks again.
  */
 export const encryptionState = (sources: EncryptionSources, clock: Clock = systemClock): EncryptionState => {
   const { encryption } = sources;

@@ -50,10 +50,10 @@ describe('a network is used by', () => {
     ['no host-network pod of another node', { node: 'n2', networks: {}, hostNetwork: true }, []],
     ['none that has finished', { node: 'n1', networks: RED, finished: true }, []],
     ['no host-network pod that has finished', { node: 'n1', networks: {}, hostNetwork: true, finished: true }, []],
-  ] as const)('%s', (_, input, wanted) => {
+  ] as const)('%s', (_, input, desired) => {
     const it = cluster('on-demand').pod('t/a', input);
     it.render();
-    expect(here(it)).toEqual(wanted);
+    expect(here(it)).toEqual(desired);
   });
 
   it('no host-network pod of a namespace without the label', () => {

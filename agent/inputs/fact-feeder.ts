@@ -34,7 +34,7 @@ export interface FactFeeder {
 }
 
 /**
- * @param own the node whose gateway and addresses somebody else knows first-hand; absent: annotations tell those of all
+ * @param own the node whose gateway and addresses another source knows first-hand; absent: annotations give those of all
  */
 export const feedFacts = (
   facts: FactStore,

@@ -63,7 +63,7 @@ describe('a network', () => {
     ]);
   });
 
-  it('is what its oldest NAD says; one that says something else is told and not used', () => {
+  it('is what its oldest NAD says; a NAD that contradicts it is reported and not used', () => {
     const { facts, index } = setUp();
     index.change(undefined, nad('b/net', { network: 'shared', id: 3, age: 1 }));
     index.change(undefined, nad('a/net', { network: 'shared', id: 3, age: 2, subnets: '10.99.0.0/16' }));
@@ -93,7 +93,7 @@ it('a network is as old as the NAD that defines it now', () => {
   expect(redefined).toEqual([first, second].map((one) => `shared ${one?.createdAt}`));
 });
 
-it('a namespace has one primary network, its oldest; a second one is told until the first is gone', () => {
+it('a namespace has one primary network, its oldest; a second one is reported until the first is gone', () => {
   const { facts, index } = setUp();
   const first = nad('red/z', { network: 'red_z', id: 1, age: 1 });
   index.change(undefined, nad('red/a', { network: 'red_a', id: 2, age: 2 }));

@@ -1,7 +1,7 @@
 /**
- * Networks as facts, from their NADs. A network may have a NAD in each of several namespaces; what it is comes from the
- * oldest that has an id, and one that says something else is told and ignored, so that no edit of one namespace's
- * NAD changes the network of another.
+ * Networks as facts, from their NADs. A network may have a NAD in each of several namespaces; the oldest that has an id
+ * defines it, and one that contradicts it is reported and ignored, so that no edit of one namespace's NAD changes the
+ * network of another.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME, networkPrefix } from '../../api/names.ts';
@@ -66,8 +66,8 @@ export class NetworkIndex {
 
   /** Undefined when the NAD is gone. */
   change(before: NadProjection | undefined, after: NadProjection | undefined): void {
-    if (before !== undefined) this.#place(before, false);
-    if (after !== undefined) this.#place(after, true);
+    if (before !== undefined) this.#update(before, false);
+    if (after !== undefined) this.#update(after, true);
     for (const network of new Set([before?.conf.name, after?.conf.name])) {
       if (network !== undefined) this.#claim(network);
     }
@@ -77,7 +77,7 @@ export class NetworkIndex {
     if (after === undefined && before !== undefined) this.#forget(before);
   }
 
-  #place(nad: NadProjection, present: boolean): void {
+  #update(nad: NadProjection, present: boolean): void {
     putInGroup(this.#byNetwork, nad.conf.name, nad, present);
     if (nad.conf.role === 'primary') putInGroup(this.#primaryByNamespace, nad.namespace, nad, present);
   }
@@ -112,7 +112,7 @@ export class NetworkIndex {
       this.#facts.set('nad', nad.key, agrees ? name : undefined);
       const mismatch = `CNI config does not match that of network ${name} in NAD ${first?.key}`;
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
-      tell(this.#mismatches, nad, agrees ? rival && shared : mismatch);
+      setProblem(this.#mismatches, nad, agrees ? rival && shared : mismatch);
     }
   }
 
@@ -139,9 +139,9 @@ export class NetworkIndex {
   #publishPrimary(namespace: string): void {
     const [first, ...others] = sorted(this.#primaryByNamespace.get(namespace));
     this.#facts.set('primaryNad', namespace, first && { nad: first.key, network: first.conf.name });
-    if (first !== undefined) tell(this.#rivals, first, undefined);
+    if (first !== undefined) setProblem(this.#rivals, first, undefined);
     for (const nad of others) {
-      tell(this.#rivals, nad, `primary network already exist in namespace "${namespace}": "${first?.key}"`);
+      setProblem(this.#rivals, nad, `primary network already exist in namespace "${namespace}": "${first?.key}"`);
     }
   }
 
@@ -152,7 +152,7 @@ export class NetworkIndex {
   }
 }
 
-const tell = (problems: Map<string, Problem>, { key }: NadProjection, message: string | undefined): void => {
+const setProblem = (problems: Map<string, Problem>, { key }: NadProjection, message: string | undefined): void => {
   if (message === undefined) problems.delete(key);
   else problems.set(key, { object: `NetworkAttachmentDefinition/${key}`, message });
 };

@@ -14,7 +14,7 @@ export class NodeAddresses {
     this.#facts = facts;
   }
 
-  /** Costs what the node has, and tells what has changed. */
+  /** Costs what the node has, and reports what has changed. */
   change(before: Addressed | undefined, after: Addressed | undefined): void {
     const [old, now] = [addressesOf(before), addressesOf(after)];
     for (const ip of now.difference(old)) this.#count(ip, 1);

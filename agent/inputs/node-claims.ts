@@ -37,7 +37,7 @@ export class NodeClaims {
     return others;
   }
 
-  /** What this node claims and an older one has, as a sentence without an end. */
+  /** What this node claims and an older one has, as a message without a full stop. */
   refusalOf(node: string): string | undefined {
     const own = this.#claims.get(node);
     for (const thing of own?.things ?? []) {

@@ -185,17 +185,17 @@ it.each([
 
 it('a node’s place between the routers is in the transit subnets', () => {
   const it = setUp();
-  const told = (transit: object): readonly unknown[] => {
+  const readAddresses = (transit: object): readonly unknown[] => {
     it.put('a', 1, { transitAddresses: JSON.stringify(transit) });
     return [it.facts.get('node', 'a')?.transitAddresses, it.index.problems.map(({ message }) => message)];
   };
   const key = 'k8s.ovn.org/node-transit-switch-port-ifaddr';
-  expect(told({ ipv4: '100.88.0.2/16', ipv6: 'fd97::2/64' })).toEqual([['100.88.0.2/16', 'fd97::2/64'], []]);
-  expect(told({ ipv4: '10.128.0.1/16', ipv6: 'fd97::2/64' })).toEqual([
+  expect(readAddresses({ ipv4: '100.88.0.2/16', ipv6: 'fd97::2/64' })).toEqual([['100.88.0.2/16', 'fd97::2/64'], []]);
+  expect(readAddresses({ ipv4: '10.128.0.1/16', ipv6: 'fd97::2/64' })).toEqual([
     ['fd97::2/64'],
     [`${key}: 10.128.0.1/16 is in no transit subnet (100.88.0.0/16, fd97::/64)`],
   ]);
-  expect(told({ ipv4: '100.88.0.2/1' })).toEqual([
+  expect(readAddresses({ ipv4: '100.88.0.2/1' })).toEqual([
     [],
     [`${key}: 100.88.0.2/1 has not the length of the transit subnet 100.88.0.0/16`],
   ]);

@@ -11,7 +11,7 @@ import {
 import type { Ip } from '../../net/ip.ts';
 
 export interface NodeRanges {
-  /** Why no host is reached at this address; a sentence without subject and end. */
+  /** Why no host is reached at this address; a message without subject and end. */
   refusalOf(ip: Ip): string | undefined;
   /** The same of what is to be the node's place on the transit switches. */
   transitRefusalOf(address: InterfaceAddress): string | undefined;

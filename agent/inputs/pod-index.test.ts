@@ -147,7 +147,7 @@ it('of mirrors of one static pod the older one is it', () => {
 });
 
 describe('a pod whose annotation has what is no pod’s', () => {
-  it('gets nothing, and is told, until the annotation is another one', () => {
+  it('gets nothing but an event, until the annotation is another one', () => {
     const it = setUp();
     it.put('a/a', { ips: { default: '10.128.0.1/23' } });
     expect(it.facts.get('pod', 'a/a')).toMatchObject({
@@ -180,7 +180,7 @@ describe('a pod whose annotation has what is no pod’s', () => {
     expect([it.networks('b/b'), it.networks('b/c'), it.networks('a/thief')]).toEqual([['b/net'], ['b/shared'], []]);
   });
 
-  it('is judged again when the network, the namespace or the node’s subnet comes', () => {
+  it('is evaluated again when the network, the namespace or the node’s subnet comes', () => {
     const it = setUp();
     it.cluster.facts.set('nodeSubnets', 'node1/default', undefined);
     it.put('a/a', { ips: SAME });

@@ -1,6 +1,6 @@
 /**
- * Pods as facts: with what of their annotations can be theirs, less what belongs to other pods, and with what they were given
- * before. A pod is judged again when something changes that its judgement was about.
+ * Pods as facts: with what of their annotations can be theirs, less what belongs to other pods, and with what they were
+ * given before. A pod is evaluated again when something changes that its evaluation was about.
  */
 import type { PodNetworkEntry, PodNetworks } from '../../api/annotations/pod-networks.ts';
 import { addressOf } from '../../net/cidr.ts';
@@ -10,7 +10,7 @@ import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { AddressClaims } from './address-claims.ts';
 import { withKeptNetworks } from './kept-networks.ts';
-import { type JudgedPod, judgePod } from './pod-judge.ts';
+import { type EvaluatedPod, evaluatePod } from './pod-evaluation.ts';
 import type { PodProjection } from './pod-projection.ts';
 
 export class PodIndex {
@@ -19,7 +19,7 @@ export class PodIndex {
   readonly #get: (key: string) => PodProjection | undefined;
   readonly #networkOf: (nadKey: string) => string;
   readonly #claims = new AddressClaims();
-  readonly #judged = new Map<string, Judgement>();
+  readonly #evaluations = new Map<string, Evaluation>();
 
   /** @param get the mirror of pods @param networkOf name of a NAD's network */
   constructor(
@@ -37,32 +37,32 @@ export class PodIndex {
   /** Undefined when the pod is gone. */
   change(key: string, after: PodProjection | undefined): void {
     this.#forget(key);
-    if (after !== undefined) this.#judge(key, after);
+    if (after !== undefined) this.#evaluate(key, after);
     const others = this.#claims.set(key, after && this.#claimOf(key, after));
     this.#publish(key, others.size > 0);
     for (const other of others) this.#publish(other, true);
   }
 
-  #judge(key: string, { fact }: PodProjection): void {
-    const judged = judgePod(fact, this.#view);
-    const judgement: Judgement = {
-      ...judged,
+  #evaluate(key: string, { fact }: PodProjection): void {
+    const evaluated = evaluatePod(fact, this.#view);
+    const evaluation: Evaluation = {
+      ...evaluated,
       reads: this.#view.takeReads(),
       stale: () => this.change(key, this.#get(key)),
     };
-    for (const cell of judgement.reads) this.#facts.subscribe(cell, judgement);
-    this.#judged.set(key, judgement);
+    for (const cell of evaluation.reads) this.#facts.subscribe(cell, evaluation);
+    this.#evaluations.set(key, evaluation);
   }
 
   #forget(key: string): void {
-    const judgement = this.#judged.get(key);
-    this.#judged.delete(key);
-    for (const cell of judgement?.reads ?? []) this.#facts.unsubscribe(cell, judgement as Judgement);
+    const evaluation = this.#evaluations.get(key);
+    this.#evaluations.delete(key);
+    for (const cell of evaluation?.reads ?? []) this.#facts.unsubscribe(cell, evaluation as Evaluation);
   }
 
   /** Only of what can be the pod's: nobody keeps others from an address by naming it. */
   #claimOf(key: string, { createdAt }: PodProjection) {
-    const fact = this.#judged.get(key)?.fact;
+    const fact = this.#evaluations.get(key)?.fact;
     if (fact === undefined || fact.finished || fact.node === undefined) return undefined;
     const named = isStatic(fact) ? [cgroupOf(fact)] : [];
     if (fact.hostNetwork) return { uid: fact.uid, createdAt, things: named };
@@ -75,11 +75,11 @@ export class PodIndex {
   }
 
   #publish(key: string, hasRivals: boolean): void {
-    const judged = this.#judged.get(key);
-    this.#facts.set('pod', key, judged && this.#factOf(key, judged, hasRivals));
+    const evaluated = this.#evaluations.get(key);
+    this.#facts.set('pod', key, evaluated && this.#factOf(key, evaluated, hasRivals));
   }
 
-  #factOf(key: string, { fact, isNameTaken }: JudgedPod, hasRivals: boolean): PodFact {
+  #factOf(key: string, { fact, isNameTaken }: EvaluatedPod, hasRivals: boolean): PodFact {
     if (isNameTaken) return fact;
     const own = hasRivals ? this.#withoutRefused(key, this.#withItsCgroup(key, fact)) : fact;
     const { barred, ...kept } = withKeptNetworks(this.#facts.get('pod', key), own);
@@ -118,7 +118,7 @@ export class PodIndex {
   }
 }
 
-interface Judgement extends JudgedPod, FactReader {
+interface Evaluation extends EvaluatedPod, FactReader {
   readonly reads: readonly FactCell[];
 }
 

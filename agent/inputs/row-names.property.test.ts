@@ -1,4 +1,4 @@
-/** Of networks that would have rows of one name, agents and a cluster manager that starts anew let the same one be. */
+/** Of networks that would have rows of one name, agents and a cluster manager that restarts let the same one be. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';

@@ -64,7 +64,7 @@ it.each([
   expect(projectSlice(object)).toBeUndefined();
 });
 
-it('endpoints are those that answer; the ones that are about to end are told apart', () => {
+it('endpoints are those that answer; the ones that are about to end are kept apart', () => {
   const endpoint = (ip: string, ready?: boolean, serving?: boolean, terminating?: boolean) => ({
     addresses: [ip],
     conditions: { ready, serving, terminating },
@@ -86,7 +86,7 @@ it('endpoints are those that answer; the ones that are about to end are told apa
   });
 });
 
-it('what is wrong in one is told and left out, a few of it', () => {
+it('what is wrong in one is reported and left out, a few of it', () => {
   const bad = ['fd00::1', '10.0.0.0/8', '', '010.0.0.1', 'x'].map((ip) => ({ addresses: [ip] }));
   const found = projectSlice(
     slice(OF_SERVICE, {

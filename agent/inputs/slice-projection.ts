@@ -53,7 +53,7 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
       ready: facts(slice.endpoints.filter(isReady)),
       terminating: facts(slice.endpoints.filter((one) => !isReady(one) && isServing(one) && isTerminating(one))),
     },
-    problems: told(problems).map((message) => ({
+    problems: shortened(problems).map((message) => ({
       object: `EndpointSlice/${namespace}/${name}`,
       message,
       severity: 'warning',
@@ -110,9 +110,9 @@ const portsOf = ({ ports }: EndpointSlice, problems: string[]): SlicePort[] =>
   });
 
 /** There may be a thousand endpoints, and all of them wrong. */
-const told = (problems: readonly string[]): readonly string[] =>
-  problems.length <= MAX_TOLD
+const shortened = (problems: readonly string[]): readonly string[] =>
+  problems.length <= MAX_REPORTED
     ? problems
-    : [...problems.slice(0, MAX_TOLD), `and ${problems.length - MAX_TOLD} more like these`];
+    : [...problems.slice(0, MAX_REPORTED), `and ${problems.length - MAX_REPORTED} more like these`];
 
-const MAX_TOLD = 3;
+const MAX_REPORTED = 3;

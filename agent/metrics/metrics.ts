@@ -19,7 +19,7 @@ export interface AgentMetrics {
   networkReport(observation: ReportObservation): void;
   /** A number that is asked for when somebody reads the metrics. */
   gauge(name: GaugeName, read: () => number): void;
-  /** Many of them, told apart by labels. */
+  /** Many of them, distinguished by labels. */
   gauges<Name extends GaugeName>(
     name: Name,
     read: () => Iterable<readonly [Readonly<Record<LabelsOf<Name>, string>>, number]>,

@@ -169,7 +169,7 @@ export type LabelsOf<Name extends MetricName> = (typeof AGENT_METRICS)[Name] ext
   ? Label
   : never;
 
-/** What prom-client is to be told of a metric. */
+/** What prom-client needs to know of a metric. */
 export const described = <Name extends MetricName>(
   name: Name,
 ): { readonly name: Name; readonly help: string; readonly labelNames: LabelsOf<Name>[] } => {

@@ -20,7 +20,7 @@ export interface PodAttachments {
   readonly pod: PodFact;
   /** Empty while `waitingFor` says why. The default network comes first. */
   readonly attachments: readonly Attachment[];
-  /** A sentence without an end, for example `namespace red has no primary network yet`. */
+  /** A message without a full stop, for example `namespace red has no primary network yet`. */
   readonly waitingFor?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Identity of rows that have no telling name: who owns them and for what, in `external_ids`, and once more in one line
- * under `k8s.ovn.org/id`. Port groups and address sets are named by a hash of that line, as OVN limits their names.
+ * Identity of rows without a name of their own: their owner and purpose, in `external_ids`, and once more in one line under
+ * `k8s.ovn.org/id`. Port groups and address sets are named by a hash of that line, as OVN limits their names.
  */
 
 export interface DatabaseId {

@@ -1,4 +1,4 @@
-/** Holds the facts and says which changed. Who reads a fact through `reader` is told when it changes. */
+/** Holds the facts and emits which changed. A reader of a fact through `reader` is notified when it changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { FactKind, Facts, GatewayFact, PodFact } from './facts.ts';
 import { LockedAddresses } from './locked-addresses.ts';
@@ -15,7 +15,7 @@ export interface FactCell<Kind extends FactKind = FactKind> {
 }
 
 export interface FactReader {
-  /** A fact that was read has changed. Called once per change; reading subscribes anew. */
+  /** A fact that was read has changed. Called once per change; reading subscribes again. */
   stale(): void;
 }
 

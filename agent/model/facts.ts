@@ -104,7 +104,7 @@ export const isLocked = (pod: Pick<PodFact, 'hostNetwork' | 'networks'>): boolea
 export interface ServiceFact {
   readonly namespace: string;
   readonly name: string;
-  /** For those who are told about it. */
+  /** For those who get events about it. */
   readonly uid?: string | undefined;
   readonly clusterIps: readonly Ip[];
   readonly ports: readonly ServicePort[];
@@ -165,7 +165,7 @@ export interface CgroupFact {
   readonly path: string;
   /** How deep below the root of cgroup v2. */
   readonly level: number;
-  /** Its inode. Rules hold this and not the path: one that was made anew at the same path is another one. */
+  /** Its inode. Rules hold this and not the path: one that was recreated at the same path is another one. */
   readonly id?: string | undefined;
 }
 

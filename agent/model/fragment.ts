@@ -28,14 +28,14 @@ export interface Fragment {
   readonly diagnostics?: readonly Diagnostic[];
 }
 
-/** Something to tell about an object of the API. */
+/** A diagnostic about an object of the API. */
 export interface Diagnostic {
   /** `Pod/ns/name`, `Node/n1` */
   readonly object: string;
   /** `error`: the object, or a part of it, could not be rendered. */
   readonly severity: 'error' | 'warning' | 'info';
   readonly message: string;
-  /** To be told as an event of the object, too, with this reason. */
+  /** To be reported as an event of the object, too, with this reason. */
   readonly event?: string;
 }
 

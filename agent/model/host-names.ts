@@ -17,8 +17,8 @@ export const managementLinkName = (id: NetworkId): string => `${MANAGEMENT_LINK_
 
 /** As everywhere, unless this node's own gateway has the name. */
 export const vrfName = (network: string, id: NetworkId, gateway?: Pick<GatewayFact, 'bridge' | 'uplink'>): string => {
-  const wanted = networkVrfName(network, id);
-  return wanted === gateway?.bridge || wanted === gateway?.uplink ? numberedVrfName(id) : wanted;
+  const preferred = networkVrfName(network, id);
+  return preferred === gateway?.bridge || preferred === gateway?.uplink ? numberedVrfName(id) : preferred;
 };
 
 /** On the gateway bridge. ovn-controller makes it and names it by the localnet port, ovn-controller(8). */

@@ -17,7 +17,7 @@ export interface PortClaim {
   readonly kind: 'claim';
   /** `namespace/name` */
   readonly service: string;
-  /** Linux tells nobody who listens for SCTP in a way that is common to all kernels. */
+  /** Linux has no interface, common to all kernels, that lists who listens for SCTP. */
   readonly protocol: Exclude<ServiceProtocol, 'SCTP'>;
   readonly port: number;
   /** Absent: a node port, on all addresses of the node. */

@@ -4,7 +4,7 @@ import { isOurMacBinding } from './ownership.ts';
 it.each([
   ['rtoe-GR_red_red_n1', '169.254.0.4', '0a:58:a9:fe:00:04', true],
   ['rtoe-GR_n1', 'fd69::4', '0a:58:1b:ac:71:41', true],
-  // Somebody has told OVN of a real neighbour, or of one of another router.
+  // Another program has given OVN a real neighbour, or one of another router.
   ['rtoe-GR_n1', '192.0.2.1', '02:00:00:00:00:01', false],
   ['rtoj-GR_n1', '169.254.0.4', '0a:58:a9:fe:00:04', false],
   ['lr0-public', '169.254.0.4', '0a:58:a9:fe:00:04', false],

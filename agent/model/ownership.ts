@@ -1,4 +1,4 @@
-/** How what is ours in the databases is told from what is not. */
+/** How owned state in the databases is recognised. */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { isIp, parseIp } from '../../net/ip.ts';
 import { macFromIp } from '../../net/mac.ts';
@@ -10,7 +10,7 @@ export const OWNER_KEY = 'ovn-udn/key';
 /**
  * The entry that marks ports of pods and their interfaces in the Open_vSwitch database; its value is the port's name. They
  * come and go with the calls of the container runtime, so the reconciler, which knows rows of ours by `OWNER_KEY`, must
- * not take them for rows that nobody wants.
+ * not take them for rows that no owner desires.
  */
 export const POD_PORT_KEY = 'ovn-udn/port';
 

@@ -1,4 +1,4 @@
-/** The node's own ports, as a place that is kept as it is wanted: servers are opened and closed, claims are looked at. */
+/** The node's own ports, as a place that is kept as desired: servers are opened and closed, claims are looked at. */
 import type { Backend, ReconcileOutcome, ReconcileRequest } from '../../datapath/backend.ts';
 import type { HealthCheck, NodePortItem, PortClaim } from '../model/node-ports.ts';
 import { clashFinder } from './clashes.ts';
@@ -26,14 +26,14 @@ export class NodePortBackend implements Backend<NodePortItem> {
     return this.#servers.size;
   }
 
-  async reconcile({ wanted, keys }: ReconcileRequest<NodePortItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
-    const looked = keys === 'all' ? new Set([...wanted.keys(), ...this.#servers.keys()]) : keys;
+  async reconcile({ desired, keys }: ReconcileRequest<NodePortItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const looked = keys === 'all' ? new Set([...desired.keys(), ...this.#servers.keys()]) : keys;
     const items = [...looked].flatMap((key): (readonly [string, NodePortItem])[] => {
-      const item = wanted.get(key);
+      const item = desired.get(key);
       return item === undefined ? [] : [[key, item]];
     });
     // Before others are opened: a port may have gone from one Service to another.
-    let written = await this.#closeUnwanted(looked, wanted);
+    let written = await this.#closeStale(looked, desired);
     const failed = new Map<string, string>();
     for (const [key, item] of items) {
       if (signal.aborted) break;
@@ -54,14 +54,14 @@ export class NodePortBackend implements Backend<NodePortItem> {
   }
 
   async close(): Promise<void> {
-    await this.#closeUnwanted(new Set(this.#servers.keys()), new Map());
+    await this.#closeStale(new Set(this.#servers.keys()), new Map());
   }
 
   /** @returns how many were closed */
-  async #closeUnwanted(keys: ReadonlySet<string>, wanted: ReadonlyMap<string, NodePortItem>): Promise<number> {
+  async #closeStale(keys: ReadonlySet<string>, desired: ReadonlyMap<string, NodePortItem>): Promise<number> {
     const closing = [...keys].flatMap((key) => {
       const server = this.#servers.get(key);
-      const item = wanted.get(key);
+      const item = desired.get(key);
       if (server === undefined || (item?.kind === 'health-check' && item.port === server.check.port)) return [];
       this.#servers.delete(key);
       return [server.close()];

@@ -12,7 +12,7 @@ export const clashFinder = (listeners: readonly Listener[]): ((claim: PortClaim)
 
 /** @param at where a process listens, on the claim's port */
 const isMet = ({ ip, families }: PortClaim, at: Ip): boolean => {
-  // A socket on it has IPv4 as well, but where its owner says otherwise, which the kernel tells nobody here.
+  // A socket on it has IPv4 as well, unless its owner says otherwise, which the kernel does not report here.
   if (at === '::') return true;
   if (at === '0.0.0.0') return families.includes(4);
   if (ip !== undefined) return at === ip;

@@ -28,8 +28,8 @@ it.each([
   ['a family that the Service does not have', { 6: 3 }, 4, true, [200, 3]],
 ] as const)('with %s', (_, localEndpoints, family, isHealthy, expected) => {
   const { status, headers, body } = healthAnswer({ service: 'red/web', localEndpoints }, family, isHealthy);
-  const said = JSON.parse(body);
-  expect([status, said.localEndpoints]).toEqual(expected);
-  expect(said.serviceProxyHealthy).toBe(isHealthy);
-  expect(headers['x-load-balancing-endpoint-weight']).toBe(String(said.localEndpoints));
+  const response = JSON.parse(body);
+  expect([status, response.localEndpoints]).toEqual(expected);
+  expect(response.serviceProxyHealthy).toBe(isHealthy);
+  expect(headers['x-load-balancing-endpoint-weight']).toBe(String(response.localEndpoints));
 });

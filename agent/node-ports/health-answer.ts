@@ -1,4 +1,4 @@
-/** What load balancers are told of a Service on this node, as kube-proxy tells it (`ServiceHealthServer`). */
+/** The answer to load balancers about a Service on this node, as kube-proxy gives it (`ServiceHealthServer`). */
 import type { Family } from '../../net/ip.ts';
 import type { HealthCheck } from '../model/node-ports.ts';
 
@@ -11,7 +11,7 @@ export interface HealthAnswer {
 /**
  * To every method and path.
  * @param family of the connection: each has its own endpoints. Of one that the Service does not have, as of the other
- * @param isHealthy what is wanted of Services comes to be on this node
+ * @param isHealthy the desired state of Services comes to be on this node
  */
 export const healthAnswer = (
   { service, localEndpoints: counts }: Pick<HealthCheck, 'service' | 'localEndpoints'>,

@@ -1,4 +1,4 @@
-/** Tells load balancers, on a port of the node, whether a Service has endpoints here. */
+/** Answers load balancers, on a port of the node, whether a Service has endpoints here. */
 import type { IncomingMessage, Server } from 'node:http';
 import { createPublicServer } from '../../program/public-server.ts';
 import type { HealthCheck } from '../model/node-ports.ts';

@@ -30,7 +30,7 @@ const readTable = async (path: string, protocol: Listener['protocol']): Promise<
     for await (const line of file.readLines({ autoClose: false })) {
       const socket = parseSocket(line);
       if (socket?.state === WAITING[protocol]) found.push({ protocol, ip: socket.ip, port: socket.port });
-      // Linux tells those that listen first. A node may have a hundred thousand connections after them.
+      // Linux lists those that listen first. A node may have a hundred thousand connections after them.
       else if (socket !== undefined && protocol === 'TCP') break;
     }
   } catch (error) {

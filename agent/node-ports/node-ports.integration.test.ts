@@ -10,11 +10,11 @@ import { readListeners } from './listeners.ts';
 import { openNodePorts } from './node-ports.ts';
 
 let isHealthy = true;
-let told: string[] = [];
+let reported: string[] = [];
 
 beforeEach(() => {
   isHealthy = true;
-  told = [];
+  reported = [];
 });
 
 const start = () => {
@@ -22,7 +22,7 @@ const start = () => {
     node: 'n1',
     clock: systemClock,
     isHealthy: () => isHealthy,
-    tell: (service, reason, message) => told.push(`${service} ${reason}: ${message}`),
+    report: (service, reason, message) => reported.push(`${service} ${reason}: ${message}`),
     observe: () => undefined,
   });
   onTestFinished(() => ports.stop());
@@ -55,14 +55,14 @@ const closed = async (server: Server): Promise<void> => {
   await once(server, 'close');
 };
 
-interface Said {
+interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly localEndpoints: number;
   readonly serviceProxyHealthy: boolean;
 }
 
-const ask = async (port: number, host: string, method = 'GET', path = '/'): Promise<Said> => {
+const ask = async (port: number, host: string, method = 'GET', path = '/'): Promise<Answer> => {
   const request = get({ port, host, method, path, agent: false });
   const [response] = await once(request, 'response');
   const text = (await response.toArray()).join('');
@@ -80,7 +80,7 @@ const refused = async (port: number): Promise<void> => {
   await vi.waitFor(() => expect(ask(port, '127.0.0.1')).rejects.toThrow(/ECONNREFUSED/));
 };
 
-const answers = async (port: number, host: string, expected: Partial<Said>): Promise<void> => {
+const answers = async (port: number, host: string, expected: Partial<Answer>): Promise<void> => {
   await vi.waitFor(async () => expect(await ask(port, host)).toMatchObject(expected));
 };
 
@@ -129,10 +129,10 @@ describe('a health check', () => {
     ports.sink.delete('node-ports:red/web');
     ports.sink.set('node-ports:red/other', [{ ...check(port, { 4: 0 }), service: 'red/other' }]);
     await answers(port, '127.0.0.1', { status: 503 });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  it('whose port another process has is told once, keeps nobody else from theirs, and is tried again', async () => {
+  it('whose port another process has is reported once, keeps nobody else from theirs, and is retried', async () => {
     const ports = start();
     const other = await listen(0);
     const { port } = other.address() as AddressInfo;
@@ -145,7 +145,7 @@ describe('a health check', () => {
     await vi.waitFor(() => expect(ports.problems()).toEqual([problem]));
     // Some attempts later.
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(told).toEqual([`red/web FailedToStartServiceHealthcheck: ${message}`]);
+    expect(reported).toEqual([`red/web FailedToStartServiceHealthcheck: ${message}`]);
     expect(ports.clashes()).toBe(1);
     await closed(other);
     await vi.waitFor(async () => expect(await ask(port, '127.0.0.1')).toMatchObject({ status: 200 }), 10_000);
@@ -165,7 +165,7 @@ describe('a health check', () => {
   });
 });
 
-it('who listens where a Service has a node port is told, and forgotten when that ends', async () => {
+it('who listens where a Service has a node port is reported, and forgotten when that ends', async () => {
   const ports = start();
   const tcp = await listen(0, '0.0.0.0');
   const { port } = tcp.address() as AddressInfo;
@@ -179,13 +179,13 @@ it('who listens where a Service has a node port is told, and forgotten when that
   const event = (protocol: string): string =>
     `red/web PortClaim: a process of node n1 listens on ${protocol} 0.0.0.0:${port}: ` +
     `what comes to node port ${port} goes to this Service and not to it`;
-  await vi.waitFor(() => expect(told.toSorted()).toEqual([event('TCP'), event('UDP')]));
+  await vi.waitFor(() => expect(reported.toSorted()).toEqual([event('TCP'), event('UDP')]));
   expect(ports.clashes()).toBe(2);
   await closed(tcp);
   // It is looked at again for what changes, and after a while.
   ports.want({ ...claim, protocol: 'TCP', families: [4, 6] }, { ...claim, protocol: 'UDP' });
   await vi.waitFor(() => expect(ports.clashes()).toBe(1));
-  expect(told).toHaveLength(2);
+  expect(reported).toHaveLength(2);
 });
 
 it('no claim takes a port, or answers on it', async () => {

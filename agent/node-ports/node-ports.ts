@@ -1,4 +1,4 @@
-/** Keeps what Services want of the node's own ports, and tells their owners what is in the way. */
+/** Programs the node's own ports for Services, and reports to their owners what is in the way. */
 import type { Clock } from '../../base/clock.ts';
 import type { ItemSink } from '../desired/engine.ts';
 import type { Problem } from '../inputs/problem.ts';
@@ -12,7 +12,7 @@ export interface NodePortsOptions extends Pick<NodePortEdges, 'isHealthy'> {
   readonly node: string;
   readonly clock: Clock;
   /** Once for each thing that is in the way. @param service `namespace/name` */
-  readonly tell: (service: string, reason: ServiceEventReason, message: string) => void;
+  readonly report: (service: string, reason: ServiceEventReason, message: string) => void;
   readonly observe: (observation: LoopObservation) => void;
   /** Default: of this process' network namespace. */
   readonly readListeners?: NodePortEdges['readListeners'];
@@ -20,7 +20,7 @@ export interface NodePortsOptions extends Pick<NodePortEdges, 'isHealthy'> {
 
 export interface NodePorts {
   readonly sink: ItemSink<NodePortItem>;
-  /** To be called when all that is wanted is known. */
+  /** To be called when the whole desired state is known. */
   start(): void;
   /** What is in the way now, by Service. */
   problems(): Problem[];
@@ -33,16 +33,16 @@ export interface NodePorts {
 }
 
 export const openNodePorts = (options: NodePortsOptions): NodePorts => {
-  const { node, clock, tell, observe } = options;
+  const { node, clock, report, observe } = options;
   const backend = new NodePortBackend(node, { readListeners, ...options });
   const loop = new ReconcileLoop({ keyOf: nodePortKey, backend, clock, observe });
   const { store, counts } = loop;
   loop.onLook((changed) => {
     for (const key of changed) {
-      const item = store.wanted.get(key);
+      const item = store.desired.get(key);
       const { kind, message } = loop.statusOf(key);
       if (item !== undefined && kind !== 'pending' && message !== undefined)
-        tell(item.service, REASONS[item.kind], message);
+        report(item.service, REASONS[item.kind], message);
     }
   });
   return {
@@ -50,7 +50,7 @@ export const openNodePorts = (options: NodePortsOptions): NodePorts => {
     start: () => loop.start(),
     problems: () =>
       loop.problems().flatMap(({ key = '', status: { kind, message } }): Problem[] => {
-        const item = store.wanted.get(key);
+        const item = store.desired.get(key);
         if (item === undefined || kind === 'pending' || message === undefined) return [];
         return [{ object: `Service/${item.service}`, message, severity: 'warning' }];
       }),

@@ -7,7 +7,7 @@ import type { Edges } from '../wiring/edges.ts';
 import { type NodePorts, openNodePorts } from './node-ports.ts';
 
 export interface NodePortParts {
-  readonly edges: Pick<Edges, 'inputs' | 'metrics' | 'tellService'>;
+  readonly edges: Pick<Edges, 'inputs' | 'metrics' | 'emitServiceEvent'>;
   /** Its name. */
   readonly node: string;
   readonly probes: Probes;
@@ -16,7 +16,7 @@ export interface NodePortParts {
 
 /** Nothing is opened before `start`. @param resources closes everything when the agent ends */
 export const serveNodePorts = (
-  { edges: { inputs, metrics, tellService }, node, probes, log }: NodePortParts,
+  { edges: { inputs, metrics, emitServiceEvent }, node, probes, log }: NodePortParts,
   resources: AsyncDisposableStack,
 ): NodePorts => {
   const child = log.child({ module: 'node-ports' });
@@ -24,10 +24,10 @@ export const serveNodePorts = (
     node,
     clock: systemClock,
     isHealthy: () => probes.proxying().length === 0,
-    tell: (service, reason, message) => {
+    report: (service, reason, message) => {
       child.warn({ key: service, reason: message }, 'a port of a Service is not as it should be');
       const [namespace = '', name = ''] = service.split('/');
-      tellService({ namespace, name, uid: inputs.services.get(service)?.uid }, reason, message);
+      emitServiceEvent({ namespace, name, uid: inputs.services.get(service)?.uid }, reason, message);
     },
     observe: (observation) => logObservation(child, observation),
   });

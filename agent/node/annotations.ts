@@ -1,4 +1,4 @@
-/** What this node tells the others, as annotations of its Node. Pure. */
+/** What this node publishes to the others, as annotations of its Node. Pure. */
 import { formatL3GatewayConfig } from '../../api/annotations/l3-gateway-config.ts';
 import { formatAddressPair } from '../../api/annotations/node-addresses.ts';
 import { formatEncapIps, formatHostCidrs } from '../../api/annotations/node-lists.ts';
@@ -22,9 +22,9 @@ export interface NodeIdentity {
 }
 
 /** Null: it must not be there. What is not in the result stays as it is. */
-export type WantedAnnotations = Readonly<Record<string, string | null>>;
+export type DesiredAnnotations = Readonly<Record<string, string | null>>;
 
-export const nodeAnnotations = (identity: NodeIdentity): WantedAnnotations => ({
+export const nodeAnnotations = (identity: NodeIdentity): DesiredAnnotations => ({
   [NODE_ANNOTATIONS.zoneName]: identity.name,
   ...(identity.chassisId === undefined ? {} : { [NODE_ANNOTATIONS.chassisId]: identity.chassisId }),
   ...(identity.encapIps.length === 0 ? {} : { [NODE_ANNOTATIONS.encapIps]: formatEncapIps(identity.encapIps) }),
@@ -37,7 +37,7 @@ export const nodeAnnotations = (identity: NodeIdentity): WantedAnnotations => ({
     : { [NODE_ANNOTATIONS.gatewayMtuSupport]: identity.canCheckMtu ? null : 'false' }),
 });
 
-const gatewayAnnotations = ({ gateway, masqueradeSubnets }: NodeIdentity): WantedAnnotations => {
+const gatewayAnnotations = ({ gateway, masqueradeSubnets }: NodeIdentity): DesiredAnnotations => {
   if (gateway === undefined) return {};
   if (gateway === 'disabled') {
     return {

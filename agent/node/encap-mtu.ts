@@ -15,7 +15,7 @@ export interface EncapInputs {
   readonly isEncrypted: boolean;
 }
 
-/** A sentence each, without an end. Small packets still pass, so nothing is refused because of it. */
+/** One message each, without an end. Small packets still pass, so nothing is refused because of it. */
 export const encapProblems = ({ encapIps, mtu, isEncrypted }: EncapInputs, host: HostSnapshot): string[] =>
   encapIps.flatMap((ip) => {
     const link = linkOfAddress(host, ip);

@@ -18,7 +18,7 @@ const OPTIONS: GatewayOptions = {
   allowNoUplink: false,
 };
 const cluster = parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23,fd00:10:128::/48/64' });
-const PLACE = { bridge: 'br-ex', uplink: 'eth0' };
+const BRIDGE = { bridge: 'br-ex', uplink: 'eth0' };
 
 const link = (name: string, mtu = 1500): Link => ({
   index: 3,
@@ -70,9 +70,9 @@ const host: HostSnapshot = {
 
 const gateway = (
   options: Partial<GatewayOptions> = {},
-  place: { bridge: string; uplink: string | undefined } = PLACE,
+  gatewayBridge: { bridge: string; uplink: string | undefined } = BRIDGE,
   snapshot: HostSnapshot = host,
-) => gatewayFact({ node: 'n1', options: { ...OPTIONS, ...options }, cluster }, place, snapshot);
+) => gatewayFact({ node: 'n1', options: { ...OPTIONS, ...options }, cluster }, gatewayBridge, snapshot);
 
 describe('the gateway of a node', () => {
   it('is its bridge, with the addresses that reach the next hops of its best default routes', () => {
@@ -108,13 +108,13 @@ describe('the gateway of a node', () => {
         { dev: 'br-ex', via: parseIp('172.20.0.3') },
       ],
     });
-    const found = gateway({}, PLACE, { ...host, routes: [...host.routes, several] });
+    const found = gateway({}, BRIDGE, { ...host, routes: [...host.routes, several] });
     expect(found).toMatchObject({ nextHops: ['172.20.0.2', '172.20.0.3', 'fd00:172:20::1'] });
   });
 
   it('has only the families that pods have', () => {
     const ipv6 = parseClusterConfig({ clusterSubnets: 'fd00:10:128::/48/64', serviceSubnets: 'fd00:10:96::/112' });
-    const found = gatewayFact({ node: 'n1', options: OPTIONS, cluster: ipv6 }, PLACE, host);
+    const found = gatewayFact({ node: 'n1', options: OPTIONS, cluster: ipv6 }, BRIDGE, host);
     expect(found).toMatchObject({ addresses: ['fd00:172:20::b/64'], nextHops: ['fd00:172:20::1'] });
   });
 

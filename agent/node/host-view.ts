@@ -20,15 +20,15 @@ export interface HostViewInputs {
   readonly cluster: ClusterConfig;
 }
 
-export interface GatewayPlace {
+export interface GatewayBridge {
   readonly bridge: string;
   readonly uplink: string | undefined;
 }
 
-/** @returns the gateway, or why there is none as a sentence without an end */
+/** @returns the gateway, or why there is none as a message without a full stop */
 export const gatewayFact = (
   { node, options, cluster }: HostViewInputs,
-  { bridge, uplink }: GatewayPlace,
+  { bridge, uplink }: GatewayBridge,
   host: HostSnapshot,
 ): GatewayFact | string => {
   const { mode, vlanId } = options;

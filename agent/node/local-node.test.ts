@@ -48,7 +48,7 @@ describe('awaitLocalNode', () => {
     });
   });
 
-  it('ends them where it is told to', async () => {
+  it('ends them where the option says', async () => {
     const nodes = createStaticCache([['node-1', nodeWith('172.20.0.11')]]);
     const encapIps = [parseIp('10.0.0.1'), parseIp('fd00::1')];
     expect((await awaitLocalNode(options(nodes, encapIps), AbortSignal.timeout(1000))).encapIps).toEqual(encapIps);

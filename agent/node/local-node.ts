@@ -21,8 +21,8 @@ export interface LocalNodeOptions {
   readonly encapIps: readonly Ip[];
   readonly nodes: ObjectCache<NodeProjection>;
   readonly vswitch: VswitchReplica;
-  /** Told what is waited for. */
-  readonly waiting: (sentence: string) => void;
+  /** Called with what the start waits for. */
+  readonly waiting: (message: string) => void;
 }
 
 /** Waits, by event, until both are there. @throws the signal's reason */

@@ -5,7 +5,7 @@ import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import { addressOf } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
 
-/** Links that are made anew, as with a restart of ovs-vswitchd, get their addresses again, and connections live on. */
+/** Links that are recreated, as with a restart of ovs-vswitchd, get their addresses again, and connections live on. */
 const GRACE_MS = 2_000;
 
 export interface LostAddressesOptions {
@@ -41,5 +41,5 @@ export const watchLostAddresses = (
   };
 };
 
-const isOnAnyLink = (wanted: Ip): boolean =>
-  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === wanted));
+const isOnAnyLink = (desired: Ip): boolean =>
+  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === desired));

@@ -111,8 +111,8 @@ const failing = (switchFailures: number): UplinkEffects => {
 it('loses no flow where the first look of a new process fails', async () => {
   const before = start(world, undefined).keeper;
   const known = await feed(before);
-  const said = nodeWith(nodeAnnotations(before.identity));
-  const { keeper, retries } = start(failing(0), said);
+  const published = nodeWith(nodeAnnotations(before.identity));
+  const { keeper, retries } = start(failing(0), published);
   const facts = await feed(keeper);
   expect(gatewayKnowledge(keeper)).toBe('remembered');
   expect(facts.get('gateway', 'n1')).toEqual(known.get('gateway', 'n1'));

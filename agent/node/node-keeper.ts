@@ -113,7 +113,7 @@ export class NodeKeeper {
   get identity(): NodeIdentity {
     const { node, nodes, replica } = this.#options;
     return withRemembered(this.#seen, {
-      said: nodes.get(node),
+      published: nodes.get(node),
       bridges: this.#bridges,
       canAdvertise: (bridge) => canAdvertise(replica, bridge),
     });
@@ -129,7 +129,7 @@ export class NodeKeeper {
     return this.#problems;
   }
 
-  /** Told when `identity` has changed. @returns what ends it */
+  /** Called when `identity` has changed. @returns what ends it */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -171,7 +171,7 @@ export class NodeKeeper {
       await this.#map();
     } catch (error) {
       if (signal.aborted) return;
-      this.#tell([messageOf(error)]);
+      this.#notify([messageOf(error)]);
       onError(error);
       later(() => this.#look());
       await this.#readBridges();
@@ -199,13 +199,13 @@ export class NodeKeeper {
     this.#change({
       ...this.#seen,
       chassisId: chassisIdOf(replica) ?? this.#seen.chassisId,
-      // A gateway that is not to be seen at the moment is still wanted where it was.
+      // A gateway that is not to be seen at the moment is still desired where it was.
       gateway: isGatewayKnown ? gateway : this.#seen.gateway,
       hostAddresses: hostAddresses({ cluster }, host),
       encapIps: ips.length > 0 ? ips : this.#seen.encapIps,
       canCheckMtu: canCheckMtu(replica),
     });
-    this.#tell(
+    this.#notify(
       isGatewayKnown ? [] : [gateway],
       encapProblems({ encapIps: this.#seen.encapIps, mtu: cluster.mtu, isEncrypted }, host),
     );
@@ -244,7 +244,7 @@ export class NodeKeeper {
     for (const listener of this.#listeners) listener();
   }
 
-  #tell(errors: readonly string[], warnings: readonly string[] = []): void {
+  #notify(errors: readonly string[], warnings: readonly string[] = []): void {
     const object = `Node/${this.#options.node}`;
     this.#problems = [
       ...errors.map((message) => ({ object, message })),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import { projectNode } from '../inputs/node-projection.ts';
-import type { WantedAnnotations } from './annotations.ts';
+import type { DesiredAnnotations } from './annotations.ts';
 import { publishNode } from './publisher.ts';
 
 const PUBLISHED = {
@@ -17,14 +17,14 @@ const project = (annotations: Readonly<Record<string, string>>) =>
     metadata: { name: 'n1', uid: 'u', resourceVersion: '1', annotations },
   });
 
-const setUp = (annotations: Readonly<Record<string, string>>, refuse = 0, wanted: WantedAnnotations = PUBLISHED) => {
+const setUp = (annotations: Readonly<Record<string, string>>, refuse = 0, desired: DesiredAnnotations = PUBLISHED) => {
   const nodes = createStaticCache([['n1', project(annotations)]]);
   const applied: unknown[] = [];
   const retries: (() => void)[] = [];
   let refusals = refuse;
   publishNode({
     node: 'n1',
-    wanted: () => wanted,
+    desired: () => desired,
     nodes,
     writer: {
       apply: (_, { metadata }) => {

@@ -3,12 +3,12 @@ import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { NodeProjection } from '../inputs/node-projection.ts';
-import { PUBLISHED_ANNOTATIONS, type WantedAnnotations } from './annotations.ts';
+import { type DesiredAnnotations, PUBLISHED_ANNOTATIONS } from './annotations.ts';
 
 export interface NodePublisherOptions {
   readonly node: string;
   /** As they are to be now. */
-  readonly wanted: () => WantedAnnotations;
+  readonly desired: () => DesiredAnnotations;
   readonly nodes: ObjectCache<NodeProjection>;
   readonly writer: Pick<Writer, 'apply'>;
   readonly onError: (error: unknown) => void;
@@ -17,7 +17,7 @@ export interface NodePublisherOptions {
 }
 
 export interface NodePublisher {
-  /** To be called when what is wanted has changed. */
+  /** To be called when the desired state has changed. */
   publish(): void;
   stop(): void;
 }
@@ -28,7 +28,7 @@ export const publishNode = (options: NodePublisherOptions): NodePublisher => {
   const publish = (): void => {
     const current = nodes.get(node);
     if (current === undefined || isStopped) return;
-    const annotations = outcome(options.wanted(), current.published);
+    const annotations = outcome(options.desired(), current.published);
     if (isSame(annotations, current.published)) return;
     writer.apply(NODES, { metadata: { name: node, annotations } }).catch((error: unknown) => {
       onError(error);
@@ -52,12 +52,12 @@ export const publishNode = (options: NodePublisherOptions): NodePublisher => {
  * goes away (Kubernetes, "Server-Side Apply").
  */
 const outcome = (
-  wanted: WantedAnnotations,
+  desired: DesiredAnnotations,
   published: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     PUBLISHED_ANNOTATIONS.flatMap((key) => {
-      const value = wanted[key] === undefined ? published[key] : wanted[key];
+      const value = desired[key] === undefined ? published[key] : desired[key];
       return value === undefined || value === null ? [] : [[key, value]];
     }),
   );

@@ -9,7 +9,7 @@ import { uplinkOf } from './uplink/choose.ts';
 import type { Bridge } from './uplink/types.ts';
 
 export interface RememberedInputs {
-  readonly said: Pick<NodeProjection, 'gateway' | 'hostAddresses'> | undefined;
+  readonly published: Pick<NodeProjection, 'gateway' | 'hostAddresses'> | undefined;
   /** Undefined: not read yet. */
   readonly bridges: readonly Bridge[] | undefined;
   readonly canAdvertise: (bridge: string) => boolean;
@@ -18,11 +18,11 @@ export interface RememberedInputs {
 /** `seen`, with what it lacks as it was said. */
 export const withRemembered = (
   seen: NodeIdentity,
-  { said, bridges, canAdvertise }: RememberedInputs,
+  { published, bridges, canAdvertise }: RememberedInputs,
 ): NodeIdentity => ({
   ...seen,
-  gateway: seen.gateway ?? rememberedGateway(said?.gateway, bridges, canAdvertise),
-  hostAddresses: seen.hostAddresses ?? (said?.hostAddresses.length ? said.hostAddresses : undefined),
+  gateway: seen.gateway ?? rememberedGateway(published?.gateway, bridges, canAdvertise),
+  hostAddresses: seen.hostAddresses ?? (published?.hostAddresses.length ? published.hostAddresses : undefined),
 });
 
 /**

@@ -59,7 +59,7 @@ describe('cleanup', () => {
 it.each([
   [['--network-grace', '-1'], '--network-grace needs a value, not "-1"'],
   [['--network-grace=-1'], '--network-grace must be a number of seconds, not "-1"'],
-])('a time that is none is told with its flag: %j', (args, message) => {
+])('an invalid duration is reported with its flag: %j', (args, message) => {
   expect(() => parseAgentCommand(['--node', 'n1', ...args], {})).toThrow(message);
 });
 

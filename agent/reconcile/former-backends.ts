@@ -19,7 +19,7 @@ export interface FormerBackendsOptions {
 
 const RETRY_MS = 10_000;
 
-/** Each is a program that goes through all connections; of more, one program first tells which there are. */
+/** Each is a program that goes through all connections; of more, one program first lists which there are. */
 const FEW = 4;
 
 /** One wait for all that went meanwhile. */

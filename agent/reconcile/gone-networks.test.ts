@@ -37,9 +37,9 @@ const setup = (
     await taken.passed();
   };
   const networks = new GoneNetworks({ facts: cluster.facts, settings, conntrack, whenTakenAway, clock, onError });
-  const told: number[] = [];
-  networks.onGone((id) => void told.push(id));
-  return { cluster, clock, flushed, errors, broken, gate, taken, networks, told };
+  const reported: number[] = [];
+  networks.onGone((id) => void reported.push(id));
+  return { cluster, clock, flushed, errors, broken, gate, taken, networks, reported };
 };
 
 /** Where what is forgotten waits while it is closed. */
@@ -80,16 +80,16 @@ it('and those that went while the agent was away, by the marks that are left', a
 it.each([
   ['on-demand', ['64000 4', '64001 4', '64002 4', '169.254.0.12', 'fd69::c']],
   ['always', []],
-] as const)('of a network that leaves this node only, rendered %s', async (rendering, wanted) => {
+] as const)('of a network that leaves this node only, rendered %s', async (rendering, expected) => {
   const { cluster, flushed, clock } = setup(rendering);
   cluster.network('red', RED).facts.set('networkInUse', 'red', true);
   cluster.facts.set('networkInUse', 'red', undefined);
   await clock.advance(0);
-  expect(flushed).toEqual(wanted);
+  expect(flushed).toEqual(expected);
 });
 
 it('what cannot be done now is done later, whoever has the id by then', async () => {
-  const { cluster, flushed, clock, errors, broken, networks, told } = setup();
+  const { cluster, flushed, clock, errors, broken, networks, reported } = setup();
   await clock.advance(0);
   broken.add('marks');
   cluster.network('red', RED).network('blue', { ...RED, id: 2, namespace: 'blue' });
@@ -105,7 +105,7 @@ it('what cannot be done now is done later, whoever has the id by then', async ()
   cluster.network('green', { ...RED, namespace: 'green' });
   await clock.advance(10_000);
   expect(flushed.filter((one) => one.startsWith('64000'))).toEqual(['64000 4', '64000 5']);
-  expect([networks.leaving.size, told]).toEqual([0, [0, 1, 2]]);
+  expect([networks.leaving.size, reported]).toEqual([0, [0, 1, 2]]);
 });
 
 it('nothing is forgotten, nor is the id free, before all else is taken away', async () => {
@@ -153,14 +153,14 @@ it('a network that has another id from now on leaves what it had under the first
   expect(flushed).not.toContain('64000 5');
 });
 
-it('what was left while the agent was away is known once all that nobody wants is taken away', async () => {
-  const { broken, clock, networks, told } = setup('always', new TestCluster('n1'), [4]);
+it('what was left while the agent was away is known once all that no owner desires is taken away', async () => {
+  const { broken, clock, networks, reported } = setup('always', new TestCluster('n1'), [4]);
   broken.add('rows');
   await clock.advance(0);
   expect(networks.isKnown).toBe(false);
   broken.clear();
   await clock.advance(10_000);
-  expect([networks.isKnown, networks.leaving.size, told]).toEqual([true, 0, [0, 1]]);
+  expect([networks.isKnown, networks.leaving.size, reported]).toEqual([true, 0, [0, 1]]);
 });
 
 it('nothing is begun any more once it is ended', async () => {

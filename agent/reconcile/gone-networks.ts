@@ -19,7 +19,7 @@ export interface GoneNetworksOptions {
   readonly facts: FactStore;
   readonly settings: Pick<LocalSettings, 'cluster' | 'networkRendering'>;
   readonly conntrack: Pick<Conntrack, 'marks' | 'flushMark' | 'flushAddress'>;
-  /** Resolves when nothing is programmed any more that nobody wants. @throws Error with what is left */
+  /** Resolves when nothing is programmed any more that no owner desires. @throws Error with what is left */
   readonly whenTakenAway: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly onError: (network: string, error: unknown) => void;
@@ -143,7 +143,7 @@ export class GoneNetworks {
     const isDone = await this.#tryTo(network, () => flush(this.#options, id, this.#stop.signal));
     if (!isDone || this.#leaving.get(id) !== network) return isDone;
     this.#leaving.delete(id);
-    this.#tell(id);
+    this.#notify(id);
     return true;
   }
 
@@ -155,10 +155,10 @@ export class GoneNetworks {
       if (!kept.has(id) && !this.#leaving.has(id)) this.#leaving.set(id, `with id ${id}`);
     }
     this.#isKnown = true;
-    this.#tell(DEFAULT_NETWORK_ID);
+    this.#notify(DEFAULT_NETWORK_ID);
   }
 
-  #tell(id: NetworkId): void {
+  #notify(id: NetworkId): void {
     for (const listener of this.#listeners) listener(id);
   }
 }

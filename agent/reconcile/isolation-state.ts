@@ -15,7 +15,7 @@ export class IsolationState implements HostIsolation {
     this.#loop = loop;
   }
 
-  /** Why no pod of a primary network is isolated on this node, a sentence without an end; undefined: they are. */
+  /** Why no pod of a primary network is isolated on this node, a message without a full stop; undefined: they are. */
   lackingOnNode(): string | undefined {
     return this.#lacking(ISOLATION_CHAIN_KEYS);
   }
@@ -32,7 +32,7 @@ export class IsolationState implements HostIsolation {
   async untilIsolated(pod: PodAttachments, signal: AbortSignal): Promise<void> {
     const keys = isolationKeysOf(pod);
     if (this.#lacking(keys) === undefined) return;
-    // What is wanted anew is looked at, so nothing else has to be listened to.
+    // A change of the desired state triggers a look by itself, so nothing else needs a listener.
     await abortable<void>(signal, (resolve) =>
       this.#loop.onLook(() => {
         if (this.#lacking(keys) === undefined) resolve();
@@ -49,7 +49,7 @@ export class IsolationState implements HostIsolation {
   }
 
   #whyNot(key: string): string | undefined {
-    if (!this.#loop.store.wanted.has(key)) return 'not rendered yet';
+    if (!this.#loop.store.desired.has(key)) return 'not rendered yet';
     const { kind, message } = this.#loop.statusOf(key);
     return kind === 'done' ? undefined : (message ?? 'not written yet');
   }

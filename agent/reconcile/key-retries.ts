@@ -29,7 +29,7 @@ export class KeyRetries {
     return this.#pending.size;
   }
 
-  /** After a look at keys. What has not failed starts anew when it does. */
+  /** After a look at keys. What has not failed restarts when it does. */
   looked(keys: ReadonlySet<string> | 'all', failed: ReadonlySet<string>): void {
     for (const key of keys === 'all' ? [...this.#failures.keys()] : keys)
       if (!failed.has(key)) this.#failures.delete(key);

@@ -8,13 +8,13 @@ const DONE: ReconcileOutcome = { written: 1, failed: new Map(), waiting: new Map
 const signal = AbortSignal.timeout(60_000);
 
 /** Says what it was asked, and does it when it is let. */
-const place = <Item>(name: string, said: string[]) => {
+const backendNamed = <Item>(name: string, log: string[]) => {
   let gate = Promise.resolve();
   const backend: Backend<Item> = {
     reconcile: async ({ keys }) => {
-      said.push(`${name}: ${keys === 'all' ? 'all' : 'changes'}`);
+      log.push(`${name}: ${keys === 'all' ? 'all' : 'changes'}`);
       await gate;
-      said.push(`${name}: done`);
+      log.push(`${name}: done`);
       return DONE;
     },
     listen: () => () => undefined,
@@ -35,38 +35,42 @@ const whenIdle = async ({ openflow, host, nftables }: NodeDatapath): Promise<voi
 };
 
 const node = () => {
-  const said: string[] = [];
-  const openflow = place<BridgeItem>('flows', said);
+  const log: string[] = [];
+  const openflow = backendNamed<BridgeItem>('flows', log);
   const datapath = new NodeDatapath({
-    backends: { openflow: openflow.backend, host: place('links', said).backend, nftables: place('nft', said).backend },
+    backends: {
+      openflow: openflow.backend,
+      host: backendNamed('links', log).backend,
+      nftables: backendNamed('nft', log).backend,
+    },
     clock: createFakeClock(),
     observe: () => undefined,
   } as ConstructorParameters<typeof NodeDatapath>[0]);
-  return { said, openflow, datapath };
+  return { log, openflow, datapath };
 };
 
 it('lets ports be changed when the flows are written; links and nftables are changed beside them', async () => {
-  const { said, openflow, datapath } = node();
+  const { log, openflow, datapath } = node();
   datapath.start();
   await whenIdle(datapath);
-  said.length = 0;
+  log.length = 0;
   const release = openflow.hold();
   datapath.sinks.host.set('o', [{ kind: 'link', link: { kind: 'vrf', name: 'red', table: 100_001 } }]);
   datapath.sinks.openflow.set('o', [FLOOD]);
   datapath.sinks.nftables.set('o', [{ kind: 'chain', chain: { name: 'c', rules: [] } }]);
-  datapath.afterFlows(() => said.push('ports'));
+  datapath.afterFlows(() => log.push('ports'));
   await Promise.all([datapath.host.whenIdle(signal), datapath.nftables.whenIdle(signal)]);
-  expect(said).toHaveLength(5);
-  expect(said).not.toContain('flows: done');
+  expect(log).toHaveLength(5);
+  expect(log).not.toContain('flows: done');
   release();
   await whenIdle(datapath);
-  expect(said.slice(-2)).toEqual(['flows: done', 'ports']);
+  expect(log.slice(-2)).toEqual(['flows: done', 'ports']);
 });
 
-it('knows what of an owner has not been looked at, and tells whose things are another way', async () => {
+it('knows what of an owner has not been looked at, and reports whose status has changed', async () => {
   const { openflow, datapath } = node();
-  const told: string[] = [];
-  const end = datapath.onLook((owners) => told.push(...owners));
+  const reported: string[] = [];
+  const end = datapath.onLook((owners) => reported.push(...owners));
   datapath.start();
   await whenIdle(datapath);
   datapath.sinks.openflow.set('layer3:red', [FLOOD]);
@@ -75,6 +79,6 @@ it('knows what of an owner has not been looked at, and tells whose things are an
   expect(datapath.openflow.status('layer3:blue').kind).toBe('done');
   openflow.backend.reconcile = () => Promise.resolve({ ...DONE, failed: new Map([[key, 'refused']]) });
   await whenIdle(datapath);
-  expect([datapath.openflow.status('layer3:red').kind, told]).toEqual(['failed', ['layer3:red']]);
+  expect([datapath.openflow.status('layer3:red').kind, reported]).toEqual(['failed', ['layer3:red']]);
   end();
 });

@@ -41,7 +41,7 @@ export class NodeDatapath {
     return { openflow: this.openflow.store, host: this.host.store, nftables: this.nftables.store };
   }
 
-  /** To be called when everything that is wanted is known: what is ours and not wanted is removed from then on. */
+  /** To be called when the whole desired state is known: owned state that is not desired is removed from then on. */
   start(): void {
     for (const name of DATAPATH_BACKENDS) this[name].start();
   }
@@ -59,7 +59,7 @@ export class NodeDatapath {
     await Promise.all(DATAPATH_BACKENDS.map((name) => this[name].stop()));
   }
 
-  /** Told after each look at a backend, with the owners with whom something else is the matter. @returns what ends it */
+  /** Called after each look at a backend, with the owners whose status has changed. @returns what ends it */
   onLook(listener: (owners: ReadonlySet<string>) => void): () => void {
     const ends = DATAPATH_BACKENDS.map((name) =>
       this[name].onLook((changed) => listener(new Set([...changed].flatMap((key) => this[name].store.ownersOf(key))))),

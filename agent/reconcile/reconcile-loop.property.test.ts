@@ -26,15 +26,15 @@ const setUp = () => {
   const refused = new Set<string>();
   const clock = createFakeClock();
   let isAway = false;
-  let tell: (change: OutsideChange) => void = () => undefined;
+  let emit: (change: OutsideChange) => void = () => undefined;
   const backend: Backend<string> = {
-    reconcile: async ({ wanted, keys }) => {
+    reconcile: async ({ desired, keys }) => {
       await turn();
       if (isAway) throw new Error('no answer');
       const failed = new Map<string, string>();
       let written = 0;
-      for (const one of keys === 'all' ? new Set([...wanted.keys(), ...actual.keys()]) : keys) {
-        const value = wanted.get(one);
+      for (const one of keys === 'all' ? new Set([...desired.keys(), ...actual.keys()]) : keys) {
+        const value = desired.get(one);
         if (actual.get(one) === value) continue;
         if (refused.has(one)) {
           failed.set(one, 'refused');
@@ -48,7 +48,7 @@ const setUp = () => {
       return { written, failed, waiting: new Map() };
     },
     listen: (listener) => {
-      tell = listener;
+      emit = listener;
       return () => undefined;
     },
     close: () => Promise.resolve(),
@@ -66,8 +66,8 @@ const setUp = () => {
     else if (one.do === 'refuse') refused.add(one.key);
     else if (one.do === 'drift') {
       actual.set(one.key, `${one.key}=drift`);
-      tell({ cause: 'drift', keys: new Set([one.key]) });
-    } else if (one.do === 'tell all') tell({ cause: 'input', keys: 'all' });
+      emit({ cause: 'drift', keys: new Set([one.key]) });
+    } else if (one.do === 'tell all') emit({ cause: 'input', keys: 'all' });
     else if (one.do === 'accept') refused.clear();
     else if (one.do === 'pass') clock.pass(15_000);
     else if (one.do === 'turns') for (let i = 0; i < one.count; i++) await turn();
@@ -80,13 +80,13 @@ it('says that a key is done only when it is, and comes to rest', () =>
   fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const { actual, clock, loop, perform } = setUp();
-      const { wanted } = loop.store;
+      const { desired } = loop.store;
       loop.start();
       await loop.whenIdle();
       for (const one of actions) {
         await perform(one);
         const done = KEYS.filter((name) => loop.statusOf(name).kind === 'done');
-        expect(done.map((name) => actual.get(name))).toEqual(done.map((name) => wanted.get(name)));
+        expect(done.map((name) => actual.get(name))).toEqual(done.map((name) => desired.get(name)));
       }
       await perform({ do: 'come back' });
       await perform({ do: 'accept' });
@@ -94,7 +94,7 @@ it('says that a key is done only when it is, and comes to rest', () =>
         clock.pass(15_000);
         await loop.whenIdle(AbortSignal.timeout(5_000));
       }
-      expect(actual).toEqual(wanted);
+      expect(actual).toEqual(desired);
       expect([loop.problems(), OWNERS.map((name) => loop.status(name).kind)]).toEqual([[], ['done', 'done']]);
       expect(loop.queue()).toEqual({ depth: 0, oldestMs: 0, stalledMs: 0, hasCompared: true, failing: undefined });
       await loop.stop();

@@ -29,7 +29,7 @@ export interface ReconcileLoopOptions<Item> {
   readonly backend: Backend<Item>;
   readonly clock: Clock;
   readonly observe: (observation: LoopObservation) => void;
-  /** How often everything is read anew and compared, milliseconds. */
+  /** How often everything is read again and compared, milliseconds. */
   readonly fullEveryMs?: number;
 }
 
@@ -134,18 +134,18 @@ export class ReconcileLoop<Item> implements Reconciler {
     return [...new Set([...this.#problems.keys(), ...this.#unseen()])].map((key) => ({
       owner: this.store.ownersOf(key)[0] ?? key,
       key,
-      isDesired: this.store.wanted.has(key),
+      isDesired: this.store.desired.has(key),
       status: this.statusOf(key),
     }));
   }
 
   *desired(): Generator<Desired> {
-    for (const key of this.store.wanted.keys())
+    for (const key of this.store.desired.keys())
       yield { key, owners: this.store.ownersOf(key), problem: this.#problems.get(key)?.message };
   }
 
   async differences(signal: AbortSignal): Promise<OwnedDifference[]> {
-    const found = (await this.#options.backend.difference?.(this.store.wanted, signal)) ?? [];
+    const found = (await this.#options.backend.difference?.(this.store.desired, signal)) ?? [];
     // What this machine cannot have at all is a problem of the node, and no difference that anything can be done about.
     return found
       .filter(({ key }) => this.#problems.get(key)?.kind !== 'unsupported')
@@ -157,7 +157,7 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   #depth(): number {
-    const { size } = this.store.wanted;
+    const { size } = this.store.desired;
     const all = [this.#next, this.#later].some(({ scope }) => scope !== 'changes') ? size : 0;
     const some = this.store.dirty.size + this.#next.keys.size + this.#later.keys.size;
     const underWay = this.#phase === 'comparing' ? size : this.#working.size;
@@ -171,14 +171,14 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   #unseen(): Iterable<string> {
-    return this.#progress.hasCompared ? this.#unseenKeys().flatMap((keys) => [...keys]) : this.store.wanted.keys();
+    return this.#progress.hasCompared ? this.#unseenKeys().flatMap((keys) => [...keys]) : this.store.desired.keys();
   }
 
   #unseenKeys(): readonly ReadonlySet<string>[] {
     return [this.#next.keys, this.#later.keys, this.#working, this.store.dirty];
   }
 
-  /** Told after each look at the backend, also when it did not answer. @returns what ends it */
+  /** Called after each look at the backend, also when it did not answer. @returns what ends it */
   onLook(listener: LookListener): () => void {
     this.#lookListeners.add(listener);
     return () => this.#lookListeners.delete(listener);
@@ -269,12 +269,12 @@ export class ReconcileLoop<Item> implements Reconciler {
     const { backend, clock, observe } = this.#options;
     const start = clock.monotonic();
     const keys: ReadonlySet<string> | 'all' = scope === 'changes' ? dirty : 'all';
-    const looked = keys === 'all' ? this.store.wanted.size : keys.size;
+    const looked = keys === 'all' ? this.store.desired.size : keys.size;
     this.#phase = keys === 'all' ? 'comparing' : 'applying';
     this.#working = dirty;
     let changed = NO_KEYS;
     try {
-      const request = { wanted: this.store.wanted, keys, prune: true };
+      const request = { desired: this.store.desired, keys, prune: true };
       const outcome = await backend.reconcile(request, this.#stop.signal);
       const { failed, waiting, written } = outcome;
       const counts = { failed: failed.size, waiting: waiting.size, written };
@@ -313,7 +313,7 @@ export class ReconcileLoop<Item> implements Reconciler {
     this.#cancelRetry = undefined;
     const { keys, scope } = this.#later;
     this.#later = { keys: new Set(), scope: 'changes' };
-    this.#options.observe({ kind: 'retried', keys: scope === 'changes' ? keys.size : this.store.wanted.size });
+    this.#options.observe({ kind: 'retried', keys: scope === 'changes' ? keys.size : this.store.desired.size });
     if (scope !== 'changes') this.#next.scope = scope;
     this.#lookAgain(keys);
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Opened, TrackedProtocol } from '../../datapath/conntrack/conntrack.ts';
 import { type Family, ipFamily, parseIp } from '../../net/ip.ts';
-import { connectionsTo, doorOf, ServiceConnections } from './service-connections.ts';
+import { connectionsTo, entryPointOf, ServiceConnections } from './service-connections.ts';
 
 const to = (ip: string, port: number, isTranslated = true): Opened => ({ ip: parseIp(ip), port, isTranslated });
 const NODE = '172.30.0.2';
@@ -23,7 +23,7 @@ it.each([
   ['element nodeport-ips-v4 172.30.0.2', undefined],
   ['set nodeports-v4', undefined],
   ['chain services', undefined],
-])('%s is where clients come', (key, expected) => expect(doorOf(key)).toEqual(expected));
+])('%s is where clients come', (key, expected) => expect(entryPointOf(key)).toEqual(expected));
 
 describe('what is forgotten', () => {
   it.each([
@@ -36,8 +36,8 @@ describe('what is forgotten', () => {
     ['what was let through to it before', [EXTERNAL], to('192.0.2.1', 53, false), true],
     ['what came to another port of it', [EXTERNAL], to('192.0.2.1', 54), false],
     ['what came to another address', [EXTERNAL], to('192.0.2.2', 53), false],
-  ])('%s', (_, doors, opened, expected) => {
-    expect(connectionsTo(doors, [opened, opened], isNode)).toEqual(expected ? [opened] : []);
+  ])('%s', (_, entryPoints, opened, expected) => {
+    expect(connectionsTo(entryPoints, [opened, opened], isNode)).toEqual(expected ? [opened] : []);
   });
 });
 

@@ -26,7 +26,7 @@ const RETRY_MS = 10_000;
 export class ServiceConnections {
   readonly #options: ServiceConnectionsOptions;
   readonly #stop = new AbortController();
-  #changed = new Map<string, Door>();
+  #changed = new Map<string, EntryPoint>();
   #isNodePortIp: (ip: Ip) => boolean = () => false;
   #isBusy = false;
   #cancelRetry: (() => void) | undefined;
@@ -35,12 +35,13 @@ export class ServiceConnections {
     this.#options = options;
   }
 
-  /** @param keys of nftables that were written or removed just now @param has whether one is wanted */
+  /** @param keys of nftables that were written or removed just now @param has whether one is desired */
   written(keys: Iterable<string>, has: (key: string) => boolean): void {
     this.#isNodePortIp = (ip) => has(`element ${setName('nodePortIps', ipFamily(ip))} ${ip}`);
     for (const key of keys) {
-      const door = doorOf(key);
-      if (door !== undefined) this.#changed.set(`${door.protocol} ${door.family} ${whereOf(door)}`, door);
+      const entryPoint = entryPointOf(key);
+      if (entryPoint !== undefined)
+        this.#changed.set(`${entryPoint.protocol} ${entryPoint.family} ${whereOf(entryPoint)}`, entryPoint);
     }
     if (this.#changed.size > 0 && !this.#isBusy) void this.#forget();
   }
@@ -54,14 +55,14 @@ export class ServiceConnections {
     this.#isBusy = true;
     this.#cancelRetry?.();
     while (this.#changed.size > 0 && !this.#stop.signal.aborted) {
-      const doors = this.#changed;
+      const entryPoints = this.#changed;
       this.#changed = new Map();
       try {
-        await this.#forgetAt([...doors.values()]);
+        await this.#forgetAt([...entryPoints.values()]);
       } catch (error) {
         if (this.#stop.signal.aborted) break;
         this.#options.onError(error);
-        this.#changed = new Map([...doors, ...this.#changed]);
+        this.#changed = new Map([...entryPoints, ...this.#changed]);
         this.#cancelRetry = this.#options.clock.schedule(RETRY_MS, () => void this.#forget());
         break;
       }
@@ -69,11 +70,13 @@ export class ServiceConnections {
     this.#isBusy = false;
   }
 
-  async #forgetAt(doors: readonly Door[]): Promise<void> {
+  async #forgetAt(entryPoints: readonly EntryPoint[]): Promise<void> {
     const { conntrack } = this.#options;
     for (const protocol of TRACKED_PROTOCOLS) {
       for (const family of FAMILIES) {
-        const own = doors.filter((door) => door.protocol === protocol && door.family === family);
+        const own = entryPoints.filter(
+          (entryPoint) => entryPoint.protocol === protocol && entryPoint.family === family,
+        );
         if (own.length === 0) continue;
         const opened = await conntrack.opened(protocol, family, this.#stop.signal);
         for (const to of connectionsTo(own, opened ?? [], this.#isNodePortIp)) {
@@ -85,7 +88,7 @@ export class ServiceConnections {
 }
 
 /** Where a Service is reached by the maps of nftables. */
-export interface Door {
+export interface EntryPoint {
   readonly protocol: TrackedProtocol;
   readonly family: Family;
   /** Undefined: on all addresses of the node. */
@@ -94,7 +97,7 @@ export interface Door {
 }
 
 /** Undefined for what is no element of these maps, and for TCP. */
-export const doorOf = (key: string): Door | undefined => {
+export const entryPointOf = (key: string): EntryPoint | undefined => {
   const [kind, set = '', ...rest] = key.split(' ');
   const family = kind === 'element' ? MAPS.get(set) : undefined;
   if (family === undefined) return undefined;
@@ -114,15 +117,15 @@ const MAPS: ReadonlyMap<string, Family> = new Map(
 );
 
 /**
- * Those that were opened to one of these doors, of one protocol and family, each address and port once. At a node port's number
- * only what was translated, or is for the node: others have their own ports of this number.
+ * Those that were opened to one of these entry points, of one protocol and family, each address and port once. At a node
+ * port's number only what was translated, or is for the node: others have their own ports of this number.
  */
 export const connectionsTo = (
-  doors: readonly Door[],
+  entryPoints: readonly EntryPoint[],
   opened: readonly Opened[],
   isNodePortIp: (ip: Ip) => boolean,
 ): readonly Opened[] => {
-  const where = new Set(doors.map(whereOf));
+  const where = new Set(entryPoints.map(whereOf));
   const found = opened.filter(
     ({ ip, port, isTranslated }) =>
       where.has(`${ip} ${port}`) || (where.has(`${port}`) && (isTranslated || isNodePortIp(ip))),
@@ -130,4 +133,5 @@ export const connectionsTo = (
   return [...new Map(found.map((one) => [`${one.ip} ${one.port}`, one])).values()];
 };
 
-const whereOf = ({ ip, port }: Pick<Door, 'ip' | 'port'>): string => (ip === undefined ? `${port}` : `${ip} ${port}`);
+const whereOf = ({ ip, port }: Pick<EntryPoint, 'ip' | 'port'>): string =>
+  ip === undefined ? `${port}` : `${ip} ${port}`;

@@ -1,6 +1,6 @@
 /**
- * When nothing is programmed on this node any more that nobody wants: in the databases, by the databases' daemons in the
- * datapath, as flows of the gateway bridge, in the host's network stack and in nftables.
+ * When nothing is programmed on this node any more that no owner desires: in the databases, by the databases' daemons in
+ * the datapath, as flows of the gateway bridge, in the host's network stack and in nftables.
  */
 import { messageOf } from '../../base/error-message.ts';
 import type { Reconciler } from '../../base/reconciler.ts';

@@ -93,7 +93,7 @@ const together = <DB>({ fragments }: MemorySink<DB>): DesiredRows => {
   return desired as unknown as DesiredRows;
 };
 
-/** Two want a row, each otherwise: who loses is told. */
+/** Two owners desire a row, each otherwise: the loser gets a diagnostic. */
 const shadows = (desired: DesiredRows): Diagnostic[] =>
   [...desired.owners()].flatMap((owner) =>
     [...desired.shadowedKeys(owner)].map((key) => ({
@@ -124,8 +124,8 @@ const addPatch = (rows: Map<string, DraftRow>, { table, at, columns = {}, entrie
   const key = at === undefined ? table : `${table}/${Object.values(at).join('/')}`;
   const row = rows.get(key) ?? { table, columns: new Map(Object.entries(at ?? {})) };
   for (const [column, value] of Object.entries(columns)) row.columns.set(column, value);
-  for (const [column, wanted = {}] of Object.entries(entries)) {
-    const present = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
+  for (const [column, cells = {}] of Object.entries(entries)) {
+    const present = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== null));
     row.columns.set(column, {
       ...(row.columns.get(column) as Record<string, DesiredElement> | undefined),
       ...present,

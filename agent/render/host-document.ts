@@ -1,5 +1,5 @@
 /** What the host's network stack would get, as plain lists. */
-import type { HostItem, WantedRule } from '../../datapath/host/types.ts';
+import type { DesiredRule, HostItem } from '../../datapath/host/types.ts';
 import type { FrameRule, FrameTest } from '../../datapath/netlink/frame-filter/types.ts';
 import type { Route } from '../../datapath/netlink/route/types.ts';
 import { cidrFamily, prefixLength } from '../../net/cidr.ts';
@@ -70,7 +70,7 @@ const routeEntry = ({ table, dst, via, dev, src, mtu, metric, type, protocol, on
 /** Of a route without one. */
 const KERNEL_IPV6_METRIC = 1024;
 
-const ruleEntry = ({ family, priority, fwmark, to, from, iif, table }: WantedRule): object => ({
+const ruleEntry = ({ family, priority, fwmark, to, from, iif, table }: DesiredRule): object => ({
   family,
   priority,
   fwmark: fwmark === undefined ? undefined : `0x${fwmark.toString(16)}`,

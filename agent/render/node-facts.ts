@@ -1,4 +1,4 @@
-/** What an agent finds out on its node and no annotation says: assumed, and told. */
+/** What an agent finds out on its node and no annotation has: assumed, and reported. */
 import type { FactStore } from '../model/fact-store.ts';
 import { type GatewayFact, LOCAL } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';

@@ -1,6 +1,6 @@
 /**
- * What a node would be programmed with, from plain objects instead of an API server. Addresses that this node's agent
- * would give are given, in the order in which the pods were created, and told. Pure.
+ * The desired state of a node, from plain objects instead of an API server. Addresses that this node's agent would allocate
+ * are allocated, in the order in which the pods were created, and reported. Pure.
  */
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
@@ -42,7 +42,7 @@ export interface RenderInput {
   readonly kubeletCgroup?: string | undefined;
   /** On demand only networks that pods in the input use are rendered. Default: always. */
   readonly networkRendering?: LocalSettings['networkRendering'] | undefined;
-  /** Default: those of an agent that is told nothing. */
+  /** Default: those of an agent without options. */
   readonly allowedDefaultServices?: readonly string[] | undefined;
   /** The node's own limit follows from its kernel. Default: none. */
   readonly connectionLimit?: number | undefined;
@@ -130,7 +130,7 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
 /** As the node's annotator does it, into the facts. */
 const giveAddresses = (
   objects: readonly KubeObject[],
-  wanted: readonly PodAttachments[],
+  desired: readonly PodAttachments[],
   facts: FactStore,
   cluster: ClusterConfig,
 ): Diagnostic[] => {
@@ -142,7 +142,7 @@ const giveAddresses = (
   );
   // A key is no text to sort by: `-` of a longer namespace is before the `/` behind a shorter one.
   const age = ({ pod }: PodAttachments): string => [created.get(podKey(pod)), pod.namespace, pod.name].join('\u0000');
-  const ordered = [...wanted].sort((a, b) => (age(a) < age(b) ? -1 : 1));
+  const ordered = [...desired].sort((a, b) => (age(a) < age(b) ? -1 : 1));
   for (const { pod, attachments } of ordered) {
     for (const { nadKey, network, subnets, givenBy } of attachments) {
       if (givenBy !== 'node') continue;

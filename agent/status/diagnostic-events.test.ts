@@ -9,16 +9,16 @@ const bad = (message: string, event?: string): Diagnostic => ({
   ...(event !== undefined && { event }),
 });
 
-it('tells each thing once, and again when it was away', () => {
-  const told: string[] = [];
-  const events = new DiagnosticEvents((object, reason, message) => told.push(`${object} ${reason} ${message}`));
+it('emits each diagnostic once, and again when it was away', () => {
+  const reported: string[] = [];
+  const events = new DiagnosticEvents((object, reason, message) => reported.push(`${object} ${reason} ${message}`));
   const update = (...diagnostics: readonly Diagnostic[]): void =>
     events.update(['isolation:red/a'], new Map([['isolation:red/a', diagnostics]]));
   update(bad('port 99999', 'ErrorOpenDefaultPorts'), bad('no event'));
   update(bad('port 99999', 'ErrorOpenDefaultPorts'));
-  expect(told).toEqual(['Pod/red/a ErrorOpenDefaultPorts port 99999']);
+  expect(reported).toEqual(['Pod/red/a ErrorOpenDefaultPorts port 99999']);
   update(bad('port 0', 'ErrorOpenDefaultPorts'));
   update();
   update(bad('port 0', 'ErrorOpenDefaultPorts'));
-  expect(told.slice(1)).toEqual(Array(2).fill('Pod/red/a ErrorOpenDefaultPorts port 0'));
+  expect(reported.slice(1)).toEqual(Array(2).fill('Pod/red/a ErrorOpenDefaultPorts port 0'));
 });

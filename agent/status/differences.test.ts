@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { differencesSchema, wantedSchema } from '../../api/agent-status.ts';
+import { desiredSchema, differencesSchema } from '../../api/agent-status.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { Backend, ReconcileOutcome } from '../../datapath/backend.ts';
 import { ReconcileLoop } from '../reconcile/reconcile-loop.ts';
 import { fakeReconciler } from '../testing/fake-reconciler.ts';
-import { reportDifferences, reportWanted } from './differences.ts';
+import { reportDesired, reportDifferences } from './differences.ts';
 import { networkFinder } from './network-of.ts';
 
 const networkOf = networkFinder({
@@ -60,19 +60,19 @@ describe('which network a thing belongs to', () => {
     ['layer3:gone', undefined],
   ])('%s: %s', (owner, network) => expect(networkOf({ owners: [owner], text: '' })).toBe(network));
 
-  it('what nobody wants says it itself, also of a network that is gone', () =>
+  it('what no owner desires says it itself, also of a network that is gone', () =>
     expect(networkOf({ owners: [], text: '{"external_ids":{"k8s.ovn.org/network":"gone_net"}}' })).toBe('gone_net'));
 });
 
-it('what is wanted comes with who wants it, and why it is not there', async () =>
-  expect(reportWanted(sourcesOf(await host(async () => []))).map((one) => wantedSchema.parse(one))).toEqual([
+it('the desired state comes with who wants it, and why it is not there', async () =>
+  expect(reportDesired(sourcesOf(await host(async () => []))).map((one) => desiredSchema.parse(one))).toEqual([
     { backend: 'host', key: 'link red', owners: ['vrf:n1/red_net'], network: 'red_net', problem: 'no port yet' },
     { backend: 'host', key: 'sysctl x', owners: ['zone:'] },
   ]));
 
 it('a backend that cannot be read hides no other, nor what is kept beside the reconcilers', async () => {
   const good = await host(async () => [
-    { key: 'link red', kind: 'missing', wanted: 'link red vrf' },
+    { key: 'link red', kind: 'missing', desired: 'link red vrf' },
     { key: 'link old', kind: 'unwanted', actual: 'link old vrf' },
   ]);
   const bad = fakeReconciler({ differences: () => Promise.reject(new Error('no answer')) });

@@ -1,10 +1,10 @@
 /** What is desired in each backend, and how the actual state differs. Reading is done on demand, and never changes anything. */
 import type {
   BackendName,
+  DesiredStatus,
   DifferenceStatus,
   DifferencesStatus,
   UnsupportedStatus,
-  WantedStatus,
 } from '../../api/agent-status.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { Comparable, OwnedDifference } from '../../base/reconciler.ts';
@@ -20,7 +20,7 @@ export interface DifferenceSources {
   readonly networkOf: NetworkOf;
 }
 
-export const reportWanted = ({ reconcilers, kept, networkOf }: DifferenceSources): WantedStatus[] =>
+export const reportDesired = ({ reconcilers, kept, networkOf }: DifferenceSources): DesiredStatus[] =>
   [...reconcilers, ...kept].flatMap(([backend, comparable]) =>
     Array.from(comparable.desired(), ({ key, owners, problem }) => ({
       ...{ backend, key, owners: [...owners] },
@@ -64,12 +64,12 @@ const unsupportedOf = (reconcilers: Reconcilers, networkOf: NetworkOf): Unsuppor
 
 const differenceStatus = (
   backend: BackendName,
-  { key, kind, owners, wanted, actual, problem }: OwnedDifference,
+  { key, kind, owners, desired, actual, problem }: OwnedDifference,
   networkOf: NetworkOf,
 ): DifferenceStatus => ({
   ...{ backend, key, kind, owners: [...owners] },
-  ...defined('network', networkOf({ owners, text: `${wanted ?? ''} ${actual ?? ''}` })),
-  ...defined('wanted', wanted),
+  ...defined('network', networkOf({ owners, text: `${desired ?? ''} ${actual ?? ''}` })),
+  ...defined('wanted', desired),
   ...defined('actual', actual),
   ...defined('problem', problem),
 });

@@ -73,7 +73,7 @@ describe('ready', () => {
   });
 });
 
-describe('Services are as they are wanted', () => {
+describe('Services are as desired', () => {
   const reasons = (changes: Partial<HealthSources>): string[] => reasonsNotProxying(sources(changes));
   const away = { connected: () => new Map([['northbound', false] as const]) };
 

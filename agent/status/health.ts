@@ -4,7 +4,7 @@
  * - Alive: the event loop turns (or nobody would answer), and every loop that has something to do takes steps. Nothing that
  *   others do makes it fail: a database or a bridge that is away, an object that cannot be programmed. A new process would
  *   not help there, and would cost a resync of everything.
- * - Ready: this node can take pods and has everything that is wanted of it, or is about to. One bad object is no reason not
+ * - Ready: this node can take pods and has the whole desired state of it, or is about to. One bad object is no reason not
  *   to be.
  */
 import type { BackendName } from '../../api/agent-status.ts';
@@ -28,13 +28,13 @@ const STALLED_MS = 300_000;
 /** ovs-vswitchd and nft may be restarted in that time. */
 const FAILING_MS = 30_000;
 
-/** Why it is not alive, a sentence each; empty: it is. */
+/** Why it is not alive, one message each; empty: it is. */
 export const reasonsNotAlive = (queues: ReadonlyMap<BackendName, QueueState>): string[] =>
   [...queues].flatMap(([name, { stalledMs }]) =>
     stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no step of its work has ended for ${seconds(stalledMs)}`] : [],
   );
 
-/** Why it is not ready, a sentence each; empty: it is. */
+/** Why it is not ready, one message each; empty: it is. */
 export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...sources.podReasons(),
   ...(sources.isCniOpen() ? [] : ['the socket for the CNI plugin is not open yet']),
@@ -44,7 +44,7 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
 ];
 
 /**
- * Why Services may not be on this node as they are wanted, a sentence each; empty: they are, or are about to be. A backend that
+ * Why Services may not be on this node as desired, one message each; empty: they are, or are about to be. A backend that
  * does not answer is no reason while nothing waits for it: what is there works on.
  */
 export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'connected' | 'queues'>): string[] => {

@@ -1,4 +1,4 @@
-/** What owners of pods, Services and nodes are told, as Kubernetes Events. */
+/** Kubernetes Events for the owners of pods, Services and nodes. */
 import type { EventRecorder } from '../../kube/events/types.ts';
 
 export interface PodIdentity {
@@ -17,10 +17,10 @@ export type PodEventReason =
   | 'ErrorAttachingPod'
   | 'ErrorOpenDefaultPorts';
 
-export type TellPod = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
+export type EmitPodEvent = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
 
 export const podEvents =
-  (recorder: Pick<EventRecorder, 'record'>): TellPod =>
+  (recorder: Pick<EventRecorder, 'record'>): EmitPodEvent =>
   ({ namespace, name, uid }, reason, message) =>
     recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
@@ -41,10 +41,10 @@ export type ServiceEventReason =
   | 'FailedToStartServiceHealthcheck'
   | 'PortClaim';
 
-export type TellService = (service: PodIdentity, reason: ServiceEventReason, message: string) => void;
+export type EmitServiceEvent = (service: PodIdentity, reason: ServiceEventReason, message: string) => void;
 
 export const serviceEvents =
-  (recorder: Pick<EventRecorder, 'record'>): TellService =>
+  (recorder: Pick<EventRecorder, 'record'>): EmitServiceEvent =>
   ({ namespace, name, uid }, reason, message) =>
     recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid },
@@ -59,10 +59,10 @@ export const serviceEvents =
  */
 export type NodeEventReason = 'ConnectionLimitNear' | 'NodeIdentityInUse' | 'UDNKubeletProbesNotSupported';
 
-export type TellNode = (node: string, reason: NodeEventReason, message: string) => void;
+export type EmitNodeEvent = (node: string, reason: NodeEventReason, message: string) => void;
 
 export const nodeEvents =
-  (recorder: Pick<EventRecorder, 'record'>): TellNode =>
+  (recorder: Pick<EventRecorder, 'record'>): EmitNodeEvent =>
   (name, reason, message) =>
     recorder.record({
       // As the kubelet's own events of its node have it: the name in place of the UID.

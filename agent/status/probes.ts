@@ -8,7 +8,7 @@ import type { GatewayKnowledge, HealthSources } from './health.ts';
 export class Probes {
   alive: () => readonly string[] = () => [];
   ready: () => readonly string[] = () => ['the agent is starting'];
-  /** Why Services may not be as they are wanted. */
+  /** Why Services may not be as desired. */
   proxying: () => readonly string[] = () => ['the agent is starting'];
 }
 

@@ -25,7 +25,7 @@ export interface ReadinessSources {
 /** A kernel that has not answered for so long is stuck. */
 const STUCK_MS = 10_000;
 
-/** A sentence each, without an end; empty: ready. */
+/** One message each, without an end; empty: ready. */
 export const reasonsNotReady = (sources: ReadinessSources): string[] => {
   const { node, inputs, facts, ports, netlink, isolation, noFilters, encryption } = sources;
   const reasons: string[] = [];

@@ -73,7 +73,7 @@ export const reportSources = ({
     ...peers.problems(),
   ],
   cluster,
-  wantedFor: (service) =>
+  desiredFor: (service) =>
     FEATURES.filter(({ over }) => over === 'service').flatMap(
       ({ name }) => databases.northbound.desired.fragment(`${name}:${service}`) ?? [],
     ),

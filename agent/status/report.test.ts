@@ -34,7 +34,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     diagnostics: it.engine.diagnostics,
     inputProblems: () => [],
     cluster: parseClusterConfig(),
-    wantedFor: () => [],
+    desiredFor: () => [],
     reconcilers: new Map([['northbound', northbound]]),
     kept: [],
     networkOf: () => undefined,
@@ -181,7 +181,7 @@ it('what waits or failed is listed with its owner and key, what the machine lack
   ]);
 });
 
-it('a problem that its reader and a feature tell is listed once, as the worse of both', () => {
+it('a problem that its reader and a feature report is listed once, as the worse of both', () => {
   const [object, message] = ['Pod/red/a', '[0].port: "99999" is not a port'];
   const sources = {
     ...sourcesOf(cluster()),

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { messageOf } from '../../base/error-message.ts';
-import { reportDifferences, reportWanted } from './differences.ts';
+import { reportDesired, reportDifferences } from './differences.ts';
 import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
 import { reportServices } from './service-report.ts';
 
@@ -18,7 +18,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/networks', reportNetworks],
   ['/v1/pods', reportPods],
   ['/v1/problems', reportProblems],
-  ['/v1/wanted', reportWanted],
+  ['/v1/wanted', reportDesired],
   ['/v1/differences', reportDifferences],
 ]);
 

@@ -31,13 +31,13 @@ const sourcesOf = (it: TestCluster, here = true): ServiceSources => {
     facts,
     cluster: settings.cluster,
     isHere: () => here,
-    wantedFor: (key) => [it.sinks.northbound.fragments.get(`services:${key}`) ?? {}],
+    desiredFor: (key) => [it.sinks.northbound.fragments.get(`services:${key}`) ?? {}],
   };
 };
 
 const NAME = 'red_net_Service_red/web_TCP_cluster';
 
-it('has what is wanted for a Service, and where its endpoints come from', () => {
+it('has the desired state for a Service, and where its endpoints come from', () => {
   expect(reportServices(sourcesOf(cluster()), 'red/web')).toMatchObject([
     {
       namespace: 'red',
@@ -77,6 +77,6 @@ it.each([
   ['red/web', true, undefined],
   ['late/web', true, 'namespace late waits for its primary network'],
   ['nowhere/web', true, 'namespace nowhere is not known'],
-])('says why nothing is wanted for %s', (key, here, message) => {
+])('says why nothing is desired for %s', (key, here, message) => {
   expect(reportServices(sourcesOf(cluster(), here), key)[0]?.message).toBe(message);
 });

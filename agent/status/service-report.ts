@@ -14,7 +14,7 @@ export interface ServiceSources {
   readonly isHere: (network: string) => boolean;
   readonly cluster: ClusterConfig;
   /** What each fragment that is about the Service wants of the northbound database. @param key `namespace/name` */
-  readonly wantedFor: (key: string) => readonly AnyFragment[];
+  readonly desiredFor: (key: string) => readonly AnyFragment[];
 }
 
 /** @param asked `namespace/name`, or `address:port`: there may be several that have the address */
@@ -28,16 +28,16 @@ export const reportServices = (sources: ServiceSources, asked: string): ServiceS
 
 /** An address of its own, also with another port; of the node's, only with a port that is the Service's. */
 const hasAddress =
-  ({ wantedFor }: ServiceSources, vip: string) =>
+  ({ desiredFor }: ServiceSources, vip: string) =>
   ({ namespace, name, clusterIps, externalIps, loadBalancerIps }: ServiceFact): boolean => {
     const address = /^\[?(.*?)\]?:[0-9]+$/.exec(vip)?.[1];
     const own: readonly string[] = [...clusterIps, ...externalIps, ...loadBalancerIps];
     if (address !== undefined && own.includes(address)) return true;
-    return balancersOf(wantedFor(`${namespace}/${name}`)).some(({ vips }) => vip in vips);
+    return balancersOf(desiredFor(`${namespace}/${name}`)).some(({ vips }) => vip in vips);
   };
 
 const serviceStatus = (service: ServiceFact, sources: ServiceSources): ServiceStatus => {
-  const { facts, cluster, wantedFor } = sources;
+  const { facts, cluster, desiredFor } = sources;
   const { namespace, name, clusterIps, externalIps, loadBalancerIps, ports } = service;
   const key = `${namespace}/${name}`;
   const found = networkFound(service, sources);
@@ -56,14 +56,14 @@ const serviceStatus = (service: ServiceFact, sources: ServiceSources): ServiceSt
     ports: ports.map(({ name: of, protocol, port }) => ({ name: of, protocol, port })),
     slices: slices.map((slice) => sliceStatus(slice, used.has(slice.name))),
     refused: [...(counting?.refused ?? [])],
-    loadBalancers: balancersOf(wantedFor(key)),
+    loadBalancers: balancersOf(desiredFor(key)),
   };
 };
 
 interface FoundNetwork {
   readonly network?: string;
   readonly fact?: NetworkFact;
-  /** Why nothing is wanted for it here. */
+  /** Why nothing is desired for it here. */
   readonly message?: string;
 }
 

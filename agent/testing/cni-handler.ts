@@ -38,7 +38,7 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
     ports,
     isolation,
     notReady: () => notReady,
-    tellPod: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
+    emitPodEvent: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
     onGarbage: (interfaces) => garbage.push(...interfaces),
     clock,
     observe: (observation) => observations.push(observation),

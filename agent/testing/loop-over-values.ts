@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../../datapath/backend.ts';
 import { type LoopObservation, ReconcileLoop } from '../reconcile/reconcile-loop.ts';
 
-/** A place where values are kept by key, which may be broken. */
-class TestPlace implements Backend<string> {
+/** Keeps values by key, and can be broken. */
+class TestBackend implements Backend<string> {
   readonly actual = new Map<string, string>();
   readonly requests: (ReadonlySet<string> | 'all')[] = [];
   readonly refused = new Set<string>();
@@ -12,18 +12,18 @@ class TestPlace implements Backend<string> {
   readonly impossible = new Set<string>();
   isGone = false;
   closed = false;
-  #tell: (change: OutsideChange) => void = () => undefined;
+  #emit: (change: OutsideChange) => void = () => undefined;
 
-  reconcile({ wanted, keys, prune }: ReconcileRequest<string>): Promise<ReconcileOutcome> {
+  reconcile({ desired, keys, prune }: ReconcileRequest<string>): Promise<ReconcileOutcome> {
     this.requests.push(keys === 'all' ? keys : new Set(keys));
     if (this.isGone) return Promise.reject(new Error('no answer'));
-    const all = keys === 'all' ? new Set([...wanted.keys(), ...this.actual.keys()]) : keys;
+    const all = keys === 'all' ? new Set([...desired.keys(), ...this.actual.keys()]) : keys;
     const failed = new Map<string, string>();
     const waiting = new Map<string, string>();
     const unsupported = new Map<string, string>();
     let written = 0;
     for (const key of all) {
-      const value = wanted.get(key);
+      const value = desired.get(key);
       if (this.actual.get(key) === value) continue;
       if (this.refused.has(key)) failed.set(key, 'refused');
       else if (this.absent.has(key)) waiting.set(key, 'a link');
@@ -36,9 +36,9 @@ class TestPlace implements Backend<string> {
   }
 
   listen(listener: (change: OutsideChange) => void): () => void {
-    this.#tell = listener;
+    this.#emit = listener;
     return () => {
-      this.#tell = () => undefined;
+      this.#emit = () => undefined;
     };
   }
 
@@ -47,8 +47,8 @@ class TestPlace implements Backend<string> {
     return Promise.resolve();
   }
 
-  tell(change: OutsideChange): void {
-    this.#tell(change);
+  emit(change: OutsideChange): void {
+    this.#emit(change);
   }
 }
 
@@ -72,14 +72,14 @@ class StoppedClock implements Clock {
 }
 
 export const setup = () => {
-  const place = new TestPlace();
+  const fake = new TestBackend();
   const clock = new StoppedClock();
   const seen: LoopObservation[] = [];
   const loop = new ReconcileLoop<string>({
     keyOf: (item) => item.split('=')[0] ?? '',
-    backend: place,
+    backend: fake,
     clock,
     observe: (observation) => seen.push(observation),
   });
-  return { place, clock, seen, loop };
+  return { fake, clock, seen, loop };
 };

@@ -23,7 +23,7 @@ export const scopes = (it: TestCluster, prefix: string): Record<string, unknown>
   );
 
 /** Names of the rows that refer to a load balancer. */
-export const places = (it: TestCluster, balancer: string): unknown[] =>
+export const attachmentsOf = (it: TestCluster, balancer: string): unknown[] =>
   ['Load_Balancer_Group', 'Logical_Router', 'Logical_Switch'].flatMap((table) =>
     rows(it, table)
       .filter(({ load_balancer: all }) => [all].flat().includes(`Load_Balancer/${balancer}`))

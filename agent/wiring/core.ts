@@ -13,15 +13,15 @@ import { FactStore } from '../model/fact-store.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { Cgroups } from '../node/cgroups/index.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
-import { DiagnosticEvents, type TellObject } from '../status/diagnostic-events.ts';
-import type { TellNode, TellPod, TellService } from '../status/pod-events.ts';
+import { DiagnosticEvents, type EmitObjectEvent } from '../status/diagnostic-events.ts';
+import type { EmitNodeEvent, EmitPodEvent, EmitServiceEvent } from '../status/pod-events.ts';
 
 export interface Core {
   readonly facts: FactStore;
   readonly registry: AttachmentRegistry;
   readonly engine: Engine;
   readonly feeder: FactFeeder;
-  /** Told after each rendering, with the owners whose fragments may be others now. @returns what ends it */
+  /** Called after each rendering, with the owners whose fragments may have changed. @returns what ends it */
   onRendered(listener: (owners: readonly string[]) => void): () => void;
   stop(): void;
 }
@@ -36,12 +36,12 @@ export interface CoreOptions {
   readonly followNeighbours: (facts: FactStore) => () => void;
   /** Keeps the facts about cgroups. */
   readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
-  /** Where flows, the host's network stack and ports, and nftables get what is wanted of them. */
+  /** Where flows, the host's network stack and ports, and nftables get the desired state of them. */
   readonly datapath: Pick<Sinks, 'openflow' | 'host' | 'nftables' | 'nodePorts'>;
   readonly writer: Pick<Writer, 'patchJsonMap' | 'merge'>;
-  readonly tellPod: TellPod;
-  readonly tellService: TellService;
-  readonly tellNode: TellNode;
+  readonly emitPodEvent: EmitPodEvent;
+  readonly emitServiceEvent: EmitServiceEvent;
+  readonly emitNodeEvent: EmitNodeEvent;
   /** How long a network that is rendered on demand stays after its last pod here. */
   readonly networkGraceMs: number;
   readonly onRendered: (fragments: number, seconds: number) => void;
@@ -59,7 +59,7 @@ export const startCore = (options: CoreOptions): Core => {
   if (settings.networkRendering === 'on-demand')
     usage.linger(networksOfPorts(databases.openvswitch.replica.rows('Interface')));
   const annotator = createAnnotator(options, registry);
-  const events = new DiagnosticEvents(tellOwner(options, facts));
+  const events = new DiagnosticEvents(emitOwnerEvent(options, facts));
   const listeners = new Set<(owners: readonly string[]) => void>();
   const engine: Engine = createEngine({
     features: FEATURES,
@@ -108,16 +108,16 @@ export const startCore = (options: CoreOptions): Core => {
   };
 };
 
-const tellOwner =
-  ({ tellPod, tellService, tellNode }: CoreOptions, facts: FactStore): TellObject =>
+const emitOwnerEvent =
+  ({ emitPodEvent, emitServiceEvent, emitNodeEvent }: CoreOptions, facts: FactStore): EmitObjectEvent =>
   (object, reason, message) => {
     const [kind, namespace = '', name = ''] = object.split('/');
     const key = `${namespace}/${name}`;
-    if (kind === 'Node' && reason === 'NodeIdentityInUse') tellNode(namespace, reason, message);
+    if (kind === 'Node' && reason === 'NodeIdentityInUse') emitNodeEvent(namespace, reason, message);
     else if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
-      tellPod({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
+      emitPodEvent({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {
-      tellService({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
+      emitServiceEvent({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
     }
   };
 
@@ -127,7 +127,10 @@ const SERVICE_EVENTS = ['ExternalAddressInUse', 'ExternalAddressNotAllowed', 'En
 const isServiceEvent = (reason: string): reason is (typeof SERVICE_EVENTS)[number] =>
   SERVICE_EVENTS.some((one) => one === reason);
 
-const createAnnotator = ({ settings, inputs, writer, tellPod }: CoreOptions, registry: AttachmentRegistry): Annotator =>
+const createAnnotator = (
+  { settings, inputs, writer, emitPodEvent }: CoreOptions,
+  registry: AttachmentRegistry,
+): Annotator =>
   new Annotator({
     registry,
     writer,
@@ -138,7 +141,7 @@ const createAnnotator = ({ settings, inputs, writer, tellPod }: CoreOptions, reg
     },
     onProblem: ({ pod, uid, message }) => {
       const [namespace = '', name = ''] = pod.split('/');
-      tellPod({ namespace, name, uid }, 'ErrorAllocatingPod', message);
+      emitPodEvent({ namespace, name, uid }, 'ErrorAllocatingPod', message);
     },
     later: (retry) => systemClock.schedule(RETRY_MS, retry),
   });

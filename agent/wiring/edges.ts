@@ -17,12 +17,12 @@ import { type AgentMetrics, createAgentMetrics } from '../metrics/metrics.ts';
 import { watchLostAddresses } from '../node/lost-addresses.ts';
 import type { AgentOptions } from '../options/options.ts';
 import {
+  type EmitNodeEvent,
+  type EmitPodEvent,
+  type EmitServiceEvent,
   nodeEvents,
   podEvents,
   serviceEvents,
-  type TellNode,
-  type TellPod,
-  type TellService,
 } from '../status/pod-events.ts';
 import type { AgentContext } from './context.ts';
 
@@ -35,9 +35,9 @@ export interface Edges {
   readonly inputs: ClusterInputs;
   readonly client: Pick<KubeClient, 'get' | 'request'>;
   readonly writer: Writer;
-  readonly tellPod: TellPod;
-  readonly tellService: TellService;
-  readonly tellNode: TellNode;
+  readonly emitPodEvent: EmitPodEvent;
+  readonly emitServiceEvent: EmitServiceEvent;
+  readonly emitNodeEvent: EmitNodeEvent;
 }
 
 /** @param resources closes everything when the agent ends */
@@ -61,7 +61,7 @@ const openApi = async (
   netlink: Pick<NetlinkWorker, 'watch'>,
   log: Logger,
   resources: AsyncDisposableStack,
-): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'tellPod' | 'tellService' | 'tellNode'>> => {
+): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'emitPodEvent' | 'emitServiceEvent' | 'emitNodeEvent'>> => {
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const client = connect(connection, {
     userAgent: `${NAME}/${packageJson.version}`,
@@ -90,6 +90,10 @@ const openApi = async (
   });
   return {
     ...{ inputs, client, writer },
-    ...{ tellPod: podEvents(recorder), tellService: serviceEvents(recorder), tellNode: nodeEvents(recorder) },
+    ...{
+      emitPodEvent: podEvents(recorder),
+      emitServiceEvent: serviceEvents(recorder),
+      emitNodeEvent: nodeEvents(recorder),
+    },
   };
 };

@@ -1,4 +1,7 @@
-/** What keeps flows, the host's network stack and nftables as they are wanted, of a running agent. Nothing is written before `start`. */
+/**
+ * What keeps flows, the host's network stack and nftables as desired, of a running agent. Nothing is written before
+ * `start`.
+ */
 import { systemClock } from '../../base/clock.ts';
 import { openConntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { FilterWatch } from '../cni/keep-filters.ts';
@@ -46,7 +49,7 @@ export const openDatapath = (
     masqueradeSubnets: options.cluster.masqueradeSubnets,
     statusSocket: options.statusSocket,
     sockets: returns.sockets,
-    onNftablesWritten: (keys, wanted) => connections.written(keys, (key) => wanted.has(key)),
+    onNftablesWritten: (keys, desired) => connections.written(keys, (key) => desired.has(key)),
     onNftablesMonitored: (line) => filters.keeper?.onMonitored(line),
   });
   const datapath = new NodeDatapath({
@@ -65,7 +68,7 @@ export const openDatapath = (
 
 const observeDatapath = ({ gauges }: AgentMetrics, datapath: NodeDatapath): void => {
   gauges('udn_agent_wanted_objects', () =>
-    DATAPATH_BACKENDS.map((backend) => [{ backend }, datapath[backend].store.wanted.size] as const),
+    DATAPATH_BACKENDS.map((backend) => [{ backend }, datapath[backend].store.desired.size] as const),
   );
   gauges('udn_agent_unfinished_objects', () =>
     DATAPATH_BACKENDS.flatMap((backend) =>

@@ -40,7 +40,7 @@ export const programNode = (
 ): ProgrammedNode => {
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
-  const { inputs, databases, writer, tellPod, tellService, tellNode, metrics } = edges;
+  const { inputs, databases, writer, emitPodEvent, emitServiceEvent, emitNodeEvent, metrics } = edges;
   const core = startCore({
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
@@ -54,9 +54,9 @@ export const programNode = (
     followNeighbours: (facts) => startNeighbours(facts, local.name, edges, log),
     followCgroups: (facts) => followCgroups(facts, context, edges),
     writer,
-    tellPod,
-    tellService,
-    tellNode,
+    emitPodEvent,
+    emitServiceEvent,
+    emitNodeEvent,
     networkGraceMs: options.networkGraceSeconds * 1000,
     onRendered: metrics.rendered,
   });
@@ -71,7 +71,7 @@ export const programNode = (
   const gone = startGoneNetworks({ core, databases, reconcilers, inputs, settings, conntrack, log }, resources);
   const publisher = publishNode({
     node: local.name,
-    wanted: () => nodeAnnotations(keeper.identity),
+    desired: () => nodeAnnotations(keeper.identity),
     nodes: inputs.nodes,
     writer,
     onError: (error) => log.error({ err: error }, 'node not published'),

@@ -16,7 +16,7 @@ import { isUnicastMac, parseMac } from '../../net/mac.ts';
 import { type Fields, list, map, oneOf, text, unusual, usual } from '../usual.ts';
 import type { PodNetworkEntry, PodNetworkRole, PodRoute } from './pod-networks.ts';
 
-/** @returns what the schema makes of it, or undefined: for the schema to judge */
+/** @returns what the schema makes of it, or undefined: for the schema to decide */
 export const usualPodNetworkEntry = usual((value) => read(map(value)));
 
 const read = (fields: Fields): PodNetworkEntry => {
@@ -68,8 +68,8 @@ const readRoute = (value: unknown): PodRoute => {
   const { dest: network, nextHop: hop } = map(value);
   const dest: Cidr = commonCidr(text(network));
   const nextHop = isAbsent(hop) ? undefined : commonIp(text(hop));
-  const isOdd = prefixLength(dest) === 0 || (nextHop !== undefined && ipFamily(nextHop) !== cidrFamily(dest));
-  return isOdd ? unusual() : { dest, nextHop };
+  const isUnusual = prefixLength(dest) === 0 || (nextHop !== undefined && ipFamily(nextHop) !== cidrFamily(dest));
+  return isUnusual ? unusual() : { dest, nextHop };
 };
 
 const linkLocal = (value: unknown): Ip | undefined => {

@@ -44,7 +44,7 @@ export interface VersionRequest {
 export interface CniPod {
   readonly namespace: string;
   readonly name: string;
-  /** Old runtimes do not tell. */
+  /** Absent: old runtimes do not send it. */
   readonly uid?: string | undefined;
 }
 

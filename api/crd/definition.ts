@@ -22,7 +22,7 @@ export interface CrdDescription {
   readonly scope: 'Namespaced' | 'Cluster';
   readonly description: string;
   readonly columns: readonly PrinterColumn[];
-  /** Absent: nobody wants anything of it, it only tells. */
+  /** Absent: the object has no desired state, it only reports. */
   readonly spec?: StructuralSchema;
   readonly status?: StructuralSchema;
   /** Whoever writes the object writes its status with it, in one request: there is no subresource of it. */

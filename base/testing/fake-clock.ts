@@ -1,4 +1,4 @@
-/** A clock for tests: time goes on only when it is told to. */
+/** A clock for tests: time advances only when a test says so. */
 import type { Clock } from '../clock.ts';
 
 export interface FakeClock extends Clock {

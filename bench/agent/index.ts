@@ -53,7 +53,7 @@ export const benchAgent500 = async ({ signal, progress }: BenchContext): Promise
 
 const MANY = 500;
 
-/** The first sample is of the agent as it runs, the others are of agents that were started anew. */
+/** The first sample is of the agent as it runs, the others are of agents that were restarted. */
 const samplesOf = async (node: BenchNode, count: number, signal: AbortSignal): Promise<number[]> => {
   const samples: number[] = [];
   for (let round = 0; round < count; round++) {

@@ -26,8 +26,8 @@ export class Floor implements AsyncDisposable {
   /** @returns milliseconds */
   async play(script: readonly string[]): Promise<number> {
     this.#process.write(`${script.join('\n')}\ngo\n`);
-    const [verdict, nanoseconds] = (await this.#process.line()).split(' ');
-    if (verdict !== 'ok') throw new Error(`floor: ${verdict}`);
+    const [status, nanoseconds] = (await this.#process.line()).split(' ');
+    if (status !== 'ok') throw new Error(`floor: ${status}`);
     return Number(nanoseconds) / 1e6;
   }
 

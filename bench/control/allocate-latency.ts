@@ -48,7 +48,7 @@ const allocate = async (client: KubeClient, pods: PodEvents, name: string): Prom
   return milliseconds;
 };
 
-/** From the request to the event that tells of it: an annotation as long as that of a pod's addresses. */
+/** From the request to its event: an annotation as long as that of a pod's addresses. */
 const patch = async (client: KubeClient, pods: PodEvents, round: number): Promise<number> => {
   const text = `${round} ${'x'.repeat(ANNOTATION_LENGTH)}`;
   const done = pods.when(PATCHED, ({ metadata }) => metadata.annotations?.[ANNOTATION] === text);
@@ -74,19 +74,19 @@ const followPods = async (client: KubeClient, namespace: string, signal: AbortSi
   const waiting = new Set<(pod: KubeObject) => void>();
   const pods = createReflector<KubeObject>({ client, resource: PODS, namespace, project: (pod) => pod });
   pods.subscribe(({ after }) => {
-    if (after !== undefined) for (const tell of waiting) tell(after);
+    if (after !== undefined) for (const notify of waiting) notify(after);
   });
   const running = pods.run(AbortSignal.any([signal, stop.signal]));
   await pods.whenSynced(signal);
   return {
     when: (name, isDone) =>
       new Promise((resolve) => {
-        const tell = (pod: KubeObject): void => {
+        const notify = (pod: KubeObject): void => {
           if (pod.metadata.name !== name || !isDone(pod)) return;
-          waiting.delete(tell);
+          waiting.delete(notify);
           resolve(performance.now());
         };
-        waiting.add(tell);
+        waiting.add(notify);
       }),
     [Symbol.asyncDispose]: async () => {
       stop.abort();

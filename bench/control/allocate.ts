@@ -27,7 +27,7 @@ const byManager = async ({ plane, size, signal }: Fleet): Promise<number> => {
   return performance.now() - start;
 };
 
-/** Nobody else writes meanwhile; the same watch tells when it is done. */
+/** Nobody else writes meanwhile; the same watch shows when it is done. */
 const byLoop = async ({ plane, size, signal }: Fleet, chains: readonly RequestChain[]): Promise<number> => {
   await using tally = await podTally(plane, (pod) => annotationOf(pod)?.endsWith(' ') === true, signal);
   await using player = await startPlayer(plane, chains);

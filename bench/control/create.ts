@@ -59,7 +59,7 @@ export const benchCreate = async (fleet: Fleet, progress: (message: string) => v
   ];
 };
 
-/** The same watch tells when it is done. */
+/** The same watch shows when it is done. */
 const playNetworks = async (
   { plane, size, signal }: Pick<Fleet, 'plane' | 'size' | 'signal'>,
   chains: readonly RequestChain[],

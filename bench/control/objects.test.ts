@@ -14,7 +14,7 @@ it('half of the tenants have networks of either topology', () => {
   expect(tenants(4).map(mixed)).toEqual(['Layer3', 'Layer2', 'Layer3', 'Layer2']);
 });
 
-it('what was written is the network, its finalizer, its NAD and its status, and belongs to the network that is made anew', () => {
+it('what was written is the network, its finalizer, its NAD and its status, and belongs to the network that is recreated', () => {
   const metadata = { name: 'net', namespace: 'tenant-1', uid: 'u-1', resourceVersion: '9' };
   const udn: KubeObject = { metadata: { ...metadata, finalizers: ['f'] }, status: { networkID: 1 } };
   const nad: KubeObject = {
@@ -42,7 +42,7 @@ it('what was written is the network, its finalizer, its NAD and its status, and 
   expect(chain[3]?.body).toBe('{"status":{"networkID":1}}');
 });
 
-it('a slice is made anew without what the server has written into it', () => {
+it('a slice is recreated without what the server has written into it', () => {
   const metadata = { name: 'web-1', namespace: 'tenant-1', labels: { app: 'web' } };
   const server = { uid: 'u-1', resourceVersion: '9', generation: 1, creationTimestamp: 'now', managedFields: [] };
   const slice = withoutServerFields({ metadata: { ...metadata, ...server }, addressType: 'IPv4' });

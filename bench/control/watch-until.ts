@@ -1,4 +1,4 @@
-/** Counts objects that are as they should be, as a watch tells it. */
+/** Counts objects that are as they should be, as a watch reports them. */
 import { abortable } from '../../base/abort.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts';

@@ -48,16 +48,16 @@ export interface BenchAgentSpec {
 
 /** Resolves when the node has what it is to have of the networks, and nothing waits. */
 export const startBenchAgent = async (spec: BenchAgentSpec) => {
-  const places = await openPlaces();
-  const { databases, datapath } = places;
+  const opened = await openAll();
+  const { databases, datapath } = opened;
   const cluster = openCluster(spec, chassisOf(databases.openvswitch.replica));
-  const engine = startEngine(places, cluster.caches, spec);
+  const engine = startEngine(opened, cluster.caches, spec);
   databases.reconcile();
   datapath.start();
-  await settled(places);
+  await settled(opened);
   const done = async (): Promise<void> => {
     engine.flush();
-    await settled(places);
+    await settled(opened);
   };
   return {
     add: (number: number): Promise<void> => {
@@ -73,22 +73,22 @@ export const startBenchAgent = async (spec: BenchAgentSpec) => {
       return done();
     },
     written: (): number =>
-      places.written() + DATABASE_NAMES.reduce((sum, name) => sum + databases[name].reconciler.counts.operations, 0),
+      opened.written() + DATABASE_NAMES.reduce((sum, name) => sum + databases[name].reconciler.counts.operations, 0),
     counts: (): Record<string, number> =>
-      Object.fromEntries(DATAPATH_BACKENDS.map((name) => [name, datapath[name].store.wanted.size])),
+      Object.fromEntries(DATAPATH_BACKENDS.map((name) => [name, datapath[name].store.desired.size])),
     stop: async (): Promise<void> => {
       engine.stop();
       await datapath.stop();
       await databases.close();
-      await places.netlink.close();
+      await opened.netlink.close();
     },
   };
 };
 
-type Places = Awaited<ReturnType<typeof openPlaces>>;
+type Opened = Awaited<ReturnType<typeof openAll>>;
 
 /** The databases, as they are, and the backends. Nothing is written yet. */
-const openPlaces = async () => {
+const openAll = async () => {
   const netlink = startNetlink({ addonPath: ADDON });
   const remotes = {
     northboundRemote: `unix:${NB_SOCKET}`,
@@ -136,7 +136,7 @@ const openPlaces = async () => {
 };
 
 const startEngine = (
-  { databases, datapath }: Places,
+  { databases, datapath }: Opened,
   caches: ClusterCaches,
   { networkRendering = 'always' }: BenchAgentSpec,
 ): Engine => {
@@ -172,14 +172,14 @@ const startEngine = (
   return engine;
 };
 
-/** Resolves when nothing is to be done and nothing waits: what waits is told by its place when it can go on. */
-const settled = async (places: Places): Promise<void> => {
-  const { reconcilers, nextNews } = places;
+/** Resolves when nothing is to be done and nothing waits: a backend reports what can go on. */
+const settled = async (opened: Opened): Promise<void> => {
+  const { reconcilers, nextNews } = opened;
   const patience = AbortSignal.timeout(PATIENCE_MS);
   for (;;) {
     const news = nextNews();
     await whenIdle(reconcilers, patience);
-    if (isSettled(places)) return;
+    if (isSettled(opened)) return;
     const late = (): void => {
       news.reject(new Error(`not done: ${openProblems(reconcilers).slice(0, 5).join('; ')}`));
     };
@@ -190,7 +190,7 @@ const settled = async (places: Places): Promise<void> => {
 };
 
 /** By counts: what this kernel cannot have at all is not waited for, and is too much to be gone through each time. */
-const isSettled = ({ databases, datapath }: Places): boolean =>
+const isSettled = ({ databases, datapath }: Opened): boolean =>
   DATABASE_NAMES.every((name) => databases[name].reconciler.problems().length === 0) &&
   DATAPATH_BACKENDS.every((name) => datapath[name].counts.failed + datapath[name].counts.waiting === 0);
 

@@ -42,21 +42,21 @@ export const benchFlows = async ({ signal, progress }: BenchContext): Promise<Be
   await writeFile(file, items.map((item) => `${lineOf(item, ports)}\n`).join(''));
   const backend = new OpenflowBackend({ client, ports, cookies: [COOKIE] });
   resources.defer(() => backend.close());
-  const wanted = new Map(items.map((item) => [bridgeItemKey(item), item]));
-  const keys = new Set(wanted.keys());
-  const [[first, kept] = []] = wanted;
+  const desired = new Map(items.map((item) => [bridgeItemKey(item), item]));
+  const keys = new Set(desired.keys());
+  const [[first, kept] = []] = desired;
   if (first === undefined || kept === undefined) throw new Error('no flows');
-  /** One flow stays, so that the bridge is watched. What the flow monitor has yet to tell of before is awaited. */
+  /** One flow stays, so that the bridge is watched. Pending events of the flow monitor from before are awaited. */
   const takeAway = async (): Promise<void> => {
     const one = new Map([[first, kept]]);
-    await backend.reconcile({ wanted: one, keys, prune: true }, signal);
+    await backend.reconcile({ desired: one, keys, prune: true }, signal);
     await delay(MONITOR_MS, undefined, { signal });
-    await backend.reconcile({ wanted: one, keys: 'all', prune: true }, signal);
+    await backend.reconcile({ desired: one, keys: 'all', prune: true }, signal);
   };
   await takeAway();
   const product = async (): Promise<number> => {
     const start = performance.now();
-    const { written, failed } = await backend.reconcile({ wanted, keys, prune: true }, signal);
+    const { written, failed } = await backend.reconcile({ desired, keys, prune: true }, signal);
     const milliseconds = performance.now() - start;
     if (written !== items.length - 1)
       throw new Error(`${written} of ${items.length} flows: ${[...failed.values()][0]}`);

@@ -22,19 +22,19 @@ const main = async ([networks = '0']: readonly string[]): Promise<void> => {
       rulePriorities: [RULE_PRIORITY],
     },
   });
-  const wanted = new Map<string, HostItem>(items.map((item) => [hostItemKey(item), item]));
-  const keys = new Set(wanted.keys());
+  const desired = new Map<string, HostItem>(items.map((item) => [hostItemKey(item), item]));
+  const keys = new Set(desired.keys());
   const { signal } = new AbortController();
-  await backend.reconcile({ wanted: new Map(), keys: 'all', prune: true }, signal);
+  await backend.reconcile({ desired: new Map(), keys: 'all', prune: true }, signal);
   for await (const _ of createInterface(process.stdin)) {
-    // What ip(8) has added and removed meanwhile is still being told.
-    await backend.reconcile({ wanted: new Map(), keys: 'all', prune: true }, signal);
+    // The events of what ip(8) has added and removed are still coming.
+    await backend.reconcile({ desired: new Map(), keys: 'all', prune: true }, signal);
     const start = performance.now();
-    const { written, failed } = await backend.reconcile({ wanted, keys, prune: true }, signal);
+    const { written, failed } = await backend.reconcile({ desired, keys, prune: true }, signal);
     const milliseconds = performance.now() - start;
     if (written !== items.length)
       throw new Error(`${written} of ${items.length} were written: ${[...failed.values()][0]}`);
-    await backend.reconcile({ wanted: new Map(), keys, prune: true }, signal);
+    await backend.reconcile({ desired: new Map(), keys, prune: true }, signal);
     process.stdout.write(`${milliseconds}\n`);
   }
   await backend.close();

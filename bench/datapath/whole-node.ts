@@ -62,12 +62,12 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     if (spec.withOvn) await node.run(['ovn-nbctl', '--wait=hv', 'sync'], { timeoutMs: QUIET_MS });
   };
   await quiet();
-  const tell = (line: string): Promise<Done> => {
+  const command = (line: string): Promise<Done> => {
     running.agent.write(`${line}\n`);
     return answer(running.agent);
   };
   const ask = async (line: string): Promise<Done> => {
-    const done = await tell(line);
+    const done = await command(line);
     await quiet();
     return done;
   };
@@ -79,7 +79,7 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     started,
     add: (network) => ask(`add ${network}`),
     remove: (network) => ask(`remove ${network}`),
-    setEndpoints: (service, count) => tell(`endpoints ${service} ${count}`),
+    setEndpoints: (service, count) => command(`endpoints ${service} ${count}`),
     restart: async () => {
       await running.agent[Symbol.asyncDispose]();
       running = await start();

@@ -142,7 +142,7 @@ const startServers = (sandbox: Sandbox, signal: AbortSignal): Promise<never> => 
     throw new Error('the server outside has ended');
   });
   const ended = Promise.all(servers).then(([first]) => first as never);
-  // Whoever measures is told.
+  // Notifies whoever measures.
   ended.catch(() => undefined);
   return ended;
 };

@@ -44,7 +44,7 @@ export interface SimulatedAgents {
   fail(network: SimulatedNetwork, message: string, nodes?: readonly SimulatedNode[]): void;
   /** It is gone from all nodes. */
   forget(network: string): void;
-  /** As agents that are started anew: they know nothing but what the node has. */
+  /** As agents that are restarted: they know nothing but what the node has. */
   restart(): void;
   stop(): void;
 }

@@ -47,11 +47,11 @@ export const openDatabases = async (node: BenchNode): Promise<NodeDatabases> => 
     },
     settled: async (signal) => {
       await session.transact([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['nb_cfg', '+=', 1]] }]);
-      // The server tells of the change before it replies.
+      // The server sends the update before it replies.
       const [global] = northbound.rows('NB_Global');
       if (global === undefined) throw new Error('no NB_Global');
-      const { _uuid: uuid, nb_cfg: wanted } = global;
-      await northbound.waitFor('NB_Global', { uuid }, ({ hv_cfg }) => hv_cfg >= wanted, signal);
+      const { _uuid: uuid, nb_cfg: requested } = global;
+      await northbound.waitFor('NB_Global', { uuid }, ({ hv_cfg }) => hv_cfg >= requested, signal);
     },
     [Symbol.asyncDispose]: () => owner.disposeAsync(),
   };

@@ -28,7 +28,7 @@ export interface NodeView extends AsyncDisposable {
   prepared(pod: string): Promise<PodAttachments>;
   /** What the agent would make of a pod that is not in the API. */
   rendered(pod: PodFact): RenderedPod;
-  /** Resolves when northd has told whether the pod's ports are bound. */
+  /** Resolves when northd has reported whether the pod's ports are bound. */
   bound(pod: PodAttachments, up: boolean): Promise<void>;
   /** Takes the pods' ports out of the northbound database. Resolves when they are gone from the southbound one as well. */
   removePorts(pods: readonly PodAttachments[]): Promise<void>;
@@ -51,7 +51,7 @@ export const openNodeView = async (node: BenchNode): Promise<NodeView> => {
       return found;
     },
     rendered,
-    bound: (pod, wanted) => untilUp(pod, (up) => up === wanted),
+    bound: (pod, desired) => untilUp(pod, (up) => up === desired),
     removePorts: (gone) => databases.removePorts(gone.flatMap(portNames), AbortSignal.timeout(WAIT_MS)),
     settled: () => databases.settled(AbortSignal.timeout(WAIT_MS)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -37,16 +37,16 @@ export const openOvnClock = async ({ pathOf }: Pick<OvnNode, 'pathOf'>): Promise
   return {
     done: async (signal) => {
       await session.transact([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['nb_cfg', '+=', 1]] }]);
-      // The server tells of the change before it replies.
+      // The server sends the update before it replies.
       const [global] = replica.rows('NB_Global');
       if (global === undefined) throw new Error('no NB_Global');
-      const { _uuid: uuid, nb_cfg: wanted } = global;
+      const { _uuid: uuid, nb_cfg: desired } = global;
       const until = async (count: 'sb_cfg' | 'hv_cfg'): Promise<number> => {
-        await replica.waitFor('NB_Global', { uuid }, (row) => row[count] >= wanted, signal);
+        await replica.waitFor('NB_Global', { uuid }, (row) => row[count] >= desired, signal);
         return performance.now();
       };
       const [northd, controller] = await Promise.all([until('sb_cfg'), until('hv_cfg')]);
-      // A northd with much to do tells of the chassis before it tells of itself.
+      // A northd with much to do reports the chassis before it reports itself.
       return { northd, controller: Math.max(northd, controller) };
     },
     backends: (vip) => loadBalancer(vip).vips[vip] ?? '',

@@ -1,4 +1,7 @@
-/** Records what a real ovsdb-server tells a monitor, and plays it to clients: each gets the same bytes, as fast as it reads. */
+/**
+ * Records what a real ovsdb-server sends to a monitor, and plays it to clients: each gets the same bytes, as fast as it
+ * reads.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Operation } from '../../ovsdb/index.ts';
@@ -38,7 +41,7 @@ export const record = async (
   const serverSchema = await client.request('get_schema', ['_Server']);
   const requests = Object.fromEntries(tables.map((table) => [table, [{ columns: columnsOf(schema, table) }]]));
   const initial = await client.request('monitor_cond_since', [DATABASE, 'recorder', requests, ZERO]);
-  // Who monitors and writes is told of each transaction by itself.
+  // A client that monitors and writes gets an update of each transaction by itself.
   await Promise.all(events.map((operations) => client.request('transact', [DATABASE, ...operations])));
   client.end();
   return { schema, serverSchema, initial, updates: client.notifications.map(({ params }) => params?.[2]) };

@@ -30,18 +30,18 @@ const main = async ([file = '', remote = '', recording]: readonly string[]): Pro
   await agent.stop();
 };
 
-/** @returns what lets so many happen, and tells the microseconds of each */
+/** @returns what lets so many happen, and reports the microseconds of each */
 const podEvents = (
   { engine, reconciler }: RenderAgent,
   { pods }: StaticCaches,
 ): ((number: number) => Promise<number>) => {
   let count = 0;
-  const change = async (wanted: boolean): Promise<void> => {
+  const change = async (desired: boolean): Promise<void> => {
     // Each has a name of its own, as pods have.
-    if (wanted) count += 1;
+    if (desired) count += 1;
     const object = podObject(1, 199, `new-${count}`);
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
-    const projection = wanted ? projectPod(object, LOCAL_NODE) : undefined;
+    const projection = desired ? projectPod(object, LOCAL_NODE) : undefined;
     if (projection === undefined) pods.remove(key);
     else pods.set(key, projection);
     engine.flush();

@@ -26,7 +26,7 @@ export interface RenderAgentOptions {
   readonly isRecorded?: boolean;
 }
 
-/** Resolves when the database is as it is wanted. @throws Error when it cannot be */
+/** Resolves when the database is as desired. @throws Error when it cannot be */
 export const startRenderAgent = async ({
   caches,
   remote,

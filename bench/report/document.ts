@@ -72,7 +72,7 @@ const isNumber = (column: number): boolean => ![0, 3, 6].includes(column);
 
 const cells = ({ name, value, unit, reference, ratio, runs }: BenchResult): string[] => {
   const goal = GOALS[name];
-  const verdict = goal === undefined ? '' : ratio <= goal ? 'met' : 'missed';
+  const result = goal === undefined ? '' : ratio <= goal ? 'met' : 'missed';
   return [
     name,
     short(value),
@@ -80,7 +80,7 @@ const cells = ({ name, value, unit, reference, ratio, runs }: BenchResult): stri
     unit,
     short(ratio),
     goal === undefined ? '' : `≤ ${goal}`,
-    verdict,
+    result,
     String(runs),
   ];
 };

@@ -3,7 +3,7 @@ import { takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
-import { type Place, startTenantCluster, type TenantCluster, type Way } from './tenant-cluster.ts';
+import { startTenantCluster, type Target, type TenantCluster, type Way } from './tenant-cluster.ts';
 
 const RUNS = 15;
 const CONNECTIONS = 200;
@@ -24,12 +24,12 @@ export const benchConnections = async ({ signal, progress }: BenchContext): Prom
       'pod-far': turn('pod', 'far'),
     },
   );
-  const result = (name: string, place: Place): BenchResult =>
+  const result = (name: string, target: Target): BenchResult =>
     benchResult({
       name,
-      value: median(samples[`service-${place}`]),
+      value: median(samples[`service-${target}`]),
       unit: 'µs',
-      reference: median(samples[`pod-${place}`]),
+      reference: median(samples[`pod-${target}`]),
       runs: RUNS,
     });
   const [near, far] = CONNECTION_NAMES;
@@ -60,7 +60,7 @@ export const benchNodePort =
     ];
   };
 
-const turnsOf = (cluster: TenantCluster) => (way: Way, place: Place) => async (): Promise<number> => {
-  const nanoseconds = await cluster.connect(way, place, CONNECTIONS);
+const turnsOf = (cluster: TenantCluster) => (way: Way, target: Target) => async (): Promise<number> => {
+  const nanoseconds = await cluster.connect(way, target, CONNECTIONS);
   return nanoseconds.reduce((sum, each) => sum + each, 0) / nanoseconds.length / 1000;
 };

@@ -59,7 +59,7 @@ interface Start {
   readonly all: number;
 }
 
-/** @param load tells what it took itself, in milliseconds */
+/** @param load reports what it took itself, in milliseconds */
 const onNode = async (
   name: string,
   signal: AbortSignal,

@@ -17,8 +17,8 @@ import { nativeProgram } from '../native.ts';
 import { tenant, tenantName } from '../node/workload.ts';
 
 /** By the node of the server: the client's, or the other one. */
-export const PLACES = { near: 'node-1', far: 'node-2' } as const;
-export type Place = keyof typeof PLACES;
+export const TARGETS = { near: 'node-1', far: 'node-2' } as const;
+export type Target = keyof typeof TARGETS;
 /**
  * From the pod by the server's ClusterIP or straight to it; from outside by its node port on the first node, or to a server that
  * is a process of that node.
@@ -33,7 +33,7 @@ export interface TenantClusterSpec {
 
 export interface TenantCluster extends AsyncDisposable {
   /** One connection after the other. @returns the nanoseconds of each */
-  connect(way: Way, place: Place, count: number): Promise<number[]>;
+  connect(way: Way, target: Target, count: number): Promise<number[]>;
 }
 
 /** Resolves when everything answers. */
@@ -57,8 +57,8 @@ export const startTenantCluster = async (
   const targets = await targetsOf(sandbox);
   const patience = PATIENCE_MS * (await sandbox.slowdown());
   let source = FIRST_SOURCE;
-  const connect = async (way: Way, place: Place, count: number): Promise<number[]> => {
-    const { address, port } = targets[way][place];
+  const connect = async (way: Way, target: Target, count: number): Promise<number[]> => {
+    const { address, port } = targets[way][target];
     const argv = [PROGRAM, 'measure', address, String(port), String(source), String(count)];
     source += count;
     const isInside = way === 'service' || way === 'pod';
@@ -66,12 +66,12 @@ export const startTenantCluster = async (
     const { stdout } = await Promise.race([client, servers]);
     return stdout.trim().split('\n').map(Number);
   };
-  for (const way of ways) for (const place of PLACE_NAMES) await eventually(() => connect(way, place, 1), patience);
+  for (const way of ways) for (const target of TARGET_NAMES) await eventually(() => connect(way, target, 1), patience);
   const owner = resources.move();
   return { connect, [Symbol.asyncDispose]: () => owner.disposeAsync() };
 };
 
-const PLACE_NAMES = Object.keys(PLACES) as Place[];
+const TARGET_NAMES = Object.keys(TARGETS) as Target[];
 /** None is used twice. */
 const FIRST_SOURCE = 10_000;
 const PATIENCE_MS = 60_000;
@@ -91,18 +91,18 @@ const POD_PORT = 9123;
 
 /** Of the server that is a process of the node. */
 const HOST_PORT = 9124;
-const NODE_PORTS: Readonly<Record<Place, number>> = { near: 30_080, far: 30_081 };
+const NODE_PORTS: Readonly<Record<Target, number>> = { near: 30_080, far: 30_081 };
 
 const makeObjects = async (sandbox: Sandbox, hasNodePorts: boolean): Promise<void> => {
   const client = await sandbox.client();
   for (const { resource, object } of tenant(1)) await client.create(resource, object);
-  for (const place of PLACE_NAMES) {
-    await client.create(SERVICES, serviceObject(place, hasNodePorts));
-    await client.create(PODS, podObject(place, PLACES[place]));
+  for (const target of TARGET_NAMES) {
+    await client.create(SERVICES, serviceObject(target, hasNodePorts));
+    await client.create(PODS, podObject(target, TARGETS[target]));
   }
-  await client.create(PODS, podObject('client', PLACES.near));
+  await client.create(PODS, podObject('client', TARGETS.near));
   const objects = await sandbox.objects();
-  for (const name of ['client', ...PLACE_NAMES]) await objects.wait('pod', `${NAMESPACE}/${name}`, 'ready');
+  for (const name of ['client', ...TARGET_NAMES]) await objects.wait('pod', `${NAMESPACE}/${name}`, 'ready');
 };
 
 /** Its label `app` is its name. */
@@ -111,7 +111,7 @@ const podObject = (name: string, nodeName: string): ObjectInput => ({
   spec: { nodeName, containers: [{ name: 'main', image: 'toolbox' }] },
 });
 
-const serviceObject = (name: Place, hasNodePort: boolean): ObjectInput => {
+const serviceObject = (name: Target, hasNodePort: boolean): ObjectInput => {
   const port = { protocol: 'TCP', port: SERVICE_PORT, targetPort: POD_PORT };
   const ports = [hasNodePort ? { ...port, nodePort: NODE_PORTS[name] } : port];
   return {
@@ -126,8 +126,8 @@ const PROGRAM = '/run/connect';
 const install = async (sandbox: Sandbox): Promise<void> => {
   const input = readFileSync(nativeProgram('connect')).toString('base64');
   const argv = ['sh', '-c', `base64 -d > ${PROGRAM} && chmod 755 ${PROGRAM}`];
-  for (const name of ['client', ...PLACE_NAMES]) await sandbox.exec(`${NAMESPACE}/${name}`, argv, { input });
-  await sandbox.node(PLACES.near, argv, { input });
+  for (const name of ['client', ...TARGET_NAMES]) await sandbox.exec(`${NAMESPACE}/${name}`, argv, { input });
+  await sandbox.node(TARGETS.near, argv, { input });
   await sandbox.outside(argv, { input });
 };
 
@@ -136,15 +136,15 @@ const startServers = (sandbox: Sandbox, signal: AbortSignal): Promise<never> => 
   const options = { signal, timeoutMs: LONGEST_MS };
   const serve = (port: number): string[] => [PROGRAM, 'serve', String(port)];
   const running = [
-    ...PLACE_NAMES.map((name) => sandbox.exec(`${NAMESPACE}/${name}`, serve(POD_PORT), options)),
-    sandbox.node(PLACES.near, serve(HOST_PORT), options),
+    ...TARGET_NAMES.map((name) => sandbox.exec(`${NAMESPACE}/${name}`, serve(POD_PORT), options)),
+    sandbox.node(TARGETS.near, serve(HOST_PORT), options),
   ];
   const servers = running.map(async (server): Promise<never> => {
     await server;
     throw new Error('a server has ended');
   });
   const ended = Promise.all(servers).then(([first]) => first as never);
-  // Whoever measures is told.
+  // Notifies whoever measures.
   ended.catch(() => undefined);
   return ended;
 };
@@ -157,7 +157,7 @@ interface ConnectTarget {
   readonly port: number;
 }
 
-const targetsOf = async (sandbox: Sandbox): Promise<Record<Way, Record<Place, ConnectTarget>>> => {
+const targetsOf = async (sandbox: Sandbox): Promise<Record<Way, Record<Target, ConnectTarget>>> => {
   const service = async (name: string): Promise<ConnectTarget> => {
     const { spec } = await (await sandbox.client()).get(SERVICES, { namespace: NAMESPACE, name });
     return { address: (spec as { clusterIP: string }).clusterIP, port: SERVICE_PORT };
@@ -181,10 +181,10 @@ const targetsOf = async (sandbox: Sandbox): Promise<Record<Way, Record<Place, Co
 
 /** The first node's IPv4 one. */
 const hostAddress = (): Ip => {
-  const plan = planNetwork('dual', Object.keys(PLACES).length);
-  const node = plan.nodes.find(({ name }) => name === PLACES.near);
+  const plan = planNetwork('dual', Object.keys(TARGETS).length);
+  const node = plan.nodes.find(({ name }) => name === TARGETS.near);
   const address = node?.addresses.map(addressOf).find((ip) => ipFamily(ip) === 4);
-  if (address === undefined) throw new Error(`${PLACES.near} has no IPv4 address`);
+  if (address === undefined) throw new Error(`${TARGETS.near} has no IPv4 address`);
   return address;
 };
 

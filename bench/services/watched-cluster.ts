@@ -53,7 +53,10 @@ const create = async (client: KubeClient, { metadata, ...object }: KubeObject): 
   await client.create(resource, { ...object, metadata: rest } as ObjectInput);
 };
 
-/** @param onEndpoints is told whenever a load balancer comes or changes: `namespace/name` of its Service, and how many endpoints it has */
+/**
+ * @param onEndpoints called whenever a load balancer comes or changes: `namespace/name` of its Service, and how many
+ * endpoints it has
+ */
 export const watchLoadBalancers = async (
   remote: Remote,
   onEndpoints: (service: string, endpoints: number) => void,

@@ -4,7 +4,7 @@
  *
  *   watching-agent.ts KUBECONFIG REMOTE
  *
- * Prints a line when the database is as it is wanted, and goes on until its stdin ends.
+ * Prints a line when the database is as desired, and goes on until its stdin ends.
  */
 import { createClusterInputs } from '../../agent/inputs/cluster-inputs.ts';
 import { connect } from '../../kube/client/connect.ts';

@@ -5,10 +5,10 @@ import { networkStatusSchema } from '../../api/network-status.ts';
 import { controllerUid, type NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import type { Scene } from '../why/allocations.ts';
-import type { Cause, Verdict } from '../why/finding.ts';
+import { desiredNamespaces, isDesiredIn, makerOf } from '../why/desired.ts';
+import type { Cause, Diagnosis } from '../why/finding.ts';
 import { whyNetwork } from '../why/network.ts';
 import { whyNad } from '../why/subject.ts';
-import { isWantedIn, makerOf, wantedNamespaces } from '../why/wanted.ts';
 
 export interface NetworkItem {
   /** In annotations, in OVN and in metrics: `red_net`. */
@@ -55,7 +55,7 @@ export const networkItems = (scene: Scene, { hasLabels = () => true }: NetworkFi
 /** Of one namespace: its own, and those of the cluster that it is selected by or has still a NAD of. */
 const isInScope = (facts: NetworkFacts, scene: Scene): boolean =>
   scene.namespace === undefined ||
-  isWantedIn(facts, scene.namespace, scene) ||
+  isDesiredIn(facts, scene.namespace, scene) ||
   scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
 
 const itemOf = (facts: NetworkFacts, scene: Scene): NetworkItem => {
@@ -75,7 +75,7 @@ const itemOf = (facts: NetworkFacts, scene: Scene): NetworkItem => {
     ...stateOf(whyNetwork(facts, scene), metadata.deletionTimestamp != null),
     ...podsOf(nads, status.pods, scene),
     ...(status.nodes?.ready !== undefined && { nodes: { ready: status.nodes.ready, total: status.nodes.total } }),
-    namespaces: wantedNamespaces(facts, scene),
+    namespaces: desiredNamespaces(facts, scene),
     created: metadata.creationTimestamp ?? '',
   };
 };
@@ -127,18 +127,22 @@ const shortName = (text: string): string =>
   text.replace(/^ClusterUserDefinedNetwork /, 'cudn ').replace(/^UserDefinedNetwork /, 'udn ');
 
 const stateOf = (
-  { isReady, cause, summary }: Verdict,
+  { isReady, cause, summary }: Diagnosis,
   isLeaving: boolean,
 ): Pick<NetworkItem, 'state' | 'cause' | 'message'> => ({
   state: isLeaving ? 'deleting' : isReady ? 'ready' : 'not ready',
   ...(cause !== undefined && { cause, message: summary }),
 });
 
-const podsOf = (nads: readonly NadFacts[], told: number | undefined, scene: Scene): Pick<NetworkItem, 'pods'> => {
+const podsOf = (
+  nads: readonly NadFacts[],
+  reportedPods: number | undefined,
+  scene: Scene,
+): Pick<NetworkItem, 'pods'> => {
   const isHidden = scene.unread.some(({ resource }) => resource === 'pods');
   const isPart = scene.namespace !== undefined && nads.some(({ metadata }) => metadata.namespace !== scene.namespace);
   if (!isHidden && !isPart) {
     return { pods: nads.reduce((sum, { key }) => sum + scene.podsUsing(key).length, 0) };
   }
-  return told === undefined ? {} : { pods: told };
+  return reportedPods === undefined ? {} : { pods: reportedPods };
 };

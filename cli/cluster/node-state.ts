@@ -7,7 +7,7 @@ import { type HeldByNode, heldByNode, type NodeFacts, nodeFacts } from '../../cl
 
 export interface NodeState extends NodeFacts {
   readonly held: HeldByNode;
-  /** The agent has told its chassis. */
+  /** The agent has published its chassis. */
   readonly hasAgent: boolean;
   /** The kubelet says so; undefined: it says nothing. */
   readonly isReady: boolean | undefined;

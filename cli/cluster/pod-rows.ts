@@ -1,7 +1,7 @@
 /** The pods of a cluster with all their addresses, as their annotations say. Pure. */
 import { ApiError } from '../../api/errors.ts';
 import type { Scene } from '../why/allocations.ts';
-import { wantedAttachments } from '../why/attachments.ts';
+import { desiredAttachments } from '../why/attachments.ts';
 import type { Cause } from '../why/finding.ts';
 import { podFindings } from '../why/pod.ts';
 import { podEntries } from '../why/pod-entries.ts';
@@ -59,11 +59,11 @@ const itemOf = (pod: PodState, scene: Scene): PodItem => ({
 
 const attachmentsOf = (pod: PodState, scene: Scene): readonly PodAttachmentItem[] => {
   if (pod.isHostNetwork) return [];
-  const wanted = wantedAttachments(pod, scene).attachments;
+  const desired = desiredAttachments(pod, scene).attachments;
   const read = podEntries(pod);
   const entries = read instanceof ApiError ? new Map() : read;
-  const extra = [...entries.keys()].filter((key) => !wanted.some(({ nadKey }) => nadKey === key));
-  const all = [...wanted, ...extra.map((nadKey) => ({ nadKey, network: nadKey, interface: '', role: '' }))];
+  const extra = [...entries.keys()].filter((key) => !desired.some(({ nadKey }) => nadKey === key));
+  const all = [...desired, ...extra.map((nadKey) => ({ nadKey, network: nadKey, interface: '', role: '' }))];
   return all.map((attachment): PodAttachmentItem => {
     const { nadKey, network, role } = attachment;
     const entry = entries.get(nadKey);

@@ -62,10 +62,10 @@ it('a tenant sees its pods and why they wait', async () => {
   expect(exitStatus).toBe(0);
 });
 
-it('a tenant is told by an event what it cannot see: that others have all addresses', async () => {
+it('an event informs a tenant of what it cannot see: that others have all addresses', async () => {
   const waits = settledPod('red/web', DEFAULT_ENTRY);
-  const said = warning('Pod/red/web', 'network cluster_udn_shop: subnet 10.100.0.0/16 has no free address left');
-  const cluster = server([tenant('red'), nadOf(shop, 'red'), waits, said as object], TENANT);
+  const event = warning('Pod/red/web', 'network cluster_udn_shop: subnet 10.100.0.0/16 has no free address left');
+  const cluster = server([tenant('red'), nadOf(shop, 'red'), waits, event as object], TENANT);
   const { data } = await askWhy(cluster, { kind: 'pod', name: 'red/web' }, NOW);
   expect(data).toMatchObject({ cause: 'addresses-exhausted' });
 });
@@ -102,7 +102,7 @@ it('a cluster without ovn-udn says so, and a server that is away is an error', a
   await expect(clusterNetworks(server([], { nodes: 401 }), question)).rejects.toThrow('refused');
 });
 
-it('labels select networks and pods; what is no selector is told', async () => {
+it('labels select networks and pods; what is no selector is reported', async () => {
   const labelled = {
     ...layer2Udn('red/net', ['10.1.0.0/16']),
     metadata: { namespace: 'red', name: 'net', labels: { tier: 'web' } },
@@ -131,7 +131,7 @@ it('a tenant sees its Services, on its network of the cluster', async () => {
   expect(notes).toEqual(['not shown: clusteruserdefinednetworks.k8s.ovn.org: you may not list them']);
 });
 
-it('without slices, nothing is said of endpoints; without Services, there are none; both are told', async () => {
+it('without slices, nothing is said of endpoints; without Services, there are none; both are reported', async () => {
   const what = 'endpointslices.discovery.k8s.io of namespace red: you may not list them';
   const slices = await servicesOf({ endpointslices: 403 });
   const note = `endpoints not known: ${what}`;

@@ -49,7 +49,7 @@ afterAll(async () => {
 
 interface Answer {
   /** What was printed, or why it failed. */
-  readonly said: string;
+  readonly output: string;
   /** How each server saw who asks; undefined: nobody asked it. */
   readonly seen: readonly (IncomingMessage['headers'] | undefined)[];
 }
@@ -70,7 +70,7 @@ const run = async (name: string, args: readonly string[], env: NodeJS.ProcessEnv
     vi.unstubAllEnvs();
     process.exitCode = undefined;
   }
-  return { said: printed.join(''), seen: servers.map(({ requests }) => requests[0]?.headers) };
+  return { output: printed.join(''), seen: servers.map(({ requests }) => requests[0]?.headers) };
 };
 
 const PLUGIN = 'kubectl udn';
@@ -92,8 +92,8 @@ describe.each(['udnctl', PLUGIN])('%s', (program) => {
     ['all of it in front', ['--context', 'two', '--as', 'eve', 'pods', '-A'], 1, { 'impersonate-user': 'eve' }],
     ['the later one', ['--context', 'one', 'networks', '--context', 'two'], 1, { authorization: 'Bearer of-alice' }],
   ] as const)('hands over %s', async (_name, args, server, headers) => {
-    const { seen, said } = await run(program, args);
-    expect(seen[server], said).toMatchObject(headers);
+    const { seen, output } = await run(program, args);
+    expect(seen[server], output).toMatchObject(headers);
     expect(seen[1 - server]).toBeUndefined();
   });
 
@@ -103,9 +103,9 @@ describe.each(['udnctl', PLUGIN])('%s', (program) => {
     expect(seen[1]).toMatchObject({ authorization: 'Bearer mine' });
   });
 
-  it('waits as long as it is told', async () => {
-    const { said } = await run(program, ['doctor', '--cluster', '--context', 'silent', '--request-timeout', '50ms']);
-    expect(said).toContain('no complete answer within 50 ms');
+  it('waits as long as the option says', async () => {
+    const { output } = await run(program, ['doctor', '--cluster', '--context', 'silent', '--request-timeout', '50ms']);
+    expect(output).toContain('no complete answer within 50 ms');
   });
 
   it.each([
@@ -115,8 +115,8 @@ describe.each(['udnctl', PLUGIN])('%s', (program) => {
     [['networks', '-A', '--cluster', 'three'], 'no cluster "three"'],
     [['networks', '-A', '--server', 'localhost:1'], '"localhost:1" is not the address of an API server'],
   ] as const)('refuses %s', async (args, message) => {
-    const { said, seen } = await run(program, args);
-    expect(said).toContain(message);
+    const { output, seen } = await run(program, args);
+    expect(output).toContain(message);
     expect(seen).toEqual([undefined, undefined, undefined]);
   });
 });
@@ -126,8 +126,8 @@ it('a flag of udnctl in the environment is no name of a cluster', async () => {
   expect(seen[0]).toMatchObject({ authorization: 'Bearer of-alice' });
 });
 
-it('help has what a command is about, and where the others are told', async () => {
-  const { said } = await run(PLUGIN, ['networks', '--help']);
-  expect(said).toContain('see kubectl options');
-  expect(said).not.toContain('--as-group');
+it('help has what a command is about, and names where the others are', async () => {
+  const { output } = await run(PLUGIN, ['networks', '--help']);
+  expect(output).toContain('see kubectl options');
+  expect(output).not.toContain('--as-group');
 });

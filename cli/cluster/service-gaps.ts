@@ -8,7 +8,7 @@ export const notProgrammed = (object: unknown): readonly string[] => {
 
 const IDLED = 'k8s.ovn.org/idled-at';
 
-/** What is none of its kind is nothing to be told about here: whether the Service can be read is told elsewhere. */
+/** Gaps of other kinds are not reported here; whether the Service can be read is reported elsewhere. */
 const askedSchema = z.object({
   metadata: z
     .object({ annotations: z.record(z.string(), z.string()).nullish().catch(undefined) })

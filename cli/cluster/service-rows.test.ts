@@ -238,7 +238,7 @@ it('what is not programmed yet is named', () => {
   expect(noteOf(service('plain/web', asDefault))).toBe('');
 });
 
-it('an address outside that an older Service has is told of at the other', () => {
+it('an address outside that an older Service has is reported at the other', () => {
   const at = (seconds: number) => ({ creationTimestamp: new Date(NOW - seconds * 1000).toISOString() });
   const spec = { externalIPs: ['192.0.2.1'] };
   const rows = rowsOf(
@@ -278,7 +278,7 @@ describe('objects that cannot be read', () => {
     });
   });
 
-  it('slices are told of at their Service, and the others count', () => {
+  it('slices are reported at their Service, and the others count', () => {
     const good = slice('red/web', mirror, ['10.100.0.5', 'nonsense']);
     const bad = slice('red/web', mirror, [{ addresses: 'nonsense' }]);
     const [row] = rowsOf(web, good, bad) ?? [];

@@ -30,7 +30,7 @@ export interface ServiceItem {
   readonly ports: readonly ServicePort[];
   /** What it asks for and nobody does yet. */
   readonly notProgrammed: readonly string[];
-  /** What else is to be known about it, a sentence without an end each. */
+  /** What else is to be known about it, a message without a full stop each. */
   readonly notes: readonly string[];
   readonly created: string;
 }
@@ -83,9 +83,9 @@ const unserved = ({ isHeadless, externalName }: ServiceState, { type, metadata }
 const served = (state: ServiceState, service: Service, found: ServiceNetwork, { scene, claims }: Context): Found => {
   const { notProgrammed } = state;
   if (found.network === undefined) {
-    const { state: doubt, cause, found: sentence } = found.why;
-    if (doubt === 'unknown') return { state: 'unknown', notProgrammed, notes: [`network not known: ${sentence}`] };
-    const notes = [`waits for its network: ${sentence}`];
+    const { state: doubt, cause, found: reason } = found.why;
+    if (doubt === 'unknown') return { state: 'unknown', notProgrammed, notes: [`network not known: ${reason}`] };
+    const notes = [`waits for its network: ${reason}`];
     return { state: 'waiting', ...(cause !== undefined && { cause }), notProgrammed, notes };
   }
   const { network } = found;
@@ -100,6 +100,6 @@ const served = (state: ServiceState, service: Service, found: ServiceNetwork, { 
   return { ...common, state: 'served', ...endpoints, notes };
 };
 
-/** Which ones agents are told is a setting of theirs, which the API does not show. */
+/** Which ones agents take is a setting of theirs, which the API does not show. */
 const ALLOWED = parseAllowedServices(DEFAULT_ALLOWED_SERVICES);
 const FOR_ALL = 'for pods of all networks, unless --udn-allowed-default-services says otherwise';

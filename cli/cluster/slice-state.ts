@@ -14,7 +14,7 @@ export interface SliceState {
   readonly problems: readonly string[];
 }
 
-/** None for a slice of no Service, and of one that nothing is programmed for. @throws ApiError when nobody can tell whose it is */
+/** None for a slice of no Service, and of one that nothing is programmed for. @throws ApiError when the owner is unknown */
 export const sliceState = (object: unknown): readonly SliceState[] => {
   try {
     const projection = projectSlice(object);

@@ -1,6 +1,6 @@
 /**
  * What the API server says, read into the facts that the cluster manager works with. Pure: a snapshot is made from objects,
- * so that whatever judges it can be tested with objects alone.
+ * so that whatever evaluates it can be tested with objects alone.
  */
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { parseNetworkIdPool, type RetiredEntry } from '../../api/network-id-pool.ts';

@@ -1,4 +1,4 @@
-/** `udnctl diff`: what is programmed on this node otherwise than it is wanted, for each network. */
+/** `udnctl diff`: what is programmed on this node otherwise than it is desired, for each network. */
 import { BACKENDS, type DifferenceStatus, type DifferencesStatus } from '../../api/agent-status.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import { findNetwork } from '../node/find-network.ts';
@@ -34,9 +34,9 @@ export const diff = async (
 const nameOf = async (
   agent: Pick<AgentClient, 'networks'>,
   { differences }: Pick<DifferencesStatus, 'differences'>,
-  wanted: string,
+  name: string,
 ): Promise<string> =>
-  differences.some(({ network }) => network === wanted) ? wanted : findNetwork(await agent.networks(), wanted).name;
+  differences.some(({ network }) => network === name) ? name : findNetwork(await agent.networks(), name).name;
 
 const linesOf = ({ differences, unreadable, unsupported }: DifferencesStatus): string[] => {
   const byNetwork = Map.groupBy(differences, ({ network }) => network ?? '');
@@ -44,7 +44,7 @@ const linesOf = ({ differences, unreadable, unsupported }: DifferencesStatus): s
   return [
     ...networks.flatMap((network) => [
       network === '' ? 'of no network' : `network ${network}`,
-      ...placeLines(byNetwork.get(network) ?? []),
+      ...backendLines(byNetwork.get(network) ?? []),
     ]),
     ...unreadable.map(({ backend, message }) => `! ${backend} cannot be read, nothing is known of it: ${message}`),
     ...(differences.length + unreadable.length === 0 ? ['no difference'] : []),
@@ -63,7 +63,7 @@ const unsupportedLines = (unsupported: DifferencesStatus['unsupported']): string
 
 const NAMED_NETWORKS = 3;
 
-const placeLines = (differences: readonly DifferenceStatus[]): string[] =>
+const backendLines = (differences: readonly DifferenceStatus[]): string[] =>
   BACKENDS.flatMap((backend) => {
     const own = differences.filter((one) => one.backend === backend);
     if (own.length === 0) return [];

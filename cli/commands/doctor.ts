@@ -24,11 +24,11 @@ export interface DoctorOutput extends TextOutput {
   readonly exitStatus: 0 | 1 | 2;
 }
 
-/** @throws CliError, status 2, when the agent does not say what is wanted: then nothing can be called a leftover */
+/** @throws CliError, status 2, when the agent does not report the desired state: then nothing counts as a leftover */
 export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: boolean }): Promise<DoctorOutput> => {
   // What appears after this was read is not looked at, so what is being made now is never taken for a leftover.
   const { state, blind } = await readNode(sources);
-  const { networks, pods, report } = await whatIsWanted(sources.agent, blind);
+  const { networks, pods, report } = await desiredState(sources.agent, blind);
   const leftovers = findLeftovers(state, { networks, pods, differences: report.differences });
   const results: Treated[] = [];
   // In their order: ports before links, because OVS complains about links that vanish under it.
@@ -56,7 +56,7 @@ const filterGuard = ({ noFilters }: NodeReading['state']): OpenGuard[] =>
   noFilters.map((why) => ({ guard: 'frame filters', key: 'kernel', why: `${why}; until then no pod is added` }));
 
 /** Who hangs does so for the agent too, which has more patience. */
-const whatIsWanted = async (agent: DoctorSources['agent'], blind: string[]) => {
+const desiredState = async (agent: DoctorSources['agent'], blind: string[]) => {
   const differences = async (): Promise<DifferencesStatus> => {
     if (blind.length === 0) return await agent.differences();
     try {

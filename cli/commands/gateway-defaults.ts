@@ -9,7 +9,7 @@ import { addressAt, addressOf, type InterfaceAddress, interfaceAddress, networkO
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import { macFromIp } from '../../net/mac.ts';
 
-/** Annotations; none for a node without addresses. One that cannot be read counts as absent: its reader tells. */
+/** Annotations; none for a node without addresses. One that cannot be read counts as absent: its reader reports it. */
 export const gatewayDefaults = (node: KubeObject): Readonly<Record<string, string>> => {
   const { name } = node.metadata;
   const addresses = primaryAddresses(node);

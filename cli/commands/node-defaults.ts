@@ -1,4 +1,7 @@
-/** What a node's agent publishes of its node, for nodes of the input that have not: the sensible values, told. Pure. */
+/**
+ * What a node's agent publishes about its node, for nodes of the input that lack it: the sensible values, each with a
+ * diagnostic. Pure.
+ */
 
 import { projectNode } from '../../agent/inputs/node-projection.ts';
 import { type Problem, readOr } from '../../agent/inputs/problem.ts';
@@ -49,7 +52,7 @@ const defaultsOf = (node: KubeObject): NodeDefaults => {
     annotations: Object.fromEntries(missing),
     diagnostics: [
       ...problems.map((problem): Diagnostic => ({ ...problem, severity: 'error' })),
-      ...missing.map(([key, value]) => told(node, key, value)),
+      ...missing.map(([key, value]) => missingDefault(node, key, value)),
     ],
     isUnreachable: !hasTunnelEnd && ip === undefined,
   };
@@ -83,7 +86,7 @@ const withAnnotations = (node: KubeObject, added: Readonly<Record<string, string
   metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, ...added } },
 });
 
-const told = ({ metadata: { name } }: KubeObject, key: string, value: string): Diagnostic => ({
+const missingDefault = ({ metadata: { name } }: KubeObject, key: string, value: string): Diagnostic => ({
   object: `Node/${name}`,
   severity: 'info',
   message: `annotation ${key} is not in the input: taken as the node's agent would write it, ${value}`,

@@ -1,4 +1,4 @@
-/** `udnctl problems`: what this node's agent cannot do as it is wanted, and why. */
+/** `udnctl problems`: what this node's agent cannot do as desired, and why. */
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 

@@ -107,7 +107,7 @@ describe('render', () => {
     expect(n1.nftables).toContain('\tchain udn-mark-0x1001 {\n');
   });
 
-  it('takes the gateway mode that it is told, and assumes an uplink by the name of the bridge', () => {
+  it('takes the gateway mode of the option, and assumes an uplink by the name of the bridge', () => {
     const withBridge = (bridge: string) => ({
       ...node('n1'),
       metadata: {
@@ -127,10 +127,10 @@ describe('render', () => {
     const uplinkOf = (bridge: string): string | undefined => {
       const { openflow, diagnostics } = renderFor('n1', [withBridge(bridge)]);
       const [, uplink] = /in_port=LOCAL, actions=.*output:(\S+)$/m.exec(openflow[bridge]?.join('\n') ?? '') ?? [];
-      const told = diagnostics.filter(
+      const matching = diagnostics.filter(
         ({ severity, message }) => severity === 'info' && message.endsWith(`as ${uplink}`),
       );
-      expect(told).toHaveLength(1);
+      expect(matching).toHaveLength(1);
       return uplink;
     };
     expect(['br-ex', 'breth0', 'brens3', 'bridge0', 'br1'].map(uplinkOf)).toEqual([
@@ -202,7 +202,7 @@ describe('render', () => {
     ]);
   });
 
-  it('takes the end of tunnels as the agent does, and tells a node without one', () => {
+  it('takes the end of tunnels as the agent does, and reports a node without one', () => {
     const bare = (name: string, annotations: Record<string, string> = {}, addresses: string[] = []) => ({
       kind: 'Node',
       metadata: { name, annotations },
@@ -229,10 +229,10 @@ describe('render', () => {
   it('says once what several programs find wrong', () => {
     const broken = { ...pod('red/x', 'n1'), metadata: { namespace: 'red', name: 'x', annotations: {} } };
     broken.metadata.annotations = { 'k8s.ovn.org/pod-networks': '[]' };
-    const said = renderFor('n1', [...objects, broken]).diagnostics.filter(
+    const problems = renderFor('n1', [...objects, broken]).diagnostics.filter(
       ({ object, severity }) => object === 'Pod/red/x' && severity !== 'info',
     );
-    expect(said).toEqual([
+    expect(problems).toEqual([
       {
         object: 'Pod/red/x',
         severity: 'error',

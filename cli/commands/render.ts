@@ -41,7 +41,7 @@ export interface RenderRequest {
   readonly kubeletCgroup?: string | undefined;
   /** Default: always. */
   readonly networkRendering?: (typeof RENDERINGS)[number] | undefined;
-  /** Default: those of an agent that is told nothing. */
+  /** Default: those of an agent without options. */
   readonly allowedDefaultServices?: readonly string[] | undefined;
   /** Default: none, as it follows from the node's kernel. */
   readonly connectionLimit?: number | undefined;

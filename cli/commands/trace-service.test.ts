@@ -177,7 +177,7 @@ describe('a packet to a Service', () => {
     expect(lines).toContain('  br-int: destination becomes 10.76.1.4:8080');
     expect(lines).toContain('  br-int: destination becomes 10.76.0.4:8080');
     expect(data).toMatchObject({
-      verdict: 'answered',
+      result: 'answered',
       service: { namespace: 'red', name: 'both', network: 'red_net', loadBalancer: 'lb-both' },
       endpoints: [
         { endpoint: '10.76.1.4:8080', node: 'node-1', openVswitch: { kind: 'delivered', pod: 'red/both-1' } },
@@ -201,7 +201,7 @@ describe('a packet to a Service', () => {
     expect(found.at(-1)).toBe('  not followed: 10.76.0.4:8080');
   });
 
-  it('that OVN’s own load balancer would not send there is told', async () => {
+  it('it reports that OVN’s own load balancer would not send there', async () => {
     const ovn = (endpoint: string | undefined) =>
       endpoint === undefined ? read('ovn-chosen').replace('10.76.0.4:8080', '10.9.9.9:8080') : BOTH.ovn(endpoint);
     expect((await head({ ...BOTH, ovn }))[4]).toBe(
@@ -226,10 +226,10 @@ describe('a packet to a Service', () => {
     ],
     ['that is not in the database', 'service/red/lost', /^not programmed here: load balancer lb-lost is not there in/],
     ['of a network that is not here', 'service/red/late', /^not programmed here: network red_net is not on this node$/],
-  ])('%s says why there is no answer', async (_, to, sentence) => {
+  ])('%s says why there is no answer', async (_, to, message) => {
     // What no load balancer takes, for one: it is handed to the controller, too.
     const answers: Answers = { openVswitch: () => read('refused'), ovn: () => read('ovn-refused') };
-    expect((await head(answers, { to }))[0]).toMatch(sentence);
+    expect((await head(answers, { to }))[0]).toMatch(message);
   });
 
   it('on another port says which there are', async () =>

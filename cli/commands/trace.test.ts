@@ -111,12 +111,12 @@ const lines = async (ovnTrace: string | Error, more: Partial<TraceOptions> = {})
 
 describe('trace', () => {
   it('puts what OVN says beside what Open vSwitch says', async () => {
-    const said = await lines(read('ovn-trace/local.txt'));
-    expect(said.slice(0, 2)).toEqual([
+    const printed = await lines(read('ovn-trace/local.txt'));
+    expect(printed.slice(0, 2)).toEqual([
       'delivered to red/b on this node, network default',
       'ovn-trace agrees: it comes to red/b, port red.b',
     ]);
-    expect(said.slice(-3)).toEqual([
+    expect(printed.slice(-3)).toEqual([
       '    ACL (priority 1001): reg0[7] == 1 && (inport == "red.a")',
       '    conntrack: est|trk',
       '    to port red.b',
@@ -150,12 +150,12 @@ describe('trace', () => {
   });
 
   it('from the host says first what host isolation does', async () => {
-    const { data, lines: said } = await trace(sources(read('ovn-trace/local.txt')), { ...OPTIONS, from: ['host'] });
-    expect(said.slice(0, 2)).toEqual([
+    const { data, lines: printed } = await trace(sources(read('ovn-trace/local.txt')), { ...OPTIONS, from: ['host'] });
+    expect(printed.slice(0, 2)).toEqual([
       'dropped by host isolation (nft chain udn-isolation), whoever sends it: no cgroup of a kubelet is known',
       'if it gets past: delivered to red/b on this node, network default',
     ]);
-    expect(data).toMatchObject({ verdict: 'dropped', openVswitch: { kind: 'delivered' }, logical: { agrees: true } });
+    expect(data).toMatchObject({ result: 'dropped', openVswitch: { kind: 'delivered' }, logical: { agrees: true } });
   });
 
   it('from the host says that it is not known when nftables do not answer', async () => {

@@ -7,7 +7,7 @@ import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
 import { type Balancing, balancingOf } from '../trace/balancing.ts';
 import { type EndpointOptions, endsOf, portOwners } from '../trace/endpoints.ts';
-import { type HostVerdict, hostIsolationOf } from '../trace/host-isolation.ts';
+import { type HostResult, hostIsolationOf } from '../trace/host-isolation.ts';
 import { type HostWay, hostWay, type Sent } from '../trace/host-way.ts';
 import type { Packet, Protocol } from '../trace/packet.ts';
 import { type BridgePort, readPorts } from '../trace/port-names.ts';
@@ -46,7 +46,7 @@ export const trace = async (sources: TraceSources, options: TraceOptions): Promi
   const { network, ...scene } = await sceneOf(sources, options, { ...asked, ...way?.sent });
   const { packet } = scene;
   const balancing = await balancingOf({ agent, northbound }, { ...packet, network });
-  const host = way === undefined ? undefined : judgeHost(way, scene, options);
+  const host = way === undefined ? undefined : hostResultOf(way, scene, options);
   if (balancing === undefined) {
     return packetOutput({ packet, host, way: await wayOf(scene, await traceSwitch(scene)) }, options);
   }
@@ -79,16 +79,16 @@ const sceneOf = async (
 };
 
 /** What a process of the host sends comes to Open vSwitch only when nftables let it pass. */
-const judgeHost = (
-  { table, untold, why, stop }: HostWay,
+const hostResultOf = (
+  { table, unread, why, stop }: HostWay,
   { packet, ports }: { readonly packet: Packet; readonly ports: readonly BridgePort[] },
   { established }: TraceOptions,
-): HostVerdict => {
-  if (stop !== undefined) return { kind: 'dropped', sentence: stop };
-  if (untold !== undefined)
-    return { kind: 'passes', why: `nftables cannot be read, host isolation may drop it: ${untold}` };
+): HostResult => {
+  if (stop !== undefined) return { kind: 'dropped', message: stop };
+  if (unread !== undefined)
+    return { kind: 'passes', why: `nftables cannot be read, host isolation may drop it: ${unread}` };
   const { bridge, inPort, destination, protocol, port } = packet;
   const link = ports.find((one) => one.bridge === bridge && String(one.ofport) === inPort)?.name;
-  const verdict = hostIsolationOf(table, { destination, protocol, port, link, established });
-  return verdict.kind === 'passes' && why !== undefined ? { ...verdict, why } : verdict;
+  const result = hostIsolationOf(table, { destination, protocol, port, link, established });
+  return result.kind === 'passes' && why !== undefined ? { ...result, why } : result;
 };

@@ -6,7 +6,7 @@ import { readCluster } from '../cluster/read-cluster.ts';
 import { CliError } from '../errors.ts';
 import type { TextOutput } from '../output/format.ts';
 import { sceneOf } from '../why/allocations.ts';
-import type { Finding, Verdict } from '../why/finding.ts';
+import type { Diagnosis, Finding } from '../why/finding.ts';
 import { type Question, SUBJECTS, why } from '../why/subject.ts';
 
 export interface WhyOutput extends TextOutput {
@@ -59,23 +59,23 @@ export const askWhy = async (
     programs: PROGRAMS_NAMESPACE,
     now,
   });
-  const verdict = why(question, sceneOf(snapshot));
-  return { data: verdict, lines: linesOf(verdict), exitStatus: verdict.isReady ? 0 : 1 };
+  const result = why(question, sceneOf(snapshot));
+  return { data: result, lines: linesOf(result), exitStatus: result.isReady ? 0 : 1 };
 };
 
 /** The answer and the next step first, then the whole way. */
-const linesOf = ({ summary, next, findings }: Verdict): readonly string[] => {
+const linesOf = ({ summary, next, findings }: Diagnosis): readonly string[] => {
   const width = Math.max(...findings.map(({ what }) => what.length));
   const first = findings.find(({ state }) => state === 'blocked');
   return [
     summary,
     ...(next === undefined || next === '' ? [] : [`→ ${next}`]),
-    ...findings.flatMap((finding) => findingLines(finding === first ? untold(finding) : finding, width)),
+    ...findings.flatMap((finding) => findingLines(finding === first ? withoutNext(finding) : finding, width)),
   ];
 };
 
 /** Its next step stands above already. */
-const untold = ({ next: _told, ...finding }: Finding): Finding => finding;
+const withoutNext = ({ next: _next, ...finding }: Finding): Finding => finding;
 
 const findingLines = ({ what, state, found, next }: Finding, width: number): readonly string[] => [
   `  ${SIGNS[state]}  ${what.padEnd(width)}  ${found}`,

@@ -1,6 +1,6 @@
 /**
- * Whether those answer who bring about what is wanted. What they do not bring about is no difference: the rows are as they should be,
- * and nobody looks at them.
+ * Whether those answer who bring about the desired state. What they do not bring about is no difference: the rows are as
+ * they should be, and nobody looks at them.
  */
 import { controlSocket } from '../../datapath/exec/daemon-control.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';

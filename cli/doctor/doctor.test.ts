@@ -163,7 +163,7 @@ describe('doctor', () => {
     expect(JSON.stringify(done.transactions)).not.toContain(PORTS[0][0]);
   });
 
-  const unwanted = (backend: DifferenceStatus['backend'], key: string, problem?: string): DifferenceStatus => ({
+  const stale = (backend: DifferenceStatus['backend'], key: string, problem?: string): DifferenceStatus => ({
     backend,
     key,
     kind: 'unwanted',
@@ -176,8 +176,8 @@ describe('doctor', () => {
     return node({ agent: { ...agent, differences: () => Promise.resolve(report) } }).sources;
   };
 
-  it('tells what the agent is about to remove apart from what is left, and lists nothing twice', async () => {
-    const differences = [unwanted('northbound', 'Logical_Switch/blue_n1'), unwanted('host', 'link blue')];
+  it('lists what the agent is about to remove apart from what is left, and lists nothing twice', async () => {
+    const differences = [stale('northbound', 'Logical_Switch/blue_n1'), stale('host', 'link blue')];
     const { lines, exitStatus } = await doctor(nodeThatRemoves(...differences), { fix: false });
     expect(lines.filter((line) => line.includes('blue'))).toEqual([
       'being removed: VRF blue (table 100002): there is no network with id 2',
@@ -207,7 +207,7 @@ describe('doctor', () => {
 
   it('exits with 0 when nothing is left but what the agent is removing', async () => {
     const sources: DoctorSources = {
-      ...nodeThatRemoves(unwanted('openflow', 'bucket br-ex 1 4')),
+      ...nodeThatRemoves(stale('openflow', 'bucket br-ex 1 4')),
       openvswitch: () => Promise.resolve([]),
       netns: { links: () => [], rules: () => [], routes: () => [], apply: () => [], whyNoFilters: () => undefined },
       runner: healthy(''),
@@ -222,7 +222,7 @@ describe('doctor', () => {
   });
 
   it('what the agent has failed to remove is left, with the reason, and --fix can do no more', async () => {
-    const sources = nodeThatRemoves(unwanted('nftables', 'set old', 'nft: no such file'));
+    const sources = nodeThatRemoves(stale('nftables', 'set old', 'nft: no such file'));
     const { lines, exitStatus } = await doctor(sources, { fix: true });
     expect(exitStatus).toBe(1);
     expect(lines.at(-1)).toBe(
@@ -230,7 +230,7 @@ describe('doctor', () => {
     );
   });
 
-  it('cannot tell without the agent, and removes nothing', async () => {
+  it('cannot decide without the agent, and removes nothing', async () => {
     const { agent } = node().sources;
     const { sources, done } = node({ agent: { ...agent, pods: () => Promise.reject(new Error('no agent')) } });
     await expect(doctor(sources, { fix: true })).rejects.toMatchObject({

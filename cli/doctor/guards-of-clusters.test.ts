@@ -1,4 +1,7 @@
-/** Everything that a drop of rendered clusters is, or refers to, is a guard: what is missing is told by its key, and by its owners. */
+/**
+ * Everything that a drop of rendered clusters is, or refers to, is a guard: a missing one is named by its key, and by its
+ * owners.
+ */
 import { describe, expect, it } from 'vitest';
 import { flowText } from '../../agent/render/openflow-document.ts';
 import type { TestCluster } from '../../agent/testing/cluster.ts';

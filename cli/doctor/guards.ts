@@ -94,7 +94,7 @@ export interface OpenGuard {
   readonly why: string;
 }
 
-/** In the order of the classes. What is not wanted any more guards nothing. */
+/** In the order of the classes. What is no longer desired guards nothing. */
 export const openGuards = ({ differences, unsupported }: DifferencesStatus): OpenGuard[] => {
   const open = [
     ...differences

@@ -12,7 +12,7 @@ import { OUR_PROTOCOL, type Route, routeKey } from '../../datapath/netlink/route
 import { type Rule, ruleText } from '../../datapath/netlink/rule/types.ts';
 import { MAX_NETWORKS, parseNetworkId } from '../../net/ids.ts';
 
-/** What is on the node, read before anybody is asked what is wanted. */
+/** The state of the node, read before the agent is asked for the desired state. */
 export interface NodeState {
   /** Ports of pods on br-int. */
   readonly podPorts: readonly PodPort[];
@@ -31,8 +31,8 @@ export interface PodPort {
   readonly logicalPort: string;
 }
 
-/** What the agent says is wanted. */
-export interface Wanted {
+/** The desired state, as the agent reports it. */
+export interface Desired {
   readonly networks: readonly Pick<NetworkStatus, 'id'>[];
   readonly pods: readonly Pick<PodStatus, 'uid'>[];
   readonly differences: readonly DifferenceStatus[];
@@ -57,9 +57,9 @@ export type Remedy =
   /** Only the agent can. */
   | { readonly by: 'agent' };
 
-export const findLeftovers = (state: NodeState, wanted: Wanted): Leftover[] => {
-  const pods = new Set(wanted.pods.map(({ uid }) => uid));
-  const networks = new Set(wanted.networks.map(({ id }) => id));
+export const findLeftovers = (state: NodeState, desired: Desired): Leftover[] => {
+  const pods = new Set(desired.pods.map(({ uid }) => uid));
+  const networks = new Set(desired.networks.map(({ id }) => id));
   const found = [
     ...portLeftovers(state, pods),
     ...linkLeftovers(state, pods),
@@ -67,14 +67,14 @@ export const findLeftovers = (state: NodeState, wanted: Wanted): Leftover[] => {
     ...markLeftovers(state, networks),
   ];
   const known = new Set(found.map(({ key }) => key));
-  const underway = new Set(unwanted(wanted).flatMap(({ key, problem }) => (problem === undefined ? [key] : [])));
-  return [...found, ...agentLeftovers(wanted).filter(({ key }) => !known.has(key))].map((one) => ({
+  const underway = new Set(stale(desired).flatMap(({ key, problem }) => (problem === undefined ? [key] : [])));
+  return [...found, ...agentLeftovers(desired).filter(({ key }) => !known.has(key))].map((one) => ({
     ...one,
     isUnderway: underway.has(one.key),
   }));
 };
 
-const unwanted = ({ differences }: Wanted): readonly DifferenceStatus[] =>
+const stale = ({ differences }: Desired): readonly DifferenceStatus[] =>
   differences.filter(({ kind }) => kind === 'unwanted');
 
 const portLeftovers = ({ podPorts }: NodeState, pods: ReadonlySet<string>): Found[] =>
@@ -159,8 +159,8 @@ const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<numb
     ];
   });
 
-const agentLeftovers = (wanted: Wanted): Found[] =>
-  unwanted(wanted).map(({ backend, key, network, problem }) => ({
+const agentLeftovers = (desired: Desired): Found[] =>
+  stale(desired).map(({ backend, key, network, problem }) => ({
     key,
     what: `${backend}: ${key}`,
     why: [

@@ -7,7 +7,7 @@ export interface Check {
   readonly state: 'ok' | 'missing' | 'unknown';
   /** What was found, or what is wrong. */
   readonly found: string;
-  /** What to do next, a sentence without an end. */
+  /** What to do next, a message without a full stop. */
   readonly next?: string;
 }
 

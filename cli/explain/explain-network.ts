@@ -5,11 +5,11 @@ import { managementPortName } from '../../agent/model/names.ts';
 import { networkCtMark, networkPacketMark } from '../../agent/model/registry/marks.ts';
 import { vrfTable } from '../../agent/model/registry/routing.ts';
 import type {
+  DesiredStatus,
   DifferenceStatus,
   DifferencesStatus,
   NetworkStatus,
   NodeStatus,
-  WantedStatus,
 } from '../../api/agent-status.ts';
 import { parseNetworkId } from '../../net/ids.ts';
 import { dumpFlows } from '../flows/flow-dump.ts';
@@ -24,25 +24,25 @@ import { interfaceChecks } from './port-checks.ts';
 import { attempt, type ExplainSources } from './sources.ts';
 
 /** @throws CliError when the agent knows no such network */
-export const explainNetwork = async (sources: ExplainSources, wanted: string): Promise<Explanation> => {
+export const explainNetwork = async (sources: ExplainSources, requested: string): Promise<Explanation> => {
   const { agent } = sources;
   const asked = await attempt('agent', async () => {
     const [node, networks, all, differences] = await Promise.all([
       agent.node(),
       agent.networks(),
-      agent.wanted(),
+      agent.desired(),
       agent.differences(),
     ]);
     return { node, networks, all, differences };
   });
-  if ('failed' in asked) return { subject: `network ${wanted}`, checks: [asked.failed] };
+  if ('failed' in asked) return { subject: `network ${requested}`, checks: [asked.failed] };
   const { node, networks, all, differences } = asked.value;
-  const network = findNetwork(networks, wanted);
+  const network = findNetwork(networks, requested);
   return {
     subject: `network ${network.name} on ${node.name}`,
     checks: [
       ...identityChecks(network),
-      ...placeChecks(network.name, all, differences),
+      ...backendChecks(network.name, all, differences),
       ...(network.role === 'primary' ? await primaryChecks(sources, network, node, networks) : []),
     ],
   };
@@ -82,9 +82,9 @@ const identityChecks = (network: NetworkStatus): Check[] => {
 };
 
 /** What the agent wants, by place and kind; and which of it differs. */
-const placeChecks = (
+const backendChecks = (
   network: string,
-  all: readonly WantedStatus[],
+  all: readonly DesiredStatus[],
   { differences, unreadable, unsupported }: DifferencesStatus,
 ): Check[] => {
   const own = all.filter((one) => one.network === network);
@@ -99,28 +99,29 @@ const placeChecks = (
   );
   const silent = new Map(unreadable.map(({ backend, message }) => [backend, message]));
   return [...new Set([...kinds.keys(), ...wrong.keys()])].sort().map((kind) => {
-    const wanted = kinds.get(kind) ?? [];
+    const desired = kinds.get(kind) ?? [];
     const problem = wrong.get(kind);
-    const [some] = [...wanted, ...(problem ?? [])];
+    const [some] = [...desired, ...(problem ?? [])];
     const unread = some && silent.get(some.backend);
     if (unread !== undefined) return unknown(kind, `cannot be read: ${unread}`);
-    if (problem !== undefined) return missing(kind, differencesText(problem, wanted), 'udnctl diff shows them');
+    if (problem !== undefined) return missing(kind, differencesText(problem, desired), 'udnctl diff shows them');
     const [lack] = lacking.get(kind) ?? [];
-    if (lack !== undefined) return unknown(kind, lackText(wanted.length, lacking.get(kind)?.length ?? 0, lack.message));
-    return ok(kind, `${wanted.length} as wanted`);
+    if (lack !== undefined)
+      return unknown(kind, lackText(desired.length, lacking.get(kind)?.length ?? 0, lack.message));
+    return ok(kind, `${desired.length} as wanted`);
   });
 };
 
-const lackText = (wanted: number, lacking: number, message: string): string =>
-  lacking < wanted
-    ? `${wanted - lacking} as wanted, ${lacking} not supported: ${message}`
+const lackText = (desired: number, lacking: number, message: string): string =>
+  lacking < desired
+    ? `${desired - lacking} as wanted, ${lacking} not supported: ${message}`
     : `${lacking} not supported: ${message}`;
 
 const SHOWN = 3;
 
-const differencesText = (differences: readonly DifferenceStatus[], wanted: readonly WantedStatus[]): string => {
+const differencesText = (differences: readonly DifferenceStatus[], desired: readonly DesiredStatus[]): string => {
   const shown = differences.slice(0, SHOWN).map(({ kind, key }) => {
-    const problem = wanted.find((one) => one.key === key)?.problem;
+    const problem = desired.find((one) => one.key === key)?.problem;
     return `${key} is ${kind}${problem === undefined ? '' : ` (${problem})`}`;
   });
   const more = differences.length - shown.length;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DifferenceStatus, ProblemStatus, ServiceStatus, WantedStatus } from '../../api/agent-status.ts';
+import type { DesiredStatus, DifferenceStatus, ProblemStatus, ServiceStatus } from '../../api/agent-status.ts';
 import { emptyTable, type SetState, type TableState } from '../../datapath/nftables/table-state.ts';
 import { explain } from '../commands/explain.ts';
 import type { Row } from '../node/wire-values.ts';
@@ -64,7 +64,7 @@ interface Given {
   readonly northbound?: Readonly<Record<string, readonly Row[]>>;
   readonly southbound?: Readonly<Record<string, readonly Row[]>>;
   readonly flows?: string;
-  readonly wanted?: readonly WantedStatus[];
+  readonly desired?: readonly DesiredStatus[];
 }
 
 const BRIDGE_FLOWS = [
@@ -99,21 +99,21 @@ const TABLE: TableState = {
   ]),
 };
 
-const wanted = (backend: 'openflow' | 'nftables', feature: string, key: string): WantedStatus => ({
+const desired = (backend: 'openflow' | 'nftables', feature: string, key: string): DesiredStatus => ({
   ...{ backend, key },
   owners: [`${feature}:red/web`],
 });
 const TO_HOST = 'flow br-ex 0 500 in_port=patch-red,ipv6_src=fd69::b,ipv6_dst=fd69::2,tcp6,tp_dst=9090';
 const IN = 'flow br-ex 1 110 in_port=eth0,ct_state=-rpl+trk,nw_dst=172.18.0.2,tcp,tp_dst=31080';
-const DOORS = [
-  wanted('openflow', 'service-flows', IN),
-  wanted('openflow', 'service-flows', 'flow br-ex 0 110 in_port=patch-red,nw_src=172.18.0.2,tcp,tp_src=31080'),
-  wanted('openflow', 'service-host-endpoints', TO_HOST),
-  wanted('nftables', 'service-nftables', 'element nodeports-v4 tcp . 31080'),
-  wanted('nftables', 'service-nftables', 'element udn-mark-nodeports tcp . 31080'),
-  wanted('nftables', 'service-cluster-ips', 'element udn-cluster-ips-v4 10.96.0.7'),
+const ENTRY_POINTS = [
+  desired('openflow', 'service-flows', IN),
+  desired('openflow', 'service-flows', 'flow br-ex 0 110 in_port=patch-red,nw_src=172.18.0.2,tcp,tp_src=31080'),
+  desired('openflow', 'service-host-endpoints', TO_HOST),
+  desired('nftables', 'service-nftables', 'element nodeports-v4 tcp . 31080'),
+  desired('nftables', 'service-nftables', 'element udn-mark-nodeports tcp . 31080'),
+  desired('nftables', 'service-cluster-ips', 'element udn-cluster-ips-v4 10.96.0.7'),
   // Of a pod that has the Service's name.
-  wanted('nftables', 'host-isolation', 'element udn-pod-default-ips-v4 10.128.0.5'),
+  desired('nftables', 'host-isolation', 'element udn-pod-default-ips-v4 10.128.0.5'),
 ];
 const GATEWAY = { mode: 'shared', bridge: 'br-ex', mac: '02:00:00:00:00:01', addresses: [], nextHops: [] } as const;
 
@@ -123,7 +123,7 @@ const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
     networks: () => Promise.resolve([]),
     pods: () => Promise.resolve([]),
     problems: () => Promise.resolve([...(given.problems ?? [])]),
-    wanted: () => Promise.resolve([...(given.wanted ?? [])]),
+    desired: () => Promise.resolve([...(given.desired ?? [])]),
     differences: () =>
       Promise.resolve({ differences: [...(given.differences ?? [])], unreadable: [], unsupported: [] }),
     services: () => Promise.resolve([...found]),
@@ -163,7 +163,7 @@ describe('explain service', () => {
   });
 
   it('has what comes by the gateway bridge, and where nftables lead to', async () => {
-    const { checks, exitStatus } = await of({ wanted: DOORS });
+    const { checks, exitStatus } = await of({ desired: ENTRY_POINTS });
     expect(checks.slice(-4)).toEqual([
       {
         ...{ what: 'br-ex 172.18.0.2:31080/tcp', state: 'ok' },
@@ -182,14 +182,14 @@ describe('explain service', () => {
   it.each<[string, Given, string]>([
     [
       'a flow that is not there',
-      { wanted: DOORS, differences: [{ backend: 'openflow', key: IN, kind: 'missing', owners: [] }] },
+      { desired: ENTRY_POINTS, differences: [{ backend: 'openflow', key: IN, kind: 'missing', owners: [] }] },
       'br-ex 172.18.0.2:31080/tcp',
     ],
     [
       'an element that somebody has changed',
       {
-        wanted: DOORS,
-        differences: [{ backend: 'nftables', key: DOORS[3]?.key ?? '', kind: 'different', owners: [] }],
+        desired: ENTRY_POINTS,
+        differences: [{ backend: 'nftables', key: ENTRY_POINTS[3]?.key ?? '', kind: 'different', owners: [] }],
       },
       'nftables tcp . 31080',
     ],

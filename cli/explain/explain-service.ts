@@ -3,8 +3,8 @@ import type { BalancerStatus, DifferencesStatus, ServiceStatus } from '../../api
 import { dumpFlows } from '../flows/flow-dump.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
-import { doorChecks } from './service-doors.ts';
 import { leftOutChecks, scopeOf, sliceChecks, vipChecks } from './service-endpoints.ts';
+import { entryPointChecks } from './service-entry-points.ts';
 import { attempt, type ExplainSources, rowWith } from './sources.ts';
 
 /** @param key `namespace/name` */
@@ -32,7 +32,7 @@ export const explainService = async (sources: ExplainSources, key: string): Prom
       ...rows.flat(),
       ...vipChecks(service),
       ...leftOutChecks(service),
-      ...(await doorChecks(sources, key, node, report)),
+      ...(await entryPointChecks(sources, key, node, report)),
       ...('failed' in differences ? [differences.failed] : strayChecks(service, differences.value)),
     ],
   };
@@ -80,7 +80,7 @@ const balancerChecks = async (
         missing(what, `there is no row ${balancer.name}`, 'udnctl problems; udnctl diff says what is not written'),
       ];
     return [
-      ok(what, `${balancer.name} on ${await placesText(sources, balancer)}`),
+      ok(what, `${balancer.name} on ${await attachedText(sources, balancer)}`),
       ...(await takenChecks(sources, balancer)),
     ];
   });
@@ -88,10 +88,10 @@ const balancerChecks = async (
 };
 
 /** `switch red_net_node-1, router GR_red_net_node-1 (by red_net_clusterLBGroup)` */
-const placesText = async ({ northbound }: ExplainSources, { places }: BalancerStatus): Promise<string> => {
+const attachedText = async ({ northbound }: ExplainSources, { places }: BalancerStatus): Promise<string> => {
   const texts: string[] = [];
-  for (const place of places) {
-    const [table = '', name = ''] = /^([^/]+)\/(.*)$/s.exec(place)?.slice(1) ?? [];
+  for (const target of places) {
+    const [table = '', name = ''] = /^([^/]+)\/(.*)$/s.exec(target)?.slice(1) ?? [];
     if (table !== 'Load_Balancer_Group') texts.push(`${KINDS[table] ?? table} ${name}`);
     else texts.push(`${(await membersOf(northbound, name)).join(', ') || 'nothing'} (by ${name})`);
   }
@@ -152,7 +152,7 @@ const flowsFor = async (runner: ExplainSources['runner'], vip: string, protocol:
   return { flows: flows.length, begun: fresh.reduce((sum, { packets }) => sum + packets, 0) };
 };
 
-/** Rows of the Service that nobody wants any more. */
+/** Rows of the Service that no owner desires any longer. */
 const strayChecks = ({ namespace, name }: ServiceStatus, { differences, unreadable }: DifferencesStatus): Check[] => {
   const owner = `"k8s.ovn.org/owner":"${namespace}/${name}"`;
   const isUnread = unreadable.find(({ backend }) => backend === 'northbound');

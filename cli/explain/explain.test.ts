@@ -69,7 +69,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     networks: () => Promise.resolve([network]),
     pods: () => Promise.resolve([pod]),
     problems: () => Promise.resolve([]),
-    wanted: () => Promise.resolve([]),
+    desired: () => Promise.resolve([]),
     differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
     services: () => Promise.resolve([]),
   },
@@ -205,7 +205,7 @@ describe('explain pod', () => {
 });
 
 describe('explain network', () => {
-  const wanted = [
+  const desired = [
     { backend: 'host' as const, key: 'route 100001 0.0.0.0/0 0', owners: ['vrf:n1/red_red'], network: 'red_red' },
     { backend: 'host' as const, key: 'route 100001 ::/0 0', owners: ['vrf:n1/red_red'], network: 'red_red' },
     { backend: 'host' as const, key: 'link other', owners: ['vrf:n1/blue'], network: 'blue' },
@@ -223,14 +223,14 @@ describe('explain network', () => {
   };
   const ofNetwork = async (kind?: 'missing', lacking: readonly string[] = []) => {
     const { agent } = sources();
-    const differences = kind === undefined ? [] : [{ ...wanted[0], kind } as never];
-    const unsupported = lacking.map((key) => ({ ...wanted[0], key, message: 'this kernel has no VRF' }) as never);
+    const differences = kind === undefined ? [] : [{ ...desired[0], kind } as never];
+    const unsupported = lacking.map((key) => ({ ...desired[0], key, message: 'this kernel has no VRF' }) as never);
     const { data, lines, exitStatus } = await explain(
       sources({
         openvswitch: memoryTables({ Interface: [management] }),
         agent: {
           ...agent,
-          wanted: () => Promise.resolve(wanted),
+          desired: () => Promise.resolve(desired),
           differences: () => Promise.resolve({ differences, unreadable: [], unsupported }),
         },
       }),
@@ -240,7 +240,7 @@ describe('explain network', () => {
     return { exitStatus, lines, checks: (data as { checks: { what: string; state: string; found: string }[] }).checks };
   };
 
-  it('counts what is as wanted, by place and kind', async () => {
+  it('counts what is as desired, by place and kind', async () => {
     const { checks, exitStatus } = await ofNetwork();
     expect(exitStatus).toBe(0);
     expect(checks).toContainEqual({ what: 'host route', state: 'ok', found: '2 as wanted' });

@@ -41,8 +41,8 @@ export const gatewayFlows = (flows: readonly Flow[], options: GatewayOptions): G
       ? { owner: 'foreign', purpose: 'not ours', flow }
       : { owner: ownerOf(flow), purpose, flow };
   });
-  const wanted = owned.filter(({ owner }) => isWanted(owner, options));
-  const groups = Map.groupBy(wanted, ({ owner, purpose, flow }) =>
+  const selected = owned.filter(({ owner }) => isSelected(owner, options));
+  const groups = Map.groupBy(selected, ({ owner, purpose, flow }) =>
     JSON.stringify([owner, flow.table, flow.priority, purpose]),
   );
   return {
@@ -64,7 +64,7 @@ const toGroup = (members: readonly OwnedFlow[]): FlowGroup[] => {
   return [{ owner, table: flow.table, priority: flow.priority, purpose, flows: members.map((one) => one.flow) }];
 };
 
-const isWanted = (owner: string, { network, onlyNode }: GatewayOptions): boolean => {
+const isSelected = (owner: string, { network, onlyNode }: GatewayOptions): boolean => {
   if (onlyNode) return owner === 'node' || owner === 'foreign';
   return network === undefined || owner === network;
 };

@@ -13,7 +13,7 @@ it('reads several documents, JSON, and lists', () => {
   expect(objectsOf('')).toEqual([]);
 });
 
-it('tells which documents are no YAML, and reads the others', () => {
+it('reports which documents are no YAML, and reads the others', () => {
   const { objects, diagnostics } = parseManifests(
     'kind: A\n---\na: [\n---\nkind: B\nkind: C\n---\nkind: D\n',
     'bad.yaml',

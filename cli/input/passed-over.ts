@@ -1,4 +1,4 @@
-/** Tells which objects of the input nothing is rendered from, although a cluster's networks depend on them. */
+/** Reports which objects of the input nothing is rendered from, although a cluster's networks depend on them. */
 import { z } from 'zod';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
 

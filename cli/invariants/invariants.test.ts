@@ -52,7 +52,7 @@ interface Case {
   readonly what: string;
   readonly more: readonly unknown[];
   readonly rule: Rule;
-  readonly says: string;
+  readonly expectedText: string;
 }
 
 const CASES: readonly Case[] = [
@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
     what: 'a network id twice',
     more: [blue(ids('other', 5))],
     rule: 'network-id',
-    says: 'network id 5 is given to network red_net and to network other',
+    expectedText: 'network id 5 is given to network red_net and to network other',
   },
   {
     what: 'two ids of one network',
@@ -68,55 +68,55 @@ const CASES: readonly Case[] = [
       nad('blue/net', netConf('blue/net', 'red_net', { subnets: '10.100.0.0/16' }), { annotations: ids('red_net', 7) }),
     ],
     rule: 'network-id',
-    says: 'network red_net has the id 5 and 7',
+    expectedText: 'network red_net has the id 5 and 7',
   },
   {
     what: 'the id of the default network',
     more: [blue(ids('other', 0))],
     rule: 'network-id',
-    says: 'id of the default network',
+    expectedText: 'id of the default network',
   },
   {
     what: 'a status that says otherwise',
     more: [settledNetwork(layer2Udn('red/net', ['10.100.0.0/16']), { networkID: 9 })],
     rule: 'network-id',
-    says: 'its status says network id 9',
+    expectedText: 'its status says network id 9',
   },
   {
     what: 'an id that is no number',
     more: [blue({ [NAD_ANNOTATIONS.networkId]: 'x' })],
     rule: 'unreadable',
-    says: 'network-id',
+    expectedText: 'network-id',
   },
   {
     what: 'a tunnel key twice',
     more: [blue({ ...ids('other', 8), [NAD_ANNOTATIONS.tunnelKeys]: '[16711691,16715779]' })],
     rule: 'tunnel-key',
-    says: 'tunnel key 16715779 is given to network red_net and to network other',
+    expectedText: 'tunnel key 16715779 is given to network red_net and to network other',
   },
   {
     what: 'a tunnel key of another id',
     more: [blue({ ...ids('other', 8), [NAD_ANNOTATIONS.tunnelKeys]: '[16711700,16715780]' })],
     rule: 'tunnel-key',
-    says: 'does not follow from its id 8',
+    expectedText: 'does not follow from its id 8',
   },
   {
     what: 'a tunnel key from where OVN takes its own',
     more: [blue({ ...ids('other', 8), [NAD_ANNOTATIONS.tunnelKeys]: '[16711691,5]' })],
     rule: 'tunnel-key',
-    says: 'tunnel key 5 of network other is not from',
+    expectedText: 'tunnel key 5 of network other is not from',
   },
   {
     what: 'a node id twice',
     more: [withId('n3', '3', { default: ['10.128.4.0/23'] })],
     rule: 'node-id',
-    says: 'node id 3 is given to node n2 and to node n3',
+    expectedText: 'node id 3 is given to node n2 and to node n3',
   },
   {
     what: 'a reserved node id',
     more: [withId('n3', '1', { default: ['10.128.4.0/23'] })],
     rule: 'node-id',
-    says: 'node id 1 is not from 2',
+    expectedText: 'node id 1 is not from 2',
   },
   {
     what: 'transit addresses twice',
@@ -125,104 +125,109 @@ const CASES: readonly Case[] = [
       node('n4', { [NODE_ANNOTATIONS.transitAddresses]: '{"ipv4":"100.88.0.9/16"}' }),
     ],
     rule: 'node-id',
-    says: 'transit addresses',
+    expectedText: 'transit addresses',
   },
   {
     what: 'a subnet twice',
     more: [withId('n3', '4', { default: ['10.128.4.0/23'], red_three: ['10.7.1.0/24'] })],
     rule: 'node-subnet',
-    says: 'subnet 10.7.1.0/24 of node n2 and 10.7.1.0/24 of node n3 overlap',
+    expectedText: 'subnet 10.7.1.0/24 of node n2 and 10.7.1.0/24 of node n3 overlap',
   },
   {
     what: 'a subnet inside another',
     more: [withId('n3', '4', { default: ['10.128.0.0/22'] })],
     rule: 'node-subnet',
-    says: 'overlap in network default',
+    expectedText: 'overlap in network default',
   },
   {
     what: 'a subnet of somewhere else',
     more: [withId('n3', '4', { default: ['10.128.4.0/23'], red_three: ['10.9.1.0/24'] })],
     rule: 'node-subnet',
-    says: 'is not in the subnets of network red_three',
+    expectedText: 'is not in the subnets of network red_three',
   },
   {
     what: 'a subnet of another size',
     more: [withId('n3', '4', { default: ['10.128.4.0/23'], red_three: ['10.7.4.0/25'] })],
     rule: 'node-subnet',
-    says: 'is no /24',
+    expectedText: 'is no /24',
   },
   {
     what: 'a subnet of a network that is gone',
     more: [withId('n3', '4', { default: ['10.128.4.0/23'], gone: ['10.9.0.0/24'] })],
     rule: 'orphan',
-    says: 'there is no such layer-3 network',
+    expectedText: 'there is no such layer-3 network',
   },
   {
     what: 'subnets that are garbage',
     more: [node('n3', { [NODE_ANNOTATIONS.subnets]: '{' })],
     rule: 'unreadable',
-    says: 'node-subnets',
+    expectedText: 'node-subnets',
   },
   {
     what: 'an address twice',
     more: [has('red/p2', { 'red/net': entry('10.100.0.5/16', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    says: 'address 10.100.0.5 of network red_net is given to pod red/p1 and to pod red/p2',
+    expectedText: 'address 10.100.0.5 of network red_net is given to pod red/p1 and to pod red/p2',
   },
   {
     what: 'an address of the default network twice',
     more: [has('red/p2', { default: entry('10.128.0.5/23', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    says: 'address 10.128.0.5 of network default',
+    expectedText: 'address 10.128.0.5 of network default',
   },
   {
     what: 'an address of another network',
     more: [has('red/p2', { 'red/net': entry('10.9.0.6/16', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    says: 'is not in 10.100.0.0/16',
+    expectedText: 'is not in 10.100.0.0/16',
   },
   {
     what: 'an address of another node',
     more: [has('red/p2', { 'red/three': entry('10.7.1.6/24', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    says: 'is not in 10.7.0.0/24',
+    expectedText: 'is not in 10.7.0.0/24',
   },
   {
     what: 'an address with another prefix length',
     more: [has('red/p2', { 'red/net': entry('10.100.0.6/24', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    says: 'has not the prefix length',
+    expectedText: 'has not the prefix length',
   },
   {
     what: 'the address of the gateway',
     more: [has('red/p2', { 'red/net': entry('10.100.0.1/16', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    says: 'is that of the gateway',
+    expectedText: 'is that of the gateway',
   },
   {
     what: 'a MAC twice',
     more: [has('red/p2', { 'red/net': entry('10.100.0.6/16', '0a:58:0a:64:00:05') })],
     rule: 'pod-mac',
-    says: 'MAC 0a:58:0a:64:00:05 of network red_net',
+    expectedText: 'MAC 0a:58:0a:64:00:05 of network red_net',
   },
   {
     what: 'a tunnel id twice',
     more: [has('red/p2', { 'red/net': entry('10.100.0.6/16', '0a:58:0a:64:00:06', { tunnel_id: 10 }) })],
     rule: 'pod-tunnel-id',
-    says: 'tunnel id 10 of network red_net',
+    expectedText: 'tunnel id 10 of network red_net',
   },
   {
     what: 'an annotation that is garbage',
     more: [pod('red/p2', { annotations: { [POD_ANNOTATIONS.networks]: '{' } })],
     rule: 'unreadable',
-    says: 'pod-networks',
+    expectedText: 'pod-networks',
   },
-  { what: 'an entry that is garbage', more: [has('red/p2', { 'red/net': {} })], rule: 'unreadable', says: 'red/net' },
+  {
+    what: 'an entry that is garbage',
+    more: [has('red/p2', { 'red/net': {} })],
+    rule: 'unreadable',
+    expectedText: 'red/net',
+  },
   {
     what: 'an entry of a NAD that is gone',
     more: [has('red/p2', { 'red/gone': entry('10.100.0.6/16', '0a:58:0a:64:00:06') })],
     rule: 'orphan',
-    says: 'NAD red/gone, which is not there',
+    expectedText: 'NAD red/gone, which is not there',
   },
   {
     what: 'a NAD whose network is gone',
@@ -235,13 +240,13 @@ const CASES: readonly Case[] = [
       ),
     ],
     rule: 'orphan',
-    says: 'rendered from an object that is gone',
+    expectedText: 'rendered from an object that is gone',
   },
   {
     what: 'two claims of one address',
     more: [claim('red/a', '10.100.0.9/16'), claim('red/b', '10.100.0.9/16')],
     rule: 'claim',
-    says: 'given to claim red/a and to claim red/b',
+    expectedText: 'given to claim red/a and to claim red/b',
   },
 ];
 
@@ -256,14 +261,14 @@ const withMore = (more: readonly unknown[]): unknown[] => {
 it('what is well breaks nothing', () => expect(violationsOf(WELL)).toEqual([]));
 
 describe('finds', () => {
-  it.each(CASES)('$what: $rule', ({ more, rule, says }) => {
+  it.each(CASES)('$what: $rule', ({ more, rule, expectedText }) => {
     const found = violationsOf(withMore(more));
     expect(
       found
         .filter((one) => one.rule === rule)
         .map(({ message }) => message)
         .join(),
-    ).toContain(says);
+    ).toContain(expectedText);
     expect(found.every(({ objects }) => objects.length > 0)).toBe(true);
   });
 

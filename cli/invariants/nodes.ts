@@ -103,8 +103,8 @@ const outside = ({ node, network, subnet }: HeldSubnet, networks: ReadonlyMap<st
     const message = `subnet ${subnet} of node ${node} is not in the subnets of network ${network}`;
     return [{ rule: 'node-subnet', objects, message }];
   }
-  const wanted = range.hostPrefix ?? DEFAULT_HOST_PREFIX[cidrFamily(range.cidr)];
-  if (prefixLength(subnet) === wanted) return [];
-  const message = `subnet ${subnet} of node ${node} is no /${wanted}, as network ${network} gives to nodes`;
+  const expected = range.hostPrefix ?? DEFAULT_HOST_PREFIX[cidrFamily(range.cidr)];
+  if (prefixLength(subnet) === expected) return [];
+  const message = `subnet ${subnet} of node ${node} is no /${expected}, as network ${network} gives to nodes`;
   return [{ rule: 'node-subnet', objects, message }];
 };

@@ -17,7 +17,7 @@ export interface Violation {
   readonly rule: Rule;
   /** `Pod/red/web`; the first is the one to look at. */
   readonly objects: readonly string[];
-  /** A sentence without an end. */
+  /** A message without a full stop. */
   readonly message: string;
 }
 
@@ -31,7 +31,7 @@ export interface Held {
   readonly object: string;
 }
 
-/** @param text of the value, for the sentence */
+/** @param text of the value, for the message */
 export const givenTwice = (rule: Rule, held: Iterable<Held>, text: (value: string) => string): readonly Violation[] => {
   const first = new Map<string, Held>();
   const violations: Violation[] = [];

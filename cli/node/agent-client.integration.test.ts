@@ -33,7 +33,7 @@ const serve = (host: Reconciler) => {
     diagnostics: new Map(),
     inputProblems: () => [],
     cluster: cluster.settings.cluster,
-    wantedFor: () => [],
+    desiredFor: () => [],
     reconcilers: new Map([['host', host]]),
     kept: [],
     networkOf: () => 'red_net',
@@ -57,7 +57,7 @@ it('asks everything that the agent answers', async () => {
       expect((await agent.services(asked)).map(({ name }) => name)).toEqual(['web']);
     }
     const expected = { backend: 'host', key, owners, network: 'red_net' };
-    expect(await agent.wanted()).toEqual([expected]);
+    expect(await agent.desired()).toEqual([expected]);
     expect(await agent.differences()).toEqual({
       differences: [{ ...expected, kind: 'missing' }],
       unreadable: [],
@@ -75,7 +75,7 @@ it('a report that fails is an error of the question, not of the agent', async ()
   const server = await serve(fakeReconciler({ desired: broken }));
   try {
     const agent = connectAgent(join(folder, 'agent.sock'));
-    await expect(agent.wanted()).rejects.toThrow('it answered 500 to /v1/wanted');
+    await expect(agent.desired()).rejects.toThrow('it answered 500 to /v1/wanted');
     expect((await agent.node()).name).toBe('node1');
   } finally {
     await server.close();

@@ -2,7 +2,9 @@
 import { request } from 'node:http';
 import { z } from 'zod';
 import {
+  type DesiredStatus,
   type DifferencesStatus,
+  desiredSchema,
   differencesSchema,
   type NetworkStatus,
   type NodeStatus,
@@ -14,8 +16,6 @@ import {
   problemSchema,
   type ServiceStatus,
   serviceStatusSchema,
-  type WantedStatus,
-  wantedSchema,
 } from '../../api/agent-status.ts';
 import { parseWith } from '../../api/parse.ts';
 import { CliError } from '../errors.ts';
@@ -28,8 +28,8 @@ export interface AgentClient {
   pods(): Promise<PodStatus[]>;
   problems(): Promise<ProblemStatus[]>;
   /** Everything that the agent wants to be programmed. */
-  wanted(): Promise<WantedStatus[]>;
-  /** The agent reads everything anew for it. */
+  desired(): Promise<DesiredStatus[]>;
+  /** The agent reads everything again for it. */
   differences(signal?: AbortSignal): Promise<DifferencesStatus>;
   /** With ClusterIPs. @param asked `namespace/name`, or `address:port` of a Service */
   services(asked: string): Promise<ServiceStatus[]>;
@@ -47,7 +47,7 @@ export const connectAgent = (socketPath: string): AgentClient => {
     networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
     pods: () => ask('/v1/pods', z.array(podStatusSchema)),
     problems: () => ask('/v1/problems', z.array(problemSchema)),
-    wanted: () => ask('/v1/wanted', z.array(wantedSchema)),
+    desired: () => ask('/v1/wanted', z.array(desiredSchema)),
     differences: (signal) => ask('/v1/differences', differencesSchema, signal),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
   };

@@ -1,5 +1,5 @@
-import type { WantedStatus } from '../../api/agent-status.ts';
+import type { DesiredStatus } from '../../api/agent-status.ts';
 
 /** What kind of thing it is, and where: `northbound Logical_Router`, `host route`. */
-export const kindOf = ({ backend, key }: Pick<WantedStatus, 'backend' | 'key'>): string =>
+export const kindOf = ({ backend, key }: Pick<DesiredStatus, 'backend' | 'key'>): string =>
   `${backend} ${key.split(/[/ ]/)[0] ?? ''}`;

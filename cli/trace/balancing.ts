@@ -71,7 +71,7 @@ export const balancingOf = async (
 /** As OVN writes it. */
 const withPort = (ip: Ip, port: number): string => (ipFamily(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`);
 
-/** An agent that does not know the question has no Service to tell of. */
+/** An agent that does not know the question reports no Service. */
 const servicesAt = async (agent: Pick<AgentClient, 'services'>, vip: string): Promise<ServiceStatus[]> => {
   try {
     return await agent.services(vip);
@@ -83,7 +83,7 @@ const servicesAt = async (agent: Pick<AgentClient, 'services'>, vip: string): Pr
 
 /** What pods send meets the switch first, what others send the gateway router. */
 const isMetBy = ({ places }: BalancerStatus, network: string | undefined): boolean =>
-  places.some((place) => !place.startsWith(network === undefined ? 'Logical_Switch/' : 'Logical_Router/'));
+  places.some((target) => !target.startsWith(network === undefined ? 'Logical_Switch/' : 'Logical_Router/'));
 
 const nobody = (
   service: ServiceStatus,

@@ -51,7 +51,7 @@ describe('ports of the datapath', () => {
   it('are refused when something else is said', () =>
     expect(() => parseDatapathPorts('unknown command')).toThrow(CliError));
 
-  it('whatever is said is read or refused with a sentence', () =>
+  it('whatever is said is read or refused with a message', () =>
     fc.assert(
       fc.property(fc.nat(SHOW.length), fc.string(), fc.string(), (at, text, actions) => {
         expect(outputsOf(actions).every(Number.isInteger)).toBe(true);

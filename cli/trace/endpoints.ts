@@ -24,7 +24,7 @@ import { findNetwork } from '../node/find-network.ts';
 import { setOf } from '../node/wire-values.ts';
 import type { Packet } from './packet.ts';
 import type { BridgePort } from './port-names.ts';
-import type { PortOwner } from './verdict.ts';
+import type { PortOwner } from './trace-result.ts';
 
 export interface Knowledge {
   readonly node: NodeStatus;
@@ -177,13 +177,13 @@ const findPod = (pods: readonly PodStatus[], name: string): PodStatus => {
 
 /** The one that is asked for; else the primary network's, else the first. */
 const attachmentOf = (pod: PodStatus, { networks }: Knowledge, { network }: EndpointOptions): PodAttachmentStatus => {
-  const wanted = network === undefined ? undefined : findNetwork(networks, network).name;
+  const requested = network === undefined ? undefined : findNetwork(networks, network).name;
   const found =
-    wanted === undefined
+    requested === undefined
       ? (pod.attachments.find(({ role }) => role === 'primary') ?? pod.attachments[0])
-      : pod.attachments.find((one) => one.network === wanted);
+      : pod.attachments.find((one) => one.network === requested);
   if (found !== undefined) return found;
-  const where = wanted === undefined ? 'to any network' : `to network ${wanted}`;
+  const where = requested === undefined ? 'to any network' : `to network ${requested}`;
   throw new CliError(
     `pod ${pod.namespace}/${pod.name} is not attached ${where}${pod.message ? `: ${pod.message}` : ''}`,
   );

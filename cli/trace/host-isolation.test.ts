@@ -57,7 +57,7 @@ ${kubelet}\t}
 }
 `;
 
-const verdict = (more: Partial<HostPacket> & { readonly to?: string }, kubelet = KUBELET) => {
+const isolation = (more: Partial<HostPacket> & { readonly to?: string }, kubelet = KUBELET) => {
   const { to = '10.128.0.3', ...packet } = more;
   const whole: HostPacket = {
     destination: parseIp(to),
@@ -69,38 +69,38 @@ const verdict = (more: Partial<HostPacket> & { readonly to?: string }, kubelet =
   };
   return hostIsolationOf(parseListing(listing(kubelet)), whole);
 };
-const dropped = (sentence: string) => ({ kind: 'dropped', sentence: `dropped by host isolation ${sentence}` });
+const dropped = (message: string) => ({ kind: 'dropped', message: `dropped by host isolation ${message}` });
 
 it('only the kubelet reaches the default-network address of a pod with a primary network', () => {
-  expect(verdict({})).toEqual(dropped('(nft chain udn-isolation) unless the kubelet sends it'));
-  expect(verdict({ established: true })).toEqual(dropped('(nft chain udn-isolation) unless the kubelet sends it'));
-  expect(verdict({}, '')).toEqual(
+  expect(isolation({})).toEqual(dropped('(nft chain udn-isolation) unless the kubelet sends it'));
+  expect(isolation({ established: true })).toEqual(dropped('(nft chain udn-isolation) unless the kubelet sends it'));
+  expect(isolation({}, '')).toEqual(
     dropped('(nft chain udn-isolation), whoever sends it: no cgroup of a kubelet is known'),
   );
-  expect(verdict({ to: '10.128.0.4' })).toEqual({ kind: 'passes' });
+  expect(isolation({ to: '10.128.0.4' })).toEqual({ kind: 'passes' });
 });
 
 it('open ports are for everybody, others of the same pod are not', () => {
-  expect(verdict({ port: 8080 })).toEqual({
+  expect(isolation({ port: 8080 })).toEqual({
     kind: 'passes',
     why: 'host isolation lets it pass: tcp port 8080 is open on the pod',
   });
-  expect(verdict({ port: 8080, protocol: 'udp' })).toMatchObject({ kind: 'dropped' });
-  expect(verdict({ protocol: 'icmp' })).toMatchObject({ kind: 'dropped' });
+  expect(isolation({ port: 8080, protocol: 'udp' })).toMatchObject({ kind: 'dropped' });
+  expect(isolation({ protocol: 'icmp' })).toMatchObject({ kind: 'dropped' });
 });
 
 it('a tenant is reached by its management port by its host-network pods alone', () => {
   const to = '10.20.1.3';
-  expect(verdict({ to, link: 'ovn-k8s-mp1' })).toEqual(
+  expect(isolation({ to, link: 'ovn-k8s-mp1' })).toEqual(
     dropped('(nft chain udn-management-isolation) unless one of these host-network pods sends it: red/host'),
   );
-  expect(verdict({ to, link: 'ovn-k8s-mp2' })).toEqual(
+  expect(isolation({ to, link: 'ovn-k8s-mp2' })).toEqual(
     dropped('(nft chain udn-management-isolation), whoever sends it'),
   );
-  expect(verdict({ to, link: 'ovn-k8s-mp2', established: true })).toEqual(
+  expect(isolation({ to, link: 'ovn-k8s-mp2', established: true })).toEqual(
     dropped('(nft chain udn-management-isolation) unless it is a reply'),
   );
-  expect(verdict({ to, link: 'br-ex' })).toEqual({ kind: 'passes' });
+  expect(isolation({ to, link: 'br-ex' })).toEqual({ kind: 'passes' });
 });
 
 it('what is not in the kernel isolates nobody', () => {

@@ -21,18 +21,18 @@ export interface HostPacket {
   readonly established: boolean;
 }
 
-export type HostVerdict =
+export type HostResult =
   | { readonly kind: 'passes'; readonly why?: string }
-  | { readonly kind: 'dropped'; readonly sentence: string };
+  | { readonly kind: 'dropped'; readonly message: string };
 
 /** @param table ours; undefined: there is none, and nothing is isolated */
-export const hostIsolationOf = (table: TableState | undefined, packet: HostPacket): HostVerdict => {
+export const hostIsolationOf = (table: TableState | undefined, packet: HostPacket): HostResult => {
   if (table === undefined) return { kind: 'passes' };
   const byAddress = addressIsolation(table, packet);
   return byAddress.kind === 'dropped' ? byAddress : (managementIsolation(table, packet) ?? byAddress);
 };
 
-const addressIsolation = (table: TableState, packet: HostPacket): HostVerdict => {
+const addressIsolation = (table: TableState, packet: HostPacket): HostResult => {
   const { destination, protocol, port } = packet;
   const family = ipFamily(destination);
   const isolated = setName('isolatedPods', family);
@@ -62,7 +62,7 @@ const isOpen = (
 };
 
 /** By the link of a network: only its host-network pods, whose cgroups are elements. */
-const managementIsolation = (table: TableState, { link, established }: HostPacket): HostVerdict | undefined => {
+const managementIsolation = (table: TableState, { link, established }: HostPacket): HostResult | undefined => {
   const chain = NFT_CHAINS.managementIsolation.name;
   const isDropped = rulesOf(table, chain).some((rule) => rule.endsWith(' drop'));
   if (!isDropped || !isTenants(link)) return undefined;
@@ -79,9 +79,9 @@ const managementIsolation = (table: TableState, { link, established }: HostPacke
 const isTenants = (link: string | undefined): boolean =>
   link?.startsWith(MANAGEMENT_LINK_PREFIX) === true && link !== managementLinkName(DEFAULT_NETWORK_ID);
 
-const dropped = (chain: string, unless: string): HostVerdict => ({
+const dropped = (chain: string, unless: string): HostResult => ({
   kind: 'dropped',
-  sentence: `dropped by host isolation (nft chain ${chain})${unless}`,
+  message: `dropped by host isolation (nft chain ${chain})${unless}`,
 });
 
 const rulesOf = (table: TableState, chain: string): readonly string[] => table.chains.get(chain)?.rules ?? [];

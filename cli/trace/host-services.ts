@@ -40,10 +40,10 @@ export const hostTargetOf = (table: TableState | undefined, asked: Asked): HostT
 const targetOf = (
   table: TableState,
   { value = '' }: ElementState,
-  verdict: ElementState | undefined,
+  result: ElementState | undefined,
 ): HostTarget | undefined => {
   const [ip = '', port = ''] = value.split(' . ');
-  const chain = /^(?:jump|goto) (\S+)$/.exec(verdict?.value ?? '')?.[1];
+  const chain = /^(?:jump|goto) (\S+)$/.exec(result?.value ?? '')?.[1];
   const rules = chain === undefined ? [] : (table.chains.get(chain)?.rules ?? []);
   const mark = rules.flatMap((rule) => /^meta mark set (\S+)/.exec(rule)?.[1] ?? [])[0];
   return { ip: parseIp(ip), port: Number(port), mark: Number(mark ?? 0) };

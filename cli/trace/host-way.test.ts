@@ -92,6 +92,6 @@ describe('what a process of the host sends', () => {
     expect(way.why).toBeUndefined();
   });
 
-  it('is not judged by nftables that do not answer', async () =>
-    expect(await hostWay(sources('', new Error('no nft')), SENT)).toMatchObject({ sent: SENT, untold: 'no nft' }));
+  it('is not evaluated by nftables that do not answer', async () =>
+    expect(await hostWay(sources('', new Error('no nft')), SENT)).toMatchObject({ sent: SENT, unread: 'no nft' }));
 });

@@ -18,10 +18,10 @@ export interface HostWay {
   /** Our table of nftables; undefined when there is none. */
   readonly table: TableState | undefined;
   /** Why the table could not be read. */
-  readonly untold?: string;
+  readonly unread?: string;
   /** With what nftables have made of it. */
   readonly sent: Sent;
-  /** What that is, a sentence without an end. */
+  /** What that is, a message without a full stop. */
   readonly why?: string;
   /** Why it does not come to Open vSwitch. */
   readonly stop?: string;
@@ -39,7 +39,7 @@ export const hostWay = async (sources: HostWaySources, sent: Sent): Promise<Host
   try {
     table = await sources.hostTable();
   } catch (error) {
-    return { table, sent, untold: messageOf(error) };
+    return { table, sent, unread: messageOf(error) };
   }
   const target = isIp(to) ? hostTargetOf(table, { destination: parseIp(to), protocol, port }) : undefined;
   if (target === undefined) return { table, sent };

@@ -2,7 +2,7 @@
 import type { Transact } from '../flows/datapaths.ts';
 import { mapOf, uuidOf } from '../node/wire-values.ts';
 import type { TracePass } from './ofproto-trace.ts';
-import { decidingFlows, type LogicalFlow } from './verdict.ts';
+import { decidingFlows, type LogicalFlow } from './trace-result.ts';
 
 /** By cookie: the first 32 bits of a logical flow's UUID are the cookie of its OpenFlow flows (ovn-controller(8)). */
 export const logicalFlowsOf = async (

@@ -5,7 +5,7 @@ import { parseMac } from '../../net/mac.ts';
 import type { TracePass } from './ofproto-trace.ts';
 import { type Packet, SOURCE_PORT } from './packet.ts';
 import type { BridgePort } from './port-names.ts';
-import type { PortOwner } from './verdict.ts';
+import type { PortOwner } from './trace-result.ts';
 
 /** @param logicalPort the port of a logical switch by which it comes in */
 export const microflow = (packet: Omit<Packet, 'bridge' | 'inPort'>, logicalPort: string): string => {

@@ -1,5 +1,5 @@
 /** An ovn-trace in words: what changes where the packet is, or what it is. Pure. */
-import { ACL_OFFSET, isAcl } from './logical-verdict.ts';
+import { ACL_OFFSET, isAcl } from './logical-result.ts';
 import type { LogicalBlock, LogicalStage } from './ovn-trace.ts';
 import { kindOfDatapath, outputsOfStage, ownBlocks } from './own-blocks.ts';
 

@@ -1,10 +1,10 @@
 /** Asks OVN's own tool about a packet, and puts what it says beside what Open vSwitch says. */
 import { messageOf } from '../../base/error-message.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import { agrees, logicalResultOf } from './logical-result.ts';
 import { allLogicalStages, logicalSteps } from './logical-steps.ts';
-import { agrees, logicalVerdictOf } from './logical-verdict.ts';
 import { type LogicalBlock, parseOvnTrace } from './ovn-trace.ts';
-import type { PortOwner, Verdict } from './verdict.ts';
+import type { PortOwner, TraceResult } from './trace-result.ts';
 
 export interface LogicalQuestion {
   readonly microflow: string;
@@ -18,7 +18,7 @@ export interface LogicalQuestion {
 export type LogicalTrace =
   | {
       readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'refused' | 'dropped' | 'unknown';
-      readonly sentence: string;
+      readonly message: string;
       /** Absent where the two cannot be compared. */
       readonly agrees?: boolean;
       /** Whether Open vSwitch takes the packet there. */
@@ -28,36 +28,36 @@ export type LogicalTrace =
       readonly blocks: readonly LogicalBlock[];
       readonly raw: string;
     }
-  | { readonly kind: 'failed'; readonly sentence: string; readonly microflow: string };
+  | { readonly kind: 'failed'; readonly message: string; readonly microflow: string };
 
 /**
- * @param verdict of Open vSwitch; absent: it does not take the packet there, and there is nothing to compare
+ * @param decision of Open vSwitch; absent: it does not take the packet there, and there is nothing to compare
  * @param owners pods by logical port
  */
 export const traceLogically = async (
   runner: Pick<CommandRunner, 'run'>,
   question: LogicalQuestion,
-  verdict: Verdict | undefined,
+  result: TraceResult | undefined,
   owners: ReadonlyMap<string, PortOwner>,
 ): Promise<LogicalTrace> => {
   const { microflow } = question;
   try {
     const { stdout } = await runner.run({ file: 'ovn-trace', args: traceArguments(question), timeoutMs: TIMEOUT_MS });
     const blocks = parseOvnTrace(stdout);
-    const logical = logicalVerdictOf(blocks, owners);
-    const same = verdict && agrees(verdict, logical, owners);
+    const logical = logicalResultOf(blocks, owners);
+    const same = result && agrees(result, logical, owners);
     return {
       kind: logical.kind,
-      sentence: logical.sentence,
+      message: logical.message,
       ...(same !== undefined && { agrees: same }),
-      comes: verdict !== undefined,
+      comes: result !== undefined,
       microflow,
       steps: logicalSteps(blocks),
       blocks,
       raw: stdout,
     };
   } catch (error) {
-    return { kind: 'failed', sentence: messageOf(error), microflow };
+    return { kind: 'failed', message: messageOf(error), microflow };
   }
 };
 
@@ -78,10 +78,10 @@ const traceArguments = ({ microflow, established, remote, endpoint }: LogicalQue
 
 /** Says first whether it is the same; then how, where it was asked. */
 export const logicalHead = (logical: LogicalTrace): string => {
-  if (logical.kind === 'failed') return `ovn-trace cannot be asked: ${logical.sentence}`;
-  if (!logical.comes) return `ovn-trace, if it came there: ${logical.sentence}`;
-  if (logical.agrees === undefined) return `ovn-trace: ${logical.sentence}`;
-  return `${logical.agrees ? 'ovn-trace agrees' : 'ovn-trace says otherwise'}: ${logical.sentence}`;
+  if (logical.kind === 'failed') return `ovn-trace cannot be asked: ${logical.message}`;
+  if (!logical.comes) return `ovn-trace, if it came there: ${logical.message}`;
+  if (logical.agrees === undefined) return `ovn-trace: ${logical.message}`;
+  return `${logical.agrees ? 'ovn-trace agrees' : 'ovn-trace says otherwise'}: ${logical.message}`;
 };
 
 export const logicalLines = (logical: LogicalTrace, verbose: boolean): string[] =>

@@ -69,7 +69,7 @@ describe('what is no trace is refused', () => {
   ])('%s', (_, text) => expect(() => parseOfprotoTrace(text)).toThrow(CliError));
 });
 
-it('is read whatever somebody makes of it, or refused with a sentence', () => {
+it('is read whatever somebody makes of it, or refused with a message', () => {
   const mutated = mutatedText(NAMES, read);
   fc.assert(
     fc.property(fc.oneof(mutated, fc.string()), (text) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../errors.ts';
+import { agrees, logicalResultOf } from './logical-result.ts';
 import { allLogicalStages, logicalSteps } from './logical-steps.ts';
-import { agrees, logicalVerdictOf } from './logical-verdict.ts';
 import { parseOvnTrace } from './ovn-trace.ts';
 import { mutatedText } from './testing/mutated-text.ts';
 
@@ -14,7 +14,7 @@ const read = (name: (typeof NAMES)[number]): string =>
   readFileSync(join(import.meta.dirname, 'testdata', 'ovn-trace', `${name}.txt`), 'utf8');
 
 const OWNERS = new Map([['red.b', { pod: 'red/b', network: 'red' }]]);
-const verdictOf = (name: (typeof NAMES)[number]) => logicalVerdictOf(parseOvnTrace(read(name)), OWNERS);
+const traceResultOf = (name: (typeof NAMES)[number]) => logicalResultOf(parseOvnTrace(read(name)), OWNERS);
 
 describe('a trace of OVN', () => {
   it('has the pipelines, stages and actions that a packet met', () => {
@@ -38,7 +38,7 @@ describe('a trace of OVN', () => {
   it('has stages in which no flow matched', () => {
     const text = '# reg14=0x1\n\ningress(dp="s", inport="a")\n----\n 0. ls_in_l2_lkup: no match (implicit drop)\n';
     expect(parseOvnTrace(text)[0]?.stages).toEqual([{ table: 0, stage: 'ls_in_l2_lkup', actions: [], notes: [] }]);
-    expect(logicalVerdictOf(parseOvnTrace(text), OWNERS).sentence).toBe(
+    expect(logicalResultOf(parseOvnTrace(text), OWNERS).message).toBe(
       'dropped by switch s: no flow of stage ls_in_l2_lkup matches',
     );
   });
@@ -58,7 +58,7 @@ describe('what OVN says becomes of a packet', () => {
     ['remote', 'remote', 'it goes to another node, as port red.b'],
     ['in', 'unknown', 'it cannot be followed behind stage lr_in_unsnat of router r1: conntrack decides'],
     ['tenant-out', 'gateway', 'it goes to the gateway bridge through br-ex_red_red_node-1'],
-  ] as const)('%s: %s', (name, kind, sentence) => expect(verdictOf(name)).toMatchObject({ kind, sentence }));
+  ] as const)('%s: %s', (name, kind, message) => expect(traceResultOf(name)).toMatchObject({ kind, message }));
 
   it.each([
     ['local', { kind: 'delivered', pod: 'red/b' }, true],
@@ -76,8 +76,8 @@ describe('what OVN says becomes of a packet', () => {
     ['tenant-out', { kind: 'host', bridge: 'br-ex' }, true],
     ['tenant-out', { kind: 'host', bridge: 'br-int' }, false],
     ['tenant-out', { kind: 'tunnel' }, false],
-  ] as const)('%s and %j agree: %s', (name, verdict, same) =>
-    expect(agrees(verdict, verdictOf(name), OWNERS)).toBe(same),
+  ] as const)('%s and %j agree: %s', (name, result, same) =>
+    expect(agrees(result, traceResultOf(name), OWNERS)).toBe(same),
   );
 });
 
@@ -133,13 +133,13 @@ describe('what is no trace is refused', () => {
   ])('%s', (_, text, message) => expect(() => parseOvnTrace(text)).toThrow(message));
 });
 
-it('is read whatever somebody makes of it, or refused with a sentence', () => {
+it('is read whatever somebody makes of it, or refused with a message', () => {
   const mutated = mutatedText(NAMES, read);
   fc.assert(
     fc.property(fc.oneof(mutated, fc.string()), (text) => {
       try {
         const blocks = parseOvnTrace(text);
-        expect(logicalVerdictOf(blocks, OWNERS).sentence).not.toBe('');
+        expect(logicalResultOf(blocks, OWNERS).message).not.toBe('');
         expect(logicalSteps(blocks).length).toBeLessThanOrEqual(allLogicalStages(blocks).length * 4);
       } catch (error) {
         expect(error).toBeInstanceOf(CliError);

@@ -1,5 +1,5 @@
 /**
- * Reads what `ovn-trace` prints (ovn-trace(8), "Detailed"). It exits with 0 whatever happens: a sentence instead of a trace
+ * Reads what `ovn-trace` prints (ovn-trace(8), "Detailed"). It exits with 0 whatever happens: a message instead of a trace
  * is what went wrong.
  */
 import { CliError } from '../errors.ts';
@@ -79,7 +79,8 @@ class BlockReader {
     const stage = readStage(text, index, line);
     if (stage !== undefined) block.stages.push(stage);
     else if (/^\/\*.*\*\/$/.test(text)) block.stages.at(-1)?.notes.push(text.slice(2, -2).trim());
-    // What an action such as `arp` does to its own packet comes before a stage, and is told by the action itself.
+    // ovn-trace prints what an action such as `arp` does to its own packet before a stage, and the action itself reports
+    // it.
     else block.stages.at(-1)?.actions.push(text);
   }
 }

@@ -25,14 +25,14 @@ export const serviceTarget = async (
   agent: Pick<AgentClient, 'services'>,
   options: TargetOptions,
 ): Promise<ServiceTarget | undefined> => {
-  const [, namespace, name, wanted] = /^service\/([^/\s:]+)\/([^/\s:]+)(?::([^/\s:]+))?$/.exec(options.to) ?? [];
+  const [, namespace, name, desired] = /^service\/([^/\s:]+)\/([^/\s:]+)(?::([^/\s:]+))?$/.exec(options.to) ?? [];
   if (namespace === undefined || name === undefined) {
     if (!options.to.startsWith('service/')) return undefined;
     throw new CliError(`a Service is service/NAMESPACE/NAME or service/NAMESPACE/NAME:PORT, not "${options.to}"`, 2);
   }
   const [service] = await agent.services(`${namespace}/${name}`);
   if (service === undefined) throw new CliError(`this node knows no Service ${namespace}/${name} with ClusterIPs`);
-  return { ip: addressOf(service, options.family), ...portOf(service, wanted, options) };
+  return { ip: addressOf(service, options.family), ...portOf(service, desired, options) };
 };
 
 const addressOf = ({ namespace, name, clusterIps }: ServiceStatus, family: Family | undefined): Ip => {
@@ -44,10 +44,10 @@ const addressOf = ({ namespace, name, clusterIps }: ServiceStatus, family: Famil
 
 const portOf = (
   service: ServiceStatus,
-  wanted: string | undefined,
+  desired: string | undefined,
   { port, protocol }: TargetOptions,
 ): Omit<ServiceTarget, 'ip'> => {
-  const asked = wanted ?? port?.toString();
+  const asked = desired ?? port?.toString();
   const found = service.ports.find(
     (one) =>
       (asked === undefined || String(one.port) === asked || one.name === asked) &&

@@ -3,7 +3,7 @@ import type { ServiceStatus } from '../../api/agent-status.ts';
 import type { Balancing } from './balancing.ts';
 import type { TracePass } from './ofproto-trace.ts';
 import { ownBlocks } from './own-blocks.ts';
-import type { Verdict } from './verdict.ts';
+import type { TraceResult } from './trace-result.ts';
 import { type Scene, type SwitchTrace, traceSwitch, type Way, wayOf } from './way.ts';
 
 export interface EndpointWay extends Way {
@@ -14,8 +14,8 @@ export interface EndpointWay extends Way {
 }
 
 export interface ServiceFinding {
-  readonly verdict: 'answered' | 'refused' | 'not-answered' | 'not-programmed' | 'other-network';
-  readonly sentence: string;
+  readonly result: 'answered' | 'refused' | 'not-answered' | 'not-programmed' | 'other-network';
+  readonly message: string;
   /** To endpoints that were followed. */
   readonly endpoints: readonly EndpointWay[];
   /** Endpoints that were not. */
@@ -30,17 +30,18 @@ export const serviceWays = async (scene: Scene, balancing: Balancing): Promise<S
   const { endpoints, service } = balancing;
   const traces = endpoints.length === 0 ? new Map<string, SwitchTrace>() : await tracesByEndpoint(scene, endpoints);
   // ovn-trace ends where the packet leaves the network that it begins in.
-  const told = <Known extends Way>(way: Known): Known => (balancing.isAcross ? { ...way, logical: undefined } : way);
-  if (traces.size === 0) return untaken(balancing, told(await wayOf(scene, await traceSwitch(scene))));
-  const ways = (await endpointWays(scene, traces, service)).map(told);
+  const withoutLogical = <Known extends Way>(way: Known): Known =>
+    balancing.isAcross ? { ...way, logical: undefined } : way;
+  if (traces.size === 0) return untaken(balancing, withoutLogical(await wayOf(scene, await traceSwitch(scene))));
+  const ways = (await endpointWays(scene, traces, service)).map(withoutLogical);
   ways.sort((a, b) => endpoints.indexOf(a.endpoint) - endpoints.indexOf(b.endpoint));
   const others = endpoints.filter((endpoint) => !traces.has(endpoint));
   return { ...outcome(balancing, ways), endpoints: ways, others, way: undefined };
 };
 
 /**
- * ovn-trace takes the endpoint that it is told at the first conntrack action, before its load balancers: what those would
- * choose from is asked once, without.
+ * ovn-trace takes the endpoint of its option at the first conntrack action, before its load balancers: without the option
+ * it is asked once for what those would choose from.
  */
 const endpointWays = async (
   scene: Scene,
@@ -75,7 +76,7 @@ const confirmed = (
   // Some versions of ovn-trace end where a gateway router asks conntrack for its own translations, before load balancers.
   logical.kind === 'failed' || logical.kind === 'unknown' || backends.includes(endpoint)
     ? logical
-    : { ...logical, agrees: false, sentence: `no load balancer sends it to ${endpoint}` };
+    : { ...logical, agrees: false, message: `no load balancer sends it to ${endpoint}` };
 
 /** Each is some steps of Open vSwitch and a reading of the whole southbound database. */
 const MAX_FOLLOWED = 8;
@@ -87,9 +88,9 @@ const tracesByEndpoint = async (
   scene: Scene,
   endpoints: readonly string[],
 ): Promise<ReadonlyMap<string, SwitchTrace>> => {
-  const wanted = Math.min(endpoints.length, MAX_FOLLOWED);
+  const desired = Math.min(endpoints.length, MAX_FOLLOWED);
   const found = new Map<string, SwitchTrace>();
-  for (let hash = 1; hash <= HASHES && found.size < wanted; hash += 1) {
+  for (let hash = 1; hash <= HASHES && found.size < desired; hash += 1) {
     const trace = await traceSwitch(scene, hash);
     const endpoint = chosenEndpoint(trace.passes);
     if (endpoint === undefined) return found;
@@ -112,21 +113,21 @@ const nodeOf = ({ slices }: ServiceStatus, endpoint: string): string | undefined
     .find((one) => one.ip === ip && one.node !== undefined)?.node;
 };
 
-/** The packet gets there, as far as this node can tell. */
-const ARRIVED: readonly Verdict['kind'][] = ['delivered', 'tunnel', 'leaves', 'host', 'port'];
+/** The packet gets there, as far as this node knows. */
+const ARRIVED: readonly TraceResult['kind'][] = ['delivered', 'tunnel', 'leaves', 'host', 'port'];
 
-const arrives = ({ verdict }: Way): boolean => ARRIVED.includes(verdict.kind);
+const arrives = ({ result }: Way): boolean => ARRIVED.includes(result.kind);
 
 /** `commit_lb_aff` is no action that lets a packet go on. */
-const isLearnt = ({ verdict }: Way): boolean =>
-  verdict.kind === 'dropped' && /: stage l[rs]_in_lb_aff_learn of /.test(verdict.sentence);
+const isLearnt = ({ result }: Way): boolean =>
+  result.kind === 'dropped' && /: stage l[rs]_in_lb_aff_learn of /.test(result.message);
 
 type Balanced = Extract<Balancing, { kind: 'balanced' }>;
 
 const outcome = (
   { what, service, balancer, endpoints, byClient }: Balanced,
   ways: readonly EndpointWay[],
-): Pick<ServiceFinding, 'verdict' | 'sentence'> => {
+): Pick<ServiceFinding, 'result' | 'message'> => {
   const reached = ways.filter(arrives).length;
   const name = `Service ${service.namespace}/${service.name}`;
   const how = byClient ? ', by the addresses of the client' : '';
@@ -135,18 +136,18 @@ const outcome = (
   const by = `load balancer ${balancer} sends ${what} to${followed} ${many}${how}`;
   if (ways.every(isLearnt)) {
     const lost = 'but for the first packet, which OVN drops while it learns its client (sessionAffinity)';
-    return { verdict: 'answered', sentence: `answered by ${name}, ${lost}: ${by}` };
+    return { result: 'answered', message: `answered by ${name}, ${lost}: ${by}` };
   }
-  if (reached === ways.length) return { verdict: 'answered', sentence: `answered by ${name}: ${by}` };
+  if (reached === ways.length) return { result: 'answered', message: `answered by ${name}: ${by}` };
   if (reached > 0) {
-    return { verdict: 'answered', sentence: `answered by ${name}, but only by ${reached} of ${ways.length}: ${by}` };
+    return { result: 'answered', message: `answered by ${name}, but only by ${reached} of ${ways.length}: ${by}` };
   }
-  return { verdict: 'not-answered', sentence: `not answered by ${name}, none is reached: ${by}` };
+  return { result: 'not-answered', message: `not answered by ${name}, none is reached: ${by}` };
 };
 
-const alone = (verdict: ServiceFinding['verdict'], sentence: string, way: Way): ServiceFinding => ({
-  verdict,
-  sentence,
+const alone = (result: ServiceFinding['result'], message: string, way: Way): ServiceFinding => ({
+  result,
+  message,
   endpoints: [],
   others: [],
   way,
@@ -155,20 +156,20 @@ const alone = (verdict: ServiceFinding['verdict'], sentence: string, way: Way): 
 /** Its load balancer is in the northbound database, and no packet came to an endpoint. */
 const untaken = ({ what, service, balancer, endpoints, isAcross }: Balanced, way: Way): ServiceFinding => {
   const name = `Service ${service.namespace}/${service.name}`;
-  if (way.verdict.kind === 'dropped')
+  if (way.result.kind === 'dropped')
     return {
       ...alone('not-answered', `not answered by ${name}: dropped before load balancer ${balancer}`, way),
       others: endpoints,
     };
   if (isAcross && !isRefused(way)) {
-    const sentence = `not answered on this node: ${what} of ${name}: ${way.verdict.sentence}`;
-    return { ...alone('not-answered', sentence, way), others: endpoints };
+    const message = `not answered on this node: ${what} of ${name}: ${way.result.message}`;
+    return { ...alone('not-answered', message, way), others: endpoints };
   }
   if (endpoints.length > 0) {
-    const sentence = `not answered by ${name}: load balancer ${balancer} is in the northbound database, and nothing sends ${what} to its endpoints: udnctl explain service ${service.namespace}/${service.name}`;
-    return { ...alone('not-answered', sentence, way), others: endpoints };
+    const message = `not answered by ${name}: load balancer ${balancer} is in the northbound database, and nothing sends ${what} to its endpoints: udnctl explain service ${service.namespace}/${service.name}`;
+    return { ...alone('not-answered', message, way), others: endpoints };
   }
-  if (way.verdict.kind !== 'controller')
+  if (way.result.kind !== 'controller')
     return alone(
       'not-answered',
       `not answered by ${name}: load balancer ${balancer} has no endpoints for ${what}`,
@@ -183,8 +184,7 @@ const untaken = ({ what, service, balancer, endpoints, isAcross }: Balanced, way
 };
 
 /** By the load balancer, and not that somebody waits for the MAC of a next hop. */
-const isRefused = ({ verdict }: Way): boolean =>
-  verdict.kind === 'controller' && !verdict.sentence.startsWith('waits ');
+const isRefused = ({ result }: Way): boolean => result.kind === 'controller' && !result.message.startsWith('waits ');
 
 const unbalanced = ({ kind, what, why }: Extract<Balancing, { why: string }>, way: Way): ServiceFinding => {
   if (kind === 'absent') return alone('not-programmed', `not programmed here: ${why}`, way);
@@ -195,4 +195,4 @@ const unbalanced = ({ kind, what, why }: Extract<Balancing, { why: string }>, wa
 };
 
 /** What waits for the next hop leaves OVN, and the gateway bridge lets no ClusterIP out. */
-const isStopped = ({ verdict }: Way): boolean => verdict.kind === 'dropped' || verdict.kind === 'controller';
+const isStopped = ({ result }: Way): boolean => result.kind === 'dropped' || result.kind === 'controller';

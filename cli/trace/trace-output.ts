@@ -1,7 +1,7 @@
 /** What `udnctl trace` prints. Pure. */
 import type { TextOutput } from '../output/format.ts';
 import type { Balancing } from './balancing.ts';
-import type { HostVerdict } from './host-isolation.ts';
+import type { HostResult } from './host-isolation.ts';
 import { logicalHead, logicalLines } from './logical-trace.ts';
 import { flowText, type Packet } from './packet.ts';
 import type { EndpointWay, ServiceFinding } from './service-ways.ts';
@@ -14,18 +14,18 @@ export interface OutputOptions {
 
 interface PacketFindings {
   readonly packet: Packet;
-  readonly host: HostVerdict | undefined;
+  readonly host: HostResult | undefined;
   readonly way: Way;
 }
 
 export const packetOutput = ({ packet, host, way }: PacketFindings, options: OutputOptions): TextOutput => {
-  const { verdict, logical } = way;
+  const { result, logical } = way;
   const isDropped = host?.kind === 'dropped';
-  const head = headLines(host, verdict.sentence);
+  const head = headLines(host, result.message);
   return {
     data: {
-      verdict: isDropped ? 'dropped' : verdict.kind,
-      sentence: head[0],
+      result: isDropped ? 'dropped' : result.kind,
+      message: head[0],
       ...(host !== undefined && { host }),
       ...wayData(way, options),
       packet,
@@ -42,7 +42,7 @@ export const packetOutput = ({ packet, host, way }: PacketFindings, options: Out
 
 interface ServiceFindings {
   readonly packet: Packet;
-  readonly host: HostVerdict | undefined;
+  readonly host: HostResult | undefined;
   readonly balancing: Balancing;
   readonly found: ServiceFinding;
 }
@@ -52,12 +52,12 @@ export const serviceOutput = (findings: ServiceFindings, options: OutputOptions)
   const { endpoints, others, way } = found;
   const { namespace, name, network } = balancing.service;
   const isDropped = host?.kind === 'dropped';
-  const head = headLines(host, found.sentence);
+  const head = headLines(host, found.message);
   const shown = options.verbose ? endpoints : differentWays(endpoints);
   return {
     data: {
-      verdict: isDropped ? 'dropped' : found.verdict,
-      sentence: head[0],
+      result: isDropped ? 'dropped' : found.result,
+      message: head[0],
       ...(host !== undefined && { host }),
       service: { namespace, name, network, ...(balancing.kind === 'balanced' && { loadBalancer: balancing.balancer }) },
       endpoints: endpoints.map((one) => ({ endpoint: one.endpoint, node: one.node, ...wayData(one, options) })),
@@ -69,7 +69,7 @@ export const serviceOutput = (findings: ServiceFindings, options: OutputOptions)
       ...head,
       ...endpoints.flatMap(endpointLines),
       ...(others.length > 0 ? [`  not followed: ${others.join(', ')}`] : []),
-      ...(way === undefined ? [] : [way.verdict.sentence, ...(way.logical ? [logicalHead(way.logical)] : [])]),
+      ...(way === undefined ? [] : [way.result.message, ...(way.logical ? [logicalHead(way.logical)] : [])]),
       '',
       packetLine(packet),
       ...(way === undefined ? [] : wayLines(way, options)),
@@ -78,24 +78,24 @@ export const serviceOutput = (findings: ServiceFindings, options: OutputOptions)
   };
 };
 
-const headLines = (host: HostVerdict | undefined, sentence: string): string[] =>
+const headLines = (host: HostResult | undefined, message: string): string[] =>
   host?.kind === 'dropped'
-    ? [host.sentence, `if it gets past: ${sentence}`]
-    : [sentence, ...(host?.why === undefined ? [] : [host.why])];
+    ? [host.message, `if it gets past: ${message}`]
+    : [message, ...(host?.why === undefined ? [] : [host.why])];
 
-const endpointLines = ({ endpoint, node, verdict, logical }: EndpointWay): string[] => [
-  `  ${endpoint}${node === undefined ? '' : ` (${node})`}: ${verdict.sentence}`,
+const endpointLines = ({ endpoint, node, result, logical }: EndpointWay): string[] => [
+  `  ${endpoint}${node === undefined ? '' : ` (${node})`}: ${result.message}`,
   ...(logical === undefined ? [] : [`    ${logicalHead(logical)}`]),
 ];
 
 /** One of each kind is enough for who reads. */
 const differentWays = (ways: readonly EndpointWay[]): readonly EndpointWay[] =>
-  [...new Map(ways.toReversed().map((way) => [way.verdict.kind, way])).values()].toReversed();
+  [...new Map(ways.toReversed().map((way) => [way.result.kind, way])).values()].toReversed();
 
 const packetLine = (packet: Packet): string => `packet: ${packet.bridge} ${flowText(packet)}`;
 
-const wayData = ({ verdict, logical, steps, raw }: Way, { raw: showRaw }: OutputOptions) => ({
-  openVswitch: verdict,
+const wayData = ({ result, logical, steps, raw }: Way, { raw: showRaw }: OutputOptions) => ({
+  openVswitch: result,
   ...(logical !== undefined && { logical: withoutRaw(logical, showRaw) }),
   steps,
   ...(showRaw && { raw }),

@@ -14,7 +14,7 @@ import { parseOfprotoTrace, type TracePass } from './ofproto-trace.ts';
 import { flowText, type Packet } from './packet.ts';
 import type { BridgePort } from './port-names.ts';
 import { stepsOf } from './steps.ts';
-import { type TraceContext, type Verdict, verdictOf } from './verdict.ts';
+import { type TraceContext, type TraceResult, traceResultOf } from './trace-result.ts';
 
 export interface Scene {
   readonly runner: Pick<CommandRunner, 'run'>;
@@ -41,7 +41,7 @@ export interface WayOptions {
 }
 
 export interface Way {
-  readonly verdict: Verdict;
+  readonly result: TraceResult;
   readonly logical: LogicalTrace | undefined;
   readonly steps: readonly string[];
   readonly raw: string;
@@ -68,32 +68,32 @@ export const traceSwitch = async (
 /** @param endpoint that a load balancer has chosen */
 export const wayOf = async (scene: Scene, { passes, raw }: SwitchTrace, endpoint?: string): Promise<Way> => {
   const { node, networks, ports, owners, datapaths, southbound, logicalPort, packet, options } = scene;
-  const verdict = await judge(southbound, passes, { ports, owners, uplink: node.gateway?.uplink, datapaths });
+  const result = await evaluateTrace(southbound, passes, { ports, owners, uplink: node.gateway?.uplink, datapaths });
   const entered = logicalPort ?? entranceOf(passes, scene);
   const entrance = entered ?? askedEntrance(node, networks, options);
   const logical =
     entrance === undefined
       ? undefined
       : await askOvn(scene, {
-          ...{ entrance, endpoint, verdict: entered === undefined ? undefined : verdict },
+          ...{ entrance, endpoint, result: entered === undefined ? undefined : result },
           packet: logicalPort === undefined ? packetAsEntered(passes, packet.bridge, packet) : packet,
         });
-  return { verdict, logical, steps: stepsOf(passes, { ports, datapaths }), raw };
+  return { result, logical, steps: stepsOf(passes, { ports, datapaths }), raw };
 };
 
-/** The southbound database is only asked for what is to be told: it has many logical flows. */
-const judge = async (
+/** The southbound database is read only for what is reported: it has many logical flows. */
+const evaluateTrace = async (
   southbound: Transact,
   passes: readonly TracePass[],
   context: Omit<TraceContext, 'logicalFlows'>,
-): Promise<Verdict> => {
-  const judged = verdictOf(passes, { ...context, logicalFlows: new Map() });
-  return judged.kind === 'dropped' || judged.kind === 'controller'
-    ? verdictOf(passes, { ...context, logicalFlows: await logicalFlowsOf(southbound, passes) })
-    : judged;
+): Promise<TraceResult> => {
+  const fromFlows = traceResultOf(passes, { ...context, logicalFlows: new Map() });
+  return fromFlows.kind === 'dropped' || fromFlows.kind === 'controller'
+    ? traceResultOf(passes, { ...context, logicalFlows: await logicalFlowsOf(southbound, passes) })
+    : fromFlows;
 };
 
-/** What conntrack in the gateway bridge makes of the addresses of a reply, nobody tells: OVN cannot be asked about it. */
+/** Nobody reports what conntrack in the gateway bridge makes of the addresses of a reply: OVN cannot be asked about it. */
 const entranceOf = (
   passes: readonly TracePass[],
   { node, ports, owners, options: { established } }: Scene,
@@ -121,21 +121,21 @@ interface OvnQuestion {
   readonly packet: Packet;
   readonly endpoint: string | undefined;
   /** Absent: the packet does not come there by itself. */
-  readonly verdict: Verdict | undefined;
+  readonly result: TraceResult | undefined;
 }
 
 const askOvn = (
   { runner, pods, options: { established, sbRemote: remote } }: Scene,
-  { entrance, packet, endpoint, verdict }: OvnQuestion,
+  { entrance, packet, endpoint, result }: OvnQuestion,
 ): Promise<LogicalTrace> => {
   const question = { microflow: microflow(packet, entrance), established, remote, endpoint };
-  return traceLogically(runner, question, verdict, logicalPortOwners(pods));
+  return traceLogically(runner, question, result, logicalPortOwners(pods));
 };
 
 /** A packet meets conntrack at most that often. */
 const MAX_RECIRCULATIONS = 16;
 
-/** What conntrack says is not looked up by Open vSwitch but told (ovs-vswitchd(8), `ofproto/trace`). */
+/** Open vSwitch does not look up the state of conntrack, the caller gives it (ovs-vswitchd(8), `ofproto/trace`). */
 const traceArguments = (packet: Packet, established: boolean, hash: number): string[] => [
   'ofproto/trace',
   packet.bridge,

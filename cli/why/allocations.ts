@@ -1,6 +1,6 @@
 /**
- * What the cluster manager would say to these objects: its own code is asked, so that exhaustion and refused requests are
- * told in its words and not guessed. Made once per snapshot, when something is missing.
+ * What the cluster manager would answer to these objects: this calls its own code, so that exhaustion and refused requests
+ * are reported in its words and not guessed. Made once per snapshot, when something is missing.
  */
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { ClusterState } from '../../cluster-manager/state/cluster-state.ts';

@@ -8,14 +8,14 @@ import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
+import { nameOf, primariesDesiredIn, unreadableIn } from './desired.ts';
 import { blocked, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 import { confText, goingFinding, idFinding, primaryRefusal, takenFinding } from './nad-findings.ts';
 import { missingIn } from './network.ts';
-import { nameOf, primariesWantedIn, unreadableIn } from './wanted.ts';
 
 /** A network that a pod should have an address of. */
-export interface WantedAttachment {
+export interface DesiredAttachment {
   /** Key in the pod's annotation. */
   readonly nadKey: string;
   readonly network: string;
@@ -24,12 +24,12 @@ export interface WantedAttachment {
   readonly topology: NetConf['topology'];
 }
 
-export interface WantedAttachments {
-  readonly attachments: readonly WantedAttachment[];
+export interface DesiredAttachments {
+  readonly attachments: readonly DesiredAttachment[];
   readonly findings: readonly Finding[];
 }
 
-const DEFAULT: WantedAttachment = {
+const DEFAULT: DesiredAttachment = {
   nadKey: DEFAULT_NETWORK_NAME,
   network: DEFAULT_NETWORK_NAME,
   interface: DEFAULT_INTERFACE,
@@ -37,7 +37,7 @@ const DEFAULT: WantedAttachment = {
   topology: 'layer3',
 };
 
-export const wantedAttachments = (pod: PodState, scene: Scene): WantedAttachments => {
+export const desiredAttachments = (pod: PodState, scene: Scene): DesiredAttachments => {
   const parts = [primary(pod, scene), ...secondaries(pod, scene)];
   return {
     attachments: [...parts.flatMap(({ attachments }) => attachments), DEFAULT],
@@ -45,9 +45,9 @@ export const wantedAttachments = (pod: PodState, scene: Scene): WantedAttachment
   };
 };
 
-const only = (...findings: readonly Finding[]): WantedAttachments => ({ attachments: [], findings });
+const only = (...findings: readonly Finding[]): DesiredAttachments => ({ attachments: [], findings });
 
-const primary = ({ namespace: name }: PodState, scene: Scene): WantedAttachments => {
+const primary = ({ namespace: name }: PodState, scene: Scene): DesiredAttachments => {
   const what = `namespace ${name}`;
   const namespace = scene.namespaces.get(name);
   const hidden = unreadOf(scene, 'network-attachment-definitions') ?? unreadOf(scene, 'namespaces');
@@ -63,11 +63,11 @@ const primary = ({ namespace: name }: PodState, scene: Scene): WantedAttachments
     return { attachments: [attachment], findings: [label, state] };
   }
   if (namespace.isTerminating && found.kind === 'missing') {
-    const told = `namespace ${name} is being deleted, and gets no network any more`;
-    return only(blocked(what, 'namespace-terminating', told, 'make the pod in another namespace'));
+    const message = `namespace ${name} is being deleted, and gets no network any more`;
+    return only(blocked(what, 'namespace-terminating', message, 'make the pod in another namespace'));
   }
   if (found.kind === 'missing') return only(missingPrimary(name, scene));
-  const [unserved] = [...primariesWantedIn(name, scene).map(nameOf), ...primaryNads(configuredNads(name, scene))];
+  const [unserved] = [...primariesDesiredIn(name, scene).map(nameOf), ...primaryNads(configuredNads(name, scene))];
   if (unserved === undefined) return only(ok(what, 'its pods are on the default network'));
   const refusal = primaryRefusal(namespace, '', undefined, scene);
   return only(
@@ -91,7 +91,7 @@ const primaryNads = (nads: readonly ConfiguredNad[]): string[] =>
 export const missingPrimary = (namespace: string, scene: Scene): Finding => {
   const what = `network of ${namespace}`;
   const waits = `namespace ${namespace} asks for a primary network and has none`;
-  const candidates = [...primariesWantedIn(namespace, scene), ...unreadableIn(namespace, scene)];
+  const candidates = [...primariesDesiredIn(namespace, scene), ...unreadableIn(namespace, scene)];
   const [reason] = candidates.flatMap((facts) => missingIn(facts, namespace, scene) ?? []);
   if (reason !== undefined) return { ...reason, what, found: `${waits}; ${reason.found}` };
   const [next] = candidates.map(nameOf);
@@ -102,7 +102,7 @@ export const missingPrimary = (namespace: string, scene: Scene): Finding => {
   return blocked(what, 'no-network', found, 'create one: its pods wait for it');
 };
 
-const secondaries = (pod: PodState, scene: Scene): readonly WantedAttachments[] => {
+const secondaries = (pod: PodState, scene: Scene): readonly DesiredAttachments[] => {
   try {
     const selections = parseNetworkSelections(pod.annotations.selection ?? '', pod.key);
     return attachmentsOf(selections).map(({ namespace, name, nadKey, interfaceName }) =>
@@ -115,7 +115,7 @@ const secondaries = (pod: PodState, scene: Scene): readonly WantedAttachments[] 
   }
 };
 
-const secondary = (key: string, nadKey: string, interfaceName: string, scene: Scene): WantedAttachments => {
+const secondary = (key: string, nadKey: string, interfaceName: string, scene: Scene): DesiredAttachments => {
   const what = `NAD ${key}`;
   const nad = scene.nads.get(key);
   const namespace = key.split('/')[0] ?? '';
@@ -151,7 +151,7 @@ const attachmentOf = (
   nadKey: string,
   interfaceName: string,
   role: 'primary' | 'secondary',
-): WantedAttachment => ({ nadKey, network: name, interface: interfaceName, role, topology });
+): DesiredAttachment => ({ nadKey, network: name, interface: interfaceName, role, topology });
 
 /** A primary NAD that an older one keeps from being the namespace's network. */
 export const laterPrimary = (nad: NadFacts, scene: Scene): Finding | undefined => {

@@ -6,9 +6,9 @@ import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
+import { nameOf } from './desired.ts';
 import { blocked, type Finding, named, ok, unknown, unreadOf, unreadText } from './finding.ts';
 import { waitsForManager } from './manager.ts';
-import { nameOf } from './wanted.ts';
 
 export const deletionFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] => {
   const { finalizers, uid = '', deletionTimestamp } = facts.metadata;

@@ -43,18 +43,18 @@ export type Cause = (typeof CAUSES)[number];
 export interface Finding {
   readonly what: string;
   readonly state: 'ok' | 'blocked' | 'unknown';
-  /** What was found, or what is wrong: a sentence without an end that names the object. */
+  /** What was found, or what is wrong: a message without a full stop that names the object. */
   readonly found: string;
   readonly cause?: Cause;
-  /** What to do next, a sentence without an end. */
+  /** What to do next, a message without a full stop. */
   readonly next?: string;
 }
 
-export interface Verdict {
+export interface Diagnosis {
   /** `pod red/web` */
   readonly subject: string;
   readonly isReady: boolean;
-  /** The answer, in one sentence. */
+  /** The answer, in one message. */
   readonly summary: string;
   /** Of the first thing that blocks. */
   readonly cause?: Cause;
@@ -76,12 +76,17 @@ export const blocked = (what: string, cause: Cause, found: string, next: string)
 });
 
 /** The first thing that blocks is the answer: what comes later mostly follows from it. */
-export const verdictOf = (subject: string, findings: readonly Finding[], ready: string, problem: string): Verdict => {
+export const diagnosisOf = (
+  subject: string,
+  findings: readonly Finding[],
+  ready: string,
+  problem: string,
+): Diagnosis => {
   const first = findings.find(({ state }) => state === 'blocked');
   if (first?.cause !== undefined) {
     const { cause, found, next } = first;
-    const told = next === undefined ? {} : { next };
-    return { subject, isReady: false, summary: `${subject} ${problem}: ${found}`, cause, ...told, findings };
+    const withNext = next === undefined ? {} : { next };
+    return { subject, isReady: false, summary: `${subject} ${problem}: ${found}`, cause, ...withNext, findings };
   }
   const doubt = findings.some(({ state }) => state === 'unknown') ? ', as far as it can be told' : '';
   return { subject, isReady: true, summary: `${subject} ${ready}${doubt}`, findings };

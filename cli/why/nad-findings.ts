@@ -3,15 +3,15 @@ import type { Condition } from '../../api/condition.ts';
 import { describeFinding } from '../../api/errors.ts';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import { isPrimaryLabelled } from '../../api/primary-network.ts';
+import { isRefusal } from '../../cluster-manager/allocation/network-messages.ts';
 import { PER_NAMESPACE_FLAG } from '../../cluster-manager/allocation/network-room.ts';
-import { isRefusal } from '../../cluster-manager/allocation/network-sentences.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import type { Scene } from './allocations.ts';
+import { isOwnedBy, isPrimary, makerOf, nadKeyIn } from './desired.ts';
 import { blocked, type Finding, named, ok, unknown, unreadOf, unreadText } from './finding.ts';
 import { waitsForManager } from './manager.ts';
-import { isOwnedBy, isPrimary, makerOf, nadKeyIn } from './wanted.ts';
 
 /** Up to the first thing that blocks. */
 export const namespaceFindings = (facts: NetworkFacts, name: string, scene: Scene): readonly Finding[] => {
@@ -135,7 +135,7 @@ export const idFinding = (nad: NadFacts, scene: Scene): Finding => {
   }
   // What the cluster manager says comes first: how many networks it allows is its own setting, and cannot be guessed here.
   const [refusal] = [
-    ...toldOf(nad, scene),
+    ...messagesAbout(nad, scene),
     ...eventsAbout(`NetworkAttachmentDefinition/${nad.key}`, scene),
     ...scene.allocations().nadProblems(nad.key),
   ];
@@ -156,7 +156,7 @@ const NEXT_TURN = 'it has its turn when another network is deleted; or raise --m
 const NEXT_TURN_OF_NAMESPACE = `it has its turn when another network of the namespace is deleted; or raise ${PER_NAMESPACE_FLAG} of the cluster manager`;
 
 /** Why its network has no id, in the condition of the object that it is rendered from. That stays when events are gone. */
-const toldOf = (nad: NadFacts, { networks }: Pick<Scene, 'networks'>): readonly string[] => {
+const messagesAbout = (nad: NadFacts, { networks }: Pick<Scene, 'networks'>): readonly string[] => {
   const name = nad.conf?.name;
   const source = [...networks.values()].find((facts) => isOwnedBy(nad, facts));
   if (name === undefined || source === undefined) return [];

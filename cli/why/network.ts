@@ -5,17 +5,17 @@ import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts'
 import { renderNetConf } from '../../cluster-manager/render/net-conf.ts';
 import type { Scene } from './allocations.ts';
 import { deletionFindings } from './deletion.ts';
-import { blocked, type Finding, ok, unknown, unreadOf, unreadText, type Verdict, verdictOf } from './finding.ts';
+import { desiredNamespaces, nameOf, shortKind } from './desired.ts';
+import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
 import { nodesFindings, reportedFindings } from './node-findings.ts';
-import { nameOf, shortKind, wantedNamespaces } from './wanted.ts';
 
-export const whyNetwork = (facts: NetworkFacts, scene: Scene): Verdict => {
+export const whyNetwork = (facts: NetworkFacts, scene: Scene): Diagnosis => {
   if (facts.metadata.deletionTimestamp != null) {
-    return verdictOf(nameOf(facts), deletionFindings(facts, scene), 'is about to be gone', 'is not deleted yet');
+    return diagnosisOf(nameOf(facts), deletionFindings(facts, scene), 'is about to be gone', 'is not deleted yet');
   }
-  return verdictOf(nameOf(facts), networkFindings(facts, scene), 'is ready', 'is not ready');
+  return diagnosisOf(nameOf(facts), networkFindings(facts, scene), 'is ready', 'is not ready');
 };
 
 /** Why it is not the network of a namespace that it wants; undefined: it is, or is about to be. */
@@ -38,16 +38,16 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const spec = specFinding(facts);
   if (spec.state === 'blocked') return [spec];
   const findings = [spec, ...selectorFindings(facts, scene)];
-  for (const namespace of wantedNamespaces(facts, scene)) findings.push(...namespaceFindings(facts, namespace, scene));
+  for (const namespace of desiredNamespaces(facts, scene)) findings.push(...namespaceFindings(facts, namespace, scene));
   // A network that is nowhere has no id, and nodes have nothing of it.
   const isSomewhere = scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
   if (facts.spec?.topology === 'Layer3' && isSomewhere)
     findings.push(...nodesFindings(facts.networkName, facts, scene));
   findings.push(...reportedFindings(facts));
-  const told = conditionFindings(facts, scene);
+  const findingsOfConditions = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');
-  return [...findings, ...told.filter(({ state }) => !isExplained || state === 'ok')];
+  return [...findings, ...findingsOfConditions.filter(({ state }) => !isExplained || state === 'ok')];
 };
 
 /** What is wrong with it whatever else there is. */
@@ -78,7 +78,7 @@ const selectorFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[]
   const what = 'spec.namespaceSelector';
   const hidden = unreadOf(scene, 'namespaces');
   if (hidden !== undefined) return [unknown(what, unreadText(hidden))];
-  const names = wantedNamespaces(facts, scene);
+  const names = desiredNamespaces(facts, scene);
   if (names.length > 0)
     return [ok(what, `selects ${names.length === 1 ? '1 namespace' : `${names.length} namespaces`}`)];
   if (scene.namespace !== undefined) return [];

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
-import { type NetworkView, planWanted, renderOrExplain } from '../../cluster-manager/render/plan-network.ts';
+import { type NetworkView, planDesired, renderOrExplain } from '../../cluster-manager/render/plan-network.ts';
 import { cudn, layer2Udn, nad, namespace, netConf, node, pod, tenant } from '../../cluster-manager/testing/objects.ts';
 import type { Scene } from './allocations.ts';
+import { desiredNamespaces } from './desired.ts';
 import type { Cause } from './finding.ts';
 import { namespaceFindings } from './nad-findings.ts';
 import { why } from './subject.ts';
 import { ids, nadOf, scene, settledNetwork } from './testing/objects.ts';
-import { wantedNamespaces } from './wanted.ts';
 
 const NAMESPACES = ['a', 'b'] as const;
 const GOING = { deletionTimestamp: '2026-05-01T00:00:00Z' };
@@ -147,8 +147,8 @@ it('the cluster manager refuses a network in a namespace exactly where a reason 
     fc.property(someCluster, (cluster) => {
       const scenery = scene(objectsOf(cluster));
       for (const facts of scenery.networks.values()) {
-        for (const name of wantedNamespaces(facts, scenery)) {
-          const plan = planWanted(facts, name, viewOf(scenery));
+        for (const name of desiredNamespaces(facts, scenery)) {
+          const plan = planDesired(facts, name, viewOf(scenery));
           const findings = namespaceFindings(facts, name, scenery);
           const cause = findings.find(({ state }) => state === 'blocked')?.cause;
           // A NAD of the network's own that is garbage is written again.

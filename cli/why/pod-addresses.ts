@@ -5,7 +5,7 @@ import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { hasClusterIpam } from '../../api/network.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
-import type { WantedAttachment } from './attachments.ts';
+import type { DesiredAttachment } from './attachments.ts';
 import { blocked, type Finding, ok } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 import { eventsAbout } from './nad-findings.ts';
@@ -16,7 +16,7 @@ import { type PodEntries, podEntries } from './pod-entries.ts';
 export const entryFindings = (
   pod: PodState,
   node: string,
-  attachments: readonly WantedAttachment[],
+  attachments: readonly DesiredAttachment[],
   scene: Scene,
 ): readonly Finding[] => {
   const entries = podEntries(pod);
@@ -34,7 +34,7 @@ const deleteIt = ({ namespace, name }: PodState): string =>
 /** Undefined: it has none, and may still get one. */
 const entryFinding = (
   pod: PodState,
-  { nadKey, network, role, interface: name }: WantedAttachment,
+  { nadKey, network, role, interface: name }: DesiredAttachment,
   entries: PodEntries,
 ): Finding | undefined => {
   const what = `network ${network}`;
@@ -60,7 +60,7 @@ const isOlder = (entries: PodEntries): boolean => {
 };
 
 /** The cluster manager gives out the addresses of layer 2 and localnets, the node's agent all others. */
-const missingFinding = (pod: PodState, node: string, attachment: WantedAttachment, scene: Scene): Finding => {
+const missingFinding = (pod: PodState, node: string, attachment: DesiredAttachment, scene: Scene): Finding => {
   const { network } = attachment;
   const found = `pod ${pod.key} has no address of network ${network}`;
   const event = eventsAbout(`Pod/${pod.key}`, scene, pod.uid).find((text) => isAbout(text, network));
@@ -69,8 +69,8 @@ const missingFinding = (pod: PodState, node: string, attachment: WantedAttachmen
   const state = scene.nodes.get(node);
   const unprepared = state === undefined ? undefined : nodeFinding(state, network, scene);
   if (unprepared !== undefined) return { ...unprepared, found: `${found}: ${unprepared.found}` };
-  const told = event === undefined ? `${found} from the agent of node ${node}` : `${found}: ${event}`;
-  return blocked(what, 'address-missing', told, `on node ${node}: udnctl explain pod ${pod.key}`);
+  const reported = event === undefined ? `${found} from the agent of node ${node}` : `${found}: ${event}`;
+  return blocked(what, 'address-missing', reported, `on node ${node}: udnctl explain pod ${pod.key}`);
 };
 
 /** `network red_red: …` is about that one only. */
@@ -79,18 +79,18 @@ const isAbout = (text: string, network: string): boolean => {
   return named === undefined || named === network;
 };
 
-interface Told {
+interface Reported {
   readonly found: string;
   readonly event: string | undefined;
 }
 
-const unassignedFinding = (pod: PodState, attachment: WantedAttachment, told: Told, scene: Scene): Finding => {
+const unassignedFinding = (pod: PodState, attachment: DesiredAttachment, reported: Reported, scene: Scene): Finding => {
   const { network } = attachment;
   const what = `network ${network}`;
   const { messages, isExhausted } = scene.allocations().podProblems(pod);
-  const message = messages.find((text) => isAbout(text, network)) ?? told.event;
-  if (message === undefined) return waitsForManager(scene, what, 'address-missing', told.found);
-  const found = `${told.found}: ${message}`;
+  const message = messages.find((text) => isAbout(text, network)) ?? reported.event;
+  if (message === undefined) return waitsForManager(scene, what, 'address-missing', reported.found);
+  const found = `${reported.found}: ${message}`;
   // Who sees one namespace of a network of the cluster does not see who has its addresses, but the event says it.
   if (!isExhausted && !/ has no free address left$| has no tunnel id left$/.test(message)) {
     return blocked(

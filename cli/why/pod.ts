@@ -1,25 +1,25 @@
 /** Why a pod is not ready, or not gone. Pure. */
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
-import { wantedAttachments } from './attachments.ts';
+import { desiredAttachments } from './attachments.ts';
 import { finalizerFindings } from './deletion.ts';
-import { blocked, type Finding, ok, unknown, type Verdict, verdictOf } from './finding.ts';
+import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown } from './finding.ts';
 import { eventsAbout } from './nad-findings.ts';
 import { servedFinding } from './node-findings.ts';
 import { entryFindings } from './pod-addresses.ts';
 
-export const whyPod = (pod: PodState, scene: Scene): Verdict => {
+export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const subject = `pod ${pod.key}`;
   if (pod.deletionTimestamp !== undefined) {
-    return verdictOf(subject, leavingFindings(pod, scene), 'is about to be gone', 'is not deleted yet');
+    return diagnosisOf(subject, leavingFindings(pod, scene), 'is about to be gone', 'is not deleted yet');
   }
   if (pod.isCompleted)
-    return verdictOf(subject, [ok('pod', 'has completed')], 'has completed and needs no network', '');
+    return diagnosisOf(subject, [ok('pod', 'has completed')], 'has completed and needs no network', '');
   const findings = podFindings(pod, scene);
   const isAttached = findings.every(({ state }) => state !== 'blocked');
   const all = isAttached ? [...findings, containersFinding(pod, scene)] : findings;
   // The kubelet may be content with a pod that is on another network than it should be.
-  return verdictOf(subject, all, 'is ready', pod.isReady ? 'is not on its networks' : 'is not ready');
+  return diagnosisOf(subject, all, 'is ready', pod.isReady ? 'is not on its networks' : 'is not ready');
 };
 
 /** Only of its networks: whether it has all its addresses. */
@@ -29,11 +29,11 @@ export const podFindings = (pod: PodState, scene: Scene): readonly Finding[] => 
     const found = `no node has been found for pod ${pod.key}${pod.waits.length === 0 ? '' : `: ${pod.waits.join('; ')}`}`;
     return [blocked('node', 'unscheduled', found, `kubectl -n ${pod.namespace} describe pod ${pod.name}`)];
   }
-  const wanted = wantedAttachments(pod, scene);
+  const desired = desiredAttachments(pod, scene);
   return [
     servedFinding(pod.node, scene),
-    ...wanted.findings,
-    ...entryFindings(pod, pod.node, wanted.attachments, scene),
+    ...desired.findings,
+    ...entryFindings(pod, pod.node, desired.attachments, scene),
   ];
 };
 
@@ -62,7 +62,7 @@ const leavingFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
   ];
 };
 
-export const absentPod = (key: string, scene: Scene): Verdict => {
+export const absentPod = (key: string, scene: Scene): Diagnosis => {
   const [namespace = ''] = key.split('/');
   const subject = `pod ${key}`;
   const hidden = scene.unread.find(({ resource }) => resource === 'pods');
@@ -72,8 +72,8 @@ export const absentPod = (key: string, scene: Scene): Verdict => {
   return absent(subject, isThere ? 'there is no such pod' : `namespace ${namespace} does not exist`);
 };
 
-const absent = (subject: string, why: string): Verdict =>
-  verdictOf(
+const absent = (subject: string, why: string): Diagnosis =>
+  diagnosisOf(
     subject,
     [blocked('object', 'not-found', why, 'look for its name: udnctl pods -A')],
     '',

@@ -5,12 +5,12 @@ import { networkId } from '../cluster/snapshot.ts';
 import type { Scene } from './allocations.ts';
 import { laterPrimary } from './attachments.ts';
 import { nadFindings } from './deletion.ts';
-import { blocked, type Finding, ok, unreadText, type Verdict, verdictOf } from './finding.ts';
+import { makerOf } from './desired.ts';
+import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unreadText } from './finding.ts';
 import { confText, idFinding, primaryRefusal } from './nad-findings.ts';
 import { whyNetwork } from './network.ts';
 import { nodesFindings } from './node-findings.ts';
 import { absentPod, whyPod } from './pod.ts';
-import { makerOf } from './wanted.ts';
 
 export const SUBJECTS = ['pod', 'network', 'udn', 'cudn'] as const;
 
@@ -20,7 +20,7 @@ export interface Question {
   readonly name: string;
 }
 
-export const why = ({ kind, name }: Question, scene: Scene): Verdict => {
+export const why = ({ kind, name }: Question, scene: Scene): Diagnosis => {
   if (kind === 'pod') {
     const pod = scene.pods.get(name);
     return pod === undefined ? absentPod(name, scene) : whyPod(pod, scene);
@@ -43,13 +43,13 @@ const findNad = (name: string, { nads }: Scene): NadFacts | undefined =>
   nads.get(name) ?? [...nads.values()].find(({ conf }) => conf?.name === name);
 
 /** Of a NAD without an object behind it that could be read: written by hand, or of a network that the user may not read. */
-export const whyNad = (nad: NadFacts, scene: Scene): Verdict => {
+export const whyNad = (nad: NadFacts, scene: Scene): Diagnosis => {
   const subject = `NetworkAttachmentDefinition ${nad.key}`;
   const made = ok('NAD', makerOf(nad));
   if (nad.metadata.deletionTimestamp != null) {
-    return verdictOf(subject, [made, ...nadFindings(nad, scene)], 'is about to be gone', 'is not deleted yet');
+    return diagnosisOf(subject, [made, ...nadFindings(nad, scene)], 'is about to be gone', 'is not deleted yet');
   }
-  return verdictOf(subject, [made, ...definitionFindings(nad, scene)], 'is ready', 'is not ready');
+  return diagnosisOf(subject, [made, ...definitionFindings(nad, scene)], 'is ready', 'is not ready');
 };
 
 const definitionFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => {
@@ -79,10 +79,10 @@ const RESOURCES = {
   network: ['userdefinednetworks', 'clusteruserdefinednetworks', 'network-attachment-definitions'],
 } as const;
 
-const absent = ({ kind, name }: Question, scene: Scene): Verdict => {
+const absent = ({ kind, name }: Question, scene: Scene): Diagnosis => {
   const resources: readonly string[] = RESOURCES[kind];
   const hidden = scene.unread.filter(({ resource }) => resources.includes(resource)).map(unreadText);
   const found = [`there is none of that name`, ...hidden].join('; ');
   const finding = blocked('object', 'not-found', found, 'look for its name: udnctl networks --cluster -A');
-  return verdictOf(`${kind} ${name}`, [finding], '', 'cannot be looked at');
+  return diagnosisOf(`${kind} ${name}`, [finding], '', 'cannot be looked at');
 };

@@ -127,7 +127,7 @@ export class AddressLedger {
 
   /**
    * Takes note of what a port has, as much of it as is free. Where its owner has other addresses, the port is its own.
-   * @returns a sentence for each part that is not: somebody else has it, or it is not the network's, or not for pods
+   * @returns a message for each part that is not: somebody else has it, or it is not the network's, or not for pods
    */
   recover(port: Port, held: HeldAddresses): readonly string[] {
     this.release(port.id);
@@ -152,7 +152,7 @@ export class AddressLedger {
     ];
   }
 
-  /** Takes note of what an owner has without any port. @returns a sentence for each address that it can't have */
+  /** Takes note of what an owner has without any port. @returns a message for each address that it can't have */
   keep(owner: string, addresses: readonly InterfaceAddress[]): readonly string[] {
     const held = this.#entries.get(owner);
     if (held === undefined) {

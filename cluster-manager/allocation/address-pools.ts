@@ -52,7 +52,7 @@ export const addressPools = (network: Network): AddressPools => {
     ...network.excludedSubnets.map((part) => ({ part, why: `in excluded subnet ${part}` })),
     ...network.infrastructureSubnets.map((part) => ({ part, why: `in infrastructure subnet ${part}` })),
   ];
-  // Of two reasons the first is told.
+  // Of two reasons the first is reported.
   const own = new Map(subnets.flatMap((cidr) => ownAddresses(network, cidr)).reverse());
   const excluded = [
     ...network.reservedSubnets,

@@ -85,7 +85,7 @@ export class ClaimBook {
   recoverNetwork(network: string): void {
     const keys = [...this.#byNetwork.get(network)];
     const claims = keys.flatMap((key) => this.#claims.get(key) ?? []).sort(oldestFirst);
-    // It may have other subnets now: all is tried anew.
+    // It may have other subnets now: all is tried again.
     for (const { key } of claims) if (this.#conflicts.delete(key)) this.#pods.unkeep(network, ownerOf(key));
     for (const { key, claim } of claims) if (claim !== undefined) this.#recover(key, claim);
   }
@@ -196,8 +196,8 @@ export class ClaimBook {
   }
 
   /**
-   * What pods were refused, of several the first: a status that told each in its turn would be written for ever. Nothing
-   * while a pod has the claim: the others hear it themselves.
+   * Why pods were refused, of several the first: a status that reports each in turn would be rewritten for ever. Empty
+   * while a pod has the claim: the others get events of their own.
    */
   #refusalOf(key: string): Failure | undefined {
     return this.users(key).length > 0 ? undefined : this.#refused.get(key)?.values().next().value;

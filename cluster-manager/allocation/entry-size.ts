@@ -8,7 +8,7 @@ import { TOTAL_ANNOTATIONS_BYTES } from '../facts/annotation-room.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { Layer2Attachment } from './pod-attachments.ts';
 
-/** A sentence for the pod's events when there is no room. */
+/** A message for the pod's events when there is no room. */
 export const refuseSize = (
   { annotationRoom }: PodFacts,
   attachments: readonly Layer2Attachment[],

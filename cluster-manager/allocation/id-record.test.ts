@@ -120,17 +120,17 @@ describe('what is written down of ids', () => {
     record.giveBack(1, 'red', { routerKey: undefined, isKnown: true });
     record.want();
     const failed = record.plan(0, NOW);
-    expect([failed.status.retirement, record.wanted]).toEqual([1, 0]);
+    expect([failed.status.retirement, record.desired]).toEqual([1, 0]);
     expect(record.review(() => [])).toEqual([]);
     record.undo(failed, 'status 500');
-    expect([record.isChanged, record.wanted]).toEqual([true, 1]);
+    expect([record.isChanged, record.desired]).toEqual([true, 1]);
     expect(record.review(() => [])).toEqual([]);
     // That number was another one's, of something else: nodes that name it have not seen this.
     record.adopt({ given: [], retirement: 1, retired: [] });
     expect(write(record).status).toMatchObject({ retirement: 2, retired: [{ id: 1, retirement: 2 }] });
   });
 
-  it('is retired anew when it came back while it was written that it is', () => {
+  it('is retired again when it came back while it was written that it is', () => {
     const record = started();
     write(record, 1);
     record.next();

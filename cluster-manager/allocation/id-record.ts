@@ -22,7 +22,7 @@ export interface RecordPlan {
   /** What is retired with it: as it is known now, and as it is once it is written. */
   readonly retiring: readonly { readonly id: number; readonly before: RetiredId; readonly after: RetiredId }[];
   /** How many of those who wait are counted in. */
-  readonly wanted: number;
+  readonly desired: number;
 }
 
 /** Which nodes may still have what was retired; empty: none. */
@@ -45,7 +45,7 @@ export class IdRecord {
   #retirement = 0;
   #holders: ReadonlyMap<number, readonly string[]> = new Map();
   /** How often somebody found no id that can be assigned now. */
-  #wanted = 0;
+  #desired = 0;
   #failure: string | undefined;
   /** Something is to be written, though nobody waits for it. */
   #isChanged = false;
@@ -83,13 +83,13 @@ export class IdRecord {
     return this.#failure;
   }
 
-  get wanted(): number {
-    return this.#wanted;
+  get desired(): number {
+    return this.#desired;
   }
 
   /** Somebody waits for an id. */
   want(): void {
-    this.#wanted += 1;
+    this.#desired += 1;
   }
 
   /** How many can be assigned before more has to be written down. */
@@ -184,9 +184,9 @@ export class IdRecord {
       if (granted.length + this.#granted.size >= more) break;
       granted.push(id);
     }
-    const wanted = this.#wanted;
+    const desired = this.#desired;
     this.#isChanged = false;
-    this.#wanted = 0;
+    this.#desired = 0;
     const given = rangesOf([...this.#taken, ...this.#granted, ...this.#retired.keys(), ...granted]);
     const all = new Map([...this.#retired, ...retiring.map(({ id, after }) => [id, after] as const)]);
     const retired = [...all].map(([id, { network, routerKey, retirement: number = 0, since }], index) => ({
@@ -196,14 +196,14 @@ export class IdRecord {
       ...{ retirement: number, since },
     }));
     const list = retired.length === 0 ? {} : { retired };
-    return { status: { given: formatRanges(given), retirement, ...list }, granted, retiring, wanted };
+    return { status: { given: formatRanges(given), retirement, ...list }, granted, retiring, desired };
   }
 
   /** It is written. */
   commit({ status, granted, retiring }: RecordPlan): void {
     this.#failure = undefined;
     this.#retirement = Math.max(this.#retirement, status.retirement);
-    // What has come back and gone again meanwhile is retired anew.
+    // What has come back and gone again meanwhile is retired again.
     for (const { id, before, after } of retiring) if (this.#retired.get(id) === before) this.#retired.set(id, after);
     for (const id of granted) {
       if (this.#taken.has(id) || this.#retired.has(id)) continue;
@@ -216,10 +216,10 @@ export class IdRecord {
    * It is not known whether it is written: no answer of a node counts for what it retires, since another one may have written
    * the same number for something else. @param why it may not be
    */
-  undo({ wanted }: RecordPlan, why: string): void {
+  undo({ desired }: RecordPlan, why: string): void {
     this.#failure = why;
     this.#isChanged = true;
-    this.#wanted += wanted;
+    this.#desired += desired;
   }
 
   /** Notes who still has what. @returns the ids that nobody has */

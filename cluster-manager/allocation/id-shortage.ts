@@ -2,7 +2,7 @@
 import type { IdRecord } from './id-record.ts';
 import { type IdSupply, MOST_NETWORKS } from './network-room.ts';
 
-/** A sentence names so many of what it is about. */
+/** A message names so many of what it is about. */
 const MAX_NAMED = 3;
 
 export const idSupply = (record: IdRecord): IdSupply => ({
@@ -15,8 +15,8 @@ export const idSupply = (record: IdRecord): IdSupply => ({
   get failure() {
     return record.failure;
   },
-  get wanted() {
-    return record.wanted;
+  get desired() {
+    return record.desired;
   },
   want: () => record.want(),
   get shortage() {

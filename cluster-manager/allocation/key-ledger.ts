@@ -39,7 +39,7 @@ export class KeyLedger {
     return this.#ids.holderOf(id);
   }
 
-  /** Takes note of what a network has already. @returns a sentence for what it can't have */
+  /** Takes note of what a network has already. @returns a message for what it can't have */
   recover(network: string, keys: NetworkKeys): readonly string[] {
     return [...this.#recoverId(network, keys), ...this.#recoverRouterKey(network, keys)];
   }

@@ -252,7 +252,7 @@ describe('address ledger', () => {
     expect(secondary.assign(port('a'), { ips: [], mac: macFromIp(parseIp('100.200.0.9')) }).addresses).toHaveLength(1);
   });
 
-  it('runs out of addresses with a sentence', () => {
+  it('runs out of addresses with a message', () => {
     const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/29' }));
     for (const owner of ['a', 'b', 'c', 'd']) ledger.assign(port(owner));
     expect(() => ledger.assign(port('e'))).toThrow('subnet 10.0.0.0/29 has no free address left');

@@ -1,9 +1,9 @@
 /**
  * Which network has which id, and which ids nobody may have: those of deleted networks that a node may still have on the
- * wire. Where a record of them is kept (`follow`), an id is assigned only once the record says that it is given, so that it is
- * free again when every node has said so, and not when the program that assigned it starts anew (ADR 63). Without a record, as
- * in files, what is released is free. Of the free ones, those that were never used come first, then those that are free for
- * longest. No I/O and no clock.
+ * wire. Where a record of them is kept (`follow`), an id is assigned only once the record says that it is given, so that it
+ * is free again when every node has said so, and not when the program that assigned it restarts (ADR 63). Without a record,
+ * as in files, what is released is free. Of the free ones, those that were never used come first, then those that are free
+ * for longest. No I/O and no clock.
  */
 import { NetError } from '../../net/errors.ts';
 import { IdRecord, type RetiredId } from './id-record.ts';

@@ -25,6 +25,6 @@ export interface NetworkChange {
 export interface NadResult {
   /** What became of the networks that the NAD is and was about. */
   readonly changes: readonly NetworkChange[];
-  /** Sentences for the owner of the NAD. */
+  /** Messages for the owner of the NAD. */
   readonly problems: readonly string[];
 }

@@ -84,12 +84,12 @@ describe('network registry', () => {
   });
 
   it('names the annotation that cannot be read', () => {
-    const sentence =
+    const message =
       'annotation k8s.ovn.org/network-id of NetworkAttachmentDefinition a/n: "-1" is not a network id (0–4095)';
     const networks = registry();
     const broken = facts('a/n', 'a_n', {}, annotated('a_n', '-1'));
-    expect(networks.recover(broken)).toEqual([sentence]);
-    expect(networks.upsert(broken).problems).toEqual([sentence]);
+    expect(networks.recover(broken)).toEqual([message]);
+    expect(networks.upsert(broken).problems).toEqual([message]);
   });
 
   it('matches what a running cluster had: id 54, keys 16711737 and the recovered one', () => {

@@ -15,11 +15,12 @@ import { MultiMap } from '../../base/multi-map.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner } from '../facts/nad-owner.ts';
+import { networkOrNone, refusalOf } from './check-conf.ts';
 import { definitionOf } from './definition.ts';
 import type { IdRecord } from './id-record.ts';
 import { idSupply } from './id-shortage.ts';
-import { networkOrNone, refusalOf } from './judge-conf.ts';
 import { KeyLedger } from './key-ledger.ts';
+import { about, belongs, faultsOf, noId, noMatch } from './network-messages.ts';
 import type { NadRecord, NadResult, NetworkChange, NetworkRecord } from './network-records.ts';
 import { NetworkReservations } from './network-reservations.ts';
 import {
@@ -31,7 +32,6 @@ import {
   ONE_MOMENT,
   partOf,
 } from './network-room.ts';
-import { about, belongs, faultsOf, noId, noMatch } from './network-sentences.ts';
 import { RowNames } from './row-names.ts';
 
 export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
@@ -101,7 +101,7 @@ export class NetworkRegistry {
     return nad === undefined || this.#contradicts(nad) ? undefined : this.#networks.get(nad.conf.name);
   }
 
-  /** A sentence when a NAD contradicts the one that defines its network. */
+  /** A message when a NAD contradicts the one that defines its network. */
   mismatch(key: string): readonly string[] {
     const nad = this.#nads.get(key);
     if (nad === undefined || !this.#contradicts(nad)) return [];
@@ -130,7 +130,7 @@ export class NetworkRegistry {
 
   /**
    * Takes note of the ids that a NAD has, before any are given out: to be called for all NADs, oldest first.
-   * @returns sentences for the owner of the NAD
+   * @returns messages for the owner of the NAD
    */
   recover(nad: NadFacts): readonly string[] {
     const { keys, keysError } = nad;
@@ -278,8 +278,8 @@ export class NetworkRegistry {
     const isOld = hasId && (before !== undefined || !this.#reservations.has(name));
     if (refusal !== undefined && !isOld) return { change: [], problem: [noId(name, refusal)] };
     // One that has its id works with it: whatever is refused now, what there was stays.
-    const told = refusal === undefined ? [] : [about(name, refusal)];
-    if (refusal !== undefined && before !== undefined) return { change: [], problem: told };
+    const problem = refusal === undefined ? [] : [about(name, refusal)];
+    if (refusal !== undefined && before !== undefined) return { change: [], problem };
     const network = networkOfNetConf(conf, this.#cluster);
     const full = this.#room.refusalOf(needsOf(network, metadata.namespace), this.#keys.size, hasId);
     if (full === ONE_MOMENT) return { change: [], problem: [] };
@@ -288,7 +288,7 @@ export class NetworkRegistry {
     this.#room.take(needsOf(network, metadata.namespace));
     const isSame = before !== undefined && jsonEqual(before, after);
     if (!isSame) this.#networks.set(name, after);
-    return { change: isSame ? [] : [{ before, after }], problem: told };
+    return { change: isSame ? [] : [{ before, after }], problem };
   }
 
   /** Its last NAD is gone. What is reserved stays. */

@@ -69,7 +69,7 @@ describe('4,096 networks', () => {
     return layer3(`ns${i}/n`, name, '10.20.0.0/16/24,fd00:20::/48/64');
   });
 
-  it('fit into the annotation of a node, or are refused with a sentence that does not touch the others', () => {
+  it('fit into the annotation of a node, or are refused with a message that does not touch the others', () => {
     const state = new ClusterState(config);
     state.upsertNode(nodeFacts(node('n1')));
     state.upsertNode(nodeFacts(node('n2')));
@@ -127,8 +127,10 @@ describe('a limit for networks', () => {
 
     it('keeps one from taking what others need, and room that becomes free is that namespace’s', () => {
       const networks = perNamespace(1);
-      const told = ['a/n', 'a/m', 'b/n'].flatMap((key) => networks.upsert(layer2(key, key.replace('/', '_'))).problems);
-      expect(told).toEqual([refusal('a_m', 'a', 1, 1)]);
+      const reported = ['a/n', 'a/m', 'b/n'].flatMap(
+        (key) => networks.upsert(layer2(key, key.replace('/', '_'))).problems,
+      );
+      expect(reported).toEqual([refusal('a_m', 'a', 1, 1)]);
       // Who waits in a namespace that is full does not hold up those behind it.
       networks.upsert(layer2('b/m', 'b_m'));
       expect(networks.remove('b/n').map(({ after }) => after?.name)).toEqual([undefined, 'b_m']);
@@ -223,7 +225,7 @@ describe('a limit for networks', () => {
     expect(networks.get(name(0))?.network.subnets).toHaveLength(2);
   });
 
-  it('is told to a network that grows, as long as there is no room', () => {
+  it('refuses growth of a network, as long as there is no room', () => {
     const state = new ClusterState(config);
     let last = 0;
     for (; state.nadProblems.size === 0; last += 1) state.upsertNad(longNet(last));

@@ -16,10 +16,10 @@ export const MOST_NETWORKS = MAX_NETWORKS - 1;
 /** What is left to a node's other annotations is 16 KiB. */
 export const NODE_SUBNETS_BYTES = 240 * 1024;
 
-/** How a sentence begins that says so. */
+/** How a message begins that says so. */
 export const NO_ROOM = `no room in annotation ${NODE_ANNOTATIONS.subnets}`;
 
-/** In the sentence about a namespace that has as many networks as it may. */
+/** In the message about a namespace that has as many networks as it may. */
 export const PER_NAMESPACE_FLAG = '--max-networks-per-namespace';
 
 export interface NetworkLimits {
@@ -54,7 +54,7 @@ export interface IdSupply {
   /** Why the moment may be long. */
   readonly failure: string | undefined;
   /** How many are known to wait for that moment. */
-  readonly wanted: number;
+  readonly desired: number;
   /** One more waits for it. */
   want(): void;
   /** Why there is none. */
@@ -63,7 +63,7 @@ export interface IdSupply {
 
 const NO_RECORD = 'NetworkIdPool/cluster was not written';
 
-/** Instead of a sentence: it waits for nothing but a moment. */
+/** Instead of a message: it waits for nothing but a moment. */
 export const ONE_MOMENT = '';
 
 export class NetworkRoom {
@@ -90,7 +90,7 @@ export class NetworkRoom {
   }
 
   /**
-   * Whether there is room for a network, or for what it has become: who gets a sentence instead waits from now on. One that
+   * Whether there is room for a network, or for what it has become: who gets a message instead waits from now on. One that
    * has its id and was not seen before is from the time before a restart: what there was stays.
    * @param ids of how many networks are in use, @param hasId whether this one's is among them
    */
@@ -114,7 +114,7 @@ export class NetworkRoom {
     return `${NO_ROOM} of nodes: it needs ${needs.bytes} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
   }
 
-  /** Whether a network that was not seen yet would get no sentence; it does not wait for it. */
+  /** Whether a network that was not seen yet would get no message; it does not wait for it. */
   hasRoomFor(needs: Needs, ids: number, hasId: boolean): boolean {
     return (hasId || this.#ids?.hasNext !== false) && this.#hasAllButId(needs, ids, hasId);
   }
@@ -146,7 +146,7 @@ export class NetworkRoom {
 
   /**
    * Who has waited for longest of those that there is room for now. When there is none, but there could be ids, somebody
-   * hears that they are wanted. @param except who has had its turn
+   * hears that they are desired. @param except who has had its turn
    */
   next(ids: number, hasId: (name: string) => boolean, except: ReadonlySet<string>): string | undefined {
     let wanting = 0;
@@ -155,7 +155,7 @@ export class NetworkRoom {
       if (this.hasRoomFor(needs, ids, hasId(name))) return name;
       if (this.#hasAllButId(needs, ids, hasId(name))) wanting += 1;
     }
-    if (this.#ids?.hasMore === true) for (; wanting > this.#ids.wanted; ) this.#ids.want();
+    if (this.#ids?.hasMore === true) for (; wanting > this.#ids.desired; ) this.#ids.want();
     return undefined;
   }
 
@@ -181,7 +181,7 @@ export type HeldFamilies = ReadonlyMap<string, ReadonlySet<Family>>;
 
 /**
  * What a network has of which only a part is anywhere: it has grown and found no room. Undefined when that is all of it, or
- * none: then nothing is known. A range of a family that it had before can't be told from it, and takes hardly a byte.
+ * none: then nothing is known. A range of a family that it had before looks the same, and takes hardly a byte.
  */
 export const partOf = (network: Network, held: HeldFamilies): Network | undefined => {
   const families = held.get(network.name);

@@ -54,7 +54,7 @@ describe('node allocations', () => {
     });
   });
 
-  it('tell a node whose id has no address in the transit subnet, and give it the rest', () => {
+  it('report a node whose id has no address in the transit subnet, and give it the rest', () => {
     const nodes = new NodeAllocations(parseClusterConfig({ transitSubnets: '100.88.0.0/29' }));
     const names = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
     for (const name of names) nodes.addNode(name);

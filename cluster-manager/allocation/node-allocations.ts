@@ -55,7 +55,7 @@ export class NodeAllocations {
 
   /**
    * Takes note of what a node has, before anything is given out: to be called for all nodes, oldest first.
-   * @returns sentences for the events of the node
+   * @returns messages for the events of the node
    */
   recover(node: NodeFacts, held: HeldByNode = heldByNode(node)): readonly string[] {
     const problems = held.errors.map(({ object, message }) => `${object}: ${message}`);
@@ -172,7 +172,7 @@ export class NodeAllocations {
     };
   }
 
-  /** As `formatNodeSubnets` has it: written anew with every network, for every node. */
+  /** As `formatNodeSubnets` has it: written again with every network, for every node. */
   #subnetsText(node: string): string {
     if (!this.#isSorted) this.#sorted.sort();
     this.#isSorted = true;

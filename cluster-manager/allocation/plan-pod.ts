@@ -29,7 +29,7 @@ import type { PodAllocation } from './port.ts';
 export interface PodPlan {
   /** The keys to write, as JSON values. */
   readonly entries: Readonly<Record<string, unknown>>;
-  /** Sentences for the pod's events. */
+  /** Messages for the pod's events. */
   readonly problems: readonly string[];
   /** The networks that had nothing (left) for the pod: it has to try again when something of them is released. */
   readonly waitsFor: readonly string[];
@@ -60,8 +60,8 @@ export const planPod = (
   const refusal = refuseSize(pod, missing, cluster);
   const plans = [
     ...made.map((attachment) => {
-      const wanted = attachments.find(({ nadKey }) => nadKey === attachment.nadKey);
-      return recover(pod, attachment, wanted?.claim, existing[attachment.nadKey], allocations);
+      const desired = attachments.find(({ nadKey }) => nadKey === attachment.nadKey);
+      return recover(pod, attachment, desired?.claim, existing[attachment.nadKey], allocations);
     }),
     ...(refusal === undefined
       ? missing.map((attachment) => assign(pod, attachment, cluster, allocations))
@@ -104,7 +104,7 @@ const existingEntries = ({ key, annotations }: PodFacts): Readonly<Record<string
 const recover = (
   pod: PodFacts,
   { nadKey, record }: MadeAttachment,
-  wantedClaim: string | undefined,
+  desiredClaim: string | undefined,
   value: unknown,
   { pods, claims }: Allocations,
 ): PodPlan => {
@@ -115,7 +115,7 @@ const recover = (
   const addresses = oneOfEachFamily(ipAddresses);
   const held = { addresses, mac, tunnelId };
   // What the pod asks for may have changed since, or be refused by now: its addresses may be those of a claim still.
-  const claim = wantedClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses });
+  const claim = desiredClaim ?? claims.holderFor(pod, namedClaims(pod), { network: record.name, addresses });
   const owner = claim === undefined ? undefined : claims.ownerFor(claim, record.name);
   const sharing = sharingOf(pod, nadKey, owner);
   const more = ipAddresses.length - addresses.length;

@@ -35,7 +35,7 @@ export class PodAllocations {
 
   /**
    * Takes note of what a pod has according to its annotation.
-   * @returns sentences for the pod's events
+   * @returns messages for the pod's events
    */
   recover(pod: string, nadKey: string, network: string, held: HeldAddresses, sharing: Sharing = {}): readonly string[] {
     const ledger = this.#ledgers.get(network);
@@ -53,7 +53,7 @@ export class PodAllocations {
     return allocation;
   }
 
-  /** Takes note of what an owner has without any pod. @returns a sentence for each address that it can't have */
+  /** Takes note of what an owner has without any pod. @returns a message for each address that it can't have */
   keep(network: string, owner: string, addresses: readonly InterfaceAddress[]): readonly string[] {
     return this.#ledgers.get(network)?.keep(owner, addresses) ?? [];
   }

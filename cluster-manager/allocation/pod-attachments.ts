@@ -68,7 +68,7 @@ const NAMED_STRAYS = 5;
 
 export interface PodAttachments {
   readonly layer2: readonly Layer2Attachment[];
-  /** Sentences for the pod's events. */
+  /** Messages for the pod's events. */
   readonly problems: readonly string[];
 }
 
@@ -111,11 +111,11 @@ const primaryAttachment = (
   const primary = registry.primaryOf(pod.namespace, labels);
   const record = primary.kind === 'network' ? registry.networkOfNad(primary.nad.key) : undefined;
   if (primary.kind !== 'network' || record === undefined || !isOurs(record)) return NO_ATTACHMENTS;
-  const wanted = read(() => defaultSelection(pod), undefined);
-  const request = { ips: wanted.value?.ips ?? [], mac: wanted.value?.mac };
-  const claim = wanted.value?.ipamClaim ?? pod.annotations.primaryClaim;
+  const desired = read(() => defaultSelection(pod), undefined);
+  const request = { ips: desired.value?.ips ?? [], mac: desired.value?.mac };
+  const claim = desired.value?.ipamClaim ?? pod.annotations.primaryClaim;
   const refusals = refuseClaim(claim, primary.nad, record, { pod, nadKey: primary.nad.key });
-  const problems = [...wanted.problems, ...refusals];
+  const problems = [...desired.problems, ...refusals];
   if (problems.length > 0) return { layer2: [], problems };
   const defaultRouteElsewhere = attachments.flatMap(({ defaultRoute }) => defaultRoute.map(ipFamily));
   const nadKey = primary.nad.key;

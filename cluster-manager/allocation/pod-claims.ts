@@ -3,7 +3,7 @@ import { parseDefaultNetworkSelection, parseNetworkSelections } from '../../api/
 import { ApiError } from '../../api/errors.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 
-/** Keys of the claims. What can't be read names none; the pod is told where its addresses are given. */
+/** Keys of the claims. An unreadable list names none; the pod gets an event where its addresses are allocated. */
 export const namedClaims = ({ namespace, key, annotations }: PodFacts): readonly string[] => {
   const { defaultNetwork = '', selection = '', primaryClaim } = annotations;
   const names = [

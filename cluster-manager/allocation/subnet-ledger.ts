@@ -15,7 +15,7 @@ import type { SubnetUsage } from './port.ts';
 export interface SubnetLedger {
   /**
    * Takes note of what a node holds already. What is no subnet of the network (any more) is not taken.
-   * @returns a sentence per subnet that could not be taken
+   * @returns a message per subnet that could not be taken
    */
   recover(owner: string, subnets: readonly Cidr[]): readonly string[];
   /**

@@ -85,7 +85,7 @@ describe('what a pod asks of its primary network', () => {
       'is not the MAC address of an interface',
     ],
     ['[{"namespace":"ovn-kubernetes","name":"default","ips":["10.20.0"]}]', '10.20.0'],
-  ])('is told when it says %s', async (text, message) => {
+  ])('gets an event when it says %s', async (text, message) => {
     cluster.start();
     await cluster.createAndSettle(
       tenant('ns'),

@@ -4,7 +4,7 @@ import { MultiMap } from '../../base/multi-map.ts';
 export interface AddressWaiters {
   /** The networks that a pod waits for; none ends its waiting. */
   set(pod: string, networks: readonly string[]): void;
-  /** The pods that wait for a network: each is told once. */
+  /** The pods that wait for a network: each is notified once. */
   take(network: string): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Tells owners that what their objects hold is another's. */
+/** Reports to owners that another owner holds what their objects hold. */
 import { IPAM_CLAIM_API_VERSION, NAD_API_VERSION } from '../../api/names.ts';
 import { describeRef } from '../../api/object.ts';
 import type { Problem } from '../state/cluster-state.ts';

@@ -91,7 +91,7 @@ export const createMirrors = (
       },
     }),
     nodes: mirror<NodeFacts>(NODES, { project: nodeFacts }),
-    // The server reads each page from its storage anew: half as many take a tenth to a fifth less until all are here.
+    // The server reads each page from its storage again: half as many take a tenth to a fifth less until all are here.
     pods: mirror(PODS, { ...POD_MIRROR, timings: { pageSize: 1000 } }),
     // A cluster of before has no CRDs of these: then there are none.
     claims: mirror<ClaimFacts>(IPAM_CLAIMS, { project: claimFacts, optional: true }),

@@ -31,7 +31,7 @@ export const settleClaim = async (
   try {
     const needsFinalizer = status.addresses.length > 0 && !facts.isLeaving;
     if (needsFinalizer && !facts.finalizers.includes(IPAM_CLAIM_FINALIZER)) await apply({}, [IPAM_CLAIM_FINALIZER]);
-    if (!isSaid(facts, status)) {
+    if (!isReported(facts, status)) {
       await apply({ status: statusOf(facts, status, context.clock.wall()) }, undefined, 'status');
     }
     return status.condition.status === 'True';
@@ -41,7 +41,7 @@ export const settleClaim = async (
   }
 };
 
-const isSaid = ({ claim, generation }: ClaimFacts, { addresses, ownerPod, condition }: ClaimStatus): boolean =>
+const isReported = ({ claim, generation }: ClaimFacts, { addresses, ownerPod, condition }: ClaimStatus): boolean =>
   claim !== undefined &&
   claim.addresses.join() === addresses.join() &&
   claim.ownerPod === ownerPod &&

@@ -7,14 +7,14 @@ import { clusterPerTest } from '../testing/per-test.ts';
 
 const { cluster, reopen } = clusterPerTest();
 
-const { addressOf, entryOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
+const { addressOf, entryOf, eventsAbout, statusOf, readyOf } = observe(() => cluster);
 
 const network = layer2Udn('ns/net', ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } });
 const naming = (claim: string, fields: Readonly<Record<string, unknown>> = {}) =>
   askPrimary({ 'ipam-claim-reference': claim, ...fields });
 
 describe('a claim that two pods are refused', () => {
-  it('tells the first refusal, once, and the second when the first pod is gone', async () => {
+  it('reports the first refusal, once, and the second when the first pod is gone', async () => {
     let writes = 0;
     await reopen({
       fault: ({ plural }) => {
@@ -31,21 +31,21 @@ describe('a claim that two pods are refused', () => {
     );
     const first =
       'False InternalError: requested address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
-    expect([writes, await saidOf('ns/c')]).toEqual([1, first]);
+    expect([writes, await readyOf('ns/c')]).toEqual([1, first]);
     await cluster.createAndSettle(pod('ns/b', naming('c', { ips: ['10.20.0.2'] })));
-    expect([writes, await saidOf('ns/c')]).toEqual([1, first]);
+    expect([writes, await readyOf('ns/c')]).toEqual([1, first]);
     expect(eventsAbout('b')).toHaveLength(1);
     await cluster.deleteAndSettle('Pod', 'ns/a');
     expect(writes).toBe(2);
-    expect(await saidOf('ns/c')).toMatch(/^False InternalError: requested address 10\.20\.0\.2 is not for pods/);
+    expect(await readyOf('ns/c')).toMatch(/^False InternalError: requested address 10\.20\.0\.2 is not for pods/);
     await cluster.createAndSettle(pod('ns/d', naming('c')));
-    expect(await saidOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
+    expect(await readyOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
     expect((await statusOf('ns/c'))?.ips).toEqual([await addressOf('ns/d', 'ns/net')]);
   });
 });
 
 describe('a claim that is deleted', () => {
-  it('between what it gave and its pod is told of lets the pod have it, and waits', async () => {
+  it('between what it allocated and the notice to its pod lets the pod have it, and waits', async () => {
     let isDeleted = false;
     const isLeaving = () => cluster.manager.mirrors.caches.claims.get('ns/c')?.isLeaving === true;
     await reopen({
@@ -81,13 +81,13 @@ describe('what a claim has', () => {
     }
     cluster.start();
     await cluster.createAndSettle(pod('ns/a', naming('c2')));
-    expect(await saidOf('ns/c2')).toMatch(/^False IPAddressConflict: /);
+    expect(await readyOf('ns/c2')).toMatch(/^False IPAddressConflict: /);
     await cluster.delete('IPAMClaim', 'ns/c1');
     await cluster.createAndSettle(pod('ns/b'));
     expect(await addressOf('ns/a', 'ns/net')).toBe('10.20.0.3/16');
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.4/16');
-    expect(await saidOf('ns/c2')).toMatch(/^True SuccessfulAllocation: /);
-    expect(await saidOf('ns/c3')).toMatch(/^False IPAddressConflict: /);
+    expect(await readyOf('ns/c2')).toMatch(/^True SuccessfulAllocation: /);
+    expect(await readyOf('ns/c3')).toMatch(/^False IPAddressConflict: /);
   });
 
   it('includes the MAC of its address, whoever asks for it', async () => {

@@ -5,7 +5,7 @@ import { clusterPerTest } from '../testing/per-test.ts';
 
 const { cluster, reopen } = clusterPerTest();
 
-const { addressOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
+const { addressOf, eventsAbout, statusOf, readyOf } = observe(() => cluster);
 
 const network = (key: string) => layer2Udn(key, ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } });
 const naming = (claim: string) => askPrimary({ 'ipam-claim-reference': claim });
@@ -63,15 +63,15 @@ describe('claims over a restart', () => {
     cluster.start();
     await cluster.settled();
     await cluster.createAndSettle(pod('ns/a', naming('young')), pod('ns/b', naming('old')));
-    const sentence = 'address 10.20.0.7 belongs to IPAMClaim ns/old already';
-    expect(await saidOf('ns/young')).toBe(`False IPAddressConflict: ${sentence}`);
-    expect(eventsAbout('young')).toContain(`ErrorAllocatingIPs: IPAddressConflict: ${sentence}`);
+    const message = 'address 10.20.0.7 belongs to IPAMClaim ns/old already';
+    expect(await readyOf('ns/young')).toBe(`False IPAddressConflict: ${message}`);
+    expect(eventsAbout('young')).toContain(`ErrorAllocatingIPs: IPAddressConflict: ${message}`);
     expect(await addressOf('ns/a', 'ns/net')).toBeUndefined();
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.7/16');
-    expect(eventsAbout('a')).toEqual([`ErrorAllocatingPod: network ns_net: IPAMClaim ns/young: ${sentence}`]);
+    expect(eventsAbout('a')).toEqual([`ErrorAllocatingPod: network ns_net: IPAMClaim ns/young: ${message}`]);
   });
 
-  it('leaves an address that a pod has with the claim that has it, and tells the pod', async () => {
+  it('leaves an address that a pod has with the claim that has it, and reports it to the pod', async () => {
     const entry = { ip_addresses: ['10.20.0.7/16'], mac_address: '0a:58:0a:14:00:07', tunnel_id: 12, role: 'primary' };
     await cluster.create(
       tenant('ns'),

@@ -6,7 +6,7 @@ import { clusterPerTest } from '../testing/per-test.ts';
 
 const { cluster, reopen } = clusterPerTest();
 
-const { addressOf, entryOf, eventsAbout, statusOf, saidOf } = observe(() => cluster);
+const { addressOf, entryOf, eventsAbout, statusOf, readyOf } = observe(() => cluster);
 
 const PERSISTENT = { ipam: { lifecycle: 'Persistent' } };
 const network = (key: string, subnets: readonly string[] = ['10.20.0.0/16']) => layer2Udn(key, subnets, PERSISTENT);
@@ -28,7 +28,7 @@ describe('a claim', () => {
     expect(await statusOf('ns/c')).toBeUndefined();
     await cluster.createAndSettle(pod('ns/a', naming('c')));
     expect(await statusOf('ns/c')).toMatchObject({ ips: ['10.20.0.3/16'], ownerPod: { name: 'a' } });
-    expect(await saidOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
+    expect(await readyOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
     expect((await cluster.get('IPAMClaim', 'ns/c'))?.metadata.finalizers).toEqual([IPAM_CLAIM_FINALIZER]);
     const first = await entryOf('ns/a', 'ns/net');
     await cluster.delete('Pod', 'ns/a');
@@ -246,20 +246,20 @@ describe('a claim', () => {
     );
     await cluster.create(pod('ns/on-taken', naming('taken', { ips: ['10.20.0.3'] })));
     await cluster.createAndSettle(pod('ns/on-mac', naming('mac', { mac: '02:00:00:00:00:02' })));
-    expect(await saidOf('ns/taken')).toBe(
+    expect(await readyOf('ns/taken')).toBe(
       'False IPAddressConflict: requested address 10.20.0.3 belongs to ns/a (ns/net) already',
     );
-    expect(await saidOf('ns/mac')).toBe(
+    expect(await readyOf('ns/mac')).toBe(
       'False MACAddressConflict: MAC 02:00:00:00:00:02 belongs to ns/b (ns/net) already',
     );
     await cluster.createAndSettle(pod('ns/c'), pod('ns/d'));
     await cluster.createAndSettle(pod('ns/on-full', naming('full')));
-    expect(await saidOf('ns/full')).toBe('False SubnetExhausted: subnet 10.20.0.0/29 has no free address left');
+    expect(await readyOf('ns/full')).toBe('False SubnetExhausted: subnet 10.20.0.0/29 has no free address left');
     expect(eventsAbout('full')).toEqual([
       'ErrorAllocatingIPs: SubnetExhausted: subnet 10.20.0.0/29 has no free address left',
     ]);
     await cluster.deleteAndSettle('Pod', 'ns/d');
-    expect(await saidOf('ns/full')).toMatch(/^True SuccessfulAllocation/);
+    expect(await readyOf('ns/full')).toMatch(/^True SuccessfulAllocation/);
     expect(await addressOf('ns/on-full', 'ns/net')).toBe((await statusOf('ns/full'))?.ips[0]);
   });
 
@@ -280,9 +280,9 @@ describe('a claim', () => {
     await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
     await cluster.patchAndSettle('IPAMClaim', 'ns/c', { status: { ips: ['10.20.0.1/16'] } }, 'status');
     await cluster.createAndSettle(pod('ns/a', naming('c')));
-    const sentence = 'address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
-    expect(await saidOf('ns/c')).toBe(`False IPAddressConflict: ${sentence}`);
-    expect(eventsAbout('a')).toEqual([`ErrorAllocatingPod: network ns_net: IPAMClaim ns/c: ${sentence}`]);
+    const message = 'address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
+    expect(await readyOf('ns/c')).toBe(`False IPAddressConflict: ${message}`);
+    expect(eventsAbout('a')).toEqual([`ErrorAllocatingPod: network ns_net: IPAMClaim ns/c: ${message}`]);
     expect(await addressOf('ns/a', 'ns/net')).toBeUndefined();
   });
 

@@ -82,12 +82,12 @@ describe('a ClusterUserDefinedNetwork', () => {
       (await cluster.list('NetworkAttachmentDefinition')).map(
         ({ metadata }) => `${metadata.namespace}/${metadata.name}`,
       );
-    const said = async (name: string) => (await condition('ClusterUserDefinedNetwork', name))?.message;
+    const readyMessage = async (name: string) => (await condition('ClusterUserDefinedNetwork', name))?.message;
     cluster.start();
     await cluster.createAndSettle(tenant('a', { team: 'a' }), tenant('b', { team: 'a' }));
     await cluster.createAndSettle(cudn('blue', TEAM_A, PRIMARY), cudn('red', TEAM_A, second));
     expect((await nads()).sort()).toEqual(['a/blue', 'b/blue']);
-    expect(await said('red')).toBe(
+    expect(await readyMessage('red')).toBe(
       'primary network already exist in namespace "a": "blue"; primary network already exist in namespace "b": "blue"',
     );
     await cluster.createAndSettle(pod('a/p'));
@@ -97,13 +97,13 @@ describe('a ClusterUserDefinedNetwork', () => {
     cluster.start();
     await cluster.settled();
     expect((await nads()).sort()).toEqual(['a/blue', 'b/red']);
-    expect(await said('red')).toBe('primary network already exist in namespace "a": "blue"');
+    expect(await readyMessage('red')).toBe('primary network already exist in namespace "a": "blue"');
     await cluster.patchAndSettle('Pod', 'a/p', { status: { phase: 'Succeeded' } }, 'status');
     expect((await nads()).sort()).toEqual(['a/red', 'b/red']);
-    expect(await said('red')).toContain('in following namespaces: [a, b]');
+    expect(await readyMessage('red')).toContain('in following namespaces: [a, b]');
     // And back: now the other one waits.
     await cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', select('a'));
-    expect(await said('blue')).toContain('primary network already exist in namespace "a": "red"');
+    expect(await readyMessage('blue')).toContain('primary network already exist in namespace "a": "red"');
   });
 
   it('has a namespace once, however often its selector names it', async () => {

@@ -29,7 +29,7 @@ const EDITS = {
   nonsense: { mtu: 'large' },
 };
 
-/** Ids and subnets below those of the network are free when it is edited: what is given out anew is not what there was. */
+/** Ids and subnets below those of the network are free when it is edited: what is given out again is not what there was. */
 const withGaps = async (): Promise<void> => {
   const names = ['a', 'b', 'c', 'd'];
   await cluster.createAndSettle(...names.map((name) => tenant(name)), node('n1'), node('n2'), node('n3'));

@@ -102,7 +102,7 @@ it('where the writes of many tenants fail, another one waits for seconds and not
   expect(await untilTrue(clock, () => hasNetwork('b'))).toBeLessThan(5000);
 });
 
-it('an object that changes all the time is told about now and then, and in the end rightly', async () => {
+it('an object that changes all the time is reported now and then, and in the end rightly', async () => {
   const clock = createFakeClock();
   cluster = await createTestCluster({ clock });
   cluster.start();

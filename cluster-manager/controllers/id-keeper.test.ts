@@ -40,13 +40,16 @@ class Agent {
     if (this.isCutOff) return;
     // As its mirrors do: what it says of a retirement is not older than that.
     const retirement = (await poolOf())?.retirement ?? 0;
-    const wanted = new Set((await idsInUse()).values());
-    const leaving = this.isStuck ? [...this.ids].filter((id) => !wanted.has(id)) : [];
-    this.ids = new Set([...wanted, ...leaving]);
-    await this.tell(retirement, { ready: formatRanges(rangesOf(wanted)), leaving: formatRanges(rangesOf(leaving)) });
+    const desired = new Set((await idsInUse()).values());
+    const leaving = this.isStuck ? [...this.ids].filter((id) => !desired.has(id)) : [];
+    this.ids = new Set([...desired, ...leaving]);
+    await this.publish(retirement, {
+      ready: formatRanges(rangesOf(desired)),
+      leaving: formatRanges(rangesOf(leaving)),
+    });
   }
 
-  async tell(retirement = 0, ids: { ready?: string; leaving?: string } = {}): Promise<void> {
+  async publish(retirement = 0, ids: { ready?: string; leaving?: string } = {}): Promise<void> {
     const uid = (await cluster.get('Node', this.name))?.metadata.uid ?? '';
     const metadata = { name: this.name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: this.name, uid }] };
     const networks = { ready: 0, pending: 0, failed: 0 };
@@ -63,7 +66,7 @@ const startWith = async (names: readonly string[], options: TestClusterOptions =
   cluster.start();
   await cluster.settled();
   const agents = names.map((name) => new Agent(name));
-  for (const agent of agents) await agent.tell();
+  for (const agent of agents) await agent.publish();
   return agents;
 };
 
@@ -157,7 +160,7 @@ describe('the id of a deleted network', () => {
   });
 });
 
-it('a node that keeps ids for long is told, and again when it does not', async () => {
+it('a node that keeps ids for long gets an event, and another when it does not', async () => {
   const clock = createFakeClock();
   const agents = await startWith(['n1'], { clock });
   const settle = async (milliseconds = 5_000): Promise<void> => {
@@ -172,10 +175,10 @@ it('a node that keeps ids for long is told, and again when it does not', async (
   await agents[0]?.report();
   await cluster.delete('UserDefinedNetwork', 'red/net');
   await settle();
-  const told = () => cluster.events.filter(({ reason }) => reason === 'NetworkIdsReserved');
-  expect(told()).toEqual([]);
+  const reportedEvents = () => cluster.events.filter(({ reason }) => reason === 'NetworkIdsReserved');
+  expect(reportedEvents()).toEqual([]);
   await settle(130_000);
-  expect(told()).toMatchObject([
+  expect(reportedEvents()).toMatchObject([
     {
       regarding: { kind: 'Node', name: 'n1' },
       message: expect.stringMatching(/reports that they are gone: 1 \(red_net\)$/),
@@ -186,7 +189,7 @@ it('a node that keeps ids for long is told, and again when it does not', async (
 it('when there is no id left, the network says which nodes hold those of deleted ones', async () => {
   const agents = await startWith(['n1']);
   const { registry } = cluster.manager.state ?? {};
-  for (const agent of agents) await agent.tell();
+  for (const agent of agents) await agent.publish();
   // As after 4,094 networks.
   registry?.ids.suspectAll(0);
   await cluster.createAndSettle(layer2Udn('red/net', ['10.20.0.0/16']));

@@ -34,7 +34,7 @@ export interface IdKeeperOptions {
   readonly found: FoundPool;
   /** More ids are assignable than before. */
   readonly came: () => void;
-  /** Told after each look which nodes hold ids of deleted networks for long. */
+  /** Called after each look with the nodes that hold ids of deleted networks for long. */
   readonly onHeld: (held: ReadonlyMap<string, readonly number[]>) => void;
   readonly observe: (observation: IdObservation) => void;
 }
@@ -89,7 +89,7 @@ export class IdKeeper {
   look(): void {
     if (!this.#record.isKept || this.#signal.aborted) return;
     if (this.#record.isChanged) this.#later('write', RETIRE_MS, () => this.#write());
-    if (this.#record.wanted > 0) this.#write();
+    if (this.#record.desired > 0) this.#write();
     if (this.#ahead > FIRST_AHEAD && this.#record.ahead < this.#ahead / 2) this.#write();
   }
 
@@ -159,7 +159,7 @@ export class IdKeeper {
 
   async #writeAll(): Promise<void> {
     const { clock, observe } = this.#options;
-    const demand = Math.min(this.#waiting.size + this.#record.wanted, LAST_AHEAD);
+    const demand = Math.min(this.#waiting.size + this.#record.desired, LAST_AHEAD);
     const more = demand === 0 && this.#ahead === FIRST_AHEAD ? 0 : Math.max(this.#ahead, demand * 2);
     const plan = this.#record.plan(more, timeOf(clock.wall()));
     try {
@@ -252,10 +252,10 @@ export class IdKeeper {
     while (this.#isReviewAsked && !this.#signal.aborted) {
       this.#isReviewAsked = false;
       const free = this.#record.review(holdersIn([...reports()]));
-      this.#tellHeld();
+      this.#reportHeld();
       if (free.length === 0) continue;
       try {
-        // A mirror may lag behind an agent that has told of an id a moment ago.
+        // A mirror may lag behind an agent that has reported an id a moment ago.
         const ids = new Set(this.#record.review(holdersIn(await readReports(client, this.#signal))));
         const freed = free.filter((id) => ids.has(id));
         this.#record.free(freed);
@@ -270,7 +270,7 @@ export class IdKeeper {
     }
   }
 
-  #tellHeld(): void {
+  #reportHeld(): void {
     const { clock, onHeld } = this.#options;
     const held = heldByNode(this.#record, timeOf(clock.wall() - LONG_MS));
     onHeld(held);

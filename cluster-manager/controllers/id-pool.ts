@@ -140,7 +140,7 @@ export const heldByNode = (record: IdRecord, time: string): ReadonlyMap<string, 
 };
 
 /** For the owner of a Node. */
-export const heldSentence = (record: IdRecord, ids: readonly number[]): string => {
+export const heldMessage = (record: IdRecord, ids: readonly number[]): string => {
   const named = ids.slice(0, MAX_NAMED).map((id) => {
     const network = record.retired.get(id)?.network;
     return network === undefined ? String(id) : `${id} (${network})`;

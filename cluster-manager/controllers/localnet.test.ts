@@ -65,7 +65,7 @@ describe('a localnet', () => {
     expect((await cluster.get('ClusterUserDefinedNetwork', 'lan'))?.['status']).not.toHaveProperty('tunnelKeys');
   });
 
-  it('gives what a pod asks for, once, and tells who asks for it, too', async () => {
+  it('gives what a pod asks for, once, and reports it to every other pod that asks', async () => {
     cluster.start();
     await cluster.create(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, localnet({ subnets: ['10.40.0.0/24'] })));
     const wish = { name: 'lan', ips: ['10.40.0.77/24'], mac: '02:00:00:00:00:07' };

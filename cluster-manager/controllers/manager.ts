@@ -19,7 +19,7 @@ import { reportConflicts } from './allocation-conflicts.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { claimReconciler } from './claim-controller.ts';
 import { IdKeeper, type IdObservation } from './id-keeper.ts';
-import { adoptPool, type FoundPool, heldSentence, whenFound } from './id-pool.ts';
+import { adoptPool, type FoundPool, heldMessage, whenFound } from './id-pool.ts';
 import { nadReconciler } from './nad-controller.ts';
 import { createNadCreations } from './nad-creations.ts';
 import { networkReconciler } from './network-controller.ts';
@@ -44,7 +44,7 @@ export interface ManagerOptions {
   readonly limits?: NetworkLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
-  /** Told about everything that operators want to see. */
+  /** Called with everything that operators want to see. */
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
@@ -190,16 +190,16 @@ const recoverState = (
   return { state, problems, lost };
 };
 
-/** Tells the owner of a Node that it keeps ids from others, and once more when it does not. */
+/** Reports to the owner of a Node that it keeps ids from others, and once more when it does not. */
 const heldReporter = (problems: ProblemReporter, { nodes }: Mirrors['caches'], record: IdRecord) => {
-  let told = new Set<string>();
+  let reported = new Set<string>();
   return (held: ReadonlyMap<string, readonly number[]>): void => {
-    for (const name of new Set([...told, ...held.keys()])) {
+    for (const name of new Set([...reported, ...held.keys()])) {
       const ids = held.get(name) ?? [];
       const regarding = { apiVersion: 'v1', kind: 'Node', name, uid: nodes.get(name)?.uid };
-      problems.report(regarding, 'NetworkIdsReserved', ids.length === 0 ? [] : [heldSentence(record, ids)]);
+      problems.report(regarding, 'NetworkIdsReserved', ids.length === 0 ? [] : [heldMessage(record, ids)]);
     }
-    told = new Set(held.keys());
+    reported = new Set(held.keys());
   };
 };
 
@@ -216,13 +216,13 @@ const CONCURRENCY = 16;
  */
 const PER_LANE = 4;
 
-/** What fails for longer makes room: the queue tries again, later and later, and its owner is told meanwhile. */
+/** What fails for longer makes room: the queue retries it with backoff, and its owner gets an event meanwhile. */
 const GIVE_UP_AFTER_MS = 2000;
 
 /** So long at most it takes after the end of whatever made it fail. */
 const BACKOFF_MAX_MS = 30_000;
 
-/** An object that changes all the time is worked on, and told about, twice a second at most. */
+/** An object that changes all the time is worked on, and reported, twice a second at most. */
 const PACE = { burst: 20, refillMs: 500 };
 
 /** A tenant's work holds up nobody but the tenant. */

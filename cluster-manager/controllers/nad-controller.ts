@@ -27,7 +27,7 @@ export const nadReconciler = (
     const regarding = { apiVersion: NAD_API_VERSION, kind: 'NetworkAttachmentDefinition', ...ref, uid };
     problems.report(regarding, 'InvalidNetwork', found);
     problems.report(regarding, 'NetworkAllocationFailed', withoutSubnet(nad, state));
-    const annotations = changedIdAnnotations(nad, wantedIds(nad, state));
+    const annotations = changedIdAnnotations(nad, desiredIds(nad, state));
     try {
       const changes = JSON.stringify(annotations);
       if (Object.keys(annotations).length > 0 && written.get(nad) !== changes) {
@@ -44,7 +44,7 @@ export const nadReconciler = (
   };
 };
 
-/** Nodes that its network has no subnet for; where it was rendered from a network, that is told there. */
+/** Nodes that its network has no subnet for; a network that renders its NADs reports that itself. */
 const withoutSubnet = ({ key }: NadFacts, { registry, nodes }: ControllerContext['state']): string[] => {
   const record = registry.networkOfNad(key);
   if (record === undefined || registry.nad(key)?.isOwn !== false) return [];
@@ -52,7 +52,7 @@ const withoutSubnet = ({ key }: NadFacts, { registry, nodes }: ControllerContext
 };
 
 /** What is refused for anything else keeps what it has; with the ids of another's network it would still be in it. */
-const wantedIds = (nad: NadFacts, { registry }: ControllerContext['state']): Readonly<Record<string, string>> => {
+const desiredIds = (nad: NadFacts, { registry }: ControllerContext['state']): Readonly<Record<string, string>> => {
   const record = registry.networkOfNad(nad.key);
   if (record !== undefined) return idAnnotations(record.name, record.keys);
   return registry.isForeign(nad.key) ? {} : heldIdAnnotations(nad);

@@ -24,7 +24,8 @@ export interface NadCreations {
   /** The mirror has it, or does not have it any more. */
   seen(nadKey: string): void;
   /**
-   * Asks the server for one that is not wanted, or could not be written; when it is not there, its network gives its ids back.
+   * Asks the server for one that is not desired, or could not be written; when it is not there, its network gives its ids
+   * back.
    * @returns undefined: it is settled. `there`: the mirror is about to show it. Or how long it may still come, in ms
    */
   settle(nadKey: string, signal: AbortSignal): Promise<'there' | number | undefined>;

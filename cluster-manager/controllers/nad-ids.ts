@@ -22,10 +22,10 @@ export const heldIdAnnotations = ({ metadata: { annotations } }: NadFacts): Anno
   );
 
 /** What has to change for a NAD to say what it should; null takes an annotation away. */
-export const changedIdAnnotations = (nad: NadFacts, wanted: Annotations): Record<string, string | null> => {
+export const changedIdAnnotations = (nad: NadFacts, desired: Annotations): Record<string, string | null> => {
   const held = heldIdAnnotations(nad);
-  const changed = ID_ANNOTATIONS.filter((key) => held[key] !== wanted[key]);
-  return Object.fromEntries(changed.map((key) => [key, wanted[key] ?? null]));
+  const changed = ID_ANNOTATIONS.filter((key) => held[key] !== desired[key]);
+  return Object.fromEntries(changed.map((key) => [key, desired[key] ?? null]));
 };
 
 const ID_ANNOTATIONS = [NAD_ANNOTATIONS.networkName, NAD_ANNOTATIONS.networkId, NAD_ANNOTATIONS.tunnelKeys];

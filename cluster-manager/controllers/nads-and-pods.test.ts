@@ -106,24 +106,19 @@ describe('hostile input', () => {
     pod('good/zero', { annotations: { 'v1.multus-cni.io/default-network': ZERO_MAC } }),
   ];
 
-  it.each(['arrives', 'is there at the start'])(
-    'that %s is told to its object and stops nothing else',
-    async (when) => {
-      if (when === 'arrives') cluster.start();
-      await cluster.create(tenant('bad'), tenant('good'), ...hostile);
-      if (when !== 'arrives') cluster.start();
-      await cluster.settled();
-      await cluster.createAndSettle(node('n1'), layer2Udn('good/net', ['10.20.0.0/16']), pod('good/p'));
-      expect(await addressOf('good/p', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
-      expect(await addressOf('good/proto', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
-      expect(await annotation('Node', 'n-bad', 'node-subnets')).toMatch(/^\{"default":\["10\.128\./);
-      expect(eventsAbout('deep').join()).toContain('nested more than 64 levels deep');
-      expect(eventsAbout('overlap').join()).toContain('overlaps cluster subnet "10.128.0.0/14"');
-      expect(eventsAbout('zero').join()).toContain(
-        '[0].mac: "00:00:00:00:00:00" is not the MAC address of an interface',
-      );
-    },
-  );
+  it.each(['arrives', 'is there at the start'])('%s is reported at its object and stops nothing else', async (when) => {
+    if (when === 'arrives') cluster.start();
+    await cluster.create(tenant('bad'), tenant('good'), ...hostile);
+    if (when !== 'arrives') cluster.start();
+    await cluster.settled();
+    await cluster.createAndSettle(node('n1'), layer2Udn('good/net', ['10.20.0.0/16']), pod('good/p'));
+    expect(await addressOf('good/p', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
+    expect(await addressOf('good/proto', 'good/net')).toMatch(/^10\.20\.0\.[34]\/16$/);
+    expect(await annotation('Node', 'n-bad', 'node-subnets')).toMatch(/^\{"default":\["10\.128\./);
+    expect(eventsAbout('deep').join()).toContain('nested more than 64 levels deep');
+    expect(eventsAbout('overlap').join()).toContain('overlaps cluster subnet "10.128.0.0/14"');
+    expect(eventsAbout('zero').join()).toContain('[0].mac: "00:00:00:00:00:00" is not the MAC address of an interface');
+  });
 });
 
 describe('a pod', () => {
@@ -154,11 +149,11 @@ describe('a pod', () => {
 
   it('may ask for its address on the primary network', async () => {
     cluster.start();
-    const wanted = '[{"name":"default","namespace":"ovn-kubernetes","ips":["10.20.5.5"],"mac":"02:00:00:00:00:05"}]';
+    const desired = '[{"name":"default","namespace":"ovn-kubernetes","ips":["10.20.5.5"],"mac":"02:00:00:00:00:05"}]';
     await cluster.createAndSettle(
       tenant('ns'),
       layer2Udn('ns/net', ['10.20.0.0/16']),
-      pod('ns/p', { annotations: { 'v1.multus-cni.io/default-network': wanted } }),
+      pod('ns/p', { annotations: { 'v1.multus-cni.io/default-network': desired } }),
     );
     expect(await entryOf('ns/p', 'ns/net')).toMatchObject({
       ip_address: '10.20.5.5/16',

@@ -98,7 +98,7 @@ export const nodesCondition = (
 ): ConditionInput => {
   const type = 'NodesReady';
   if (failing > 0) {
-    const first = problems.slice(0, MAX_TOLD).map(({ node, message }) => `${node}: ${message}`);
+    const first = problems.slice(0, MAX_REPORTED).map(({ node, message }) => `${node}: ${message}`);
     const message = `${failing} of ${total} nodes cannot make it: ${first.join('; ')}`;
     return { type, status: 'False', reason: 'NodesFailing', message };
   }
@@ -112,4 +112,4 @@ export const nodesCondition = (
   return { type, status: 'True', reason: 'NodesReady', message: 'All nodes that are to have it have it.' };
 };
 
-const MAX_TOLD = 3;
+const MAX_REPORTED = 3;

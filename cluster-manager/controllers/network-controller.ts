@@ -7,7 +7,7 @@ import { UDN_FINALIZER } from '../../api/names.ts';
 import { MAX_NAMED, type NetworkStatusFields } from '../../api/network-status.ts';
 import type { WorkResult } from '../../kube/queue/types.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
-import { planRelease, planWanted, type ReleasePlan, type WantedPlan } from '../render/plan-network.ts';
+import { type DesiredPlan, planDesired, planRelease, type ReleasePlan } from '../render/plan-network.ts';
 import { removeFinalizer } from './finalizer.ts';
 import { failureTexts, networkAllocation } from './network-allocation.ts';
 import {
@@ -59,15 +59,15 @@ const ensure = async (
   const { caches, views } = controller;
   // Before there is anything to protect, and not only after. What is gone by now gets no NAD: nobody would take it away.
   if (!(await addFinalizer(controller, facts, signal))) return undefined;
-  const wanted = selectedNamespaces(facts, caches.namespaces);
-  const plans = wanted.map((namespace) => ({ namespace, plan: planWanted(facts, namespace, views.view) }));
+  const desired = selectedNamespaces(facts, caches.namespaces);
+  const plans = desired.map((namespace) => ({ namespace, plan: planDesired(facts, namespace, views.view) }));
   views.setFailed(
     networkKey(facts),
     plans.filter(({ plan }) => plan.kind === 'error').map(({ namespace }) => namespace),
   );
   // What can't be read selects nothing, but neither does it give anything up.
   const owned = facts.spec === undefined ? [] : ownedNamespaces(controller, facts);
-  const stale = owned.filter((namespace) => !wanted.includes(namespace));
+  const stale = owned.filter((namespace) => !desired.includes(namespace));
   const releases = stale.map((namespace) => ({ namespace, plan: release(controller, facts, namespace) }));
   const outcomes = await Promise.all([
     ...plans.map(({ namespace, plan }) => applyPlan(controller, facts, namespace, plan, signal)),
@@ -87,7 +87,7 @@ const ensure = async (
     await report(controller, facts, createdCondition(facts, namespaces, messages), releases, signal);
   }
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
-  return await settleUnwanted(controller, facts, plans, signal);
+  return await settleUndesired(controller, facts, plans, signal);
 };
 
 const leave = async (
@@ -123,16 +123,16 @@ const leave = async (
 };
 
 /** Of namespaces where nothing is written now. */
-const settleUnwanted = async (
+const settleUndesired = async (
   controller: Controller,
   facts: NetworkFacts,
-  plans: readonly { readonly namespace: string; readonly plan: WantedPlan }[],
+  plans: readonly { readonly namespace: string; readonly plan: DesiredPlan }[],
   signal: AbortSignal,
 ): Promise<WorkResult | undefined> => {
   const unseen = controller.creations.unseen(networkKey(facts));
   if (unseen.length === 0) return undefined;
-  const wanted = plans.filter(({ plan }) => plan.kind === 'apply');
-  const keys = new Set(wanted.map(({ namespace }) => `${namespace}/${facts.metadata.name}`));
+  const desired = plans.filter(({ plan }) => plan.kind === 'apply');
+  const keys = new Set(desired.map(({ namespace }) => `${namespace}/${facts.metadata.name}`));
   return (
     await settleAll(
       controller,
@@ -169,7 +169,7 @@ const release = ({ views, users, enqueue }: Controller, facts: NetworkFacts, nam
   return plan;
 };
 
-const isThere = ({ kind }: WantedPlan): boolean => kind === 'apply' || kind === 'keep';
+const isThere = ({ kind }: DesiredPlan): boolean => kind === 'apply' || kind === 'keep';
 
 /** What was written, and what the network got and comes to; all of it in one request. */
 const report = async (
@@ -208,7 +208,10 @@ const blockedBy = (
   return pods.length === 0 ? {} : { blockedBy: { pods: pods.length, names: pods.slice(0, MAX_NAMED) } };
 };
 
-/** What the network got, and what everything comes to. Undefined: its NADs are about to be looked at, and then it is told. */
+/**
+ * What the network got, and the result of everything. Undefined: its NADs are about to be looked at, and then it is
+ * reported.
+ */
 const allocated = (
   controller: Controller,
   facts: NetworkFacts,

@@ -266,8 +266,8 @@ describe('a status of before', () => {
     await cluster.stop();
     const udn = (await cluster.get('UserDefinedNetwork', 'a/net')) as KubeObject;
     const { networkID, networkName, vrf, conditions } = udn['status'] as Record<string, unknown>;
-    const said = (conditions as { type: string }[]).filter(({ type }) => type === 'Ready');
-    const status = { networkID, networkName, vrf, conditions: said };
+    const ready = (conditions as { type: string }[]).filter(({ type }) => type === 'Ready');
+    const status = { networkID, networkName, vrf, conditions: ready };
     const body = { metadata: { namespace: 'a', name: 'net' }, status };
     await cluster.client.patch(
       USER_DEFINED_NETWORKS,

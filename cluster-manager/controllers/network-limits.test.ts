@@ -8,7 +8,7 @@ afterEach(() => cluster.close());
 
 const { annotation, condition, addressOf, eventsAbout } = observe(() => cluster);
 
-const saidOf = async (key: string, type: string): Promise<string> => {
+const readyOf = async (key: string, type: string): Promise<string> => {
   const found = await condition('UserDefinedNetwork', key, type);
   return `${found?.status} ${found?.reason}: ${found?.message}`;
 };
@@ -22,13 +22,13 @@ it('a network above the limit says so, and has its turn when another one is gone
   await cluster.create(node('n1'), ...['a', 'b', 'c'].map((name) => tenant(name)));
   await cluster.createAndSettle(layer3Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
   await cluster.createAndSettle(layer2Udn('c/net', ['10.20.0.0/16']), pod('c/web'));
-  expect(await saidOf('c/net', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${FULL}`);
-  expect(await saidOf('c/net', 'Ready')).toBe(`False InternalError: ${FULL}`);
+  expect(await readyOf('c/net', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${FULL}`);
+  expect(await readyOf('c/net', 'Ready')).toBe(`False InternalError: ${FULL}`);
   expect(eventsAbout('net')).toContain(`InvalidNetwork: ${FULL}`);
   expect(await addressOf('c/web', 'c/net')).toBeUndefined();
-  expect(await saidOf('a/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('a/net', 'Ready')).toMatch(/^True/);
   await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
-  expect(await saidOf('c/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('c/net', 'Ready')).toMatch(/^True/);
   expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('3');
   // The pod has waited for it, too.
   expect(await addressOf('c/web', 'c/net')).toBe('10.20.0.3/16');
@@ -47,14 +47,14 @@ it('a namespace has no more networks than it may, and goes on when one of its ow
   await cluster.createAndSettle(cudn('shared', {}, network));
   const full =
     'no id for network a_more: no more than 1 networks are allowed in a namespace (--max-networks-per-namespace), and a has 1';
-  expect(await saidOf('a/more', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${full}`);
+  expect(await readyOf('a/more', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${full}`);
   expect(eventsAbout('more')).toContain(`InvalidNetwork: ${full}`);
-  expect(await saidOf('b/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('b/net', 'Ready')).toMatch(/^True/);
   expect((await condition('ClusterUserDefinedNetwork', 'shared', 'Ready'))?.status).toBe('True');
   await cluster.deleteAndSettle('UserDefinedNetwork', 'b/net');
-  expect(await saidOf('a/more', 'Ready')).toMatch(/^False/);
+  expect(await readyOf('a/more', 'Ready')).toMatch(/^False/);
   await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
-  expect(await saidOf('a/more', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('a/more', 'Ready')).toMatch(/^True/);
 });
 
 it('the limit is kept over a restart: the oldest have what they had', async () => {
@@ -81,11 +81,11 @@ it('a network with more annotations than its NAD can have beside ours is refused
   const spec = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.20.0.0/16'] } };
   const annotations = { 'example.com/notes': 'x'.repeat(260_000) };
   await cluster.createAndSettle(udn('a/net', spec, { annotations }));
-  expect(await saidOf('a/net', 'NetworkCreated')).toBe(
+  expect(await readyOf('a/net', 'NetworkCreated')).toBe(
     'False SyncError: metadata.annotations: 260017 bytes are too many for NetworkAttachmentDefinition [a/net], which gets them, too: at most 258048',
   );
   await cluster.patchAndSettle('UserDefinedNetwork', 'a/net', {
     metadata: { annotations: { 'example.com/notes': 'short' } },
   });
-  expect(await saidOf('a/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('a/net', 'Ready')).toMatch(/^True/);
 });

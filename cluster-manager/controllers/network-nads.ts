@@ -8,7 +8,7 @@ import type { KubeObject } from '../../kube/types.ts';
 import { nadFacts } from '../facts/nad-facts.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import { isRendered, type NadManifest } from '../render/network-attachment-definition.ts';
-import type { ReleasePlan, WantedPlan } from '../render/plan-network.ts';
+import type { DesiredPlan, ReleasePlan } from '../render/plan-network.ts';
 import type { NadCreations } from './nad-creations.ts';
 import { heldIdAnnotations, idAnnotations } from './nad-ids.ts';
 import { networkKey } from './network-key.ts';
@@ -34,7 +34,7 @@ export const applyPlan = async (
   context: NadContext,
   facts: NetworkFacts,
   namespace: string,
-  plan: WantedPlan,
+  plan: DesiredPlan,
   signal: AbortSignal,
 ): Promise<Outcome> => {
   if (plan.kind === 'error') return { message: plan.message };
@@ -90,7 +90,7 @@ export interface Settled {
   readonly result: WorkResult | undefined;
 }
 
-/** NADs that are not wanted any more and that were not seen yet. They would be orphans. */
+/** NADs that are no longer desired and that were not seen yet. They would be orphans. */
 export const settleAll = async (
   { creations }: Pick<NadContext, 'creations'>,
   nadKeys: readonly string[],

@@ -17,11 +17,11 @@ const statusOf = async (kind: string, key: string): Promise<NetworkStatus> =>
   (await cluster.get(kind, key))?.['status'] as NetworkStatus;
 
 /** What it says after a while: how full it is is not written at once. */
-const statusWith = async (kind: string, key: string, wanted: object): Promise<NetworkStatus> =>
+const statusWith = async (kind: string, key: string, desired: object): Promise<NetworkStatus> =>
   await vi.waitFor(
     async () => {
       const status = await statusOf(kind, key);
-      expect(status).toMatchObject(wanted);
+      expect(status).toMatchObject(desired);
       return status;
     },
     { timeout: 10_000, interval: 5 },
@@ -33,8 +33,8 @@ const conditionsOf = ({ conditions = [] }: NetworkStatus): string[] =>
     .map(({ type, status, reason, observedGeneration }) => `${type} ${status} ${reason} ${observedGeneration}`)
     .sort();
 
-const messageOf = ({ conditions = [] }: NetworkStatus, wanted: string): string | undefined =>
-  conditions.find(({ type }) => type === wanted)?.message;
+const messageOf = ({ conditions = [] }: NetworkStatus, desired: string): string | undefined =>
+  conditions.find(({ type }) => type === desired)?.message;
 
 const SHARED = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.30.0.0/16'] } };
 
@@ -96,9 +96,9 @@ describe('the status of a network', () => {
     const subnets = [{ cidr: '10.20.0.0/23', hostSubnet: 24 }];
     await cluster.create(tenant('ns'), ...nodes);
     await cluster.createAndSettle(udn('ns/net', { topology: 'Layer3', layer3: { role: 'Primary', subnets } }));
-    const nodesToTell = { total: 14, allocated: 2, failed: 12 };
-    const { nodes: told } = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: nodesToTell });
-    expect(told?.failures).toHaveLength(10);
+    const reportedNodes = { total: 14, allocated: 2, failed: 12 };
+    const { nodes: reported } = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: reportedNodes });
+    expect(reported?.failures).toHaveLength(10);
   });
 
   it.each([
@@ -160,8 +160,8 @@ describe('the status of a network', () => {
       cluster.patch('ClusterUserDefinedNetwork', 'red', { spec: { namespaceSelector: { matchLabels: { team } } } });
     await select('a');
     await cluster.createAndSettle(pod('a/p'));
-    const wanted = { networkID: 1, vrf: { name: 'red' }, pods: 1 };
-    const status = await statusWith('ClusterUserDefinedNetwork', 'red', wanted);
+    const desired = { networkID: 1, vrf: { name: 'red' }, pods: 1 };
+    const status = await statusWith('ClusterUserDefinedNetwork', 'red', desired);
     expect(conditionsOf(status)).toContain('Ready True NetworkReady 2');
     await select('b');
     await cluster.settled();
@@ -182,7 +182,7 @@ describe('the status of a network', () => {
     for (const field of ['networkID', 'vrf', 'subnets', 'blockedBy', 'pods']) expect(free).not.toHaveProperty(field);
   });
 
-  it('that somebody has filled with nonsense is written anew', async () => {
+  it('that somebody has filled with nonsense is written again', async () => {
     await startCluster();
     await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
     await cluster.patchAndSettle(
@@ -251,7 +251,7 @@ describe('how full a network is', () => {
     expect(await statusOf('UserDefinedNetwork', 'ns/net')).toMatchObject({ pods: 1, usage: [{ used: 1 }] });
   });
 
-  it('is told anew when a claim without a pod gives its address back', async () => {
+  it('is notified again when a claim without a pod releases its address', async () => {
     const clock = createFakeClock();
     await startCluster({ clock });
     await cluster.create(
@@ -260,7 +260,7 @@ describe('how full a network is', () => {
       layer2Udn('ns/net', ['10.20.0.0/16'], { ipam: { lifecycle: 'Persistent' } }),
     );
     await cluster.create(ipamClaim('ns/c', 'ns_net'), pod('ns/p', askPrimary({ 'ipam-claim-reference': 'c' })));
-    const told = async () => {
+    const reported = async () => {
       for (let n = 0; n < 4; n += 1) {
         await cluster.settled();
         await clock.advance(30_000);
@@ -269,11 +269,11 @@ describe('how full a network is', () => {
       const { pods, usage } = await statusOf('UserDefinedNetwork', 'ns/net');
       return [pods, usage?.[0]?.used];
     };
-    expect(await told()).toEqual([1, 1]);
+    expect(await reported()).toEqual([1, 1]);
     await cluster.delete('Pod', 'ns/p');
-    expect(await told()).toEqual([0, 1]);
+    expect(await reported()).toEqual([0, 1]);
     await cluster.delete('IPAMClaim', 'ns/c');
-    expect(await told()).toEqual([0, 0]);
+    expect(await reported()).toEqual([0, 0]);
   });
 
   it('is written at most 20 times a second, however many networks there are', async () => {

@@ -47,8 +47,8 @@ export const refOf = ({ metadata: { namespace, name } }: NetworkFacts): ObjectRe
 
 /**
  * Server-side apply to a network that exists, of fields that one field manager owns. With the uid it never makes an object
- * anew that was deleted a moment ago, nor writes to one that took its name: then it gives nothing. No status at all: the field
- * manager takes back what it has said.
+ * again that was deleted a moment ago, nor writes to one that took its name: then it gives nothing. No status at all: the
+ * field manager takes back what it has said.
  */
 export const applyToNetwork = async (
   writer: Pick<Writer, 'apply'>,
@@ -88,7 +88,7 @@ export const writeStatus = async (
   { conditions = [], fields = {} }: StatusPart,
   signal: AbortSignal,
 ): Promise<void> => {
-  const wanted = conditions.map((input) => ({
+  const desired = conditions.map((input) => ({
     ...input,
     message: shortened(input.message),
     observedGeneration: facts.metadata.generation,
@@ -96,11 +96,11 @@ export const writeStatus = async (
   const { resourceVersion = '', uid } = facts.metadata;
   const key = networkKey(facts);
   const underWay = ownWrites.underWay(key, fieldManager, resourceVersion);
-  const text = canonicalJson({ uid, wanted, fields });
+  const text = canonicalJson({ uid, desired, fields });
   // What is under way counts, and not what a mirror that lags still shows.
-  if (underWay === undefined ? isSaid(facts, OWNED[fieldManager], wanted, fields) : text === underWay) return;
+  if (underWay === undefined ? isReported(facts, OWNED[fieldManager], desired, fields) : text === underWay) return;
   const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
-  const list = wanted.map((input) => nextCondition(input, facts.conditions, now));
+  const list = desired.map((input) => nextCondition(input, facts.conditions, now));
   const status = { ...(list.length > 0 && { conditions: list }), ...fields };
   let written = await applyToNetwork(writer, facts, fieldManager, { status }, signal);
   if (fieldManager === NETWORK_MANAGER && isOwnedByFormer(written)) {
@@ -116,18 +116,18 @@ const isOwnedByFormer = (network: KubeObject | undefined): boolean =>
       manager === FORMER_MANAGER && operation === 'Apply' && subresource === 'status',
   ) === true;
 
-const isSaid = (
+const isReported = (
   { conditions, status }: NetworkFacts,
   owned: Owned,
-  wanted: readonly ConditionInput[],
+  desired: readonly ConditionInput[],
   fields: NetworkStatusFields,
 ): boolean => {
   const surplus = conditions.some(
-    ({ type }) => owned.conditions.includes(type) && !wanted.some((one) => one.type === type),
+    ({ type }) => owned.conditions.includes(type) && !desired.some((one) => one.type === type),
   );
   return (
     !surplus &&
-    wanted.every((one) => hasCondition(conditions, one)) &&
+    desired.every((one) => hasCondition(conditions, one)) &&
     owned.fields.every((field) => canonicalJson(fields[field]) === canonicalJson(status[field]))
   );
 };

@@ -2,7 +2,7 @@
 import { MultiMap } from '../../base/multi-map.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NadManifest } from '../render/network-attachment-definition.ts';
-import type { NetworkView, WantedPlan } from '../render/plan-network.ts';
+import type { DesiredPlan, NetworkView } from '../render/plan-network.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext } from './types.ts';
 
@@ -13,7 +13,7 @@ export interface NetworkViews {
   /** The cache has a NAD, or does not have it any more. */
   seen(nadKey: string): void;
   /** False when the manifest has been applied and only others' labels differ: applying it again changes nothing. */
-  needsApply(plan: Extract<WantedPlan, { manifest: NadManifest }>, text: string): boolean;
+  needsApply(plan: Extract<DesiredPlan, { manifest: NadManifest }>, text: string): boolean;
   /** @param text what of it we say */
   noteApplied(nadKey: string, text: string): void;
   /** Remembers that a network failed in namespaces; none: it did not. */

@@ -30,10 +30,10 @@ export const nodeReconciler =
   };
 
 /** What has to be written for the node to have what it should; null takes an annotation away. */
-const changedAnnotations = (node: NodeFacts, wanted: NodeAnnotationTexts): Record<string, string | null> => {
+const changedAnnotations = (node: NodeFacts, desired: NodeAnnotationTexts): Record<string, string | null> => {
   const changes: Record<string, string | null> = {};
   for (const field of ['id', 'transitAddresses', 'subnets'] as const) {
-    if (node.annotations[field] !== wanted[field]) changes[NODE_ANNOTATIONS[field]] = wanted[field] ?? null;
+    if (node.annotations[field] !== desired[field]) changes[NODE_ANNOTATIONS[field]] = desired[field] ?? null;
   }
   return changes;
 };

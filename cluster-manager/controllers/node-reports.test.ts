@@ -75,7 +75,11 @@ describe('the status of a network', () => {
     cluster.start();
   };
   /** As the agent of a node writes it. */
-  const tell = async (name: string, status: Partial<ReportStatus['ids']> = {}, more: Partial<ReportStatus> = {}) => {
+  const reportStatus = async (
+    name: string,
+    status: Partial<ReportStatus['ids']> = {},
+    more: Partial<ReportStatus> = {},
+  ) => {
     const uid = (await cluster.get('Node', name))?.metadata.uid ?? '';
     await cluster.client.patch(
       NODE_NETWORK_REPORTS,
@@ -114,18 +118,18 @@ describe('the status of a network', () => {
     );
     expect(await statusOf()).not.toHaveProperty('nodes');
     expect(nodesReady(await statusOf())).toBeUndefined();
-    await tell('n1', { ready: '0-1' });
-    await tell('n2', { ready: '0' });
-    await tell('n3', { ready: '0' }, { rendering: 'OnDemand' });
+    await reportStatus('n1', { ready: '0-1' });
+    await reportStatus('n2', { ready: '0' });
+    await reportStatus('n3', { ready: '0' }, { rendering: 'OnDemand' });
     await shows({ total: 3, ready: 1, pending: 1, failing: 0 });
     expect(nodesReady(await statusOf())).toMatch(/^False NodesPending/);
-    await tell('n2', { ready: '0-1' });
+    await reportStatus('n2', { ready: '0-1' });
     await shows({ total: 3, ready: 2, pending: 0, failing: 0 });
     expect(nodesReady(await statusOf())).toMatch(/^True NodesReady/);
     const exceptions = [
       { network: 'ns_net', state: 'Failed' as const, message: 'EINVAL', since: '2026-01-01T00:00:00Z' },
     ];
-    await tell('n3', { ready: '0', failed: '1' }, { rendering: 'OnDemand', exceptions });
+    await reportStatus('n3', { ready: '0', failed: '1' }, { rendering: 'OnDemand', exceptions });
     const problems = [{ node: 'n3', message: 'EINVAL' }];
     await shows({ total: 3, ready: 2, pending: 0, failing: 1, problems });
     const status = await statusOf();
@@ -140,17 +144,17 @@ describe('the status of a network', () => {
   it('on layer 3 says both what nodes were given and what they made of it', async () => {
     await start();
     await cluster.create(tenant('ns'), node('n1'), layer3Udn('ns/net', ['10.2.0.0/16']));
-    await tell('n1', { ready: '0-1' });
+    await reportStatus('n1', { ready: '0-1' });
     await shows({ total: 1, allocated: 1, failed: 0, ready: 1, pending: 0, failing: 0 });
   });
 
   it('does not say that all nodes have it before all have said something', async () => {
     await start();
     await cluster.create(tenant('ns'), node('n1'), node('n2'), layer2Udn('ns/net', ['10.2.0.0/16']));
-    await tell('n1', { ready: '0-1' });
+    await reportStatus('n1', { ready: '0-1' });
     await shows({ total: 2, ready: 1, pending: 0, failing: 0 });
     expect(nodesReady(await statusOf())).toMatch(/^Unknown NodesSilent The others have it; 1 of 2 nodes say nothing/);
-    await tell('n2', { ready: '0-1' });
+    await reportStatus('n2', { ready: '0-1' });
     await shows({ total: 2, ready: 2, pending: 0, failing: 0 });
     expect(nodesReady(await statusOf())).toMatch(/^True NodesReady/);
   });
@@ -159,7 +163,7 @@ describe('the status of a network', () => {
     await start();
     const network = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.2.0.0/16'] } };
     await cluster.create(tenant('ns', { team: 'a' }), node('n1'), cudn('red', { matchLabels: { team: 'a' } }, network));
-    await tell('n1', { ready: '0-1' });
+    await reportStatus('n1', { ready: '0-1' });
     const statusOfRed = async () =>
       (await cluster.get('ClusterUserDefinedNetwork', 'red'))?.['status'] as NetworkStatus;
     await vi.waitFor(async () => expect(nodesReady(await statusOfRed())).toMatch(/^True/));
@@ -181,7 +185,7 @@ describe('the status of a network', () => {
       return `${new Date(serverClock.wall()).toISOString().slice(0, 19)}Z`;
     };
     // The ids of another network that was there before: red has none yet.
-    await tell('n1', { ready: '0-1' }, { observed: await later() });
+    await reportStatus('n1', { ready: '0-1' }, { observed: await later() });
     const made = await later();
     await cluster.createAndSettle(tenant('ns', { team: 'a' }));
     const nodesOfRed = async () =>
@@ -192,7 +196,7 @@ describe('the status of a network', () => {
       wait,
     );
     // The same ids: that they mean red now is all that is new.
-    await tell('n1', { ready: '0-1' }, { observed: made });
+    await reportStatus('n1', { ready: '0-1' }, { observed: made });
     await vi.waitFor(
       async () => expect(await nodesOfRed()).toEqual({ total: 1, ready: 1, pending: 0, failing: 0 }),
       wait,
@@ -202,7 +206,7 @@ describe('the status of a network', () => {
   it('is written again when somebody changes it', async () => {
     await start();
     await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.2.0.0/16']));
-    await tell('n1', { ready: '0-1' });
+    await reportStatus('n1', { ready: '0-1' });
     await shows({ total: 1, ready: 1, pending: 0, failing: 0 });
     await cluster.settled();
     const ref = { namespace: 'ns', name: 'net' };
@@ -215,8 +219,8 @@ describe('the status of a network', () => {
   it('a report that cannot be read is left out, and stops nothing', async () => {
     await start();
     await cluster.create(tenant('ns'), node('n1'), node('n2'), layer2Udn('ns/net', ['10.2.0.0/16']));
-    await tell('n1', { ready: '9-1' });
-    await tell('n2', { ready: '0-1' });
+    await reportStatus('n1', { ready: '9-1' });
+    await reportStatus('n2', { ready: '0-1' });
     await shows({ total: 2, ready: 1, pending: 0, failing: 0 });
     expect(cluster.manager.mirrors.caches.reports.has('n1')).toBe(false);
   });
@@ -240,8 +244,8 @@ describe('the status of a network', () => {
           one.about.resource.plural === 'userdefinednetworks',
       ).length;
     const before = statusWrites();
-    for (const name of names) await tell(name, { pending: '1' });
-    for (const name of names) await tell(name, { ready: '1' });
+    for (const name of names) await reportStatus(name, { pending: '1' });
+    for (const name of names) await reportStatus(name, { ready: '1' });
     await cluster.settled();
     expect(statusWrites() - before).toBe(0);
     await clock.advance(30_000);

@@ -24,7 +24,7 @@ export const podReconciler =
   };
 
 /**
- * What claims have is in their status before a pod has it: a manager that starts anew would give it to another one
+ * What claims have is in their status before a pod has it: a manager that restarts would give it to another one
  * otherwise. A claim that is gone meanwhile is an event, which asks for the pod again.
  */
 const areSettled = async (context: ControllerContext, plan: PodPlan, signal: AbortSignal): Promise<boolean> => {

@@ -8,7 +8,7 @@ export interface PodUsers {
   using(nadKey: string): readonly string[];
   /** As `using`; when there are some, `onChange` is called once when one of them stops. One waiter waits once. */
   watch(nadKey: string, waiter: string, onChange: () => void): readonly string[];
-  /** To be told every change of a pod. */
+  /** To be called with every change of a pod. */
   follow(change: Change<PodFacts>): void;
 }
 
@@ -20,8 +20,8 @@ export const createPodUsers = (pods: Caches['pods'], isPrimary: (nadKey: string)
   const using = (nadKey: string): readonly string[] => {
     const namespace = nadKey.split('/')[0];
     const saying = [...pods.keysByIndex('usedNad', nadKey)];
-    const said = isPrimary(nadKey) ? saying.filter((key) => key.startsWith(`${namespace}/`)) : saying;
-    return [...new Set([...said, ...pods.keysByIndex('usedNad', `${namespace}/*`)])].sort();
+    const referring = isPrimary(nadKey) ? saying.filter((key) => key.startsWith(`${namespace}/`)) : saying;
+    return [...new Set([...referring, ...pods.keysByIndex('usedNad', `${namespace}/*`)])].sort();
   };
   const wake = (nadKey: string): void => {
     const waiters = [...(waiting.get(nadKey)?.values() ?? [])];

@@ -1,4 +1,4 @@
-/** Tells owners of objects what is wrong, once: an event that only repeats what was said is noise. */
+/** Reports to owners of objects what is wrong, once: an event that only repeats the last one is noise. */
 import type { EventInput, EventRecorder, InvolvedObject } from '../../kube/events/types.ts';
 
 export interface ProblemReporter {
@@ -7,17 +7,17 @@ export interface ProblemReporter {
 }
 
 export const createProblemReporter = (events: Pick<EventRecorder, 'record'>): ProblemReporter => {
-  const said = new Map<string, ReadonlySet<string>>();
+  const reported = new Map<string, ReadonlySet<string>>();
   return {
     report: (regarding, reason, messages) => {
       const key = `${reason} ${regarding.kind} ${regarding.namespace ?? ''}/${regarding.name} ${regarding.uid ?? ''}`;
-      const before = said.get(key);
-      if (messages.length === 0) said.delete(key);
-      else said.set(key, new Set(messages));
+      const before = reported.get(key);
+      if (messages.length === 0) reported.delete(key);
+      else reported.set(key, new Set(messages));
       // Objects go away without saying goodbye; of those that are left few are wrong.
-      for (const oldest of said.keys()) {
-        if (said.size <= MAX_REMEMBERED) break;
-        said.delete(oldest);
+      for (const oldest of reported.keys()) {
+        if (reported.size <= MAX_REMEMBERED) break;
+        reported.delete(oldest);
       }
       for (const message of new Set(messages)) {
         const event: EventInput = { regarding, type: 'Warning', reason, message };

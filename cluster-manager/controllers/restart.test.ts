@@ -194,7 +194,7 @@ describe('a restart', () => {
     ['mac_address', 'nonsense'],
     ['routes', [{ dest: '0.0.0.0/0', nextHop: '10.20.0.1' }]],
     ['role', 'king'],
-  ])('gives nobody the address of a pod whose %s cannot be read, and tells the pod', async (field, value) => {
+  ])('gives nobody the address of a pod whose %s cannot be read, and reports it to the pod', async (field, value) => {
     cluster.start();
     await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']), pod('a/old'));
     await cluster.stop();

@@ -268,7 +268,7 @@ const enqueueUsageOf = (context: TriggerContext, network: string): void => {
   for (const key of sourcesOf(context, network)) context.enqueue.usage(key);
 };
 
-/** What it says of networks anew; a report that comes or goes says something of all. */
+/** What it says of networks again; a report that comes or goes says something of all. */
 const onReport = (context: TriggerContext, { before, after }: Change<ReportFacts>): void => {
   const { state, ids } = context;
   ids.reported();

@@ -9,7 +9,7 @@ import type { ObjectRef, ResourceType } from '../../kube/types.ts';
 import type { WriterObservation } from '../../kube/writer/types.ts';
 
 export interface Unanswered {
-  /** To be told everything that the writer observes. */
+  /** To be called with everything that the writer observes. */
   follow(observation: WriterObservation): void;
   /** How long a write of an object may still be carried out: 0 when every one was answered. */
   mayComeMs(resource: ResourceType, ref: ObjectRef): number;

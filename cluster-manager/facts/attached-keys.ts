@@ -12,7 +12,7 @@ export const selectedKeys = (selection: string | undefined, pod: string): readon
   try {
     return attachmentsOf(parseNetworkSelections(selection, pod)).map(({ nadKey }) => nadKey);
   } catch (error) {
-    // Told to the pod's owner where its addresses are given.
+    // The pod's owner gets an event where its addresses are allocated.
     if (error instanceof ApiError) return undefined;
     throw error;
   }

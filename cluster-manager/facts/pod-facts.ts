@@ -16,7 +16,7 @@ export interface PodFacts {
   /** On a node, on the pod network, and not completed: it needs its addresses. */
   readonly isActive: boolean;
   /** On its node's network: where, and which of the node's addresses it has, by its status. */
-  readonly host: HostPlace | undefined;
+  readonly host: HostNetworkPod | undefined;
   /** The virtual machine that runs in it. */
   readonly machine: string | undefined;
   /** Its machine takes the pod's addresses along when it moves to another pod. */
@@ -39,7 +39,7 @@ export interface PodFacts {
   readonly annotationRoom: number | undefined;
 }
 
-export interface HostPlace {
+export interface HostNetworkPod {
   readonly node: string;
   /** With spaces between. */
   readonly ips: string;
@@ -59,7 +59,7 @@ export const podFacts = (object: unknown): PodFacts => {
     name: metadata.name,
     uid: metadata.uid ?? '',
     creationTimestamp: metadata.creationTimestamp ?? '',
-    host: spec?.hostNetwork === true ? hostPlace(spec.nodeName ?? '', status?.podIPs) : undefined,
+    host: spec?.hostNetwork === true ? hostNetworkPod(spec.nodeName ?? '', status?.podIPs) : undefined,
     isActive: (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted,
     machine,
     sharesWithMachine: machine !== undefined && annotations[KUBEVIRT.migratesWithAddress] !== undefined,
@@ -80,7 +80,7 @@ export const podFacts = (object: unknown): PodFacts => {
 /** Whether two versions of a pod are the same to us: most updates are of its status. */
 export const samePod = equalBut<PodFacts>('resourceVersion');
 
-const hostPlace = (node: string, podIPs: unknown): HostPlace => {
+const hostNetworkPod = (node: string, podIPs: unknown): HostNetworkPod => {
   const entries: readonly unknown[] = Array.isArray(podIPs) ? podIPs : [];
   const ips = entries.flatMap((one) => (isRecord(one) && typeof one['ip'] === 'string' ? [one['ip']] : []));
   return { node, ips: ips.join(' ') };
@@ -93,7 +93,7 @@ const keysOf = (networks: string | undefined): readonly string[] | undefined => 
     const map = readJson(networks);
     return typeof map === 'object' && map !== null && !Array.isArray(map) ? Object.keys(map) : undefined;
   } catch {
-    // Told to the pod's owner where the annotation is written.
+    // The pod's owner gets an event where the annotation is written.
     return undefined;
   }
 };

@@ -19,7 +19,7 @@ export type PodObject = z.output<typeof podSchema>;
 /** @throws ApiError */
 export const parsePod = (object: unknown): PodObject => usualPod(object) ?? parseWith(podSchema, object, 'Pod');
 
-/** @returns undefined for what the schema has to judge: everything that it would refuse, and what is seldom */
+/** @returns undefined for what the schema has to decide: everything that it would refuse, and what is seldom */
 export const usualPod = usual((value): PodObject => {
   const { metadata, spec, status } = map(value);
   return {

@@ -108,7 +108,7 @@ describe('completing manifests', () => {
     expect(annotation(completion, 'Pod', 'p', 'pod-networks')).toContain('10.20.0.3/16');
   });
 
-  it('tells what is wrong by its object, and goes on', () => {
+  it('reports what is wrong by its object, and goes on', () => {
     const completion = complete(
       namespace('unlabelled'),
       tenant('ns'),

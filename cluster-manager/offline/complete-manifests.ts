@@ -36,7 +36,7 @@ export interface Completion {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @param objects parsed YAML or JSON; what is no Kubernetes object is left out, and told */
+/** @param objects parsed YAML or JSON; an input that is no Kubernetes object is left out, and reported */
 export const completeManifests = (objects: readonly unknown[], cluster: ClusterConfig): Completion => {
   const input = readManifests(objects);
   const namespaces = completeNamespaces(input.manifests);
@@ -148,25 +148,25 @@ const nodeAnnotations = (manifest: Manifest, state: ClusterState): Record<string
   const { id, transitAddresses, subnets } = state.nodes.annotations(manifest.metadata.name);
   return {
     [NODE_ANNOTATIONS.id]: id,
-    [NODE_ANNOTATIONS.transitAddresses]: saidTransit(manifest) ?? transitAddresses,
-    [NODE_ANNOTATIONS.subnets]: withSaidSubnets(manifest, subnets, state),
+    [NODE_ANNOTATIONS.transitAddresses]: annotatedTransit(manifest) ?? transitAddresses,
+    [NODE_ANNOTATIONS.subnets]: withAnnotatedSubnets(manifest, subnets, state),
   };
 };
 
 /** The manager would write what follows from the node's id; what the input says is taken first. */
-const saidTransit = ({ metadata: { name, annotations } }: Manifest): string | undefined => {
+const annotatedTransit = ({ metadata: { name, annotations } }: Manifest): string | undefined => {
   const text = annotations[NODE_ANNOTATIONS.transitAddresses];
   if (text === undefined) return undefined;
   return readable(() => parseTransitAddresses(text, name)) === undefined ? undefined : text;
 };
 
-/** Subnets that are not the network's are told as such, and taken, as an agent takes them. */
-const withSaidSubnets = (manifest: Manifest, given: string, state: ClusterState): string => {
+/** Subnets that are not the network's are reported as such, and taken, as an agent takes them. */
+const withAnnotatedSubnets = (manifest: Manifest, given: string, state: ClusterState): string => {
   const { name, annotations } = manifest.metadata;
   const text = annotations[NODE_ANNOTATIONS.subnets];
-  const said = text === undefined ? undefined : readable(() => parseNodeSubnets(text, name));
+  const subnetsOf = text === undefined ? undefined : readable(() => parseNodeSubnets(text, name));
   const subnets = new Map(parseNodeSubnets(given, name));
-  for (const [network, cidrs] of said ?? []) {
+  for (const [network, cidrs] of subnetsOf ?? []) {
     const ranges = state.nodes.rangesOf(network);
     const isForeign = (cidr: Cidr): boolean => !ranges.some((range) => cidrContains(range, cidr));
     if (subnets.has(network) && cidrs.length > 0 && cidrs.every(isForeign)) subnets.set(network, cidrs);
@@ -206,8 +206,8 @@ const podAnnotations = (
 };
 
 /** Only what is not there, or says something else: a different order of keys is no difference. */
-const annotated = (manifest: Manifest, wanted: Readonly<Record<string, string | undefined>>): Completed => {
-  const changes = Object.entries(wanted).flatMap(([key, value]) =>
+const annotated = (manifest: Manifest, desired: Readonly<Record<string, string | undefined>>): Completed => {
+  const changes = Object.entries(desired).flatMap(([key, value]) =>
     value === undefined || sameJson(manifest.metadata.annotations[key], value) ? [] : [[key, value] as const],
   );
   const diagnostics = changes.map(([key, value]): Diagnostic => {

@@ -36,7 +36,7 @@ export interface ReadManifests {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What is no object is left out and told; namespaces that are not said are `default`, as kubectl does it. */
+/** An input that is no object is left out and reported; the default namespace is `default`, as with kubectl. */
 export const readManifests = (objects: readonly unknown[]): ReadManifests => {
   const manifests = new Map<string, Manifest>();
   const diagnostics: Diagnostic[] = [];

@@ -39,7 +39,7 @@ export const mirrorsOf = (
   };
 };
 
-/** What cannot be read is told by whoever reads all of the kind. */
+/** Whoever reads all objects of the kind reports what cannot be read. */
 const readKind = <Facts>(
   manifests: readonly Manifest[],
   kind: string,

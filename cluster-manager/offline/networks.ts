@@ -6,7 +6,7 @@ import { type NadFacts, nadFacts } from '../facts/nad-facts.ts';
 import { type NamespaceFacts, namespaceFacts } from '../facts/namespace-facts.ts';
 import { cudnFacts, type NetworkFacts, udnFacts } from '../facts/network-facts.ts';
 import type { NadManifest } from '../render/network-attachment-definition.ts';
-import { type NetworkView, planWanted, renderOrExplain } from '../render/plan-network.ts';
+import { type NetworkView, planDesired, renderOrExplain } from '../render/plan-network.ts';
 import { type Diagnostic, keyOf, type Manifest, readFacts } from './manifests.ts';
 
 export interface RenderedNetworks {
@@ -22,7 +22,7 @@ export const renderNetworks = (manifests: readonly Manifest[], cluster: ClusterC
       .filter((manifest) => manifest.kind === kind)
       .flatMap((manifest) => {
         const result = readFacts(manifest, project);
-        // NADs are read again with everything else, and tell then what is wrong with them.
+        // NADs are read again with everything else, and report then what is wrong with them.
         if (kind !== 'NetworkAttachmentDefinition') diagnostics.push(...result.diagnostics);
         return result.facts ?? [];
       });
@@ -94,7 +94,7 @@ const renderIn = (
   namespace: string,
   view: NetworkView,
 ): { manifest?: Manifest; diagnostics: readonly Diagnostic[] } => {
-  const plan = planWanted(facts, namespace, view);
+  const plan = planDesired(facts, namespace, view);
   if (plan.kind === 'keep' || plan.kind === 'skip') return { diagnostics: [] };
   if (plan.kind === 'error') {
     return { diagnostics: [{ object: `${facts.kind}/${facts.key}`, severity: 'error', message: plan.message }] };

@@ -6,7 +6,7 @@ import type { NetConf } from '../../api/net-conf.ts';
 import { parseJson } from '../../api/parse.ts';
 import { isRecord } from '../../kube/is-record.ts';
 import { addressOf, cidrFamily } from '../../net/cidr.ts';
-import type { HostPlace, PodFacts } from '../facts/pod-facts.ts';
+import type { HostNetworkPod, PodFacts } from '../facts/pod-facts.ts';
 import type { SliceFacts } from '../facts/slice-facts.ts';
 import { type MirroredSlice, renderMirroredSlice } from './mirrored-slice.ts';
 
@@ -31,7 +31,10 @@ export const mirrorOfPods = ({ source, nad, pods, addresses }: MirrorOfPods): Mi
  * Of the node, as the slice says it and the pod's status confirms: a load balancer sends where the mirror says, also to other
  * processes of a node, and not everybody who may write slices may have those asked.
  */
-const hostAddress = ({ addresses: [address], nodeName }: Endpoint, { node, ips }: HostPlace): string | undefined =>
+const hostAddress = (
+  { addresses: [address], nodeName }: Endpoint,
+  { node, ips }: HostNetworkPod,
+): string | undefined =>
   address !== undefined && nodeName === node && ips.split(' ').includes(address) ? address : undefined;
 
 /** Another pod may have taken the name of the one that the endpoint is about. */
@@ -73,7 +76,7 @@ const primaryAddresses = ({ annotations, key }: PodFacts, nad: string): FamilyAd
     const byFamily = ipAddresses.map((address) => [`IPv${cidrFamily(address)}`, addressOf(address)]).reverse();
     return Object.fromEntries(byFamily);
   } catch (error) {
-    // The pod's owner is told where the annotation is written.
+    // The pod's owner gets an event where the annotation is written.
     if (error instanceof ApiError) return {};
     throw error;
   }

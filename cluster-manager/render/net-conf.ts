@@ -8,7 +8,7 @@ import { transitSubnetsFor } from './transit-subnets.ts';
 
 /**
  * The same for every namespace but for the NAD's own name.
- * @throws ApiError with the sentence for the network's condition: what is wrong, overlaps, or is not supported yet
+ * @throws ApiError with the message for the network's condition: what is wrong, overlaps, or is not supported yet
  */
 export const renderNetConf = (facts: NetworkFacts, cluster: ClusterConfig): ((namespace: string) => NetConf) => {
   if (facts.spec === undefined) throw facts.error ?? new ApiError('ERR_API_FIELD', 'spec: is required');

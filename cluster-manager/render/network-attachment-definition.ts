@@ -61,21 +61,21 @@ export const isRendered = (nad: NadFacts, { metadata, spec }: NadManifest): bool
   hasAll(nad.metadata.labels, metadata.labels) &&
   hasAll(nad.metadata.annotations, metadata.annotations) &&
   metadata.finalizers.every((finalizer) => nad.metadata.finalizers.includes(finalizer)) &&
-  metadata.ownerReferences.every((wanted) =>
-    nad.metadata.ownerReferences.some((actual) => isSameOwner(actual, wanted)),
+  metadata.ownerReferences.every((desired) =>
+    nad.metadata.ownerReferences.some((actual) => isSameOwner(actual, desired)),
   );
 
 /** Of another kind or without `controller` it would not be found, and not be kept. */
 const isSameOwner = (
   actual: NadFacts['metadata']['ownerReferences'][number],
-  wanted: NadManifest['metadata']['ownerReferences'][number],
+  desired: NadManifest['metadata']['ownerReferences'][number],
 ): boolean =>
-  actual.uid === wanted.uid &&
-  actual.apiVersion === wanted.apiVersion &&
-  actual.kind === wanted.kind &&
-  actual.name === wanted.name &&
-  actual.controller === wanted.controller &&
-  actual.blockOwnerDeletion === wanted.blockOwnerDeletion;
+  actual.uid === desired.uid &&
+  actual.apiVersion === desired.apiVersion &&
+  actual.kind === desired.kind &&
+  actual.name === desired.name &&
+  actual.controller === desired.controller &&
+  actual.blockOwnerDeletion === desired.blockOwnerDeletion;
 
 /** Labels or annotations on the NAD that its network does not have (any more). */
 export const hasExtras = ({ metadata: actual }: NadFacts, { metadata }: NadManifest): boolean =>
@@ -90,5 +90,5 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const inheritedAnnotations = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOurs(key) && key !== LAST_APPLIED));
 
-const hasAll = (actual: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean =>
-  Object.entries(wanted).every(([key, value]) => actual[key] === value);
+const hasAll = (actual: Readonly<Record<string, string>>, desired: Readonly<Record<string, string>>): boolean =>
+  Object.entries(desired).every(([key, value]) => actual[key] === value);

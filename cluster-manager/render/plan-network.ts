@@ -16,7 +16,7 @@ import {
   renderNad,
 } from './network-attachment-definition.ts';
 
-/** The configuration of the network's NADs, or the sentence that says why there is none. */
+/** The configuration of the network's NADs, or the message that says why there is none. */
 export type Rendered = ((namespace: string) => NetConf) | string;
 
 export interface NetworkView {
@@ -31,7 +31,7 @@ export interface NetworkView {
   podsUsing(nadKey: string): readonly string[];
 }
 
-export type WantedPlan =
+export type DesiredPlan =
   | {
       readonly kind: 'apply';
       readonly manifest: NadManifest;
@@ -53,8 +53,8 @@ export type ReleasePlan =
   | { readonly kind: 'deleting'; readonly message?: string }
   | { readonly kind: 'blocked'; readonly message: string };
 
-/** The network is wanted in the namespace. */
-export const planWanted = (facts: NetworkFacts, namespaceName: string, view: NetworkView): WantedPlan => {
+/** The network is desired in the namespace. */
+export const planDesired = (facts: NetworkFacts, namespaceName: string, view: NetworkView): DesiredPlan => {
   const namespace = view.namespace(namespaceName);
   if (namespace === undefined || namespace.isTerminating) return { kind: 'skip' };
   const key = `${namespaceName}/${facts.metadata.name}`;
@@ -86,7 +86,7 @@ export const planWanted = (facts: NetworkFacts, namespaceName: string, view: Net
 /** An API server takes 256 KiB of an object; 4 KiB are for the ids that the NAD gets and for what others note on it. */
 const MAX_INHERITED_BYTES = (256 - 4) * 1024;
 
-/** The network is not wanted in the namespace (any more). */
+/** The network is not desired in the namespace (any more). */
 export const planRelease = (facts: NetworkFacts, namespace: string, view: NetworkView): ReleasePlan => {
   const key = `${namespace}/${facts.metadata.name}`;
   const nad = view.nad(key);
@@ -144,7 +144,7 @@ const primaryRefusal = (
   view: NetworkView,
 ): string | undefined => {
   if (!isPrimaryLabelled(namespace.labels)) return invalidPrimaryStateMessage(namespace.name);
-  // Who was there first keeps its network: the others are told.
+  // The oldest keeps its network: the others get a condition.
   if (own !== undefined) return undefined;
   const others = view.nadsIn(namespace.name).filter((nad) => nad.key !== key);
   const unreadable = others.find(({ confError }) => confError?.code === 'ERR_API_SYNTAX');

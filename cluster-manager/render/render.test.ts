@@ -7,7 +7,7 @@ import { cudnFacts, type NetworkFacts, udnFacts } from '../facts/network-facts.t
 import { cudn, layer2Udn, layer3Udn, nad, namespace, netConf, tenant, udn } from '../testing/objects.ts';
 import { renderNetConf } from './net-conf.ts';
 import { isRendered, renderNad } from './network-attachment-definition.ts';
-import { inUse, type NetworkView, planRelease, planWanted, renderOrExplain } from './plan-network.ts';
+import { inUse, type NetworkView, planDesired, planRelease, renderOrExplain } from './plan-network.ts';
 import { transitSubnetsFor } from './transit-subnets.ts';
 
 const cluster = parseClusterConfig();
@@ -179,10 +179,10 @@ describe('plan', () => {
   });
 
   it('makes a NAD, keeps it, and puts an edited one back', () => {
-    expect(planWanted(facts, 'ns', view())).toMatchObject({ kind: 'apply', isNew: true, isPrimary: true });
-    expect(planWanted(facts, 'ns', view({ nads: [own()] }))).toMatchObject({ kind: 'keep', hasExtras: false });
+    expect(planDesired(facts, 'ns', view())).toMatchObject({ kind: 'apply', isNew: true, isPrimary: true });
+    expect(planDesired(facts, 'ns', view({ nads: [own()] }))).toMatchObject({ kind: 'keep', hasExtras: false });
     const edited = nadFacts({ metadata: own().metadata, spec: { config: '{}' } });
-    expect(planWanted(facts, 'ns', view({ nads: [edited] }))).toMatchObject({ kind: 'apply', isNew: false });
+    expect(planDesired(facts, 'ns', view({ nads: [edited] }))).toMatchObject({ kind: 'apply', isNew: false });
     expect(isRendered(edited, renderNad(facts, 'ns', renderNetConf(facts, cluster)('ns')))).toBe(false);
   });
 
@@ -218,18 +218,18 @@ describe('plan', () => {
       'NetworkAttachmentDefinition [ns/net] is being deleted and will be created again: network in use by the following pods: [ns/p]',
     ],
   ])('says when %s', (_what, one, message) => {
-    expect(planWanted(facts, 'ns', one)).toEqual({ kind: 'error', message });
+    expect(planDesired(facts, 'ns', one)).toEqual({ kind: 'error', message });
   });
 
   it('leaves a namespace alone that is about to go', () => {
     const ns = { ...tenant('ns'), metadata: { name: 'ns', deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    expect(planWanted(facts, 'ns', view({ ns }))).toEqual({ kind: 'skip' });
-    expect(planWanted(facts, 'ns', view({ namespace: () => undefined }))).toEqual({ kind: 'skip' });
+    expect(planDesired(facts, 'ns', view({ ns }))).toEqual({ kind: 'skip' });
+    expect(planDesired(facts, 'ns', view({ namespace: () => undefined }))).toEqual({ kind: 'skip' });
   });
 
   it('keeps its place when another primary NAD appears later', () => {
     const other = nadFacts(nad('ns/other', netConf('ns/other', 'ns_other')));
-    expect(planWanted(facts, 'ns', view({ nads: [own(), other] })).kind).toBe('keep');
+    expect(planDesired(facts, 'ns', view({ nads: [own(), other] })).kind).toBe('keep');
   });
 
   it('releases a NAD that no pod uses', () => {

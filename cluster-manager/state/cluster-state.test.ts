@@ -35,12 +35,12 @@ describe('what is there again has what it had, in the turn in which it comes', (
 
   it('nodes of a layer-3 network: of two that say the same the older one', () => {
     const layer3 = { topology: 'layer3', role: 'secondary', subnets: '10.9.0.0/16/24' };
-    const said = (name: string, subnet: string, creationTimestamp: string) =>
+    const withSubnet = (name: string, subnet: string, creationTimestamp: string) =>
       nodeFacts(node(name, { 'k8s.ovn.org/node-subnets': `{"blue":["${subnet}"]}` }, { creationTimestamp }));
     const nodes = [
-      said('a-young', '10.9.7.0/24', '2026-01-02T00:00:00Z'),
-      said('b-old', '10.9.7.0/24', '2026-01-01T00:00:00Z'),
-      said('c-unknown', '10.9.0.0/24', '2026-01-01T00:00:00Z'),
+      withSubnet('a-young', '10.9.7.0/24', '2026-01-02T00:00:00Z'),
+      withSubnet('b-old', '10.9.7.0/24', '2026-01-01T00:00:00Z'),
+      withSubnet('c-unknown', '10.9.0.0/24', '2026-01-01T00:00:00Z'),
     ];
     const state = new ClusterState(parseClusterConfig(), { sources: { ...NOBODY, nodes: () => nodes } });
     for (const one of nodes.slice(0, 2)) state.upsertNode(one);

@@ -11,9 +11,9 @@ import type { ObjectRef } from '../../api/object.ts';
 import { cidrFamily } from '../../net/cidr.ts';
 import type { Family } from '../../net/ip.ts';
 import { ClaimBook } from '../allocation/claim-book.ts';
+import { isMismatch, isNoGrowth, isRefusal } from '../allocation/network-messages.ts';
 import { type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
 import type { HeldFamilies, NetworkLimits } from '../allocation/network-room.ts';
-import { isMismatch, isNoGrowth, isRefusal } from '../allocation/network-sentences.ts';
 import { NodeAllocations } from '../allocation/node-allocations.ts';
 import { hasAll, NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.ts';
 import { PodAllocations } from '../allocation/pod-allocations.ts';
@@ -64,7 +64,7 @@ export const NOTHING_TOUCHED: Touched = {
   conflicts: [],
 };
 
-/** A sentence for the owner of an object. */
+/** A message for the owner of an object. */
 export interface Problem {
   readonly object: ObjectRef;
   readonly message: string;
@@ -95,7 +95,7 @@ export class ClusterState {
   readonly nodes: NodeAllocations;
   readonly pods = new PodAllocations();
   readonly claims = new ClaimBook(this.pods);
-  /** Sentences about the configuration or the ids of a NAD, for as long as they are true. */
+  /** Messages about the configuration or the ids of a NAD, for as long as they are true. */
   readonly nadProblems = new Map<string, readonly string[]>();
 
   constructor(cluster: ClusterConfig, { limits, sources }: ClusterStateOptions = {}) {
@@ -172,8 +172,10 @@ export class ClusterState {
     const { layer2, problems } = podAttachments(pod, labels, this.registry);
     const leaving = layer2.filter(({ nadKey }) => this.#isClosed(pod, nadKey));
     if (leaving.length === 0) return { layer2, problems };
-    const told = leaving.map(({ record }) => `network ${record.name} is being taken away, no pod gets anything of it`);
-    return { layer2: layer2.filter((one) => !leaving.includes(one)), problems: [...problems, ...told] };
+    const problemsOfLeaving = leaving.map(
+      ({ record }) => `network ${record.name} is being taken away, no pod gets anything of it`,
+    );
+    return { layer2: layer2.filter((one) => !leaving.includes(one)), problems: [...problems, ...problemsOfLeaving] };
   }
 
   /** Whether the pod has something of a layer-2 network, by its annotation. */
@@ -305,7 +307,7 @@ export class ClusterState {
     return pods.size === 0 ? [] : this.#recoverPods([...pods], labelsOf);
   }
 
-  /** What two nodes have stays with the older one; the other gets a new one, and nobody has to be told. */
+  /** What two nodes have stays with the older one; the other gets a new one, and nobody has to be notified. */
   #recoverSubnets(network: string): void {
     for (const node of [...(this.#sources?.nodes() ?? [])].sort(oldestFirst)) this.nodes.recoverSubnets(network, node);
   }

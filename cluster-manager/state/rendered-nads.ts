@@ -33,7 +33,7 @@ export const knownNad = (
   const conf = confOf(nad, owner, before, network === undefined ? undefined : rendered(network));
   const known = conf === nad.conf ? nad : { ...nad, conf };
   const isNamed = conf?.name === owner.networkName;
-  return { nad: known, isOwn: isNamed && (isGiven(known) || isWanted(known, network, sources)) };
+  return { nad: known, isOwn: isNamed && (isGiven(known) || isDesired(known, network, sources)) };
 };
 
 /** What the reference says was edited, and will be put right. */
@@ -50,7 +50,7 @@ const wasOwn = (nad: NadFacts, before: NadRecord | undefined): boolean =>
 const isGiven = ({ annotatedNetwork, conf }: NadFacts): boolean => annotatedNetwork === conf?.name;
 
 /** Who may write NADs can name a network of the cluster as the owner in a namespace that it does not select. */
-const isWanted = ({ metadata }: NadFacts, network: NetworkFacts | undefined, { labelsOf }: Sources): boolean => {
+const isDesired = ({ metadata }: NadFacts, network: NetworkFacts | undefined, { labelsOf }: Sources): boolean => {
   if (network === undefined || network.kind === 'UserDefinedNetwork') return network !== undefined;
   const labels = labelsOf(metadata.namespace);
   return network.selector !== undefined && labels !== undefined && matchesSelector(network.selector, labels);
@@ -68,8 +68,8 @@ const confOf = (
   if (rendered === undefined || typeof rendered === 'string') {
     return nad.conf?.name === networkName ? nad.conf : (last ?? nad.conf);
   }
-  const wanted = rendered(nad.metadata.namespace);
-  if (nad.config === formatNetConf(wanted)) return nad.conf;
+  const desired = rendered(nad.metadata.namespace);
+  if (nad.config === formatNetConf(desired)) return nad.conf;
   // After a restart the network says it: from what it was before, it can only have grown.
-  return last ?? wanted;
+  return last ?? desired;
 };

@@ -30,9 +30,9 @@ export const observe = (cluster: () => TestCluster) => {
       | { readonly ips: readonly string[]; readonly ownerPod?: { readonly name: string } }
       | undefined;
   /** What its condition says: `True SuccessfulAllocation: …`. */
-  const saidOf = async (claim: string): Promise<string | undefined> => {
+  const readyOf = async (claim: string): Promise<string | undefined> => {
     const found = await condition('IPAMClaim', claim, 'IPsAllocated');
     return found === undefined ? undefined : `${found.status} ${found.reason}: ${found.message}`;
   };
-  return { annotation, condition, entryOf, addressOf, eventsAbout, statusOf, saidOf };
+  return { annotation, condition, entryOf, addressOf, eventsAbout, statusOf, readyOf };
 };

@@ -114,7 +114,8 @@ export const createConntrack = (
     limits: async (signal) => limitsIn(await datapath(['dpctl/ct-get-limits'], signal)),
     flushMark: (zone, mark, signal) => flushDatapath([`zone=${zone}`, `mark=0x${mark.toString(16)}`], signal),
     whenRevalidated: async (signal) => {
-      // The first round may have begun before the flows were changed, the second before ovs-vswitchd had told its revalidators.
+      // The first round may have begun before the flows were changed, the second before ovs-vswitchd had notified its
+      // revalidators.
       for (let round = 0; round < 3; round++) await datapath(['revalidator/wait'], signal);
     },
     flushTranslation: ({ vip, backend }, signal) =>

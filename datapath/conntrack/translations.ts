@@ -18,11 +18,11 @@ export const createTranslationReader = (
   control: () => Promise<readonly string[]> = async () => [],
 ): TranslationReader => ({
   translations: async (of, signal) => {
-    const wanted = new Map(of.map((one) => [textOf(one), one]));
+    const desired = new Map(of.map((one) => [textOf(one), one]));
     const found = new Set<Translation>();
     const command = { file: 'ovs-appctl', args: [...(await control()), 'dpctl/dump-conntrack'] };
     for await (const line of runner.lines(command, signal)) {
-      const one = wanted.get(translationIn(line) ?? '');
+      const one = desired.get(translationIn(line) ?? '');
       if (one !== undefined) found.add(one);
     }
     return [...found];

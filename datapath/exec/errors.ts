@@ -39,7 +39,7 @@ export class CommandError extends Error {
 
   constructor({ code, command, exitCode, signal, stdout = '', stderr = '', cause }: CommandErrorFields) {
     const line = commandLine(command);
-    super(sentence(code, line, { exitCode, signal, stderr, cause }), { cause });
+    super(messageFor(code, line, { exitCode, signal, stderr, cause }), { cause });
     this.code = code;
     this.command = line;
     this.exitCode = exitCode;
@@ -61,7 +61,7 @@ export const commandLine = ({ file, args }: Command): string =>
 
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word));
 
-const sentence = (
+const messageFor = (
   code: CommandErrorCode,
   line: string,
   { exitCode, signal, stderr, cause }: Pick<CommandErrorFields, 'exitCode' | 'signal' | 'cause'> & { stderr: string },
@@ -75,6 +75,6 @@ const sentence = (
     ERR_EXEC_ABORTED: 'was aborted',
     ERR_EXEC_OUTPUT_LIMIT: 'wrote more than allowed and was ended',
   }[code];
-  const said = tail(stderr, 1000);
-  return `\`${line}\` ${what}${said === '' ? '' : `: ${said}`}`;
+  const lastLines = tail(stderr, 1000);
+  return `\`${line}\` ${what}${lastLines === '' ? '' : `: ${lastLines}`}`;
 };

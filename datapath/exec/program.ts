@@ -12,7 +12,7 @@ export interface Started {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Of whom `waitpid(2)` tells. Rejects with the system's error when it was not started after all. */
+  /** The process whose end `waitpid(2)` reports. Rejects with the system's error when it was not started after all. */
   readonly ended: Promise<{ readonly exitCode: number } | { readonly signal: string }>;
   /** Does nothing once it has ended. */
   kill(signal: NodeJS.Signals): void;
@@ -48,23 +48,23 @@ export async function* programBatches(
 ): AsyncGenerator<readonly string[]> {
   using program = new Program(start, command, environment, signal);
   const { stdout, stderr } = program;
-  const said = new Tail(KEPT_STDERR);
-  const keep = (chunk: Buffer | string): void => said.push(String(chunk));
-  const [told, onChunk] = command.linesFrom === 'stderr' ? [stderr, keep] : [stdout, undefined];
+  const errorTail = new Tail(KEPT_STDERR);
+  const keep = (chunk: Buffer | string): void => errorTail.push(String(chunk));
+  const [output, onChunk] = command.linesFrom === 'stderr' ? [stderr, keep] : [stdout, undefined];
   // What nobody reads must not make the program wait.
-  if (told === stdout) stderr.on('data', keep);
+  if (output === stdout) stderr.on('data', keep);
   else stdout.resume();
   try {
-    yield* batchesOf(told, onChunk);
+    yield* batchesOf(output, onChunk);
     await program.whenEnded();
-    program.check({ stderr: said.text });
+    program.check({ stderr: errorTail.text });
   } finally {
     program.end('ERR_EXEC_ABORTED');
     await program.whenEnded().catch(() => {});
   }
 }
 
-type Verdict = 'ERR_EXEC_TIMEOUT' | 'ERR_EXEC_ABORTED' | 'ERR_EXEC_OUTPUT_LIMIT';
+type Termination = 'ERR_EXEC_TIMEOUT' | 'ERR_EXEC_ABORTED' | 'ERR_EXEC_OUTPUT_LIMIT';
 
 class Program implements Disposable {
   readonly stdout: Readable;
@@ -76,7 +76,7 @@ class Program implements Disposable {
   #killer: NodeJS.Timeout | undefined;
   #ending: Awaited<Started['ended']> | undefined;
   /** Why we ended it. */
-  #verdict: Verdict | undefined;
+  #termination: Termination | undefined;
 
   /** @throws CommandError */
   constructor(start: Start, command: Command, environment: Environment, signal: AbortSignal | undefined) {
@@ -108,12 +108,12 @@ class Program implements Disposable {
     } finally {
       clearTimeout(this.#killer);
     }
-    if (this.#verdict !== undefined) this.#giveUpStreams();
+    if (this.#termination !== undefined) this.#giveUpStreams();
   }
 
-  end(verdict: Verdict): void {
-    if (this.#verdict !== undefined) return;
-    this.#verdict = verdict;
+  end(termination: Termination): void {
+    if (this.#termination !== undefined) return;
+    this.#termination = termination;
     if (this.#ending !== undefined) {
       this.#giveUpStreams();
       return;
@@ -128,11 +128,11 @@ class Program implements Disposable {
   }
 
   /** @throws CommandError unless it has ended well */
-  check(said: Pick<CommandErrorFields, 'stdout' | 'stderr'>): void {
-    if (this.#verdict !== undefined) throw this.#error(this.#verdict, said);
+  check(errorTail: Pick<CommandErrorFields, 'stdout' | 'stderr'>): void {
+    if (this.#termination !== undefined) throw this.#error(this.#termination, errorTail);
     if (this.#ending === undefined) return;
-    if ('signal' in this.#ending) throw this.#error('ERR_EXEC_SIGNAL', { ...said, ...this.#ending });
-    if (this.#ending.exitCode !== 0) throw this.#error('ERR_EXEC_EXIT', { ...said, ...this.#ending });
+    if ('signal' in this.#ending) throw this.#error('ERR_EXEC_SIGNAL', { ...errorTail, ...this.#ending });
+    if (this.#ending.exitCode !== 0) throw this.#error('ERR_EXEC_EXIT', { ...errorTail, ...this.#ending });
   }
 
   [Symbol.dispose](): void {
@@ -167,7 +167,7 @@ const textOf = async (stream: Readable, maxLength: number, onTooLong: () => void
   return pieces.join('');
 };
 
-/** As many lines at once as have come: a program may tell a hundred thousand. */
+/** As many lines at once as have come: a program may print a hundred thousand. */
 async function* batchesOf(stream: Readable, onChunk?: (chunk: string) => void): AsyncGenerator<readonly string[]> {
   let rest = '';
   for await (const chunk of chunksOf(stream)) {
@@ -190,7 +190,7 @@ async function* chunksOf(stream: Readable): AsyncGenerator<string> {
 
 const KEPT_STDERR = 4_000;
 
-/** The end of a text that comes in pieces; a program that tells a lot must not cost a copy of it for every line. */
+/** The end of a text that comes in pieces; a program that prints a lot must not cost a copy of it for every line. */
 class Tail {
   readonly #length: number;
   #pieces: string[] = [];

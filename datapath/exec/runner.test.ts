@@ -84,7 +84,7 @@ describe('Node', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('tells a signal of somebody else from its own', async () => {
+  it('distinguishes a foreign signal from its own', async () => {
     await expect(
       createCommandRunner().run({ file: 'timeout', args: ['-s', 'KILL', '0.01', 'sleep', '60'] }),
     ).rejects.toMatchObject({ code: 'ERR_EXEC_SIGNAL', signal: 'SIGKILL' });

@@ -53,7 +53,7 @@ describe('posix_spawn', () => {
     });
   });
 
-  it('tells a signal of somebody else from its own, and lets programs be ended by SIGPIPE', async () => {
+  it('distinguishes a foreign signal from its own, and lets programs be ended by SIGPIPE', async () => {
     const killed = (signal: string): Promise<unknown> =>
       runner.run({ file: 'timeout', args: ['-s', signal, '0.01', 'sleep', '60'], timeoutMs: 5_000 });
     await expect(killed('KILL')).rejects.toMatchObject({ code: 'ERR_EXEC_SIGNAL', signal: 'SIGKILL' });

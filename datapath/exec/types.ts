@@ -43,7 +43,7 @@ export interface CommandRunner {
 }
 
 export interface BatchRunner extends CommandRunner {
-  /** As `lines`, with all that came at once: for programs that tell a hundred thousand of them. No batch is empty. */
+  /** As `lines`, with all that came at once: for programs that print a hundred thousand of them. No batch is empty. */
   batches(command: Command, signal?: AbortSignal): AsyncIterable<readonly string[]>;
 }
 

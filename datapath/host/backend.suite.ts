@@ -63,7 +63,7 @@ interface BackendWorld {
 
 const plainItems = [...bridgeItems, ...portItems(254)];
 
-/** Also what the kernel tells only later has come to rest. */
+/** Events that the kernel sends only later have settled, too. */
 const atRest = (keeper: HostKeeper): Promise<void> =>
   vi.waitFor(
     async () => {
@@ -110,7 +110,7 @@ const plainCases = ({ keeper, others }: BackendWorld): void => {
     await atRest(keeper());
   });
 
-  it('removes what is not wanted any more, and nothing else', async () => {
+  it('removes what is no longer desired, and nothing else', async () => {
     keeper().want(...plainItems);
     await atRest(keeper());
     keeper().unwant(...bridgeItems.filter(({ kind }) => kind !== 'link'));
@@ -161,14 +161,14 @@ const driftCases = ({ keeper, others }: BackendWorld): void => {
   it.each([...attacks, ...routeAttacks(254)])('repairs it when somebody %s', async (_, attack) => {
     keeper().want(...plainItems);
     await atRest(keeper());
-    keeper().told.length = 0;
+    keeper().reported.length = 0;
     await others(attack);
     await vi.waitFor(() => expect(keeper().drift().length).toBeGreaterThan(0), { timeout: 30_000 });
     await atRest(keeper());
     expect((await keeper().full()).written).toBe(0);
   });
 
-  it('finds a changed setting that it is not told of when everything is read', async () => {
+  it('finds a changed setting without an event when everything is read', async () => {
     keeper().want(...plainItems);
     await atRest(keeper());
     await others({ op: 'sysctl.set', key: `ipv6/conf/${PORT}/accept_ra`, value: '1' });
@@ -177,27 +177,27 @@ const driftCases = ({ keeper, others }: BackendWorld): void => {
     expect(await keeper().differences()).toEqual([]);
   });
 
-  it('tells in words what differs', async () => {
+  it('describes in words what differs', async () => {
     keeper().want(...plainItems);
     await atRest(keeper());
     const done = [...attacks, ...routeAttacks(254)].filter(([what]) =>
       /^(changes an MTU|.* rule.*|changes a route)$/.test(what),
     );
     await others(...done.map(([, op]) => op));
-    const found = await keeper().backend.difference(keeper().wanted);
+    const found = await keeper().backend.difference(keeper().desired);
     expect(found).toMatchObject([
       {
         kind: 'different',
-        wanted: `link ${PORT} address 0a:58:64:80:00:02 mtu 1300 up`,
+        desired: `link ${PORT} address 0a:58:64:80:00:02 mtu 1300 up`,
         actual: `link ${PORT} type veth address 0a:58:64:80:00:02 mtu 1290 up`,
       },
       {
         kind: 'different',
-        wanted: `route 100.128.0.0/16 via 100.128.0.1 dev ${PORT} table 254 proto 85`,
+        desired: `route 100.128.0.0/16 via 100.128.0.1 dev ${PORT} table 254 proto 85`,
         actual: `route 100.128.0.0/16 via 100.128.0.9 dev ${PORT} table 254 proto 85`,
       },
       { kind: 'unwanted', actual: 'rule IPv4 2000: fwmark 0x9 lookup 7 protocol 85' },
-      { kind: 'missing', wanted: 'rule IPv4 30: fwmark 0x1745ec lookup 7 protocol 85' },
+      { kind: 'missing', desired: 'rule IPv4 30: fwmark 0x1745ec lookup 7 protocol 85' },
     ]);
   });
 };
@@ -325,9 +325,9 @@ const vrfCases = ({ harness, keeper, others }: BackendWorld): void => {
     await requireVrf(harness(), context);
     keeper().want(...items);
     await atRest(keeper());
-    keeper().told.length = 0;
+    keeper().reported.length = 0;
     await others(attack);
-    await vi.waitFor(() => expect(keeper().told.length).toBeGreaterThan(0), { timeout: 30_000 });
+    await vi.waitFor(() => expect(keeper().reported.length).toBeGreaterThan(0), { timeout: 30_000 });
     await atRest(keeper());
     expect((await keeper().full()).written).toBe(0);
   });
@@ -346,7 +346,7 @@ const vrfRemovalCases = ({ harness, keeper, others }: BackendWorld): void => {
     expect(routes.filter(({ table, protocol }) => table === TABLE && protocol === 85)).toEqual([]);
   });
 
-  it('makes a VRF of ours anew that has another table, and not one of others', async (context) => {
+  it('makes a VRF of ours again that has another table, and not one of others', async (context) => {
     await requireVrf(harness(), context);
     keeper().want(...items);
     await atRest(keeper());

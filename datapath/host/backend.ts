@@ -1,6 +1,6 @@
 /**
- * The host's network stack, kept as wanted. What is there is read once and then kept current by the kernel's events, so
- * that a change costs what it touches; a full reading, now and then, finds what no event tells, for example settings.
+ * The host's network stack, kept as desired. The backend reads it once and then follows the kernel's events, so that a
+ * change costs what it touches; a full reading, now and then, finds changes without an event, for example of settings.
  */
 import type { Difference } from '../../base/reconciler.ts';
 import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
@@ -15,8 +15,8 @@ import type { HostOwnership } from './ownership.ts';
 import { planHost, type Step } from './plan.ts';
 import { digestsOf, frameFilterOf } from './port-filter.ts';
 import { ownedKeys } from './removal.ts';
+import { type Moment, ReportedSince } from './reported-since.ts';
 import { HostState } from './state.ts';
-import { type Moment, ToldSince } from './told-since.ts';
 import type { HostItem } from './types.ts';
 
 export interface HostBackendOptions {
@@ -36,7 +36,7 @@ const NO_ORIGIN =
 export class HostBackend implements Backend<HostItem> {
   readonly #netlink: HostBackendOptions['netlink'];
   readonly #state: HostState;
-  readonly #told = new ToldSince();
+  readonly #reported = new ReportedSince();
   readonly #listeners = new Set<(change: OutsideChange) => void>();
   readonly #unwatch: () => void;
   /** False when events were lost, so that the mirror is worth nothing. */
@@ -55,7 +55,7 @@ export class HostBackend implements Backend<HostItem> {
     this.#busy = true;
     this.#prune = request.prune;
     try {
-      this.#state.index.update(request.wanted, request.keys);
+      this.#state.index.update(request.desired, request.keys);
       const isReloaded = request.keys !== 'all' && !this.#loaded;
       if (request.keys === 'all' || isReloaded) await this.#load(signal);
       const outcome = await this.#reconcile(request, signal);
@@ -67,14 +67,14 @@ export class HostBackend implements Backend<HostItem> {
       throw error;
     } finally {
       this.#busy = false;
-      this.#tell();
+      this.#notify();
     }
   }
 
-  /** What is not as wanted now, read anew; nothing is changed. */
-  difference(wanted: ReadonlyMap<string, HostItem>, signal?: AbortSignal): Promise<Difference[]> {
+  /** What is not as desired now, read again; nothing is changed. */
+  difference(desired: ReadonlyMap<string, HostItem>, signal?: AbortSignal): Promise<Difference[]> {
     const { ownership, remembered } = this.#state;
-    return findDifferences({ netlink: this.#netlink, ownership, wanted, remembered }, signal);
+    return findDifferences({ netlink: this.#netlink, ownership, desired, remembered }, signal);
   }
 
   listen(listener: (change: OutsideChange) => void): () => void {
@@ -85,7 +85,7 @@ export class HostBackend implements Backend<HostItem> {
   /** Filters are no matter of the events that it listens to: somebody says which may have changed. @param link absent: all */
   loseFilters(link?: string): void {
     this.#state.loseFilters(link);
-    if (!this.#busy) this.#tell();
+    if (!this.#busy) this.#notify();
   }
 
   close(): Promise<void> {
@@ -100,21 +100,21 @@ export class HostBackend implements Backend<HostItem> {
   }
 
   async #reconcile(
-    { wanted, keys, prune }: ReconcileRequest<HostItem>,
+    { desired, keys, prune }: ReconcileRequest<HostItem>,
     signal: AbortSignal,
   ): Promise<ReconcileOutcome> {
-    const all = keys === 'all' ? ownedKeys(this.#state).union(new Set(wanted.keys())) : keys;
+    const all = keys === 'all' ? ownedKeys(this.#state).union(new Set(desired.keys())) : keys;
     const failed = new Map<string, string>();
     let waiting: ReadonlyMap<string, string> = new Map();
-    /** What is wanted no more by the end has been brought about all the same, and is to be removed. */
+    /** What is no longer desired by the end has been brought about all the same, and is to be removed. */
     const planned = new Map<string, boolean>();
     let written = 0;
     let todo: ReadonlySet<string> = all;
     for (let round = 0; round < MAX_ROUNDS && todo.size > 0; round++) {
-      await this.#readAnew(todo, signal);
+      await this.#reread(todo, signal);
       const { mirror, index, ownership, remembered } = this.#state;
       const plan = planHost({ mirror, index, ownership, remembered, keys: todo, prune });
-      for (const key of todo) planned.set(key, index.wanted.has(key));
+      for (const key of todo) planned.set(key, index.desired.has(key));
       const refused = await this.#apply(plan.steps, signal);
       written += plan.steps.filter(({ key }) => !refused.has(key)).length;
       waiting = new Map([...waiting, ...plan.waiting]);
@@ -145,24 +145,24 @@ export class HostBackend implements Backend<HostItem> {
     return unsupported.size === 0 ? outcome : { ...outcome, unsupported };
   }
 
-  /** @param planned keys, and whether each was wanted when it was planned last */
+  /** @param planned keys, and whether each was desired when it was planned last */
   #settle(
     planned: ReadonlyMap<string, boolean>,
     failed: ReadonlyMap<string, string>,
     waiting: ReadonlyMap<string, string>,
   ): void {
-    for (const [key, wasWanted] of planned) {
+    for (const [key, wasDesired] of planned) {
       const isDone = !failed.has(key) && !waiting.has(key);
-      if (wasWanted) this.#state.settle(key, isDone, waiting.get(key));
+      if (wasDesired) this.#state.settle(key, isDone, waiting.get(key));
       else if (isDone && this.#prune) this.#state.forget(key);
     }
   }
 
-  /** What no event tells: routes that may be gone, settings, filters. */
-  async #readAnew(keys: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+  /** State without events: routes that may be gone, settings, filters. */
+  async #reread(keys: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { mirror, index } = this.#state;
     const tables = new Set(mirror.staleTables);
-    const items = [...keys].flatMap((key) => index.wanted.get(key) ?? []);
+    const items = [...keys].flatMap((key) => index.desired.get(key) ?? []);
     const sysctls = items.flatMap((item) => (item.kind === 'sysctl' ? [item.sysctl.key] : []));
     const filters = items.flatMap((item) => (item.kind === 'filter' ? [frameFilterOf(item.filter)] : []));
     if (tables.size === 0 && sysctls.length === 0 && filters.length === 0) return;
@@ -184,7 +184,7 @@ export class HostBackend implements Backend<HostItem> {
     const ops = [...keyOf.keys()];
     const refused = new Map<string, string>();
     /** One more is under way while the answer to the last one is worked on: neither thread waits for the other. */
-    this.#told.forget();
+    this.#reported.forget();
     let next = this.#send(ops.slice(0, BATCH), signal);
     for (let start = 0; start < ops.length; start += BATCH) {
       const batch = ops.slice(start, start + BATCH);
@@ -193,16 +193,16 @@ export class HostBackend implements Backend<HostItem> {
       const failures = await answer;
       for (const failure of failures) {
         const key = keyOf.get(failure.op) ?? '';
-        if (!refused.has(key)) refused.set(key, sentence(failure));
+        if (!refused.has(key)) refused.set(key, messageOf(failure));
       }
       const failedOps = new Set(failures.map(({ op }) => op));
-      for (const op of batch) if (!failedOps.has(op) && !this.#told.has(sent, op)) this.#assume(op);
+      for (const op of batch) if (!failedOps.has(op) && !this.#reported.has(sent, op)) this.#assume(op);
     }
     return refused;
   }
 
   #send(ops: readonly KernelOp[], signal: AbortSignal): Sent {
-    const sent = this.#told.now();
+    const sent = this.#reported.now();
     if (ops.length === 0) return { sent, answer: Promise.resolve([]) };
     const answer = this.#netlink.apply({ ops }, signal);
     // It may fail while the one before is waited for.
@@ -210,14 +210,14 @@ export class HostBackend implements Backend<HostItem> {
     return { sent, answer };
   }
 
-  /** The kernel tells of an IPv6 address only some time after it took it, and of settings never. */
+  /** The kernel reports an IPv6 address only some time after it took it, and settings never. */
   #assume(op: KernelOp): void {
     const { mirror } = this.#state;
     if (op.op === 'address.put') {
       const { detectDuplicates: _, ...address } = op.address;
       mirror.putAddress({ ...address, scope: 'global', state: 'valid' });
     } else if (op.op === 'neighbour.put') {
-      // Else one that nobody wants any more before it was told is not seen, and stays.
+      // Else an address that no owner desires before its event comes is not seen, and stays.
       mirror.putNeighbour({ ...op.neighbour, permanent: true });
     } else if (op.op === 'route.put') {
       this.#state.doubtRoute(op.route);
@@ -230,16 +230,16 @@ export class HostBackend implements Backend<HostItem> {
 
   #onEvents(events: readonly NetlinkEvent[]): void {
     for (const event of events) {
-      this.#told.note(event);
+      this.#reported.note(event);
       if (event.kind === 'lost') this.#loaded = false;
       else this.#state.absorb(event);
     }
     if (events.some(({ kind }) => kind === 'lost')) this.#emit({ cause: 'input', keys: 'all' });
-    if (!this.#busy) this.#tell();
+    if (!this.#busy) this.#notify();
   }
 
   /** What we do ourselves is no news: it is looked at when it has been done. */
-  #tell(): void {
+  #notify(): void {
     for (const change of this.#state.takeChanges(this.#prune)) this.#emit(change);
   }
 
@@ -253,7 +253,7 @@ interface Sent {
   readonly answer: Promise<readonly OpFailure[]>;
 }
 
-const sentence = ({ op, error }: OpFailure): string => {
+const messageOf = ({ op, error }: OpFailure): string => {
   if (error.code !== 'ENOTSUP') return error.message;
   if (op.op === 'filter.put') return NO_ORIGIN;
   return op.op === 'master.add' && op.master.kind === 'vrf' ? NO_VRF : error.message;

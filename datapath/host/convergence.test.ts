@@ -65,7 +65,7 @@ const newWorld = () => {
   return { kernel, keeper: new HostKeeper(netlink) };
 };
 
-/** Somebody else is at it, too: what they do is told between what the backend did and the answer to it. */
+/** Another program changes the same objects: its events come between what the backend did and the answer to it. */
 const newMeddledWorld = (steps: readonly (readonly KernelOp[])[]) => {
   const { kernel } = newWorld();
   const netlink = fakeNetlink(kernel);
@@ -110,7 +110,7 @@ describe('the host', () => {
     );
   });
 
-  it('comes to rest as wanted, whatever happens in between', async () => {
+  it('comes to rest as desired, whatever happens in between', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(disturbance, fc.integer({ min: 0, max: 4 })), { maxLength: 12 }),
@@ -138,7 +138,7 @@ describe('the host', () => {
     );
   });
 
-  it('is told of every change that matters', async () => {
+  it('gets an event of every change that matters', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(disturbance, { minLength: 1, maxLength: 6 }), async (steps) => {
         const { kernel, keeper } = newWorld();
@@ -156,7 +156,7 @@ describe('the host', () => {
 });
 
 describe('while it is being brought about, the host', () => {
-  it('is told of every change that matters', async () => {
+  it('gets an event of every change that matters', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(disturbance, { minLength: 1, maxLength: 6 }), async (steps) => {
         const { kernel, keeper, left: stillToDo } = newMeddledWorld(steps);

@@ -61,7 +61,7 @@ export const filterSuite = (name: string, open: () => Promise<Harness>): void =>
       expect(await keeper.settle()).toBe(0);
     });
 
-    it('are left alone by the next agent, and go when nobody wants them', async () => {
+    it('are left alone by the next agent, and go when no owner desires them', async () => {
       await others(...portOps);
       await keeper.want(FILTER, link(PORT)).settle();
       const next = new HostKeeper(keeper.netlink);

@@ -8,7 +8,7 @@ import { HostKeeper } from './keeper.suite.ts';
 
 filterSuite('fake', fakeHarness);
 
-it('what the kernel does not know is told as such, and all else is brought about', async () => {
+it('reports what the kernel does not support, and all else converges', async () => {
   const kernel = new FakeKernel();
   const netlink = fakeNetlink(kernel);
   await netlink.apply({ ops: portOps });

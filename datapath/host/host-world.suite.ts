@@ -1,11 +1,11 @@
-/** A host with a bridge to the outside, a management port, and what is wanted of them. */
+/** A host with a bridge to the outside, a management port, and their desired state. */
 import { type Cidr, defaultRoute, hostRoute, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { type Ip, parseIp } from '../../net/ip.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import type { LinkChange } from '../netlink/link/types.ts';
 import { type Route, route } from '../netlink/route/types.ts';
-import type { HostItem, WantedAddress, WantedRule } from './types.ts';
+import type { DesiredAddress, DesiredRule, HostItem } from './types.ts';
 
 export const TABLE = 100_003;
 export const PORT = 'ovn-k8s-mp3';
@@ -44,7 +44,7 @@ export const link = (name: string, fields: object = {}): HostItem => ({
   link: { kind: 'foreign', name, ...fields },
 });
 export const vrf: HostItem = { kind: 'link', link: { kind: 'vrf', name: VRF, table: TABLE } };
-export const address = (name: string, text: string, fields: Partial<WantedAddress> = {}): HostItem => ({
+export const address = (name: string, text: string, fields: Partial<DesiredAddress> = {}): HostItem => ({
   kind: 'address',
   address: { link: name, address: parseInterfaceAddress(text), ...fields },
 });
@@ -52,7 +52,7 @@ export const routeTo = (dst: string, fields: Partial<Route> = {}): HostItem => (
   kind: 'route',
   route: route({ dst: cidr(dst), ...fields }),
 });
-export const rule = (fields: Partial<WantedRule> = {}): HostItem => ({
+export const rule = (fields: Partial<DesiredRule> = {}): HostItem => ({
   kind: 'rule',
   rule: { family: 4, priority: 2000, table: 7, ...fields },
 });

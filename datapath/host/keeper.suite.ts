@@ -1,4 +1,6 @@
-/** What a reconciler does with the backend, without its clock: looks at what it is told of, and at all when a test says so. */
+/**
+ * What a reconciler does with the backend, without its clock: looks at the keys of events, and at all when a test says so.
+ */
 import { parseCidr } from '../../net/cidr.ts';
 import type { OutsideChange, ReconcileOutcome } from '../backend.ts';
 import type { Netlink } from '../netlink/netlink.ts';
@@ -16,9 +18,9 @@ export const OWNERSHIP: HostOwnership = {
 export class HostKeeper {
   readonly netlink: Netlink;
   readonly backend: HostBackend;
-  readonly wanted = new Map<string, HostItem>();
-  /** All that was told. */
-  readonly told: OutsideChange[] = [];
+  readonly desired = new Map<string, HostItem>();
+  /** All reported changes. */
+  readonly reported: OutsideChange[] = [];
   /** What was last said to wait or to fail, and why. */
   readonly problems = new Map<string, string>();
   #dirty = new Set<string>();
@@ -29,7 +31,7 @@ export class HostKeeper {
     this.netlink = netlink;
     this.backend = new HostBackend({ netlink, ownership: OWNERSHIP });
     this.backend.listen((change) => {
-      this.told.push(change);
+      this.reported.push(change);
       if (change.keys === 'all') this.#all = true;
       else this.#dirty = this.#dirty.union(change.keys);
     });
@@ -37,7 +39,7 @@ export class HostKeeper {
 
   want(...items: readonly HostItem[]): this {
     for (const item of items) {
-      this.wanted.set(hostItemKey(item), item);
+      this.desired.set(hostItemKey(item), item);
       this.#dirty.add(hostItemKey(item));
     }
     return this;
@@ -45,7 +47,7 @@ export class HostKeeper {
 
   unwant(...items: readonly HostItem[]): this {
     for (const item of items) {
-      this.wanted.delete(hostItemKey(item));
+      this.desired.delete(hostItemKey(item));
       this.#dirty.add(hostItemKey(item));
     }
     return this;
@@ -71,18 +73,18 @@ export class HostKeeper {
   }
 
   drift(): string[] {
-    return this.told.flatMap(({ cause, keys }) => (cause === 'drift' && keys !== 'all' ? [...keys] : []));
+    return this.reported.flatMap(({ cause, keys }) => (cause === 'drift' && keys !== 'all' ? [...keys] : []));
   }
 
   async differences(): Promise<string[]> {
-    return (await this.backend.difference(this.wanted)).map(({ kind, key }) => `${kind} ${key}`);
+    return (await this.backend.difference(this.desired)).map(({ kind, key }) => `${kind} ${key}`);
   }
 
   async #once(prune = true): Promise<ReconcileOutcome> {
     const keys: ReadonlySet<string> | 'all' = this.#all ? 'all' : this.#dirty;
     this.#all = false;
     this.#dirty = new Set();
-    const request = { wanted: this.wanted, keys, prune };
+    const request = { desired: this.desired, keys, prune };
     const outcome = await this.backend.reconcile(request, AbortSignal.timeout(60_000));
     for (const key of keys === 'all' ? [...this.problems.keys()] : keys) this.problems.delete(key);
     for (const [key, why] of [...outcome.waiting, ...outcome.failed]) this.problems.set(key, why);

@@ -42,7 +42,7 @@ const worldWith = (vrf: boolean, at: ReadonlyMap<number, readonly KernelOp[]>) =
   };
   const slow: Netlink = {
     ...netlink,
-    // What happens during a reading is told after the answer; while something is applied, before.
+    // Events of a reading come after its answer; events while something is applied, before.
     read: async (query) => {
       await turns();
       return netlink.read(query);
@@ -109,21 +109,21 @@ it('says what it waits for now, when that is something else', async () => {
     address(PORT, '100.128.0.2/24'),
     routeTo('100.128.0.0/16', { dev: PORT, via: parseIp('100.128.0.1') }),
   ];
-  const said = (): (string | undefined)[] => onPort.map((item) => keeper.problems.get(hostItemKey(item)));
+  const problemsOfPort = (): (string | undefined)[] => onPort.map((item) => keeper.problems.get(hostItemKey(item)));
   await keeper.want(...onPort).full();
-  expect(said()).toEqual([`link ${PORT} is not there`, `link ${PORT} is not there`]);
+  expect(problemsOfPort()).toEqual([`link ${PORT} is not there`, `link ${PORT} is not there`]);
   finish();
   await keeper.settle();
-  expect(said()).toEqual([undefined, `link ${PORT} is down`]);
+  expect(problemsOfPort()).toEqual([undefined, `link ${PORT} is down`]);
   await keeper.netlink.apply({ ops: [set(PORT, { up: true })] });
   await keeper.settle();
-  expect(said()).toEqual([undefined, undefined]);
+  expect(problemsOfPort()).toEqual([undefined, undefined]);
   keeper.want(link(PORT, { master: 'nobody' }));
   await keeper.settle();
   expect(keeper.problems.get(`link ${PORT}`)).toBe('VRF nobody is not there');
 });
 
-it('removes what it has brought about when nobody wanted it any more by then', async () => {
+it('removes what it has brought about when no owner desired it any more by then', async () => {
   const kernel = new FakeKernel();
   kernel.netns().apply(bridgeOps);
   const netlink = fakeNetlink(kernel);

@@ -9,7 +9,7 @@ import type { Neighbour } from '../netlink/neighbour/types.ts';
 import type { Query, Snapshot } from '../netlink/netlink.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../netlink/route/types.ts';
 import { type Rule, ruleText } from '../netlink/rule/types.ts';
-import { linkOfSysctl } from './wanted-index.ts';
+import { linkOfSysctl } from './desired-index.ts';
 
 /** All but settings, which are read by name. */
 export const EVERYTHING: Query = {
@@ -55,8 +55,8 @@ export class Mirror {
   /** Keys of settings by their link. */
   readonly #sysctlsOf = new MultiMap<string>();
   /**
-   * Tables whose routes may be others than we think. The kernel takes IPv4 routes of a link away without a word, for IPv6
-   * too if told so (ip-sysctl, `skip_notify_on_dev_down`), and forgets the source of IPv6 routes when the address goes.
+   * Tables whose routes may be others than we think. The kernel takes IPv4 routes of a link away without an event, for IPv6
+   * too if set so (ip-sysctl, `skip_notify_on_dev_down`), and forgets the source of IPv6 routes when the address goes.
    */
   readonly staleTables = new Set<number>();
 
@@ -108,7 +108,7 @@ export class Mirror {
   }
 
   /**
-   * Takes the routes of stale tables, read anew.
+   * Takes the routes of stale tables, read again.
    *
    * @returns keys of those that went: the event by which they did may come only now, and then names nothing that is known
    */
@@ -139,7 +139,7 @@ export class Mirror {
     return links;
   }
 
-  /** For what the kernel tells only later: an IPv6 address after some thought. */
+  /** For what the kernel reports only later: an IPv6 address after duplicate address detection. */
   putAddress(address: Address): void {
     const known = this.#addresses.get(address.link);
     if (known === undefined) this.#addresses.set(address.link, new Map([[address.address, address]]));
@@ -176,7 +176,7 @@ export class Mirror {
 
   #linkNew(link: Link): Touched {
     const old = this.links.get(this.#names.get(link.index) ?? '');
-    // Renamed, or made anew under the name of one that is about to be told gone.
+    // Renamed, or recreated under the name of one whose end is about to be reported.
     const other = this.links.get(link.name);
     if (old !== undefined && old.name !== link.name) this.#forgetLink(old);
     if (other !== undefined && other.index !== link.index) this.#forgetLink(other);

@@ -8,10 +8,10 @@ import { FakeKernel } from '../netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../netlink/fake/fake-netlink.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import { route } from '../netlink/route/types.ts';
+import { kernelRule } from './assessment.ts';
 import { bridgeItems, bridgeOps, networkItems, PORT, portOps, set, TABLE } from './host-world.suite.ts';
 import { HostKeeper } from './keeper.suite.ts';
 import { type HostItem, hostItemKey } from './types.ts';
-import { kernelRule } from './verdict.ts';
 
 const items: readonly HostItem[] = [...bridgeItems, ...networkItems];
 const OTHER_MAC = parseMac('0a:00:00:00:00:77');
@@ -63,7 +63,7 @@ const mutationsOf = (item: HostItem): KernelOp[] => {
     case 'sysctl':
       return [{ op: 'sysctl.set', key: item.sysctl.key, value: item.sysctl.value === '1' ? '0' : '1' }];
     case 'filter':
-      // Whoever follows nftables tells of them, not the kernel's events about links.
+      // The events of nftables report them, not the kernel's events about links.
       return [];
   }
 };
@@ -73,7 +73,7 @@ const mutation = fc
   .chain((item) => fc.record({ key: fc.constant(hostItemKey(item)), op: fc.constantFrom(...mutationsOf(item)) }));
 
 const byte = fc.integer({ min: 1, max: 250 });
-/** Ours by its mark or its place, and wanted by nobody. */
+/** Ours by its mark or its place, and desired by no owner. */
 const addition = fc.oneof(
   fc.tuple(byte, fc.constantFrom(254, 7, TABLE, TABLE + 5)).map(([n, table]) => ({
     key: `route ${table} 198.18.${n}.0/24 0`,

@@ -1,4 +1,4 @@
-/** What of the host's network stack is ours, so that it may be removed when nobody wants it. */
+/** What of the host's network stack is ours, so that it may be removed when no owner desires it. */
 import { type Cidr, cidrContainsIp } from '../../net/cidr.ts';
 import { macFromIp } from '../../net/mac.ts';
 import type { Address } from '../netlink/address/types.ts';

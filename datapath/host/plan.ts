@@ -1,11 +1,11 @@
 /**
- * What to do so that the host is as wanted: additions from the ground up, removals before them and the other way. Pure.
+ * What to do so that the host is as desired: additions from the ground up, removals before them and the other way. Pure.
  * Where a change disturbs a link, what is on it is planned later, from what is there then.
  */
 import type { KernelOp } from '../netlink/kernel/types.ts';
-import { unwantedStep } from './removal.ts';
+import { assess, type Situation } from './assessment.ts';
+import { removalStep } from './removal.ts';
 import type { HostItem } from './types.ts';
-import { judge, type Situation } from './verdict.ts';
 
 export interface HostPlan {
   readonly steps: readonly Step[];
@@ -30,13 +30,13 @@ export interface PlanRequest extends Situation {
 }
 
 export const planHost = (request: PlanRequest): HostPlan => {
-  const { wanted } = request.index;
+  const { desired } = request.index;
   const items: (readonly [string, HostItem])[] = [];
   const removals: Step[] = [];
   for (const key of request.keys) {
-    const item = wanted.get(key);
+    const item = desired.get(key);
     if (item !== undefined) items.push([key, item]);
-    else if (request.prune) removals.push(...unwantedStep(key, request));
+    else if (request.prune) removals.push(...removalStep(key, request));
   }
   removals.sort((a, b) => removalRank(a.key) - removalRank(b.key));
   items.sort(([, a], [, b]) => rank(a) - rank(b));
@@ -62,11 +62,11 @@ const planItems = (
       disturbed.add(key);
       continue;
     }
-    const verdict = judge(item, situation);
-    if (verdict.waiting !== undefined) waiting.set(key, verdict.waiting);
-    if (verdict.failed !== undefined) failed.set(key, verdict.failed);
-    if (verdict.ops.length > 0) steps.push({ key, ops: verdict.ops });
-    for (const dependency of verdict.disturbed ?? []) disturbed.add(dependency);
+    const assessment = assess(item, situation);
+    if (assessment.waiting !== undefined) waiting.set(key, assessment.waiting);
+    if (assessment.failed !== undefined) failed.set(key, assessment.failed);
+    if (assessment.ops.length > 0) steps.push({ key, ops: assessment.ops });
+    for (const dependency of assessment.disturbed ?? []) disturbed.add(dependency);
   }
   return { steps, waiting, failed, later };
 };

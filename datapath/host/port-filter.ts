@@ -1,9 +1,9 @@
 /** Filters of the host's own ports as the kernel has them: ports of one kind have equal rules, so these are shared. Pure. */
 import { parseMac } from '../../net/mac.ts';
 import { type FrameFilter, filterDigest, type ObservedFilters, sharedChain } from '../netlink/frame-filter/types.ts';
-import type { WantedFilter } from './types.ts';
+import type { DesiredFilter } from './types.ts';
 
-export const frameFilterOf = ({ link, rules }: WantedFilter): FrameFilter => ({
+export const frameFilterOf = ({ link, rules }: DesiredFilter): FrameFilter => ({
   ...{ link, rules: [], receiver: NO_POD },
   shared: sharedChain(rules),
 });
@@ -22,4 +22,4 @@ export const digestsOf = (
     }),
   );
 
-export const wantedDigest = (filter: WantedFilter): string => filterDigest(frameFilterOf(filter));
+export const desiredDigest = (filter: DesiredFilter): string => filterDigest(frameFilterOf(filter));

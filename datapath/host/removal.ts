@@ -1,14 +1,14 @@
-/** What is ours and that nobody wants. Pure. */
+/** Owned state that is not desired. Pure. */
 import { parseIp } from '../../net/ip.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
+import type { Situation } from './assessment.ts';
 import { isOurAddress, isOurNeighbour, isOurPort, isOurRoute, isOurRule, isOurVrf } from './ownership.ts';
 import type { PlanRequest, Step } from './plan.ts';
-import type { Situation } from './verdict.ts';
 
 type Owned = Situation & Pick<PlanRequest, 'remembered'>;
 
-/** None when nothing of ours is there under a key that is not wanted. */
-export const unwantedStep = (key: string, owned: Owned): Step[] => {
+/** None when nothing of ours is there under a key that is not desired. */
+export const removalStep = (key: string, owned: Owned): Step[] => {
   const ops = removalOps(key, owned);
   return ops.length === 0 ? [] : [{ key, ops }];
 };

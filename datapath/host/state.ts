@@ -1,29 +1,29 @@
-/** What the backend knows: what is there, what is wanted, what has been brought about; and what events mean for it. */
+/** What the backend knows: what is there, the desired state, what has been brought about; and what events mean for it. */
 import type { OutsideChange } from '../backend.ts';
 import type { NetlinkEvent } from '../netlink/monitor/events.ts';
 import { type Route, routeKey } from '../netlink/route/types.ts';
+import { assess, isRight, type Situation } from './assessment.ts';
+import { DesiredIndex } from './desired-index.ts';
 import { Mirror } from './mirror.ts';
 import type { HostOwnership } from './ownership.ts';
-import { unwantedStep } from './removal.ts';
+import { removalStep } from './removal.ts';
 import type { HostItem } from './types.ts';
-import { isRight, judge, type Situation } from './verdict.ts';
-import { WantedIndex } from './wanted-index.ts';
 
 export class HostState implements Situation {
   readonly mirror = new Mirror();
-  readonly index: WantedIndex;
+  readonly index: DesiredIndex;
   readonly ownership: HostOwnership;
   /** Keys of what was brought about, until it is removed. */
   readonly remembered = new Set<string>();
   /** Keys that were right when they were looked at last. */
   readonly #settled = new Set<string>();
-  /** What each key waited for that did when it was looked at last. Whoever was told that waits for news of it. */
+  /** What each key waited for when it was looked at last. A listener that was given the key waits for news of it. */
   readonly #waits = new Map<string, string>();
   readonly #touched = new Set<string>();
 
   constructor(ownership: HostOwnership) {
     this.ownership = ownership;
-    this.index = new WantedIndex(ownership);
+    this.index = new DesiredIndex(ownership);
   }
 
   absorb(event: Exclude<NetlinkEvent, { kind: 'lost' }>): void {
@@ -40,7 +40,7 @@ export class HostState implements Situation {
     }
   }
 
-  /** Takes the routes of stale tables, read anew. */
+  /** Takes the routes of stale tables, read again. */
   loadTables(tables: ReadonlySet<number>, routes: readonly Route[]): void {
     this.#touch(this.mirror.loadTables(tables, routes));
   }
@@ -76,7 +76,7 @@ export class HostState implements Situation {
     ];
   }
 
-  /** What is wanted was brought about; or it failed, or waits. */
+  /** The desired state was brought about; or it failed, or waits. */
   settle(key: string, isDone: boolean, waiting: string | undefined): void {
     if (waiting === undefined) this.#waits.delete(key);
     else this.#waits.set(key, waiting);
@@ -85,7 +85,7 @@ export class HostState implements Situation {
       this.remembered.add(key);
       return;
     }
-    // What was told meanwhile stays news, for it may have come after the attempt: what made it impossible may be gone.
+    // An event meanwhile stays news, for it may have come after the attempt: what made it impossible may be gone.
     this.#settled.delete(key);
   }
 
@@ -100,16 +100,16 @@ export class HostState implements Situation {
   }
 
   #causeOf(key: string, prune: boolean): OutsideChange['cause'] | undefined {
-    const item = this.index.wanted.get(key);
-    if (item === undefined) return prune && unwantedStep(key, this).length > 0 ? 'drift' : undefined;
+    const item = this.index.desired.get(key);
+    if (item === undefined) return prune && removalStep(key, this).length > 0 ? 'drift' : undefined;
     if (this.#isUnknown(item)) return 'input';
-    const verdict = judge(item, this);
-    const canBeDone = verdict.ops.length > 0;
+    const assessment = assess(item, this);
+    const canBeDone = assessment.ops.length > 0;
     if (!this.#settled.has(key)) {
-      const isNews = canBeDone || isRight(verdict) || verdict.waiting !== this.#waits.get(key);
+      const isNews = canBeDone || isRight(assessment) || assessment.waiting !== this.#waits.get(key);
       return isNews ? 'input' : undefined;
     }
-    if (isRight(verdict)) return undefined;
+    if (isRight(assessment)) return undefined;
     this.#settled.delete(key);
     return canBeDone ? 'drift' : 'input';
   }

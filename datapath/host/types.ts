@@ -1,4 +1,4 @@
-/** What is wanted of the host's network stack, in its own network namespace. */
+/** The desired state of the host's network stack, in its own network namespace. */
 import type { InterfaceAddress } from '../../net/cidr.ts';
 import type { Family, Ip } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
@@ -23,9 +23,9 @@ export interface ForeignLink {
 }
 
 /** Every link is kept up. */
-export type WantedLink = VrfLink | ForeignLink;
+export type DesiredLink = VrfLink | ForeignLink;
 
-export interface WantedAddress {
+export interface DesiredAddress {
   readonly link: string;
   readonly address: InterfaceAddress;
   /** IPv6: never the source of a new connection unless asked for (preferred lifetime 0). */
@@ -37,7 +37,7 @@ export interface WantedAddress {
 }
 
 /** ip-rule(8). Ours are those of our priorities (`agent/model/registry/ip-rules.ts`) with our protocol number. */
-export interface WantedRule {
+export interface DesiredRule {
   readonly family: Family;
   readonly priority: number;
   readonly fwmark?: number | undefined;
@@ -49,13 +49,13 @@ export interface WantedRule {
 }
 
 /** A permanent neighbour. */
-export interface WantedNeighbour {
+export interface DesiredNeighbour {
   readonly link: string;
   readonly address: Ip;
   readonly mac: Mac;
 }
 
-export interface WantedSysctl {
+export interface DesiredSysctl {
   /** A path below /proc/sys/net, see `SysctlKey`. */
   readonly key: string;
   readonly value: string;
@@ -64,19 +64,19 @@ export interface WantedSysctl {
 }
 
 /** What a link may send: a filter of frames, at its hook `egress`. */
-export interface WantedFilter {
+export interface DesiredFilter {
   readonly link: string;
   readonly rules: readonly FrameRule[];
 }
 
 export type HostItem =
-  | { readonly kind: 'link'; readonly link: WantedLink }
-  | { readonly kind: 'address'; readonly address: WantedAddress }
+  | { readonly kind: 'link'; readonly link: DesiredLink }
+  | { readonly kind: 'address'; readonly address: DesiredAddress }
   | { readonly kind: 'route'; readonly route: Route }
-  | { readonly kind: 'rule'; readonly rule: WantedRule }
-  | { readonly kind: 'neighbour'; readonly neighbour: WantedNeighbour }
-  | { readonly kind: 'sysctl'; readonly sysctl: WantedSysctl }
-  | { readonly kind: 'filter'; readonly filter: WantedFilter };
+  | { readonly kind: 'rule'; readonly rule: DesiredRule }
+  | { readonly kind: 'neighbour'; readonly neighbour: DesiredNeighbour }
+  | { readonly kind: 'sysctl'; readonly sysctl: DesiredSysctl }
+  | { readonly kind: 'filter'; readonly filter: DesiredFilter };
 
 /** What a fragment wants of the host. */
 export interface HostFragment {
@@ -102,7 +102,7 @@ export const hostItemKey = (item: HostItem): string => {
   }
 };
 
-const ruleText = ({ family, priority, fwmark, to, from, iif, table }: WantedRule): string =>
+const ruleText = ({ family, priority, fwmark, to, from, iif, table }: DesiredRule): string =>
   [
     `IPv${family} ${priority}:`,
     ...(from === undefined ? [] : [`from ${from}`]),

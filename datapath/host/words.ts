@@ -3,13 +3,13 @@ import type { Address } from '../netlink/address/types.ts';
 import type { Link } from '../netlink/link/types.ts';
 import { OUR_PROTOCOL, type Route } from '../netlink/route/types.ts';
 import type { Mirror } from './mirror.ts';
-import { wantedDigest } from './port-filter.ts';
-import { type HostItem, hostItemKey, type WantedAddress, type WantedLink } from './types.ts';
+import { desiredDigest } from './port-filter.ts';
+import { type DesiredAddress, type DesiredLink, type HostItem, hostItemKey } from './types.ts';
 
-export const wantedWords = (item: HostItem): string => {
+export const desiredWords = (item: HostItem): string => {
   switch (item.kind) {
     case 'link':
-      return wantedLink(item.link);
+      return desiredLink(item.link);
     case 'address':
       return addressWords(item.address);
     case 'route':
@@ -21,7 +21,7 @@ export const wantedWords = (item: HostItem): string => {
     case 'sysctl':
       return sysctlWords(item.sysctl.key, item.sysctl.value);
     case 'filter':
-      return filterWords(item.filter.link, wantedDigest(item.filter));
+      return filterWords(item.filter.link, desiredDigest(item.filter));
   }
 };
 
@@ -56,7 +56,7 @@ export const actualWords = (key: string, mirror: Mirror): string | undefined => 
   }
 };
 
-const wantedLink = (link: WantedLink): string =>
+const desiredLink = (link: DesiredLink): string =>
   link.kind === 'vrf'
     ? `link ${link.name} type vrf table ${link.table} up`
     : words(`link ${link.name}`, {
@@ -71,7 +71,7 @@ const actualLink = ({ name, kind, vrfTable, master, mac, mtu, up }: Link, mirror
   return `${words(`link ${name}`, { type: kind, master: mirror.nameOf(master), address: mac, mtu })} ${state}`;
 };
 
-const addressWords = ({ link, address, deprecated, noPrefixRoute }: WantedAddress | Address): string =>
+const addressWords = ({ link, address, deprecated, noPrefixRoute }: DesiredAddress | Address): string =>
   [
     `address ${address} dev ${link}`,
     ...(deprecated === true ? ['preferred_lft 0'] : []),

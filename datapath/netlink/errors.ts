@@ -29,7 +29,7 @@ export class NetlinkError extends Error {
   readonly code: string;
   /** Positive, as in errno(3); 0 when the kernel did not refuse. */
   readonly errno: number;
-  /** The kernel's own sentence (NETLINK_EXT_ACK), for example "Nexthop has invalid gateway". */
+  /** The kernel's own message (NETLINK_EXT_ACK), for example "Nexthop has invalid gateway". */
   readonly extAck: string | undefined;
 
   constructor(code: string, message: string, { errno = 0, extAck, cause }: NetlinkErrorFields = {}) {

@@ -1,7 +1,8 @@
 /** What the table is after a transaction, without reading it. */
+
+import { chainHeader, desiredElement, setHeader, setKind } from './desired-form.ts';
 import type { Operation } from './operations.ts';
 import { emptyTable, type TableState } from './table-state.ts';
-import { chainHeader, setHeader, setKind, wantedElement } from './wanted-form.ts';
 
 /** @param table is changed @param printed the rules that were added, in the words of nft, in order */
 export const applyOperations = (
@@ -72,6 +73,6 @@ const setRules = (
 const addElement = ({ sets }: TableState, { element }: Extract<Operation, { op: 'add-element' }>): void => {
   const set = sets.get(element.set);
   if (set === undefined) return;
-  const { key, state } = wantedElement(set.header, element);
+  const { key, state } = desiredElement(set.header, element);
   set.elements.set(key, state);
 };

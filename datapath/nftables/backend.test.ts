@@ -5,8 +5,8 @@ import { FakeNft } from './fake-nft.ts';
 import type { NftItem } from './types.ts';
 
 const signal = new AbortController().signal;
-const wanted = new Map<string, NftItem>([['chain c', { kind: 'chain', chain: { name: 'c', rules: ['accept'] } }]]);
-const request = { wanted, keys: 'all', prune: true } as const;
+const desired = new Map<string, NftItem>([['chain c', { kind: 'chain', chain: { name: 'c', rules: ['accept'] } }]]);
+const request = { desired, keys: 'all', prune: true } as const;
 
 describe('without what it needs', () => {
   it('says that nft is missing', async () => {
@@ -47,8 +47,8 @@ describe('the monitor', () => {
     const runner = new FakeNft();
     const { waiting, schedule } = manualTimers();
     const backend = createNftables({ runner, schedule });
-    const told: unknown[] = [];
-    backend.listen((change) => told.push(change));
+    const reported: unknown[] = [];
+    backend.listen((change) => reported.push(change));
     await until(() => runner.monitors === 1);
     runner.endMonitors();
     await until(() => waiting.length === 1);
@@ -59,27 +59,27 @@ describe('the monitor', () => {
     runner.broken = undefined;
     waiting[1]?.callback();
     await until(() => runner.monitors === 1);
-    expect(told.at(-1)).toEqual({ cause: 'input', keys: 'all' });
+    expect(reported.at(-1)).toEqual({ cause: 'input', keys: 'all' });
     await backend.close();
     expect(runner.monitors).toBe(0);
   });
 
-  it('tells nothing to those who do not listen any more', async () => {
+  it('notifies no listener that has left', async () => {
     const runner = new FakeNft();
     const backend = createNftables({ runner });
-    const told: unknown[] = [];
-    backend.listen((change) => told.push(change))();
+    const reported: unknown[] = [];
+    backend.listen((change) => reported.push(change))();
     const others = Promise.withResolvers<void>();
     backend.listen(() => others.resolve());
     await until(() => runner.monitors === 1);
     await runner.run({ file: 'nft', args: ['add table inet ovn-udn'] });
     await others.promise;
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await backend.close();
   });
 });
 
-it('makes a table anew that cannot be read', async () => {
+it('makes a table again that cannot be read', async () => {
   const runner = new FakeNft();
   const real = runner.run.bind(runner);
   let garbled = true;
@@ -98,25 +98,25 @@ it('makes a table anew that cannot be read', async () => {
     expect.stringMatching(/delete table inet ovn-udn\nadd table inet ovn-udn\n(.*\n)*add chain/),
   ]);
   garbled = false;
-  expect(await backend.difference(wanted)).toEqual([]);
+  expect(await backend.difference(desired)).toEqual([]);
 });
 
-it('tells what it has written, and nothing when there is nothing to write', async () => {
-  const told: string[][] = [];
+it('reports what it has written, and nothing when there is nothing to write', async () => {
+  const reported: string[][] = [];
   const backend = createNftables({
     runner: new FakeNft(),
-    onWritten: (keys, all) => told.push([...keys].map((key) => `${key}${all.has(key) ? '' : ' gone'}`).sort()),
+    onWritten: (keys, all) => reported.push([...keys].map((key) => `${key}${all.has(key) ? '' : ' gone'}`).sort()),
   });
   const ports: readonly (readonly [string, NftItem])[] = [
     ['set s', { kind: 'set', set: { name: 's', type: 'inet_service' } }],
     ['element s 1', { kind: 'element', element: { set: 's', key: '1' } }],
   ];
   const reconcile = (items: readonly (readonly [string, NftItem])[], keys: ReadonlySet<string> | 'all') =>
-    backend.reconcile({ wanted: new Map(items), keys, prune: true }, signal);
+    backend.reconcile({ desired: new Map(items), keys, prune: true }, signal);
   await reconcile(ports, 'all');
   await reconcile(ports, 'all');
   await reconcile(ports.slice(0, 1), new Set(['element s 1']));
-  expect(told.map((keys) => keys.filter((key) => key.includes(' s')))).toEqual([
+  expect(reported.map((keys) => keys.filter((key) => key.includes(' s')))).toEqual([
     ['element s 1', 'set s'],
     ['element s 1 gone'],
   ]);

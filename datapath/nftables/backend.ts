@@ -1,7 +1,8 @@
-/** Keeps the table `inet ovn-udn` as it is wanted, by transactions of nft. */
+/** Keeps the table `inet ovn-udn` as desired, by transactions of nft. */
 import type { Difference } from '../../base/reconciler.ts';
 import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
 import { applyOperations } from './apply-operations.ts';
+import { problemOf } from './desired-form.ts';
 import { differencesOf } from './difference.ts';
 import { NftError, refusedLines, toNftError } from './errors.ts';
 import { Monitor } from './monitor.ts';
@@ -11,20 +12,19 @@ import { findingsOf, type PlanInput, planOf } from './plan.ts';
 import { chainsInOtherWords, formsScripts } from './rule-forms.ts';
 import { emptyTable, type TableState, unreadableTable } from './table-state.ts';
 import type { NftItem } from './types.ts';
-import { problemOf } from './wanted-form.ts';
 
 export interface NftablesOptions extends NftCommand {
   /** Calls back after some milliseconds, unless what it returns is called before. Default: timers of Node. */
   readonly schedule?: (ms: number, callback: () => void) => () => void;
-  /** Told each change of any table, as `nft monitor` prints it, while somebody listens. */
+  /** Called with each change of any table, as `nft monitor` prints it, while there is a listener. */
   readonly onMonitored?: ((line: string) => void) | undefined;
-  /** Told which keys were added, changed or removed, when that is done. */
-  readonly onWritten?: ((keys: ReadonlySet<string>, wanted: ReadonlyMap<string, NftItem>) => void) | undefined;
+  /** Called with the keys that were added, changed or removed, when that is done. */
+  readonly onWritten?: ((keys: ReadonlySet<string>, desired: ReadonlyMap<string, NftItem>) => void) | undefined;
 }
 
 export interface NftablesBackend extends Backend<NftItem> {
   /** Reads the table and leaves it as it is. */
-  difference(wanted: ReadonlyMap<string, NftItem>, signal?: AbortSignal): Promise<readonly Difference[]>;
+  difference(desired: ReadonlyMap<string, NftItem>, signal?: AbortSignal): Promise<readonly Difference[]>;
 }
 
 export const createNftables = (options: NftablesOptions): NftablesBackend => new Nftables(options);
@@ -38,7 +38,7 @@ class Nftables implements NftablesBackend {
   readonly #monitor: Monitor;
   readonly #forms = new Map<string, string>();
   readonly #listeners = new Set<(change: OutsideChange) => void>();
-  /** Keys of elements whose set nobody wants. */
+  /** Keys of elements whose set no owner desires. */
   readonly #waiting = new Set<string>();
   /** What is there as far as known. */
   #actual: TableState | undefined;
@@ -71,14 +71,14 @@ class Nftables implements NftablesBackend {
     };
   }
 
-  async difference(wanted: ReadonlyMap<string, NftItem>, signal?: AbortSignal): Promise<readonly Difference[]> {
+  async difference(desired: ReadonlyMap<string, NftItem>, signal?: AbortSignal): Promise<readonly Difference[]> {
     try {
       const actual = await this.#nft.list(signal);
       const forms = new Map(this.#forms);
       return differencesOf(
-        wanted,
+        desired,
         actual,
-        await this.#formsFor({ wanted, keys: 'all', prune: true, forms, actual }, signal),
+        await this.#formsFor({ desired, keys: 'all', prune: true, forms, actual }, signal),
       );
     } catch (error) {
       throw toNftError(error);
@@ -89,15 +89,18 @@ class Nftables implements NftablesBackend {
     await this.#monitor.close();
   }
 
-  async #reconcile({ wanted, keys, prune }: ReconcileRequest<NftItem>, signal: AbortSignal): Promise<ReconcileOutcome> {
-    const failed = problemsOf(wanted, keys);
-    const waiting = setsToCome(wanted, keys);
+  async #reconcile(
+    { desired, keys, prune }: ReconcileRequest<NftItem>,
+    signal: AbortSignal,
+  ): Promise<ReconcileOutcome> {
+    const failed = problemsOf(desired, keys);
+    const waiting = setsToCome(desired, keys);
     const bare = new Set<string>();
     if (keys === 'all' || !this.#isKnown) await this.#read(prune, signal);
     const written = new Set<string>();
     for (let isFresh = keys === 'all', round = 1; ; round++) {
       const skip = new Set([...failed.keys(), ...waiting.keys()]);
-      const operations = await this.#plan({ wanted, keys, prune, skip, bare }, signal);
+      const operations = await this.#plan({ desired, keys, prune, skip, bare }, signal);
       if (operations.length === 0) break;
       const refused = await this.#write(operations, signal);
       if (refused.size === 0) {
@@ -110,28 +113,28 @@ class Nftables implements NftablesBackend {
       isFresh = true;
       if (round >= MAX_ROUNDS) leaveOut(failed, operations, refused);
     }
-    this.#tellOfSets(wanted, written, waiting);
-    if (written.size > 0) this.#onWritten?.(written, wanted);
+    this.#reportSets(desired, written, waiting);
+    if (written.size > 0) this.#onWritten?.(written, desired);
     return { written: written.size, failed, waiting };
   }
 
   /** Elements that waited for a set that is there now. */
-  #tellOfSets(
-    wanted: ReadonlyMap<string, NftItem>,
+  #reportSets(
+    desired: ReadonlyMap<string, NftItem>,
     written: ReadonlySet<string>,
     waiting: ReadonlyMap<string, string>,
   ): void {
     for (const key of waiting.keys()) this.#waiting.add(key);
     const come = [...this.#waiting].filter((key) => {
-      const item = wanted.get(key);
-      return item?.kind === 'element' && wanted.has(`set ${item.element.set}`);
+      const item = desired.get(key);
+      return item?.kind === 'element' && desired.has(`set ${item.element.set}`);
     });
     for (const key of come) this.#waiting.delete(key);
     const keys = new Set(come.filter((key) => !written.has(key)));
     if (keys.size > 0) for (const listener of [...this.#listeners]) listener({ cause: 'input', keys });
   }
 
-  /** A table that cannot be read is made anew, in one transaction: without it everything would pass. */
+  /** A table that cannot be read is recreated, in one transaction: without it everything would pass. */
   async #read(prune: boolean, signal: AbortSignal): Promise<void> {
     try {
       this.#actual = await this.#nft.list(signal);
@@ -148,7 +151,7 @@ class Nftables implements NftablesBackend {
     return planOf(whole);
   }
 
-  /** Asks how nft prints what it seems to print in other words than wanted, once for each rule. */
+  /** Asks how nft prints what it seems to print in other words than desired, once for each rule. */
   async #formsFor(
     { forms, ...input }: Omit<PlanInput, 'forms'> & { readonly forms: Map<string, string> },
     signal?: AbortSignal,
@@ -156,7 +159,7 @@ class Nftables implements NftablesBackend {
     const actual = input.actual ?? emptyTable();
     const chains = chainsInOtherWords(findingsOf({ ...input, actual, forms }).values(), actual, forms);
     if (chains.length === 0) return forms;
-    const { rules, make, remove } = formsScripts(chains, input.wanted);
+    const { rules, make, remove } = formsScripts(chains, input.desired);
     const made = await this.#monitor
       .own(() => this.#nft.run(make, signal))
       .catch((error: unknown) => {
@@ -233,22 +236,22 @@ const leaveOut = (
   }
 };
 
-const problemsOf = (wanted: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
+const problemsOf = (desired: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
   const problems = new Map<string, string>();
-  for (const key of keys === 'all' ? wanted.keys() : keys) {
-    const item = wanted.get(key);
+  for (const key of keys === 'all' ? desired.keys() : keys) {
+    const item = desired.get(key);
     const problem = item && problemOf(item);
     if (problem !== undefined) problems.set(key, problem);
   }
   return problems;
 };
 
-/** Elements of sets that nobody wants yet. */
-const setsToCome = (wanted: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
+/** Elements of sets that no owner desires yet. */
+const setsToCome = (desired: ReadonlyMap<string, NftItem>, keys: ReadonlySet<string> | 'all'): Map<string, string> => {
   const waiting = new Map<string, string>();
-  for (const key of keys === 'all' ? wanted.keys() : keys) {
-    const item = wanted.get(key);
-    if (item?.kind === 'element' && !wanted.has(`set ${item.element.set}`))
+  for (const key of keys === 'all' ? desired.keys() : keys) {
+    const item = desired.get(key);
+    if (item?.kind === 'element' && !desired.has(`set ${item.element.set}`))
       waiting.set(key, `the set ${item.element.set}`);
   }
   return waiting;

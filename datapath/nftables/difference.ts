@@ -1,26 +1,26 @@
-/** The difference between what is wanted and what is there, for people. */
+/** The difference between the desired state and what is there, for people. */
 import type { Difference } from '../../base/reconciler.ts';
 import type { Finding } from './compare.ts';
+import { chainHeader, elementText, setHeader } from './desired-form.ts';
 import { findingsOf } from './plan.ts';
 import type { RuleForms } from './rule-forms.ts';
 import { emptyTable, type TableState } from './table-state.ts';
 import type { NftItem } from './types.ts';
-import { chainHeader, elementText, setHeader } from './wanted-form.ts';
 
 export const differencesOf = (
-  wanted: ReadonlyMap<string, NftItem>,
+  desired: ReadonlyMap<string, NftItem>,
   table: TableState | undefined,
   forms: RuleForms,
 ): Difference[] => {
   const actual = table ?? emptyTable();
-  const findings = [...findingsOf({ wanted, actual, keys: 'all', prune: true, forms }).values()];
+  const findings = [...findingsOf({ desired, actual, keys: 'all', prune: true, forms }).values()];
   return findings
     .map((finding): Difference => {
-      const item = wanted.get(finding.key);
+      const item = desired.get(finding.key);
       return {
         key: finding.key,
         kind: kindOf(finding),
-        wanted: item && wantedText(item),
+        desired: item && desiredText(item),
         actual: actualText(finding, actual),
       };
     })
@@ -29,7 +29,7 @@ export const differencesOf = (
 
 const kindOf = ({ how }: Finding): Difference['kind'] => (how === 'missing' || how === 'unwanted' ? how : 'different');
 
-const wantedText = (item: NftItem): string => {
+const desiredText = (item: NftItem): string => {
   switch (item.kind) {
     case 'chain':
       return lines([...chainHeader(item.chain), ...item.chain.rules]);
@@ -44,11 +44,11 @@ const actualText = (finding: Finding, { header, chains, sets }: TableState): str
   if (finding.how === 'missing') return undefined;
   switch (finding.kind) {
     case 'chain': {
-      const chain = chains.get(finding.wanted?.name ?? finding.key.slice('chain '.length));
+      const chain = chains.get(finding.desired?.name ?? finding.key.slice('chain '.length));
       return chain && lines([...chain.header, ...chain.rules]);
     }
     case 'set':
-      return lines(sets.get(finding.wanted?.name ?? finding.key.slice('set '.length))?.header ?? []);
+      return lines(sets.get(finding.desired?.name ?? finding.key.slice('set '.length))?.header ?? []);
     case 'element': {
       const state = sets.get(finding.set)?.elements.get(finding.actual);
       return state && elementText({ key: finding.actual, value: state.value, comment: state.comment });

@@ -1,8 +1,9 @@
 /** Commands of nft over a ruleset in memory. */
+
+import { typesOf } from './desired-form.ts';
 import { elementForm } from './element-form.ts';
 import { splitOutsideQuotes } from './quoted-text.ts';
 import { emptyTable, type SetState, type TableState } from './table-state.ts';
-import { typesOf } from './wanted-form.ts';
 
 export interface FakeOutput {
   /** What `--echo` prints. */
@@ -30,10 +31,12 @@ export const runFakeCommand = (
   const [, object = '', body = ''] = /^([\w.-]+) ?(.*)$/s.exec(rest) ?? [];
   const refused = command(table, { verb, kind, object, body });
   if (typeof refused === 'string') return refused;
-  const told =
-    verb === 'insert' ? `add rule inet ${name} ${object} ${printed(body)}` : toldOf({ verb, kind, name, object, body });
-  if (verb === 'add' || verb === 'insert') output.echo.push(told);
-  output.events.push(told);
+  const written =
+    verb === 'insert'
+      ? `add rule inet ${name} ${object} ${printed(body)}`
+      : listedForm({ verb, kind, name, object, body });
+  if (verb === 'add' || verb === 'insert') output.echo.push(written);
+  output.events.push(written);
   return undefined;
 };
 
@@ -44,9 +47,9 @@ interface Parts {
   readonly body: string;
 }
 
-const toldOf = ({ verb, kind, name, object, body }: Parts & { name: string }): string => {
-  const told = verb === 'flush' ? 'delete rule' : `${verb} ${kind}`;
-  return `${told} inet ${name} ${object} ${kind === 'rule' ? printed(body) : body}`.trimEnd();
+const listedForm = ({ verb, kind, name, object, body }: Parts & { name: string }): string => {
+  const written = verb === 'flush' ? 'delete rule' : `${verb} ${kind}`;
+  return `${written} inet ${name} ${object} ${kind === 'rule' ? printed(body) : body}`.trimEnd();
 };
 
 const tableCommand = (

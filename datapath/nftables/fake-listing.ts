@@ -1,5 +1,5 @@
+import { elementText } from './desired-form.ts';
 import type { TableState } from './table-state.ts';
-import { elementText } from './wanted-form.ts';
 
 /** As `nft list table` prints it. */
 export const listingOf = (name: string, { header, chains, sets, others }: TableState): string => {

@@ -72,7 +72,7 @@ export class FakeNft implements CommandRunner {
     }
   }
 
-  /** Ends all monitors, as a kernel does that has too much to tell. */
+  /** Ends all monitors, as a kernel does that has too much to report. */
   endMonitors(): void {
     const monitors = [...this.#monitors];
     this.#monitors.clear();
@@ -94,7 +94,7 @@ export class FakeNft implements CommandRunner {
     const generation = `# new generation ${++this.#generation} by process 1 (nft)`;
     for (const push of this.#monitors) push([...events, generation]);
     // Also nft does not say it otherwise.
-    const said = script.startsWith('add ') ? [generation] : [];
-    return Promise.resolve({ stdout: [...echo, ...said, ''].join('\n'), stderr: '' });
+    const announced = script.startsWith('add ') ? [generation] : [];
+    return Promise.resolve({ stdout: [...echo, ...announced, ''].join('\n'), stderr: '' });
   }
 }

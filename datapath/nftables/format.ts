@@ -1,6 +1,7 @@
-/** The wanted table as text, for people: what `nft list table inet ovn-udn` will print, sorted by name. */
+/** The desired table as text, for people: what `nft list table inet ovn-udn` will print, sorted by name. */
+
+import { chainHeader, elementText, setHeader, setKind } from './desired-form.ts';
 import { type Chain, type Element, type NftItem, type NftSet, OUR_TABLE } from './types.ts';
-import { chainHeader, elementText, setHeader, setKind } from './wanted-form.ts';
 
 /** The same items give the same text, in whatever order they come. */
 export const formatTable = (items: Iterable<NftItem>): string => {

@@ -20,7 +20,7 @@ export class Monitor {
 
   readonly #onLine: (line: string) => void;
 
-  /** @param onLine told each line that nft prints, about whatever table */
+  /** @param onLine called with each line that nft prints, about whatever table */
   constructor(
     nft: NftProgram,
     schedule: Clock['schedule'] = systemClock.schedule,
@@ -30,7 +30,7 @@ export class Monitor {
     this.#schedule = schedule;
     this.#onLine = onLine;
     this.#changes = new OutsideChanges(() => {
-      this.#tell('drift');
+      this.#notify('drift');
     });
   }
 
@@ -41,7 +41,7 @@ export class Monitor {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Runs a transaction of ours, which nobody is told of. */
+  /** Runs a transaction of ours, which notifies nobody. */
   async own(run: () => Promise<Transaction>): Promise<Transaction> {
     const end = this.#changes.own();
     let generation: number | undefined;
@@ -80,11 +80,11 @@ export class Monitor {
     this.#cancelRetry = this.#schedule(this.#backoff.nextMs(), () => {
       this.#start();
       this.#onLine(EVENTS_LOST);
-      this.#tell('input');
+      this.#notify('input');
     });
   }
 
-  #tell(cause: OutsideChange['cause']): void {
+  #notify(cause: OutsideChange['cause']): void {
     for (const listener of [...this.#listeners]) listener(cause);
   }
 }

@@ -1,4 +1,4 @@
-/** The program `nft`: reads our table, runs scripts, tells of changes. */
+/** The program `nft`: reads our table, runs scripts, reports changes. */
 import type { CommandRunner } from '../exec/types.ts';
 import { isAbsentTable } from './errors.ts';
 import { parseListing } from './parse-listing.ts';
@@ -55,7 +55,7 @@ export class NftProgram {
   }
 
   /**
-   * All of a script or nothing. As text: with `--json`, nft opens /dev/stdin anew, which fails when stdin is the socket
+   * All of a script or nothing. As text: with `--json`, nft opens /dev/stdin again, which fails when stdin is the socket
    * pair that Node makes.
    */
   async run(script: string, signal?: AbortSignal): Promise<Transaction> {

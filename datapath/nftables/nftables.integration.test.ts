@@ -13,11 +13,11 @@ it('brings any table to any other, and knows after a restart that it is right', 
   const backend = createNftables(nft);
   try {
     await fc.assert(
-      fc.asyncProperty(randomTable, async (wanted) => {
-        const request = { wanted, keys: 'all', prune: true } as const;
+      fc.asyncProperty(randomTable, async (desired) => {
+        const request = { desired, keys: 'all', prune: true } as const;
         expect((await backend.reconcile(request, signal)).failed).toEqual(new Map());
         const restarted = createNftables(nft);
-        expect(await restarted.difference(wanted)).toEqual([]);
+        expect(await restarted.difference(desired)).toEqual([]);
         expect((await restarted.reconcile(request, signal)).written).toBe(0);
       }),
       { numRuns: 40 },

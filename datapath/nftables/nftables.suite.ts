@@ -25,7 +25,7 @@ const element = (name: string, key: string, more: object = {}): NftItem => ({
 
 const output = { type: 'filter', hook: 'output', priority: 0 } as const;
 
-/** What has every kind of thing in it; `mark` is wanted in words that nft does not print. */
+/** What has every kind of thing in it; `mark` is desired in words that nft does not print. */
 const TABLE: readonly NftItem[] = [
   set('ports', 'ipv4_addr . inet_proto . inet_service', { comment: 'open ports' }),
   set('addresses', 'ipv4_addr'),
@@ -111,11 +111,11 @@ class World {
     await this.#harness.runner.run({ file, args: [...before, ...splitCommand(command)] });
   };
 
-  readonly reconcile = (wanted: Wanted, keys: readonly string[] | 'all' = 'all', prune = true) =>
-    this.backend.reconcile({ wanted, keys: keys === 'all' ? keys : new Set(keys), prune }, signal);
+  readonly reconcile = (desired: Desired, keys: readonly string[] | 'all' = 'all', prune = true) =>
+    this.backend.reconcile({ desired, keys: keys === 'all' ? keys : new Set(keys), prune }, signal);
 
-  readonly differing = async (wanted: Wanted): Promise<string[]> =>
-    (await this.backend.difference(wanted)).map(({ kind, key }) => `${kind} ${key}`);
+  readonly differing = async (desired: Desired): Promise<string[]> =>
+    (await this.backend.difference(desired)).map(({ kind, key }) => `${kind} ${key}`);
 
   async close(): Promise<void> {
     await Promise.all(this.#opened.map((backend) => backend.close()));
@@ -123,7 +123,7 @@ class World {
   }
 }
 
-type Wanted = ReadonlyMap<string, NftItem>;
+type Desired = ReadonlyMap<string, NftItem>;
 
 export const nftablesSuite = (name: string, create: () => Promise<NftHarness>): void => {
   let world: World;
@@ -141,39 +141,39 @@ export const nftablesSuite = (name: string, create: () => Promise<NftHarness>): 
 
 const reconcileCases = (name: string, world: () => World): void => {
   describe(`nftables over ${name} reconciles`, () => {
-    it('makes what is wanted, once, and knows after a restart that it is right', async () => {
+    it('makes the desired state, once, and knows after a restart that it is right', async () => {
       const { reconcile, differing } = world();
-      const wanted = itemsByKey(TABLE);
-      expect(await reconcile(wanted)).toEqual({ written: wanted.size + 1, failed: new Map(), waiting: new Map() });
-      expect(await differing(wanted)).toEqual([]);
-      expect((await reconcile(wanted)).written).toBe(0);
+      const desired = itemsByKey(TABLE);
+      expect(await reconcile(desired)).toEqual({ written: desired.size + 1, failed: new Map(), waiting: new Map() });
+      expect(await differing(desired)).toEqual([]);
+      expect((await reconcile(desired)).written).toBe(0);
       world().restart();
-      expect(await differing(wanted)).toEqual([]);
-      expect((await reconcile(wanted)).written).toBe(0);
+      expect(await differing(desired)).toEqual([]);
+      expect((await reconcile(desired)).written).toBe(0);
     });
 
     it.each(MUTATIONS)('finds and undoes `%s`', async (mutation) => {
       const { nft, reconcile, differing } = world();
-      const wanted = itemsByKey(TABLE);
-      await reconcile(wanted);
+      const desired = itemsByKey(TABLE);
+      await reconcile(desired);
       for (const command of mutation.split(' && ')) await nft(command);
-      expect(await differing(wanted)).not.toEqual([]);
+      expect(await differing(desired)).not.toEqual([]);
       world().restart();
-      expect((await reconcile(wanted)).written).toBeGreaterThan(0);
-      expect(await differing(wanted)).toEqual([]);
-      expect((await reconcile(wanted)).written).toBe(0);
+      expect((await reconcile(desired)).written).toBeGreaterThan(0);
+      expect(await differing(desired)).toEqual([]);
+      expect((await reconcile(desired)).written).toBe(0);
     });
 
     it('writes only what changed', async () => {
       const { reconcile, differing } = world();
-      const wanted = itemsByKey(TABLE);
-      await reconcile(wanted);
+      const desired = itemsByKey(TABLE);
+      await reconcile(desired);
       const more = itemsByKey([chain('mark-blue', ['meta mark set 0x00001008']), element('names', '"ovn-k8s-mp8"')]);
-      for (const [key, item] of more) wanted.set(key, item);
-      expect((await reconcile(wanted, [...more.keys()])).written).toBe(2);
-      for (const key of more.keys()) wanted.delete(key);
-      expect((await reconcile(wanted, [...more.keys()])).written).toBe(2);
-      expect(await differing(wanted)).toEqual([]);
+      for (const [key, item] of more) desired.set(key, item);
+      expect((await reconcile(desired, [...more.keys()])).written).toBe(2);
+      for (const key of more.keys()) desired.delete(key);
+      expect((await reconcile(desired, [...more.keys()])).written).toBe(2);
+      expect(await differing(desired)).toEqual([]);
     });
 
     it('changes values, comments, hooks and types, with all that hangs on them', async () => {
@@ -197,7 +197,7 @@ const reconcileCases = (name: string, world: () => World): void => {
       expect((await reconcile(changed)).written).toBe(0);
     });
 
-    it('removes what nobody wants only when that is allowed, in an order that works', async () => {
+    it('removes what no owner desires only when that is allowed, in an order that works', async () => {
       const { nft, reconcile, differing } = world();
       await reconcile(itemsByKey(TABLE));
       const less = itemsByKey([chain('mark-blue', ['accept'])]);
@@ -215,7 +215,7 @@ const refusalCases = (name: string, world: () => World): void => {
   describe(`nftables over ${name} refuses`, () => {
     it('some things, and says which, and makes the others', async () => {
       const { reconcile, differing } = world();
-      const wanted = itemsByKey([
+      const desired = itemsByKey([
         ...TABLE,
         chain('bad-rule', ['ip daddr nonsense accept']),
         chain('bad-set', ['ip daddr @nobody accept']),
@@ -223,7 +223,7 @@ const refusalCases = (name: string, world: () => World): void => {
         chain('two-commands', ['accept; add table inet evil']),
         element('addresses', '10.0.0.1 . tcp'),
       ]);
-      const { failed } = await reconcile(wanted);
+      const { failed } = await reconcile(desired);
       expect([...failed.keys()].sort()).toEqual([
         'chain bad name',
         'chain bad-rule',
@@ -245,41 +245,41 @@ const refusalCases = (name: string, world: () => World): void => {
     it('rules, but makes the chain to jump to that they are of, and with them once they are right', async () => {
       const { reconcile, differing } = world();
       const jumping = chain('drops', ['jump exceptions', 'ip daddr @addresses drop'], { hook: output });
-      const wanted = itemsByKey([...TABLE, jumping, chain('exceptions', ['ip daddr nonsense accept'])]);
-      const { failed } = await reconcile(wanted);
+      const desired = itemsByKey([...TABLE, jumping, chain('exceptions', ['ip daddr nonsense accept'])]);
+      const { failed } = await reconcile(desired);
       expect([...failed.keys()]).toEqual(['chain exceptions']);
-      expect(await differing(wanted)).toEqual(['different chain exceptions']);
-      expect(await reconcile(wanted)).toEqual({ written: 0, failed, waiting: new Map() });
-      wanted.set('chain exceptions', chain('exceptions', ['ip daddr 10.0.0.9 accept']));
-      expect((await reconcile(wanted, ['chain exceptions'])).failed).toEqual(new Map());
-      expect(await differing(wanted)).toEqual([]);
-      wanted.set('chain exceptions', chain('exceptions', ['ip daddr nonsense accept']));
-      expect([...(await reconcile(wanted, ['chain exceptions'])).failed.keys()]).toEqual(['chain exceptions']);
-      expect(await differing(wanted)).toEqual(['different chain exceptions']);
+      expect(await differing(desired)).toEqual(['different chain exceptions']);
+      expect(await reconcile(desired)).toEqual({ written: 0, failed, waiting: new Map() });
+      desired.set('chain exceptions', chain('exceptions', ['ip daddr 10.0.0.9 accept']));
+      expect((await reconcile(desired, ['chain exceptions'])).failed).toEqual(new Map());
+      expect(await differing(desired)).toEqual([]);
+      desired.set('chain exceptions', chain('exceptions', ['ip daddr nonsense accept']));
+      expect([...(await reconcile(desired, ['chain exceptions'])).failed.keys()]).toEqual(['chain exceptions']);
+      expect(await differing(desired)).toEqual(['different chain exceptions']);
     });
   });
 };
 
 const exceptionCases = (name: string, world: () => World): void => {
   describe(`nftables over ${name}`, () => {
-    it('keeps elements waiting for their set, and tells when it is there', async () => {
+    it('keeps elements waiting for their set, and reports when it is there', async () => {
       const { reconcile, differing } = world();
-      const wanted = itemsByKey([element('late', '10.0.0.1')]);
-      const told = Promise.withResolvers<readonly string[]>();
+      const desired = itemsByKey([element('late', '10.0.0.1')]);
+      const reported = Promise.withResolvers<readonly string[]>();
       world().backend.listen(({ cause, keys }) => {
-        if (cause === 'input' && keys !== 'all') told.resolve([...keys]);
+        if (cause === 'input' && keys !== 'all') reported.resolve([...keys]);
       });
-      expect((await reconcile(wanted)).waiting).toEqual(new Map([['element late 10.0.0.1', 'the set late']]));
-      wanted.set('set late', set('late', 'ipv4_addr'));
-      await reconcile(wanted, ['set late']);
-      expect(await told.promise).toEqual(['element late 10.0.0.1']);
-      await reconcile(wanted, ['element late 10.0.0.1']);
-      expect(await differing(wanted)).toEqual([]);
+      expect((await reconcile(desired)).waiting).toEqual(new Map([['element late 10.0.0.1', 'the set late']]));
+      desired.set('set late', set('late', 'ipv4_addr'));
+      await reconcile(desired, ['set late']);
+      expect(await reported.promise).toEqual(['element late 10.0.0.1']);
+      await reconcile(desired, ['element late 10.0.0.1']);
+      expect(await differing(desired)).toEqual([]);
     });
 
-    it('tells of changes by others, and not of its own', async () => {
+    it('reports changes by others, and not its own', async () => {
       const { backend, nft, reconcile, differing } = world();
-      const wanted = itemsByKey(TABLE);
+      const desired = itemsByKey(TABLE);
       let drifts = 0;
       let next = Promise.withResolvers<void>();
       backend.listen(({ cause }) => {
@@ -289,27 +289,27 @@ const exceptionCases = (name: string, world: () => World): void => {
       });
       await untilMonitorRuns(nft, () => drifts > 0);
       drifts = 0;
-      await reconcile(wanted);
+      await reconcile(desired);
       for (let write = 0; write < 30; write++) {
         const key = 'element addresses 10.0.0.9';
-        if (!wanted.delete(key)) wanted.set(key, element('addresses', '10.0.0.9'));
-        await reconcile(wanted, [key]);
+        if (!desired.delete(key)) desired.set(key, element('addresses', '10.0.0.9'));
+        await reconcile(desired, [key]);
       }
-      // The last one that the wait below made may be told late, none of the 31 of the backend.
+      // The event of the last one that the wait below made may come late, none of the 31 of the backend.
       expect(drifts).toBeLessThan(10);
       await nft('add table inet foreign');
       next = Promise.withResolvers();
       await nft('delete element inet ovn-udn addresses { 10.0.0.1 }');
       await next.promise;
-      expect((await reconcile(wanted)).written).toBe(1);
-      expect(await differing(wanted)).toEqual([]);
+      expect((await reconcile(desired)).written).toBe(1);
+      expect(await differing(desired)).toEqual([]);
     });
   });
 };
 
-/** It does when it has told of a change: one is made again and again until then. */
-const untilMonitorRuns = async (nft: World['nft'], hasTold: () => boolean): Promise<void> => {
-  while (!hasTold()) {
+/** It does when it has reported a change: one is made again and again until then. */
+const untilMonitorRuns = async (nft: World['nft'], hasReported: () => boolean): Promise<void> => {
+  while (!hasReported()) {
     await nft('add table inet ovn-udn');
     await nft('delete table inet ovn-udn');
   }

@@ -1,6 +1,7 @@
 /** What changes a table, and the script that does it. Every operation is one line, so that nft's errors name one of them. */
+
+import { chainHeader, elementText, setHeader, setKind } from './desired-form.ts';
 import { type Chain, type Element, type NftSet, OUR_TABLE } from './types.ts';
-import { chainHeader, elementText, setHeader, setKind } from './wanted-form.ts';
 
 export type Operation = {
   /** Key of the item because of which it is done. */

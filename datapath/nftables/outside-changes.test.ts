@@ -2,54 +2,54 @@ import { expect, it } from 'vitest';
 import { OutsideChanges } from './outside-changes.ts';
 
 const setUp = () => {
-  let told = 0;
-  const changes = new OutsideChanges(() => told++);
+  let reported = 0;
+  const changes = new OutsideChanges(() => reported++);
   const transaction = (generation: number, ...lines: string[]): void => {
     for (const line of lines) changes.line(line);
     changes.line(`# new generation ${generation} by process 470 (nft)`);
   };
-  return { changes, transaction, told: () => told };
+  return { changes, transaction, reported: () => reported };
 };
 
 const OURS = 'add element inet ovn-udn names { "ovn-k8s-mp7" }';
 
-it('tells of transactions of others that touch our table, once each', () => {
-  const { transaction, told } = setUp();
+it('reports transactions of others that touch our table, once each', () => {
+  const { transaction, reported } = setUp();
   transaction(
     2,
     'add table inet kube-proxy',
     'add rule inet kube-proxy c accept comment "inet ovn-udn"'.replace('inet ovn-udn', 'x'),
   );
   transaction(3, 'add table inet ovn-udn-forms', 'delete table inet ovn-udn-forms');
-  expect(told()).toBe(0);
+  expect(reported()).toBe(0);
   transaction(4, 'add table ip other', 'delete rule inet ovn-udn c handle 5', OURS);
   transaction(5, 'delete table inet ovn-udn');
-  expect(told()).toBe(2);
+  expect(reported()).toBe(2);
 });
 
-it('does not tell of our own, whether the monitor or nft is faster', () => {
-  const { changes, transaction, told } = setUp();
+it('does not report our own, whether the monitor or nft is faster', () => {
+  const { changes, transaction, reported } = setUp();
   const faster = changes.own();
   transaction(2, OURS);
   faster(2);
   const slower = changes.own();
   slower(3);
   transaction(3, OURS);
-  expect(told()).toBe(0);
+  expect(reported()).toBe(0);
 });
 
-it('tells of others that came while ours ran, at its end', () => {
-  const { changes, transaction, told } = setUp();
+it('reports others that came while ours ran, at its end', () => {
+  const { changes, transaction, reported } = setUp();
   const end = changes.own();
   transaction(2, OURS);
   transaction(3, OURS);
-  expect(told()).toBe(0);
+  expect(reported()).toBe(0);
   end(3);
-  expect(told()).toBe(1);
+  expect(reported()).toBe(1);
 });
 
-it('tells when the kernel says that something was lost', () => {
-  const { changes, told } = setUp();
+it('notifies when the kernel says that something was lost', () => {
+  const { changes, reported } = setUp();
   changes.line('# ERROR: We lost some netlink events!');
-  expect(told()).toBe(1);
+  expect(reported()).toBe(1);
 });

@@ -1,6 +1,6 @@
 /**
- * Tells changes of our table by others from our own, in what `nft monitor` prints. Every transaction has a number, and nft
- * says the number of our own.
+ * Distinguishes changes of our table by others from our own, in what `nft monitor` prints. Every transaction has a number,
+ * and nft prints the number of our own.
  */
 import { generationOf } from './nft-program.ts';
 import { OUR_TABLE } from './types.ts';
@@ -8,27 +8,27 @@ import { OUR_TABLE } from './types.ts';
 const ABOUT_OURS = new RegExp(
   `^(?:add|create|insert|delete|destroy|replace|flush|rename) .*\\b${OUR_TABLE.family} ${OUR_TABLE.name}(?: |$)`,
 );
-/** The kernel had more to tell than the socket could hold. */
+/** The kernel had more to report than the socket could hold. */
 const LOST = /^# ERROR: We lost some netlink events/;
 
-/** Ours may be told of before nft has ended, and after: this many are remembered. */
+/** The monitor may report ours before nft has ended, and after: this many are remembered. */
 const REMEMBERED = 1000;
 
 export class OutsideChanges {
-  readonly #tell: () => void;
+  readonly #notify: () => void;
   #isOurTable = false;
   /** While one of ours runs: those of which it is not known yet whose they are. */
   #undecided: number[] = [];
   #running = 0;
   readonly #own = new Set<number>();
 
-  /** @param tell somebody else has changed the table */
-  constructor(tell: () => void) {
-    this.#tell = tell;
+  /** @param notify called when another program has changed the table */
+  constructor(notify: () => void) {
+    this.#notify = notify;
   }
 
   line(line: string): void {
-    if (LOST.test(line)) this.#tell();
+    if (LOST.test(line)) this.#notify();
     else if (ABOUT_OURS.test(line)) this.#isOurTable = true;
     const generation = generationOf(line)?.number;
     if (generation === undefined) return;
@@ -36,7 +36,7 @@ export class OutsideChanges {
     this.#isOurTable = false;
     if (!isOurTable || this.#own.delete(generation)) return;
     if (this.#running > 0) this.#undecided.push(generation);
-    else this.#tell();
+    else this.#notify();
   }
 
   /** A transaction of ours begins. @returns to be called at its end */
@@ -47,11 +47,11 @@ export class OutsideChanges {
       if (generation !== undefined) this.#remember(generation);
       if (this.#running > 0) return;
       const undecided = this.#undecided.splice(0);
-      if (undecided.filter((number) => !this.#own.delete(number)).length > 0) this.#tell();
+      if (undecided.filter((number) => !this.#own.delete(number)).length > 0) this.#notify();
     };
   }
 
-  /** The monitor ended: what it would have told is not known. */
+  /** The monitor ended: what it would have reported is unknown. */
   reset(): void {
     this.#isOurTable = false;
     this.#undecided = [];

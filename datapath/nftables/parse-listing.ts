@@ -1,13 +1,14 @@
 /**
  * Reads what `nft -s -y list table` prints. Text and not JSON, because the JSON of nft 1.1 leaves out the level of `socket
- * cgroupv2`, and because a rule's text is what is wanted and what people compare.
+ * cgroupv2`, and because a rule's text is the desired state and what people compare.
  */
+
+import { typesOf } from './desired-form.ts';
 import { elementForm } from './element-form.ts';
 import { NftError } from './errors.ts';
 import { endsQuoted, splitOutsideQuotes } from './quoted-text.ts';
 import type { TableState } from './table-state.ts';
 import { type ChainState, type ElementState, emptyTable, type OtherObject, type SetState } from './table-state.ts';
-import { typesOf } from './wanted-form.ts';
 
 /** @throws NftError ERR_NFT_LISTING */
 export const parseListing = (text: string): TableState => {

@@ -17,15 +17,15 @@ describe('a plan', () => {
       fc.asyncProperty(randomTable, randomTable, async (before, after) => {
         const runner = new FakeNft();
         const backend = createNftables({ runner });
-        await backend.reconcile({ wanted: before, keys: 'all', prune: true }, signal);
-        expect(await backend.reconcile({ wanted: after, keys: 'all', prune: true }, signal)).toMatchObject({
+        await backend.reconcile({ desired: before, keys: 'all', prune: true }, signal);
+        expect(await backend.reconcile({ desired: after, keys: 'all', prune: true }, signal)).toMatchObject({
           failed: new Map(),
         });
         const scripts = runner.scripts.length;
-        expect((await backend.reconcile({ wanted: after, keys: 'all', prune: true }, signal)).written).toBe(0);
+        expect((await backend.reconcile({ desired: after, keys: 'all', prune: true }, signal)).written).toBe(0);
         expect(runner.scripts.length).toBe(scripts);
         const restarted = createNftables({ runner });
-        expect((await restarted.reconcile({ wanted: after, keys: 'all', prune: true }, signal)).written).toBe(0);
+        expect((await restarted.reconcile({ desired: after, keys: 'all', prune: true }, signal)).written).toBe(0);
         expect(await restarted.difference(after)).toEqual([]);
       }),
       { numRuns: 300 },
@@ -37,14 +37,14 @@ describe('a plan', () => {
       fc.asyncProperty(randomTable, randomTable, async (before, after) => {
         const runner = new FakeNft();
         const backend = createNftables({ runner });
-        await backend.reconcile({ wanted: before, keys: 'all', prune: true }, signal);
+        await backend.reconcile({ desired: before, keys: 'all', prune: true }, signal);
         const keys = new Set(
           [...before.keys(), ...after.keys()].filter((key) => stringify(before.get(key)) !== stringify(after.get(key))),
         );
-        const { failed } = await backend.reconcile({ wanted: after, keys, prune: true }, signal);
+        const { failed } = await backend.reconcile({ desired: after, keys, prune: true }, signal);
         expect(failed).toEqual(new Map());
         expect(await backend.difference(after)).toEqual([]);
-        expect((await backend.reconcile({ wanted: after, keys: 'all', prune: true }, signal)).written).toBe(0);
+        expect((await backend.reconcile({ desired: after, keys: 'all', prune: true }, signal)).written).toBe(0);
       }),
       { numRuns: 300 },
     );
@@ -52,22 +52,22 @@ describe('a plan', () => {
 
   it('finds every chain, set and element that is not as it was', async () => {
     await fc.assert(
-      fc.asyncProperty(randomTable, randomTable, async (wanted, other) => {
+      fc.asyncProperty(randomTable, randomTable, async (desired, other) => {
         const runner = new FakeNft();
-        await createNftables({ runner }).reconcile({ wanted: other, keys: 'all', prune: true }, signal);
-        const differences = await createNftables({ runner }).difference(wanted);
-        const isSame = planOf({ wanted, actual: emptyTable(), keys: 'all', prune: true, forms: new Map() });
-        const again = planOf({ wanted: other, actual: emptyTable(), keys: 'all', prune: true, forms: new Map() });
+        await createNftables({ runner }).reconcile({ desired: other, keys: 'all', prune: true }, signal);
+        const differences = await createNftables({ runner }).difference(desired);
+        const isSame = planOf({ desired, actual: emptyTable(), keys: 'all', prune: true, forms: new Map() });
+        const again = planOf({ desired: other, actual: emptyTable(), keys: 'all', prune: true, forms: new Map() });
         // The same commands from nothing make the same table; comments are cut, so texts may differ.
-        const same = wanted.size > 0 && other.size > 0 && sorted(scriptOf(isSame)) === sorted(scriptOf(again));
-        expect(differences.length === 0).toBe(same || (wanted.size === 0 && other.size === 0));
+        const same = desired.size > 0 && other.size > 0 && sorted(scriptOf(isSame)) === sorted(scriptOf(again));
+        expect(differences.length === 0).toBe(same || (desired.size === 0 && other.size === 0));
       }),
       { numRuns: 300 },
     );
   });
 
   it('is one transaction that begins with what lets go and ends with what holds', () => {
-    const wanted = new Map(
+    const desired = new Map(
       (
         [
           { kind: 'chain', chain: { name: 'c', rules: ['ip daddr @s accept', 'jump d'] } },
@@ -80,7 +80,7 @@ describe('a plan', () => {
     const actual = emptyTable();
     actual.chains.set('old', { header: [], rules: ['ip daddr @s accept'] });
     actual.sets.set('s', { kind: 'set', header: ['type ipv4_addr'], elements: new Map() });
-    expect(scriptOf(planOf({ wanted, actual, keys: 'all', prune: true, forms: new Map() }))).toBe(
+    expect(scriptOf(planOf({ desired, actual, keys: 'all', prune: true, forms: new Map() }))).toBe(
       `add table inet ovn-udn
 flush chain inet ovn-udn old
 flush set inet ovn-udn s
@@ -100,18 +100,18 @@ add rule inet ovn-udn d drop
   it('of one network more among 500 names only that', async () => {
     const runner = new FakeNft();
     const backend = createNftables({ runner });
-    const wanted = new Map<string, NftItem>([['set names', { kind: 'set', set: { name: 'names', type: 'ifname' } }]]);
+    const desired = new Map<string, NftItem>([['set names', { kind: 'set', set: { name: 'names', type: 'ifname' } }]]);
     const add = (id: number): string[] => {
       const items: NftItem[] = [
         { kind: 'element', element: { set: 'names', key: `"ovn-k8s-mp${id}"` } },
         { kind: 'chain', chain: { name: `mark-${id}`, rules: [`meta mark set ${4096 + id}`] } },
       ];
-      for (const item of items) wanted.set(nftItemKey(item), item);
+      for (const item of items) desired.set(nftItemKey(item), item);
       return items.map(nftItemKey);
     };
     for (let id = 1; id <= 500; id++) add(id);
-    await backend.reconcile({ wanted, keys: 'all', prune: true }, signal);
-    await backend.reconcile({ wanted, keys: new Set(add(501)), prune: true }, signal);
+    await backend.reconcile({ desired, keys: 'all', prune: true }, signal);
+    await backend.reconcile({ desired, keys: new Set(add(501)), prune: true }, signal);
     expect(runner.scripts.at(-1)).toBe(
       `add table inet ovn-udn
 add chain inet ovn-udn mark-501

@@ -2,16 +2,16 @@
  * The difference as one transaction. Pure. A chain's rules are replaced when the chain differs, all of them at once, and
  * no other chain's; elements come and go one by one.
  */
-import { compareKey, elementsBySet, type Finding, TABLE_KEY, unwantedThings } from './compare.ts';
+import { compareKey, elementsBySet, type Finding, staleObjects, TABLE_KEY } from './compare.ts';
+import { problemOf, typesOf } from './desired-form.ts';
 import { canBeNamed } from './element-form.ts';
 import { inOrder, type Operation } from './operations.ts';
 import type { RuleForms } from './rule-forms.ts';
 import { emptyTable, type TableState } from './table-state.ts';
 import { type NftItem, nftItemKey } from './types.ts';
-import { problemOf, typesOf } from './wanted-form.ts';
 
 export interface PlanInput {
-  readonly wanted: ReadonlyMap<string, NftItem>;
+  readonly desired: ReadonlyMap<string, NftItem>;
   /** Undefined: there is no table. */
   readonly actual: TableState | undefined;
   readonly keys: ReadonlySet<string> | 'all';
@@ -25,17 +25,17 @@ export interface PlanInput {
 
 type PlanOfTable = PlanInput & { readonly actual: TableState };
 
-export const findingsOf = ({ wanted, actual, keys, prune, forms, skip, bare }: PlanOfTable): Map<string, Finding> => {
+export const findingsOf = ({ desired, actual, keys, prune, forms, skip, bare }: PlanOfTable): Map<string, Finding> => {
   const findings = new Map<string, Finding>();
   const add = (found: Finding | undefined): void => {
     const finding = found !== undefined && skip?.has(found.key) ? bareChain(found, bare) : found;
-    if (finding === undefined || !isWritable(wanted.get(finding.key))) return;
-    if (prune || ('wanted' in finding && finding.wanted !== undefined)) findings.set(finding.key, finding);
+    if (finding === undefined || !isWritable(desired.get(finding.key))) return;
+    if (prune || ('desired' in finding && finding.desired !== undefined)) findings.set(finding.key, finding);
   };
-  if (keys !== 'all') for (const key of keys) add(compareKey(key, wanted.get(key), actual, forms));
+  if (keys !== 'all') for (const key of keys) add(compareKey(key, desired.get(key), actual, forms));
   else {
-    for (const [key, item] of wanted) add(compareKey(key, item, actual, forms));
-    for (const finding of unwantedThings(wanted, actual)) add(finding);
+    for (const [key, item] of desired) add(compareKey(key, item, actual, forms));
+    for (const finding of staleObjects(desired, actual)) add(finding);
   }
   return findings;
 };
@@ -46,19 +46,19 @@ export const findingsOf = ({ wanted, actual, keys, prune, forms, skip, bare }: P
  */
 const bareChain = (finding: Finding, bare: ReadonlySet<string> | undefined): Finding | undefined => {
   if (finding.kind !== 'chain' || finding.how !== 'missing' || !bare?.has(finding.key)) return undefined;
-  const { wanted } = finding;
-  return wanted === undefined || wanted.hook !== undefined
+  const { desired } = finding;
+  return desired === undefined || desired.hook !== undefined
     ? undefined
-    : { ...finding, wanted: { ...wanted, rules: [] } };
+    : { ...finding, desired: { ...desired, rules: [] } };
 };
 
 /** Nothing that is not one command gets into a script. */
 const isWritable = (item: NftItem | undefined): boolean => item === undefined || problemOf(item) === undefined;
 
 export const planOf = (input: PlanInput): Operation[] => {
-  const { actual, wanted, keys, prune } = input;
-  if (actual === undefined) return wanted.size === 0 ? [] : planOfNewTable(input, 'add-table');
-  if (keys === 'all' && prune && wanted.size === 0) return [{ op: 'delete-table', key: TABLE_KEY }];
+  const { actual, desired, keys, prune } = input;
+  if (actual === undefined) return desired.size === 0 ? [] : planOfNewTable(input, 'add-table');
+  if (keys === 'all' && prune && desired.size === 0) return [{ op: 'delete-table', key: TABLE_KEY }];
   // `dormant` cannot be taken away together with other changes, a comment not at all.
   if (prune && actual.header.length > 0) return planOfNewTable(input, 'delete-table', 'add-table');
   return planOfTable({ ...input, actual });
@@ -78,14 +78,14 @@ const planOfTable = (input: PlanOfTable): Operation[] => {
   return inOrder([...operations, ...refillOf(flushed, findings, input)]);
 };
 
-/** What has to be made anew because something that it uses is: rules, elements of sets, elements that jump. */
-const addDependents = (findings: Map<string, Finding>, { wanted, actual, skip }: PlanOfTable): void => {
+/** What has to be recreated because something that it uses is: rules, elements of sets, elements that jump. */
+const addDependents = (findings: Map<string, Finding>, { desired, actual, skip }: PlanOfTable): void => {
   const remade = remadeOf(findings);
   if (remade.sets.size + remade.chains.size === 0) return;
   for (const finding of findings.values()) {
     if (finding.kind === 'element' && remade.sets.has(finding.set)) findings.delete(finding.key);
   }
-  for (const [key, item] of wanted) {
+  for (const [key, item] of desired) {
     if (skip?.has(key) || findings.has(key) || !isWritable(item)) continue;
     const finding = dependentOf(key, item, actual, remade);
     if (finding !== undefined) findings.set(key, finding);
@@ -100,7 +100,7 @@ interface Remade {
 const remadeOf = (findings: ReadonlyMap<string, Finding>): Remade => {
   const remade = [...findings.values()].filter(({ how }) => how === 'remade');
   const names = (kind: 'set' | 'chain'): ReadonlySet<string> =>
-    new Set(remade.flatMap((one) => (one.kind === kind ? [one.wanted?.name ?? ''] : [])));
+    new Set(remade.flatMap((one) => (one.kind === kind ? [one.desired?.name ?? ''] : [])));
   return { sets: names('set'), chains: names('chain') };
 };
 
@@ -108,14 +108,14 @@ const dependentOf = (key: string, item: NftItem, actual: TableState, remade: Rem
   if (item.kind === 'chain') {
     const before = actual.chains.get(item.chain.name)?.rules ?? [];
     const isHit = [...item.chain.rules, ...before].some((rule) => uses(rule, remade));
-    return isHit ? { kind: 'chain', key, wanted: item.chain, how: 'rules' } : undefined;
+    return isHit ? { kind: 'chain', key, desired: item.chain, how: 'rules' } : undefined;
   }
   if (item.kind === 'set') return undefined;
   const { element } = item;
   const isGone = remade.sets.has(element.set);
   if (!isGone && !uses(element.value ?? '', remade)) return undefined;
   const how = isGone ? 'missing' : 'changed';
-  return { kind: 'element', key, wanted: element, how, set: element.set, actual: element.key };
+  return { kind: 'element', key, desired: element, how, set: element.set, actual: element.key };
 };
 
 const uses = (text: string, { sets, chains }: Remade): boolean =>
@@ -137,10 +137,10 @@ const setsToFlush = (findings: ReadonlyMap<string, Finding>, actual: TableState)
 const refillOf = (
   flushed: ReadonlySet<string>,
   findings: ReadonlyMap<string, Finding>,
-  { wanted, actual, skip }: PlanOfTable,
+  { desired, actual, skip }: PlanOfTable,
 ): Operation[] => {
   if (flushed.size === 0) return [];
-  const bySet = elementsBySet(wanted);
+  const bySet = elementsBySet(desired);
   return [...flushed].flatMap((set) => [
     { op: 'flush-set', key: `set ${set}`, set, kind: actual.sets.get(set)?.kind ?? 'set' } as const,
     ...(bySet.get(set) ?? []).flatMap((element): Operation[] => {
@@ -166,20 +166,20 @@ const operationsOf = (finding: Finding, flushed: ReadonlySet<string>): Operation
   }
 };
 
-const chainOperations = ({ key, wanted, how }: Finding & { kind: 'chain' }): Operation[] => {
-  const chain = wanted?.name ?? key.slice('chain '.length);
+const chainOperations = ({ key, desired, how }: Finding & { kind: 'chain' }): Operation[] => {
+  const chain = desired?.name ?? key.slice('chain '.length);
   const isThere = how !== 'missing';
   return [
     ...(isThere ? [{ op: 'flush-chain', key, chain } as const] : []),
     ...(how === 'remade' || how === 'unwanted' ? [{ op: 'delete-chain', key, chain } as const] : []),
-    ...(wanted !== undefined && how !== 'rules' ? [{ op: 'add-chain', key, chain: wanted } as const] : []),
-    ...(wanted?.rules ?? []).map((rule): Operation => ({ op: 'add-rule', key, chain, rule })),
+    ...(desired !== undefined && how !== 'rules' ? [{ op: 'add-chain', key, chain: desired } as const] : []),
+    ...(desired?.rules ?? []).map((rule): Operation => ({ op: 'add-rule', key, chain, rule })),
   ];
 };
 
 /** Emptied first: what elements of a map jump to may go in the same transaction. */
-const setOperations = ({ key, wanted, actual: kind }: Finding & { kind: 'set' }): Operation[] => {
-  const set = wanted?.name ?? key.slice('set '.length);
+const setOperations = ({ key, desired, actual: kind }: Finding & { kind: 'set' }): Operation[] => {
+  const set = desired?.name ?? key.slice('set '.length);
   return [
     ...(kind === undefined
       ? []
@@ -187,14 +187,14 @@ const setOperations = ({ key, wanted, actual: kind }: Finding & { kind: 'set' })
           { op: 'flush-set', key, set, kind },
           { op: 'delete-set', key, set, kind },
         ] as const)),
-    ...(wanted === undefined ? [] : [{ op: 'add-set', key, set: wanted } as const]),
+    ...(desired === undefined ? [] : [{ op: 'add-set', key, set: desired } as const]),
   ];
 };
 
 const elementOperations = (finding: Finding & { kind: 'element' }, isFlushed: boolean): Operation[] => {
-  const { key, wanted, how, set, actual } = finding;
+  const { key, desired, how, set, actual } = finding;
   return [
     ...(how === 'missing' || isFlushed ? [] : [{ op: 'delete-element', key, set, element: actual } as const]),
-    ...(wanted === undefined ? [] : [{ op: 'add-element', key, element: wanted } as const]),
+    ...(desired === undefined ? [] : [{ op: 'add-element', key, element: desired } as const]),
   ];
 };

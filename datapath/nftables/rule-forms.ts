@@ -1,5 +1,5 @@
 /**
- * Rules that are wanted in other words than nft prints. What nft makes of a rule it says itself: `nft --echo` prints every
+ * Rules that are desired in other words than nft prints. What nft makes of a rule it says itself: `nft --echo` prints every
  * rule that a transaction adds. So it is remembered when a rule is written, and when nothing is remembered (after a
  * restart) it is asked: the rules are put into a table of another name whose chains hang on no hook, and that is deleted
  * again. Nothing is stored in the kernel for it, and no rewriting of texts is guessed.
@@ -10,32 +10,32 @@ import { inOrder, type Operation, scriptOf } from './operations.ts';
 import type { TableState } from './table-state.ts';
 import { type Chain, type NftItem, OUR_TABLE } from './types.ts';
 
-/** Wanted text → printed text. */
+/** Desired text → printed text. */
 export type RuleForms = ReadonlyMap<string, string>;
 
 export const FORMS_TABLE = `${OUR_TABLE.name}-forms`;
 
 /**
- * Chains that may be right in other words: as many rules as wanted, some of which are not there literally and that
+ * Chains that may be right in other words: as many rules as desired, some of which are not there literally and that
  * nothing is known of.
  */
 export const chainsInOtherWords = (findings: Iterable<Finding>, actual: TableState, forms: RuleForms): Chain[] =>
   [...findings].flatMap((finding) => {
-    if (finding.kind !== 'chain' || finding.how !== 'rules' || finding.wanted === undefined) return [];
-    const { wanted } = finding;
-    const rules = actual.chains.get(wanted.name)?.rules ?? [];
-    const isOpen = wanted.rules.some((rule, index) => rule !== rules[index] && !forms.has(rule));
-    return isOpen && rules.length === wanted.rules.length ? [wanted] : [];
+    if (finding.kind !== 'chain' || finding.how !== 'rules' || finding.desired === undefined) return [];
+    const { desired } = finding;
+    const rules = actual.chains.get(desired.name)?.rules ?? [];
+    const isOpen = desired.rules.some((rule, index) => rule !== rules[index] && !forms.has(rule));
+    return isOpen && rules.length === desired.rules.length ? [desired] : [];
   });
 
 /** A script that makes nft print the rules of chains, and one that takes away what it made. */
-export const formsScripts = (chains: readonly Chain[], wanted: ReadonlyMap<string, NftItem>) => {
+export const formsScripts = (chains: readonly Chain[], desired: ReadonlyMap<string, NftItem>) => {
   const rules = chains.flatMap(({ rules }) => rules);
   const key = '';
   const jumps = rules.flatMap((rule) => matchesOf(rule, /(?:jump|goto) ([\w.-]+)/g));
   const names = new Set([...chains.map(({ name }) => name), ...jumps]);
   const sets = [...new Set(rules.flatMap((rule) => matchesOf(rule, /@([\w.-]+)/g)))].flatMap((name) => {
-    const item = wanted.get(`set ${name}`);
+    const item = desired.get(`set ${name}`);
     return item?.kind === 'set' ? [item.set] : [];
   });
   const operations: Operation[] = [

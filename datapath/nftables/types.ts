@@ -1,5 +1,5 @@
 /**
- * What is wanted in our nftables table. Chains, sets and maps have one owner each; elements of sets and maps come from
+ * The desired state in our nftables table. Chains, sets and maps have one owner each; elements of sets and maps come from
  * many. Everything is text as `nft list table` prints it (nft(8)).
  */
 

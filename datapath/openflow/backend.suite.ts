@@ -12,13 +12,13 @@ const contentCases: readonly Case[] = [
       test.subject.want(...gatewayItems(BRIDGE));
       const first = await test.subject.reconcile();
       expect({ failed: [...first.failed], waiting: [...first.waiting] }).toEqual({ failed: [], waiting: [] });
-      expect(first.written).toBe(test.subject.wanted.size);
+      expect(first.written).toBe(test.subject.desired.size);
       expect(await test.subject.differences()).toEqual([]);
       expect((await test.subject.reconcile()).written).toBe(0);
-      const anew = new Subject(test.world);
-      anew.wanted = test.subject.wanted;
-      expect((await anew.reconcile()).written).toBe(0);
-      await anew.backend.close();
+      const restarted = new Subject(test.world);
+      restarted.desired = test.subject.desired;
+      expect((await restarted.reconcile()).written).toBe(0);
+      await restarted.backend.close();
       expect(test.subject.changes).toEqual([]);
     },
   ],
@@ -67,15 +67,15 @@ const keyCases: readonly Case[] = [
       const key = bridgeItemKey(item);
       test.subject.want(...gatewayItems(BRIDGE));
       await test.subject.reconcile();
-      test.subject.wanted.set(key, item);
+      test.subject.desired.set(key, item);
       expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
       expect((await test.subject.reconcile(new Set([key]))).written).toBe(0);
-      test.subject.wanted.set(key, flowItem({ actions: ['NORMAL'] }));
+      test.subject.desired.set(key, flowItem({ actions: ['NORMAL'] }));
       expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
       expect((await test.world.client.flows(BRIDGE, SIGNAL)).get('table=0,priority=9,in_port=1')?.actions).toBe(
         'NORMAL',
       );
-      test.subject.wanted.delete(key);
+      test.subject.desired.delete(key);
       expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
       expect(await test.identities()).not.toContain('table=0,priority=9,in_port=1');
       expect((await test.subject.reconcile()).written).toBe(0);
@@ -93,13 +93,13 @@ const keyCases: readonly Case[] = [
         bucket: { group: FLOOD_GROUP, id: 2, actions },
       });
       const key = bridgeItemKey(bucket([]));
-      test.subject.wanted.set(key, bucket(['output:1']));
+      test.subject.desired.set(key, bucket(['output:1']));
       expect((await test.subject.reconcile(new Set([key]))).written).toBe(1);
-      test.subject.wanted.set(key, bucket(['LOCAL']));
+      test.subject.desired.set(key, bucket(['LOCAL']));
       expect((await test.subject.reconcile(new Set([key]))).written).toBe(2);
       const buckets = async () => (await test.world.client.groups(BRIDGE, SIGNAL)).get(FLOOD_GROUP)?.buckets;
       expect((await buckets())?.get(2)).toBe('LOCAL');
-      test.subject.wanted.delete(key);
+      test.subject.desired.delete(key);
       await test.subject.reconcile(new Set([key]));
       expect([...((await buckets())?.keys() ?? [])]).toEqual([0, 1]);
       expect((await test.subject.reconcile()).written).toBe(0);
@@ -134,7 +134,7 @@ const driftCases: readonly Case[] = [
       await test.subject.reconcile();
       const identity = 'table=0,priority=9,in_port=1';
       await test.world.client.bundle(BRIDGE, [{ op: 'deleteFlow', identity }], SIGNAL);
-      const drift = await test.subject.told('drift');
+      const drift = await test.subject.reported('drift');
       expect(drift.keys).toEqual(new Set([bridgeItemKey(item)]));
       expect((await test.subject.reconcile(drift.keys)).written).toBe(1);
       expect(await test.identities()).toContain(identity);
@@ -143,7 +143,7 @@ const driftCases: readonly Case[] = [
         [{ op: 'addFlow', flow: { identity, cookie: '0', actions: 'ALL' } }],
         SIGNAL,
       );
-      const again = await test.subject.told('drift');
+      const again = await test.subject.reported('drift');
       expect(again.keys).toEqual(new Set([bridgeItemKey(item)]));
       expect((await test.subject.reconcile(again.keys)).written).toBe(1);
       expect(await test.subject.differences()).toEqual([]);
@@ -157,7 +157,7 @@ const driftCases: readonly Case[] = [
       await test.subject.reconcile();
       const flow = { identity: 'table=9,priority=4242,ip', cookie: '0xdeff105', actions: 'drop' };
       await test.world.client.bundle(BRIDGE, [{ op: 'addFlow', flow }], SIGNAL);
-      const drift = await test.subject.told('drift');
+      const drift = await test.subject.reported('drift');
       expect((await test.subject.reconcile(drift.keys)).written).toBe(1);
       expect(await test.identities()).not.toContain(flow.identity);
     },
@@ -169,7 +169,7 @@ const driftCases: readonly Case[] = [
       test.subject.want(...gatewayItems(BRIDGE));
       await test.subject.reconcile();
       await test.world.client.bundle(BRIDGE, [{ op: 'deleteGroup', group: FLOOD_GROUP }], SIGNAL);
-      const drift = await test.subject.told('drift');
+      const drift = await test.subject.reported('drift');
       expect((await test.subject.reconcile(drift.keys)).failed).toEqual(new Map());
       await test.subject.reconcile();
       expect(await test.subject.differences()).toEqual([]);
@@ -201,15 +201,15 @@ const portCases: readonly Case[] = [
         new Map([[key, 'port later is not on bridge br-ex yet']]),
       );
       await test.world.addPort(BRIDGE, 'later', 7);
-      const came = await test.subject.told('input');
+      const came = await test.subject.reported('input');
       expect(came.keys).toEqual(new Set([key]));
       expect(await test.subject.reconcile(came.keys)).toEqual({ written: 1, failed: new Map(), waiting: new Map() });
       expect(await test.identities()).toContain('table=0,priority=9,in_port=7');
       await test.world.removePort(BRIDGE, 'later');
-      expect((await test.subject.reconcile((await test.subject.told('input')).keys)).waiting.size).toBe(1);
+      expect((await test.subject.reconcile((await test.subject.reported('input')).keys)).waiting.size).toBe(1);
       expect(await test.identities()).not.toContain('table=0,priority=9,in_port=7');
       await test.world.addPort(BRIDGE, 'later', 12);
-      await test.subject.reconcile((await test.subject.told('input')).keys);
+      await test.subject.reconcile((await test.subject.reported('input')).keys);
       expect(await test.identities()).toContain('table=0,priority=9,in_port=12');
       expect((await test.subject.reconcile()).written).toBe(0);
     },
@@ -226,10 +226,10 @@ const outageCases: readonly Case[] = [
       const away = await test.subject.reconcile();
       expect(away.written).toBe(0);
       // What is not written fails, to be tried again, while the end of the flow monitor is not known yet; from then on it waits.
-      expect(new Set([...away.failed.keys(), ...away.waiting.keys()])).toEqual(new Set(test.subject.wanted.keys()));
+      expect(new Set([...away.failed.keys(), ...away.waiting.keys()])).toEqual(new Set(test.subject.desired.keys()));
       await test.world.start();
-      expect((await test.subject.told('input')).keys).toBe('all');
-      expect((await test.subject.reconcile()).written).toBeGreaterThanOrEqual(test.subject.wanted.size);
+      expect((await test.subject.reported('input')).keys).toBe('all');
+      expect((await test.subject.reconcile()).written).toBeGreaterThanOrEqual(test.subject.desired.size);
       expect(await test.subject.differences()).toEqual([]);
       expect((await test.subject.reconcile()).written).toBe(0);
     },
@@ -245,7 +245,7 @@ const outageCases: readonly Case[] = [
       expect([...gone.waiting.values()]).toEqual(['bridge br-ex is not there yet']);
       await test.world.addBridge(BRIDGE);
       await test.world.addPort(BRIDGE, UPLINK, 1);
-      await test.subject.told('input');
+      await test.subject.reported('input');
       expect((await test.subject.reconcile()).written).toBe(1);
       expect(await test.subject.differences()).toEqual([]);
     },
@@ -267,7 +267,7 @@ const outageCases: readonly Case[] = [
           [bridgeItemKey(unknown), 'the bytes of note:00.01 are not known'],
         ]),
       );
-      expect(written).toBe(test.subject.wanted.size - 3);
+      expect(written).toBe(test.subject.desired.size - 3);
     },
   ],
 ];

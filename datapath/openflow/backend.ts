@@ -1,4 +1,4 @@
-/** The bridges of ovs-vswitchd as a `Backend`: what is wanted of them is kept there, by difference. */
+/** The bridges of ovs-vswitchd as a `Backend`: it programs their desired state by difference. */
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { Difference } from '../../base/reconciler.ts';
 import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../backend.ts';
@@ -17,11 +17,11 @@ import { type WriteResult, writePlan } from './write.ts';
 export interface OpenflowBackendOptions {
   readonly client: SwitchClient;
   readonly ports: PortNumbers;
-  /** Flows with one of these are ours: removed when nobody wants them. */
+  /** Flows with one of these are ours: removed when no owner desires them. */
   readonly cookies: readonly bigint[];
-  /** Groups with such an id are ours. Default: none, so that a group goes only if it was wanted since the start. */
+  /** Groups with such an id are ours. Default: none, so that a group goes only if it was desired since the start. */
   readonly isOurGroup?: ((group: number) => boolean) | undefined;
-  /** Tells that a bridge may answer again. Without it, bridges that do not are tried with growing pauses. */
+  /** Reports that a bridge may answer again. Without it, bridges that do not answer are retried with backoff. */
   readonly sockets?: { listen(listener: (bridge: string) => void): () => void } | undefined;
 }
 
@@ -34,7 +34,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   readonly #unlisten: () => void;
   /** Keys whose ports have other numbers since they were looked at. */
   readonly #renumbered = new Set<string>();
-  /** Flows of ours that nobody wants, by the key under which they were told. */
+  /** Flows of ours that no owner desires, by the key under which they were reported. */
   readonly #strays = new Map<string, { readonly bridge: string; readonly identity: string }>();
 
   constructor(options: OpenflowBackendOptions) {
@@ -74,8 +74,8 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     const results = await Promise.allSettled(
       // A bridge that does not answer must not keep the others waiting.
       [...bridges].map((bridge) => {
-        const told = { touched: touched.get(bridge), early: early.get(bridge) };
-        return this.#reconcileBridge(bridge, told, request, signal);
+        const changed = { touched: touched.get(bridge), early: early.get(bridge) };
+        return this.#reconcileBridge(bridge, changed, request, signal);
       }),
     );
     for (const result of results) {
@@ -96,9 +96,9 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What is not as it is wanted, read anew. Changes nothing. */
-  difference(wanted: ReadonlyMap<string, BridgeItem>, signal: AbortSignal): Promise<Difference[]> {
-    return bridgeDifferences(this.#options, wanted, signal);
+  /** What is not as desired, read again. Changes nothing. */
+  difference(desired: ReadonlyMap<string, BridgeItem>, signal: AbortSignal): Promise<Difference[]> {
+    return bridgeDifferences(this.#options, desired, signal);
   }
 
   async close(): Promise<void> {
@@ -108,17 +108,17 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     this.#live.clear();
   }
 
-  /** Takes over what is wanted under the keys of the request. */
-  #take({ wanted, keys }: ReconcileRequest<BridgeItem>): Map<string, Touched> {
+  /** Takes over the desired state under the keys of the request. */
+  #take({ desired, keys }: ReconcileRequest<BridgeItem>): Map<string, Touched> {
     const touched = new Map<string, Touched>();
     if (keys === 'all') {
-      for (const key of [...this.#wants.keys]) if (!wanted.has(key)) this.#wants.set(key, undefined, touched);
+      for (const key of [...this.#wants.keys]) if (!desired.has(key)) this.#wants.set(key, undefined, touched);
     }
-    for (const key of keys === 'all' ? wanted.keys() : keys) {
+    for (const key of keys === 'all' ? desired.keys() : keys) {
       const stray = this.#strays.get(key);
       if (stray !== undefined) addStray(touched, stray);
       this.#strays.delete(key);
-      const item = wanted.get(key);
+      const item = desired.get(key);
       // By itself it is looked at even if nothing about it is new: somebody may have changed it.
       const isNews = keys !== 'all' || item !== this.#wants.itemOf(key) || this.#renumbered.has(key);
       if (isNews) this.#wants.set(key, item, touched);
@@ -129,17 +129,17 @@ export class OpenflowBackend implements Backend<BridgeItem> {
 
   /** While later keys are taken over, the bridges' bundles begin with the flows of the earlier ones. */
   async #takeInPieces(
-    { wanted, keys, prune }: ReconcileRequest<BridgeItem>,
+    { desired, keys, prune }: ReconcileRequest<BridgeItem>,
     early: Map<string, EarlyBundle>,
     signal: AbortSignal,
   ): Promise<Map<string, Touched>> {
     const touched = new Map<string, Touched>();
     for (const piece of pieces(keys)) {
-      for (const [bridge, part] of this.#take({ wanted, keys: piece, prune })) {
+      for (const [bridge, part] of this.#take({ desired, keys: piece, prune })) {
         const known = touched.get(bridge);
         if (known === undefined) touched.set(bridge, part);
         else known.add(part);
-        this.#tellEarly(bridge, part, early, signal);
+        this.#addEarly(bridge, part, early, signal);
       }
       await immediate();
       signal.throwIfAborted();
@@ -148,14 +148,14 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   }
 
   /** Flows that name a group cannot come before it. */
-  #tellEarly(bridge: string, part: Touched, early: Map<string, EarlyBundle>, signal: AbortSignal): void {
+  #addEarly(bridge: string, part: Touched, early: Map<string, EarlyBundle>, signal: AbortSignal): void {
     const live = this.#live.get(bridge);
     if (live?.state === undefined || !live.isWatched) return;
     const { adds } = planFlows(this.#wants.desired(bridge), live.state, part, { ...this.#ownership, prune: false });
     if (adds.length === 0) return;
     const bundle = early.get(bridge) ?? live.draft(signal);
     early.set(bridge, bundle);
-    bundle.tell(adds);
+    bundle.append(adds);
   }
 
   async #reconcileBridge(
@@ -187,7 +187,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     }
   }
 
-  /** A bridge that is watched is not told to be back: its keys have to be tried again. */
+  /** No event says that a watched bridge is back: its keys have to be tried again. */
   #unanswered(bridge: string, live: LiveBridge, keys: ReadonlySet<string> | 'all', reason: string) {
     const concerned = [...this.#wants.keysOf(bridge)].filter((key) => keys === 'all' || keys.has(key));
     const problems = new Map(concerned.map((key) => [key, reason]));
@@ -272,10 +272,10 @@ function* pieces(keys: ReconcileRequest<BridgeItem>['keys']): Generator<Readonly
 
 const NOTHING: WriteResult = { written: 0, failed: new Map(), waiting: new Map() };
 
-/** What is as it is wanted need not be kept twice. */
+/** What is as desired need not be kept twice. */
 const shareStates = ({ flows }: DesiredBridge, actual: MutableBridge): void => {
-  for (const [identity, wanted] of flows) {
-    if (isSameFlow(wanted, actual.flows.get(identity))) actual.flows.set(identity, wanted);
+  for (const [identity, desired] of flows) {
+    if (isSameFlow(desired, actual.flows.get(identity))) actual.flows.set(identity, desired);
   }
 };
 

@@ -1,4 +1,4 @@
-/** Keeps one flow monitor of a bridge running, for as long as it is wanted. */
+/** Keeps one flow monitor of a bridge running, for as long as desired. */
 import { abortable } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { systemClock } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
-/** From what is wanted, with ports by name, to what a bridge knows, with numbers. Pure. */
+/** From the desired state, with ports by name, to what a bridge knows, with numbers. Pure. */
 import { OpenflowError } from './errors.ts';
 import type { PortNumbers } from './port-numbers.ts';
 import { canonicalActions, NO_CONTEXT } from './text/actions.ts';

@@ -1,4 +1,4 @@
-/** The difference between what is wanted of bridges and what is there, in ovs-ofctl's words. */
+/** The difference between the desired state of bridges and what is there, in ovs-ofctl's words. */
 import type { Difference } from '../../base/reconciler.ts';
 import { type MutableBridge, readBridge } from './mirror.ts';
 import { ownership } from './ownership.ts';
@@ -19,13 +19,13 @@ export interface DifferenceOptions {
 /** Sorted by key. What waits for a port or a bridge is missing. @throws OpenflowError ERR_OPENFLOW_UNREACHABLE */
 export const bridgeDifferences = async (
   options: DifferenceOptions,
-  wanted: ReadonlyMap<string, BridgeItem>,
+  desired: ReadonlyMap<string, BridgeItem>,
   signal: AbortSignal,
 ): Promise<Difference[]> => {
   const wants = new Wants(options.ports);
-  for (const [key, item] of wanted) wants.set(key, item, new Map());
+  for (const [key, item] of desired) wants.set(key, item, new Map());
   const found: Difference[] = [];
-  for (const [key, { reason }] of wants.problems) found.push({ key, kind: 'missing', wanted: reason });
+  for (const [key, { reason }] of wants.problems) found.push({ key, kind: 'missing', desired: reason });
   for (const bridge of wants.bridges) {
     if (!options.ports.hasBridge(bridge)) continue;
     const actual = await readBridge(options.client, bridge, signal);
@@ -49,8 +49,8 @@ function* flowDifferences(
     const there = actual.flows.get(identity);
     if (isSameFlow(state, there)) continue;
     const key = wants.keyOfFlow(bridge, identity) ?? identity;
-    if (there === undefined) yield { key, kind: 'missing', wanted: line(identity, state) };
-    else yield { key, kind: 'different', wanted: line(identity, state), actual: line(identity, there) };
+    if (there === undefined) yield { key, kind: 'missing', desired: line(identity, state) };
+    else yield { key, kind: 'different', desired: line(identity, state), actual: line(identity, there) };
   }
   for (const [identity, state] of actual.flows) {
     if (desired.has(identity) || !isOurs(state.cookie)) continue;
@@ -68,10 +68,10 @@ function* groupDifferences(
   for (const [id, buckets] of groups) {
     const there = actual.groups.get(id);
     const key = bridgeItemKey({ bridge, kind: 'group', group: { id } });
-    const wanted = `group_id=${id},type=all`;
-    if (there === undefined) yield { key, kind: 'missing', wanted };
+    const desired = `group_id=${id},type=all`;
+    if (there === undefined) yield { key, kind: 'missing', desired };
     else if (there.type !== 'all')
-      yield { key, kind: 'different', wanted, actual: `group_id=${id},type=${there.type}` };
+      yield { key, kind: 'different', desired, actual: `group_id=${id},type=${there.type}` };
     yield* bucketDifferences(bridge, id, buckets, there?.buckets ?? new Map());
   }
   for (const [id, { type }] of actual.groups) {
@@ -84,19 +84,19 @@ function* groupDifferences(
 function* bucketDifferences(
   bridge: string,
   group: number,
-  wanted: ReadonlyMap<number, string>,
+  desired: ReadonlyMap<number, string>,
   actual: ReadonlyMap<number, string>,
 ): Generator<Difference> {
   const keyOf = (id: number): string => bridgeItemKey({ bridge, kind: 'bucket', bucket: { group, id, actions: [] } });
   const line = (id: number, actions: string): string => `group_id=${group},bucket_id=${id},actions=${actions}`;
-  for (const [id, actions] of wanted) {
+  for (const [id, actions] of desired) {
     const there = actual.get(id);
     if (there === actions) continue;
-    if (there === undefined) yield { key: keyOf(id), kind: 'missing', wanted: line(id, actions) };
-    else yield { key: keyOf(id), kind: 'different', wanted: line(id, actions), actual: line(id, there) };
+    if (there === undefined) yield { key: keyOf(id), kind: 'missing', desired: line(id, actions) };
+    else yield { key: keyOf(id), kind: 'different', desired: line(id, actions), actual: line(id, there) };
   }
   for (const [id, actions] of actual) {
-    if (!wanted.has(id)) yield { key: keyOf(id), kind: 'unwanted', actual: line(id, actions) };
+    if (!desired.has(id)) yield { key: keyOf(id), kind: 'unwanted', actual: line(id, actions) };
   }
 }
 
@@ -104,6 +104,6 @@ function* portDifferences(wants: Wants, bridge: string, actual: MutableBridge): 
   for (const port of wants.desired(bridge).noFlood) {
     if (actual.noFlood.has(port)) continue;
     const key = wants.keyOfPort(bridge, port) ?? String(port);
-    yield { key, kind: 'different', wanted: `port ${port} no-flood`, actual: `port ${port} flood` };
+    yield { key, kind: 'different', desired: `port ${port} no-flood`, actual: `port ${port} flood` };
   }
 }

@@ -16,12 +16,12 @@ const world = () => {
   return { client, early };
 };
 
-describe('a bundle that is told early', () => {
+describe('a bundle that is sent early', () => {
   it('is done with what comes after', async () => {
     const { client, early } = world();
     const ops = [add('ip'), add('arp'), { op: 'deleteFlow', identity: 'table=0,priority=1,ipv6' } as const];
-    early.tell(ops.slice(0, 1));
-    early.tell(ops.slice(1, 2));
+    early.append(ops.slice(0, 1));
+    early.append(ops.slice(1, 2));
     expect(client.bundles).toEqual([]);
     expect(early.isBeginningOf(ops)).toBe(true);
     await early.commit(ops);
@@ -35,7 +35,7 @@ describe('a bundle that is told early', () => {
     { name: 'with something before it', ops: [{ op: 'addGroup', group: 1 } as const, add('ip'), add('arp')] },
   ])('is no beginning of a bundle $name', ({ ops }) => {
     const { client, early } = world();
-    early.tell([add('ip'), add('arp')]);
+    early.append([add('ip'), add('arp')]);
     expect(early.isBeginningOf(ops)).toBe(false);
     expect(client.bundles).toEqual([]);
   });

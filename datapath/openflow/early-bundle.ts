@@ -1,32 +1,32 @@
-/** Tells a bridge the first steps of a bundle while the others are still being found out: both take as long. */
+/** Sends a bridge the first steps of a bundle while the others are still being computed: both take as long. */
 import { isSameFlow } from './plan.ts';
 import type { BundleDraft, BundleOp } from './switch-client.ts';
 
 export class EarlyBundle {
   readonly #draft: BundleDraft;
-  readonly #told: BundleOp[] = [];
+  readonly #reported: BundleOp[] = [];
 
   constructor(draft: BundleDraft) {
     this.#draft = draft;
   }
 
-  tell(ops: readonly BundleOp[]): void {
+  append(ops: readonly BundleOp[]): void {
     if (ops.length === 0) return;
-    for (const op of ops) this.#told.push(op);
+    for (const op of ops) this.#reported.push(op);
     this.#draft.push(ops);
   }
 
-  /** What was told was a guess. False: nothing of it is done, and all has to be told anew. */
+  /** The steps sent were a guess. False: none of it is done, and everything has to be sent again. */
   isBeginningOf(ops: readonly BundleOp[]): boolean {
-    const told = this.#told;
-    const isRight = told.length > 0 && told.every((op, index) => isSameStep(op, ops[index]));
+    const reported = this.#reported;
+    const isRight = reported.length > 0 && reported.every((op, index) => isSameStep(op, ops[index]));
     if (!isRight) this.drop();
     return isRight;
   }
 
   /** @param ops all of them. @throws as `SwitchClient.bundle` does */
   commit(ops: readonly BundleOp[]): Promise<void> {
-    this.#draft.push(ops.slice(this.#told.length));
+    this.#draft.push(ops.slice(this.#reported.length));
     return this.#draft.commit();
   }
 
@@ -35,6 +35,6 @@ export class EarlyBundle {
   }
 }
 
-/** Only additions of flows are told early. */
+/** Only additions of flows are sent early. */
 const isSameStep = (a: BundleOp, b: BundleOp | undefined): boolean =>
   a.op === 'addFlow' && b?.op === 'addFlow' && a.flow.identity === b.flow.identity && isSameFlow(a.flow, b.flow);

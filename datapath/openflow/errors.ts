@@ -2,7 +2,7 @@
 export type OpenflowErrorCode =
   /** A tool printed, or a bridge sent, something that is not understood. */
   | 'ERR_OPENFLOW_SYNTAX'
-  /** What is wanted cannot be a flow, a group or a bucket. */
+  /** The desired state cannot be a flow, a group or a bucket. */
   | 'ERR_OPENFLOW_INVALID'
   /** The bridge does not answer: it is not there, or ovs-vswitchd does not run. */
   | 'ERR_OPENFLOW_UNREACHABLE'

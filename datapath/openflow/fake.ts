@@ -1,6 +1,6 @@
 /**
- * Bridges in memory: they refuse what ovs-vswitchd refuses, flows go with the group that they name, whoever watches is told
- * every change in order, and everything is lost when it is stopped.
+ * Bridges in memory: they refuse what ovs-vswitchd refuses, flows go with the group that they name, watchers get every
+ * change in order, and everything is lost when it is stopped.
  */
 import { addAbortListener } from 'node:events';
 import { OpenflowError } from './errors.ts';
@@ -130,7 +130,7 @@ export class FakeSwitch implements SwitchClient {
   }
 }
 
-/** What was told and not taken yet. */
+/** Events that were emitted and not taken yet. */
 class Watcher {
   readonly #queue: (readonly MonitorEvent[])[] = [];
   #wake: (() => void) | undefined;

@@ -24,56 +24,56 @@ class Interrupted extends FakeSwitch {
   }
 }
 
-/** Tells only what the switch tells a slow reader: how a flow is in the end. */
+/** Emits only what the switch reports to a slow reader: how a flow is in the end. */
 class Pausing extends FakeSwitch {
-  readonly told = Promise.withResolvers<readonly MonitorEvent[]>();
+  readonly seen = Promise.withResolvers<readonly MonitorEvent[]>();
   readonly end = Promise.withResolvers<void>();
 
   override async *watch(): AsyncGenerator<readonly MonitorEvent[]> {
     yield [{ kind: 'ready' }];
-    yield await this.told.promise;
+    yield await this.seen.promise;
     await this.end.promise;
   }
 }
 
 const live = (client: SwitchClient) => {
   const foreign: string[][] = [];
-  const told = Promise.withResolvers<void>();
+  const seen = Promise.withResolvers<void>();
   const bridge = new LiveBridge({
     client,
     bridge: BRIDGE,
     onForeign: (identities) => {
       foreign.push([...identities]);
-      told.resolve();
+      seen.resolve();
     },
     onStale: () => undefined,
   });
-  return { bridge, foreign, told: told.promise };
+  return { bridge, foreign, seen: seen.promise };
 };
 
 it('what is changed while everything is read is not lost', async () => {
   const client = new Interrupted();
   client.addBridge(BRIDGE);
-  const { bridge, foreign, told } = live(client);
+  const { bridge, foreign, seen } = live(client);
   client.meanwhile = () => client.bundle(BRIDGE, [add('table=1,priority=1', 'drop')]);
   const state = await bridge.load(signal);
-  await told;
+  await seen;
   expect(state.flows.get('table=1,priority=1')).toEqual({ cookie: '0x1', actions: 'drop' });
   expect(foreign).toEqual([['table=1,priority=1']]);
   await bridge.stop();
 });
 
-it('our own writes are not told as those of others, also when some of them are never told', async () => {
+it('our own writes are not reported as foreign, also when some of them are never reported', async () => {
   const client = new Pausing();
   client.addBridge(BRIDGE);
-  const { bridge, foreign, told: foreignTold } = live(client);
+  const { bridge, foreign, seen: foreignReported } = live(client);
   const state = await bridge.load(signal);
   const identity = 'table=1,priority=1';
   await bridge.write([add(identity, 'drop')], signal);
   await bridge.write([add(identity, 'NORMAL')], signal);
   const present = (actions: string): MonitorEvent => ({ kind: 'present', flow: { identity, cookie: '0x1', actions } });
-  client.told.resolve([present('NORMAL'), { kind: 'resumed' }, present('ALL')]);
-  await foreignTold;
+  client.seen.resolve([present('NORMAL'), { kind: 'resumed' }, present('ALL')]);
+  await foreignReported;
   expect(foreign).toEqual([[identity]]);
   expect(state.flows.get(identity)?.actions).toBe('ALL');
   client.end.resolve();

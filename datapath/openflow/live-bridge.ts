@@ -23,7 +23,7 @@ export class LiveBridge {
   readonly #watch: BridgeWatch;
   readonly #own = new OwnWrites();
   #state: MutableBridge | undefined;
-  /** What is told while everything is read: it may be newer than what was read. */
+  /** Events that arrive while everything is read: they may be newer than what was read. */
   #meanwhile: MonitorEvent[] | undefined;
 
   constructor(options: LiveBridgeOptions) {
@@ -44,7 +44,7 @@ export class LiveBridge {
     return this.#state;
   }
 
-  /** Its changes are told; when it is back after it was not, `onStale` says so. */
+  /** Its changes are reported; when it is back after it was not, `onStale` says so. */
   get isWatched(): boolean {
     return this.#watch.isReady;
   }
@@ -132,7 +132,7 @@ export class LiveBridge {
     }
     const foreign = new Set<string>();
     for (const event of events) {
-      // Not every write of ours will be told.
+      // Not every write of ours will be reported.
       if (event.kind === 'resumed') this.#own.clear();
       else if (event.kind !== 'ready' && this.#onFlow(event)) foreign.add(event.flow.identity);
     }
@@ -149,7 +149,7 @@ export class LiveBridge {
     const isNews = !isSameFlow(flows.get(identity), after);
     if (after === undefined) flows.delete(identity);
     else if (isNews) flows.set(identity, { cookie, actions: keptActions(actions) });
-    // Groups are not told of, but their flows go with them.
+    // No event reports groups, but their flows go with them.
     if (by === 'foreign' && after === undefined && actions.includes('group:')) this.distrust();
     return by === 'foreign' && isNews;
   }

@@ -1,4 +1,4 @@
-/** Thousands of flows by key, the first of which are told while later ones are still being looked at. */
+/** Thousands of flows by key, the first of which are sent while later ones are still being looked at. */
 import { describe, expect, it } from 'vitest';
 import { OpenflowBackend } from './backend.ts';
 import type { SwitchWorld } from './testing/world.ts';
@@ -21,7 +21,7 @@ const many = (actions?: string): BridgeItem[] => Array.from({ length: MANY }, (_
 class Subject {
   readonly world: SwitchWorld;
   readonly backend: OpenflowBackend;
-  #wanted = new Map<string, BridgeItem>();
+  #desired = new Map<string, BridgeItem>();
 
   constructor(world: SwitchWorld) {
     this.world = world;
@@ -29,11 +29,11 @@ class Subject {
     this.backend = new OpenflowBackend({ client, ports, cookies: [COOKIE], isOurGroup: () => true });
   }
 
-  /** What was wanted and what is now, by key. */
+  /** What was desired and what is now, by key. */
   want(...items: readonly BridgeItem[]) {
-    const before = this.#wanted;
-    this.#wanted = new Map(items.map((item) => [bridgeItemKey(item), item]));
-    return this.#reconcile(new Set([...before.keys(), ...this.#wanted.keys()]));
+    const before = this.#desired;
+    this.#desired = new Map(items.map((item) => [bridgeItemKey(item), item]));
+    return this.#reconcile(new Set([...before.keys(), ...this.#desired.keys()]));
   }
 
   async begin(): Promise<void> {
@@ -43,11 +43,11 @@ class Subject {
   }
 
   differences() {
-    return this.backend.difference(this.#wanted, AbortSignal.timeout(WAIT_MS));
+    return this.backend.difference(this.#desired, AbortSignal.timeout(WAIT_MS));
   }
 
   #reconcile(keys: ReadonlySet<string>) {
-    return this.backend.reconcile({ wanted: this.#wanted, keys, prune: true }, AbortSignal.timeout(WAIT_MS));
+    return this.backend.reconcile({ desired: this.#desired, keys, prune: true }, AbortSignal.timeout(WAIT_MS));
   }
 }
 

@@ -63,7 +63,7 @@ const removePorts = async (): Promise<void> => {
   await world.vsctl(...NAMES.flatMap((port) => ['--', 'del-port', BRIDGE, port]));
 };
 
-const tellThatPortsWent = (): void => {
+const reportRemovedPorts = (): void => {
   for (const port of NAMES) world.ports.set(BRIDGE, port, undefined);
 };
 
@@ -81,10 +81,10 @@ const create = async (): Promise<void> => {
   expect(await subject.reconcile(KEYS)).toEqual({ written: ITEMS.length, ...DONE });
 };
 
-/** Nothing is read anew before a further flow is written. */
+/** Nothing is read again before a further flow is written. */
 const expectTrust = async (): Promise<void> => {
   const further = flowItem({ priority: 77 });
-  subject.wanted.set(bridgeItemKey(further), further);
+  subject.desired.set(bridgeItemKey(further), further);
   const writing = () => subject.reconcile(new Set([bridgeItemKey(further)]));
   expect(await programsOf(writing)).toEqual([]);
 };
@@ -101,7 +101,7 @@ it.each(['before', 'after'])('networks go without a program, their ports %s them
   subject.want(UPLINK_ITEM);
   if (when === 'before') {
     await removePorts();
-    tellThatPortsWent();
+    reportRemovedPorts();
   }
   const going = async (): Promise<void> => {
     expect(await subject.reconcile(KEYS)).toEqual({ written: NETWORKS, ...DONE });
@@ -110,7 +110,7 @@ it.each(['before', 'after'])('networks go without a program, their ports %s them
   if (when === 'after') {
     expect(await test.noFlood()).toEqual(NUMBERS);
     await removePorts();
-    tellThatPortsWent();
+    reportRemovedPorts();
   }
   await expectTrust();
   expect((await subject.reconcile()).failed).toEqual(new Map());
@@ -127,7 +127,7 @@ it('networks whose ports go at the same moment fail nothing, and hold up no othe
     failed: new Map(),
     waiting: NETWORKS,
   });
-  tellThatPortsWent();
+  reportRemovedPorts();
   subject.want(UPLINK_ITEM);
   expect(await subject.reconcile(KEYS)).toEqual({ written: NETWORKS, ...DONE });
   await expectTrust();

@@ -1,4 +1,4 @@
-/** What is known to be on a bridge; it changes by our own writes and by what the flow monitor tells. */
+/** What is known to be on a bridge; it changes by our own writes and by the events of the flow monitor. */
 import type { ActualBridge } from './plan.ts';
 import type { BundleOp, SwitchClient } from './switch-client.ts';
 import type { FlowState } from './text/flow.ts';
@@ -43,7 +43,7 @@ export const applyOp = (bridge: MutableBridge, op: BundleOp): void => {
   }
 };
 
-/** Flows that name a deleted group go by themselves: the flow monitor tells. */
+/** Flows that name a deleted group go by themselves: the flow monitor reports it. */
 export const applyGroupOp = (
   { groups }: Pick<MutableBridge, 'groups'>,
   op: Exclude<BundleOp, { readonly op: 'addFlow' | 'deleteFlow' }>,

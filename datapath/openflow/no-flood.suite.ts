@@ -1,4 +1,4 @@
-/** Ports that floods do not reach: what becomes of them when they go, come back and are wanted no longer. */
+/** Ports that floods do not reach: what becomes of them when they go, come back and are desired no longer. */
 import { expect } from 'vitest';
 import { BRIDGE, type Case, describeCases, flowItem, SIGNAL } from './testing/bridge-test.ts';
 import { NETWORK_PATCH } from './testing/gateway-flows.ts';
@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
       const gone = await test.subject.reconcile(KEYS);
       expect(gone).toEqual({ written: 0, failed: new Map(), waiting: new Map([[KEY, expect.any(String)]]) });
       test.world.ports.set(BRIDGE, NETWORK_PATCH, undefined);
-      expect((await test.subject.told('input')).keys).toEqual(KEYS);
+      expect((await test.subject.reported('input')).keys).toEqual(KEYS);
       await test.world.addPort(BRIDGE, NETWORK_PATCH, 9);
       expect((await test.subject.reconcile(KEYS)).written).toBe(1);
       expect(await test.noFlood()).toEqual([9]);

@@ -54,8 +54,8 @@ const collect = async (
 ) => {
   const events: MonitorEvent[] = [];
   let acting: Promise<unknown> = Promise.resolve();
-  for await (const told of watch) {
-    const batch = told.filter(({ kind }) => kind !== 'resumed');
+  for await (const reported of watch) {
+    const batch = reported.filter(({ kind }) => kind !== 'resumed');
     if (batch.some(({ kind }) => kind === 'ready')) acting = onReady();
     events.push(...batch.filter(({ kind }) => kind !== 'ready'));
     if (events.length >= count) break;
@@ -76,7 +76,7 @@ describe('ovs-ofctl', () => {
     await clear();
   });
 
-  it('tells what is written in the one form as an event', async () => {
+  it('reports what is written in the one form as an event', async () => {
     const flows = [...NORMAL_FORMS.keys()].map(canonical).filter(({ actions }) => !NOT_WRITTEN.test(actions));
     const ops = flows.map((flow) => ({ op: 'addFlow', flow }) as const);
     const watch = world.client.watch(BRIDGE, signal);
@@ -110,7 +110,7 @@ describe('ovs-ofctl', () => {
     expect(await world.client.flows(BRIDGE, signal)).toEqual(before);
   });
 
-  // The bridge refuses the one when it is told, the other when it is to commit.
+  // The bridge refuses the one when it is sent, the other at the commit.
   it.each([
     ['OFPBAC_MATCH_INCONSISTENT', 'pop_vlan'],
     ['OFPBAC_BAD_OUT_GROUP', 'group:99'],
@@ -139,7 +139,7 @@ describe('ovs-ofctl', () => {
     }
   });
 
-  it('tells a large bundle completely', async () => {
+  it('sends a large bundle completely', async () => {
     const ops = Array.from({ length: 20_000 }, (_, index) => {
       const actions = 'ct(commit,zone=64000,exec(set_field:0x1->ct_mark)),output:1';
       return { op: 'addFlow', flow: { identity: `table=20,priority=${index},ip`, cookie: '0x5', actions } } as const;
@@ -236,7 +236,7 @@ describe('ovs-ofctl', () => {
   it.each([
     ['OpenFlow15', 'ports', 'it answers with error 0.0'],
     ['OpenFlow10', 'bundle', 'it answers with OFPHFC_INCOMPATIBLE'],
-  ] as const)('tells that a bridge speaks only %s', async (protocols, method, reason) => {
+  ] as const)('reports that a bridge speaks only %s', async (protocols, method, reason) => {
     await world.vsctl('set', 'bridge', BRIDGE, `protocols=${protocols}`);
     try {
       const asked =

@@ -24,8 +24,8 @@ export interface OfctlOptions {
   /** Put before a command that runs for long, so that it ends with this process. */
   readonly guard?: readonly string[] | undefined;
   /**
-   * Of a bridge that is somebody else's: the only flows that are looked at, as a match. Whatever else it has, hundreds of
-   * thousands of flows perhaps, is neither read nor told of, and neither are its groups: their ids are the other's.
+   * Of a foreign bridge: the only flows that are looked at, as a match. Whatever else it has, hundreds of thousands of
+   * flows perhaps, is neither read nor reported, and neither are its groups: their ids are the other's.
    */
   readonly only?: ReadonlyMap<string, string> | undefined;
 }

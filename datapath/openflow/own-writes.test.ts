@@ -6,7 +6,7 @@ const state = (actions: string) => ({ cookie: '0x1', actions });
 const add = (actions: string): BundleOp => ({ op: 'addFlow', flow: { identity: 'f', ...state(actions) } });
 
 describe('our own writes', () => {
-  it('are told from those of others, before and after', () => {
+  it('are distinguished from those of others, before and after', () => {
     const own = new OwnWrites();
     own.expect([add('a')]);
     expect(own.classify('f', undefined)).toBe('before');

@@ -1,6 +1,7 @@
 /**
- * Tells our own writes from those of others in what the flow monitor says. A bridge tells changes in the order in which it
- * made them, so the events of a flow are: what others did before our write, our write, what others did after it.
+ * Distinguishes our own writes from those of others in the output of the flow monitor. A bridge reports changes in the
+ * order in which it made them, so the events of a flow are: what others did before our write, our write, what others did
+ * after it.
  */
 import { isSameFlow } from './plan.ts';
 import type { BundleOp } from './switch-client.ts';
@@ -51,7 +52,7 @@ export class OwnWrites {
     return 'own';
   }
 
-  /** Everything is read anew; what has been expected since before the last time will not come. */
+  /** Everything is read again; what has been expected since before the last time will not come. */
   onRead(): void {
     for (const [identity, expected] of this.#old) {
       if (this.#expected.get(identity) === expected) this.#expected.delete(identity);

@@ -1,7 +1,7 @@
 import type { PlanOptions } from './plan.ts';
 import { cookieText } from './text/flow.ts';
 
-/** What on a bridge is ours, so that it goes when nobody wants it. */
+/** What on a bridge is ours, so that it goes when no owner desires it. */
 export type Ownership = Pick<PlanOptions, 'isOurs' | 'isOurGroup'>;
 
 export const ownership = (

@@ -12,7 +12,7 @@ const actions = fc.constantFrom('drop', 'output:1', 'NORMAL');
 const flows = fc
   .dictionary(identity, fc.record({ cookie: fc.constantFrom(OURS, '0'), actions }))
   .map((all) => new Map<string, FlowState>(Object.entries(all)));
-const wantedFlows = flows.map((all) => new Map([...all].map(([name, state]) => [name, { ...state, cookie: OURS }])));
+const ownFlows = flows.map((all) => new Map([...all].map(([name, state]) => [name, { ...state, cookie: OURS }])));
 const buckets = fc.dictionary(fc.constantFrom('0', '1', '2'), actions).map((all) => new Map(entriesOf(all)));
 const ids = fc.constantFrom('1', '2', '11');
 const ports = fc.uniqueArray(fc.constantFrom(1, 2, 3)).map((all) => new Set(all));
@@ -20,8 +20,8 @@ const ports = fc.uniqueArray(fc.constantFrom(1, 2, 3)).map((all) => new Set(all)
 const entriesOf = <T>(all: Readonly<Record<string, T>>): [number, T][] =>
   Object.entries(all).map(([id, one]) => [Number(id), one]);
 
-const desired: fc.Arbitrary<DesiredBridge> = fc.record({
-  flows: wantedFlows,
+const desiredBridge: fc.Arbitrary<DesiredBridge> = fc.record({
+  flows: ownFlows,
   groups: fc.dictionary(ids, buckets).map((all) => new Map(entriesOf(all))),
   noFlood: ports,
   released: ports,
@@ -49,41 +49,41 @@ const EMPTY: Plan = { bundle: [], ports: new Map() };
 describe('a plan', () => {
   it('leaves nothing to do', () => {
     fc.assert(
-      fc.property(desired, actual, fc.boolean(), (wanted, there, prune) => {
+      fc.property(desiredBridge, actual, fc.boolean(), (desired, there, prune) => {
         const options = { ...OPTIONS, prune };
-        expect(plan(wanted, apply(there, plan(wanted, there, 'all', options)), 'all', options)).toEqual(EMPTY);
+        expect(plan(desired, apply(there, plan(desired, there, 'all', options)), 'all', options)).toEqual(EMPTY);
       }),
     );
   });
 
-  it('leaves what is wanted, and of the rest only what is not ours', () => {
+  it('leaves the desired state, and of the rest only what is not ours', () => {
     fc.assert(
-      fc.property(desired, actual, (wanted, there) => {
-        const after = apply(there, plan(wanted, there, 'all', OPTIONS));
-        for (const [name, state] of wanted.flows) expect(after.flows.get(name)).toEqual(state);
-        for (const [name, state] of after.flows) if (!wanted.flows.has(name)) expect(state.cookie).toBe('0');
+      fc.property(desiredBridge, actual, (desired, there) => {
+        const after = apply(there, plan(desired, there, 'all', OPTIONS));
+        for (const [name, state] of desired.flows) expect(after.flows.get(name)).toEqual(state);
+        for (const [name, state] of after.flows) if (!desired.flows.has(name)) expect(state.cookie).toBe('0');
         for (const [name, state] of there.flows) if (state.cookie === '0') expect(after.flows.has(name)).toBe(true);
-        for (const [id, all] of wanted.groups) expect(after.groups.get(id)).toEqual({ type: 'all', buckets: all });
-        for (const id of after.groups.keys()) if (!wanted.groups.has(id)) expect(id).toBe(11);
-        for (const port of wanted.noFlood) expect(after.noFlood.has(port)).toBe(true);
+        for (const [id, all] of desired.groups) expect(after.groups.get(id)).toEqual({ type: 'all', buckets: all });
+        for (const id of after.groups.keys()) if (!desired.groups.has(id)) expect(id).toBe(11);
+        for (const port of desired.noFlood) expect(after.noFlood.has(port)).toBe(true);
       }),
     );
   });
 
   it('finds each change of what is there', () => {
     fc.assert(
-      fc.property(desired, actual, identity, actions, (wanted, there, name, other) => {
-        const right = apply(there, plan(wanted, there, 'all', OPTIONS));
+      fc.property(desiredBridge, actual, identity, actions, (desired, there, name, other) => {
+        const right = apply(there, plan(desired, there, 'all', OPTIONS));
         const before = right.flows.get(name);
         const changed: FlowState | undefined =
-          before?.actions === other && wanted.flows.has(name) ? undefined : { cookie: OURS, actions: other };
+          before?.actions === other && desired.flows.has(name) ? undefined : { cookie: OURS, actions: other };
         if (changed === undefined) right.flows.delete(name);
         else right.flows.set(name, changed);
-        const { bundle } = plan(wanted, right, 'all', OPTIONS);
-        const op = wanted.flows.has(name) ? 'addFlow' : 'deleteFlow';
+        const { bundle } = plan(desired, right, 'all', OPTIONS);
+        const op = desired.flows.has(name) ? 'addFlow' : 'deleteFlow';
         expect(bundle.map((one) => one.op)).toEqual([op]);
         const scope = { flows: [name], groups: [], buckets: [], ports: [] };
-        expect(plan(wanted, right, scope, OPTIONS).bundle).toEqual(bundle);
+        expect(plan(desired, right, scope, OPTIONS).bundle).toEqual(bundle);
       }),
     );
   });
@@ -91,20 +91,20 @@ describe('a plan', () => {
   it('finds each change of a group and of a port', () => {
     fc.assert(
       fc.property(
-        desired,
+        desiredBridge,
         actual,
         ids.map(Number),
         fc.constantFrom('type', 'bucket', 'gone'),
-        (wanted, there, id, how) => {
-          const right = apply(there, plan(wanted, there, 'all', OPTIONS));
+        (desired, there, id, how) => {
+          const right = apply(there, plan(desired, there, 'all', OPTIONS));
           const group = right.groups.get(id);
-          fc.pre(group !== undefined && wanted.groups.has(id));
+          fc.pre(group !== undefined && desired.groups.has(id));
           if (how === 'gone') right.groups.delete(id);
           else if (how === 'type') right.groups.set(id, { type: 'select', buckets: new Map() });
           else group?.buckets.set(7, 'drop');
-          expect(plan(wanted, right, 'all', OPTIONS).bundle.length).toBeGreaterThan(0);
-          for (const port of wanted.noFlood) right.noFlood.delete(port);
-          expect(plan(wanted, right, 'all', OPTIONS).ports.size).toBe(wanted.noFlood.size);
+          expect(plan(desired, right, 'all', OPTIONS).bundle.length).toBeGreaterThan(0);
+          for (const port of desired.noFlood) right.noFlood.delete(port);
+          expect(plan(desired, right, 'all', OPTIONS).ports.size).toBe(desired.noFlood.size);
         },
       ),
     );
@@ -112,7 +112,7 @@ describe('a plan', () => {
 
   it('makes groups before the flows that name them, and removes them after', () => {
     const flow = { cookie: OURS, actions: 'group:1' };
-    const wanted: DesiredBridge = {
+    const desired: DesiredBridge = {
       flows: new Map([['new', flow]]),
       groups: new Map([[1, new Map([[0, 'drop']])]]),
       noFlood: new Set(),
@@ -123,7 +123,7 @@ describe('a plan', () => {
       groups: new Map([[2, { type: 'all', buckets: new Map() }]]),
       noFlood: new Set(),
     };
-    expect(plan(wanted, there, 'all', OPTIONS).bundle.map(({ op }) => op)).toEqual([
+    expect(plan(desired, there, 'all', OPTIONS).bundle.map(({ op }) => op)).toEqual([
       'addGroup',
       'insertBucket',
       'addFlow',

@@ -1,4 +1,4 @@
-/** What is to be done so that a bridge is as it is wanted. Pure. */
+/** What is to be done so that a bridge is as desired. Pure. */
 import type { BundleOp } from './switch-client.ts';
 import type { FlowState } from './text/flow.ts';
 import type { GroupState } from './text/group-dump.ts';
@@ -9,7 +9,7 @@ export interface DesiredBridge {
   /** Group → bucket → actions. */
   readonly groups: ReadonlyMap<number, ReadonlyMap<number, string>>;
   readonly noFlood: ReadonlySet<number>;
-  /** Ports that were not to be flooded to, and of which nothing is wanted since. */
+  /** Ports that were not to be flooded to, and of which nothing is desired since. */
   readonly released: ReadonlySet<number>;
 }
 
@@ -40,10 +40,10 @@ export interface Plan {
 }
 
 /**
- * Flows that are wanted win over whoever's flow has the same table, priority and match; others are removed only if their
+ * Flows that are desired win over whoever's flow has the same table, priority and match; others are removed only if their
  * cookie is ours. Groups come before the flows that name them and go after them: a bridge refuses the one and removes such
- * flows with the other (OpenFlow 1.5.1, 6.7). A port of which nothing is wanted any longer is mostly about to go: that it is
- * flooded to is changed back only if it is still there when everything is looked at.
+ * flows with the other (OpenFlow 1.5.1, 6.7). A port of which nothing is desired any longer is mostly about to go: that it
+ * is flooded to is changed back only if it is still there when everything is looked at.
  */
 export const plan = (
   desired: DesiredBridge,
@@ -84,11 +84,11 @@ export const planFlows = (
   const adds: BundleOp[] = [];
   const deletes: BundleOp[] = [];
   for (const identity of scope.flows) {
-    const wanted = desired.flows.get(identity);
+    const flow = desired.flows.get(identity);
     const there = actual.flows.get(identity);
-    if (wanted !== undefined) {
-      const { cookie, actions } = wanted;
-      if (!isSameFlow(wanted, there)) adds.push({ op: 'addFlow', flow: { identity, cookie, actions } });
+    if (flow !== undefined) {
+      const { cookie, actions } = flow;
+      if (!isSameFlow(flow, there)) adds.push({ op: 'addFlow', flow: { identity, cookie, actions } });
     } else if (there !== undefined && options.prune && options.isOurs(there.cookie)) {
       deletes.push({ op: 'deleteFlow', identity });
     }
@@ -102,20 +102,20 @@ export const isSameFlow = (a: FlowState | undefined, b: FlowState | undefined): 
 const planGroups = (desired: DesiredBridge, actual: ActualBridge, scope: Scope, options: PlanOptions) => {
   const before: BundleOp[] = [];
   const after: BundleOp[] = [];
-  /** Groups that the plan makes anew, so that all their buckets are missing. */
+  /** Groups that the plan recreates, so that all their buckets are missing. */
   const fresh = new Set<number>();
   for (const group of union(
     scope.groups,
     [...scope.buckets].map(([group]) => group),
   )) {
-    const wanted = desired.groups.get(group);
+    const buckets = desired.groups.get(group);
     const there = actual.groups.get(group);
-    if (wanted === undefined) {
+    if (buckets === undefined) {
       if (there !== undefined && options.prune && options.isOurGroup(group)) after.push({ op: 'deleteGroup', group });
     } else if (there?.type !== 'all') {
       before.push({ op: there === undefined ? 'addGroup' : 'resetGroup', group });
       fresh.add(group);
-      for (const [bucket, actions] of wanted) before.push({ op: 'insertBucket', group, bucket, actions });
+      for (const [bucket, actions] of buckets) before.push({ op: 'insertBucket', group, bucket, actions });
     }
   }
   for (const [group, bucket] of scope.buckets) {
@@ -131,10 +131,10 @@ const planBucket = (
   bucket: number,
   { prune }: PlanOptions,
 ): BundleOp[] => {
-  const wanted = desired.groups.get(group);
-  const actions = wanted?.get(bucket);
+  const buckets = desired.groups.get(group);
+  const actions = buckets?.get(bucket);
   const there = actual.groups.get(group)?.buckets.get(bucket);
-  if (wanted === undefined || actions === there) return [];
+  if (buckets === undefined || actions === there) return [];
   if (actions === undefined) return prune ? [{ op: 'removeBucket', group, bucket }] : [];
   const insert = { op: 'insertBucket', group, bucket, actions } as const;
   return there === undefined ? [insert] : [{ op: 'removeBucket', group, bucket }, insert];

@@ -7,8 +7,8 @@ export interface PortNumbers {
   /** Undefined while ovs-vswitchd has given it none, or has it on another bridge. */
   ofport(bridge: string, port: string): number | undefined;
   /**
-   * Tells the names of ports whose number, bridge or existence has changed. A bridge that comes or goes is told by the name
-   * of its own port, which is that of the bridge.
+   * Reports the names of ports whose number, bridge or existence has changed. A bridge that comes or goes is reported by
+   * the name of its own port, which is that of the bridge.
    * @returns what ends it
    */
   listen(listener: (ports: ReadonlySet<string>) => void): () => void;

@@ -7,12 +7,12 @@ import { SocketWatch } from './socket-watch.ts';
 let parent: string;
 let folder: string;
 let sockets: SocketWatch;
-const told: string[] = [];
+const reported: string[] = [];
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'socket-watch-'));
   folder = join(parent, 'openvswitch');
-  told.length = 0;
+  reported.length = 0;
 });
 afterEach(() => {
   sockets.close();
@@ -21,10 +21,10 @@ afterEach(() => {
 
 const start = (lookMs?: number): void => {
   sockets = new SocketWatch({ folder, lookMs });
-  sockets.listen((bridge) => told.push(bridge));
+  sockets.listen((bridge) => reported.push(bridge));
 };
 const make = (name: string): void => writeFileSync(join(folder, name), '');
-const until = (names: readonly string[]): Promise<void> => vi.waitFor(() => expect(told).toEqual(names), 5_000);
+const until = (names: readonly string[]): Promise<void> => vi.waitFor(() => expect(reported).toEqual(names), 5_000);
 
 it('a socket that is there from the beginning is no news, and one that is made again is', async () => {
   mkdirSync(folder);
@@ -37,7 +37,7 @@ it('a socket that is there from the beginning is no news, and one that is made a
   await until(['br-ex', 'br-int']);
 });
 
-it('another file is none, and the same socket is told once', async () => {
+it('another file is none, and the same socket is reported once', async () => {
   mkdirSync(folder);
   start();
   make('br-int.snoop');
@@ -59,7 +59,7 @@ it('a folder may come later, and go, and come again', async () => {
   await until(['br-int', 'br-int']);
 });
 
-it('nobody is told after the end', async () => {
+it('nobody is notified after the end', async () => {
   mkdirSync(folder);
   start();
   const others: string[] = [];

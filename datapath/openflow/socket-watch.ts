@@ -1,6 +1,6 @@
 /**
- * Tells when a bridge's socket appears: then ovs-vswitchd has made the bridge, and nobody has to find that out by trying. It
- * asks inotify(7) for the folder, and looks every few seconds for a folder that is not there or was made anew.
+ * Reports when a bridge's socket appears: then ovs-vswitchd has made the bridge, without polling.
+ * It asks inotify(7) for the folder, and looks every few seconds for a folder that is not there or was recreated.
  */
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -97,7 +97,7 @@ const namesIn = (folder: string): string[] => {
   }
 };
 
-/** A number is given again at once to the next file: the time tells them apart. */
+/** The kernel gives a number again at once to the next file: the time distinguishes them. */
 const idOf = (path: string): string | undefined => {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev}:${found.ino}:${found.birthtimeNs}`;

@@ -17,7 +17,7 @@ export type BundleOp =
   | { readonly op: 'insertBucket'; readonly group: number; readonly bucket: number; readonly actions: string }
   | { readonly op: 'removeBucket'; readonly group: number; readonly bucket: number };
 
-/** A bundle that is told while the rest of it is still being found out. Nothing of it is done before `commit`. */
+/** A bundle that is sent while the rest of it is still being computed. Nothing of it is done before `commit`. */
 export interface BundleDraft {
   push(ops: readonly BundleOp[]): void;
   /** All or nothing, in order. @throws as `bundle` does */

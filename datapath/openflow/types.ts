@@ -1,5 +1,5 @@
 /**
- * Flows as they are wanted: ports by name, so that rendering needs no port numbers. Fields and actions are called and
+ * Flows as desired: ports by name, so that rendering needs no port numbers. Fields and actions are called and
  * written as in ovs-fields(7) and ovs-actions(7), in the form in which `ovs-ofctl dump-flows` prints them.
  */
 
@@ -23,7 +23,7 @@ export interface Flow {
   readonly actions: readonly Action[];
 }
 
-/** A group of type `all`: a packet goes to every bucket. Its buckets are wanted one by one, each by who needs it. */
+/** A group of type `all`: a packet goes to every bucket. Its buckets are desired one by one, each by who needs it. */
 export interface Group {
   readonly id: number;
 }
@@ -40,7 +40,7 @@ export interface NoFloodPort {
   readonly port: string;
 }
 
-/** Something that is wanted on a bridge. */
+/** Something that is desired on a bridge. */
 export type BridgeItem = { readonly bridge: string } & (
   | { readonly kind: 'flow'; readonly flow: Flow }
   | { readonly kind: 'group'; readonly group: Group }

@@ -1,4 +1,6 @@
-/** All that is wanted of the bridges, as the bridges know it, with what is needed to look at no more than what changed. */
+/**
+ * The whole desired state of the bridges, as the bridges know it, with what is needed to look at no more than what changed.
+ */
 import { MultiMap } from '../../base/multi-map.ts';
 import { type Compiled, compile, portsOf } from './compile.ts';
 import type { DesiredBridge, Scope } from './plan.ts';
@@ -37,18 +39,18 @@ export class Touched implements Scope {
 }
 
 /** One map for both: there are tens of thousands of flows. */
-interface WantedFlow extends FlowState {
+interface DesiredFlow extends FlowState {
   readonly key: string;
 }
 
-/** One bridge: what is wanted, and by which key. */
+/** One bridge: the desired state, and by which key. */
 class BridgeWants implements DesiredBridge {
-  readonly flows = new Map<string, WantedFlow>();
+  readonly flows = new Map<string, DesiredFlow>();
   readonly groups = new Map<number, Map<number, string>>();
   readonly noFlood = new Set<number>();
   /** By name: ports that are not to be flooded to. */
   readonly noFloodPorts = new Map<string, number>();
-  /** By name: ports of which that is wanted no longer. */
+  /** By name: ports of which that is desired no longer. */
   readonly releasedPorts = new Map<string, number>();
   /** Of groups by `id`, of buckets by `id bucket`, of ports by `port number`. */
   readonly keysOfOthers = new Map<string, string>();
@@ -73,7 +75,7 @@ export class Wants {
   readonly #entries = new Map<string, Entry>();
   readonly #bridges = new Map<string, BridgeWants>();
   readonly #problems = new Map<string, Compiled & { readonly kind: 'waiting' | 'failed' }>();
-  /** What is wanted under two keys: the place → keys that have to wait until the first one goes. */
+  /** The desired state under two keys: the place → keys that have to wait until the first one goes. */
   readonly #rivals = new Map<string, Set<string>>();
 
   constructor(ports: Pick<PortNumbers, 'hasBridge' | 'ofport'>) {
@@ -141,7 +143,7 @@ export class Wants {
     if (wants?.isEmpty === true) this.#bridges.delete(bridge);
   }
 
-  /** From now on `item` is wanted under this key, or nothing. Adds to `touched`, by bridge, what it was and what it is. */
+  /** From now on `item` is desired under this key, or nothing. Adds to `touched`, by bridge, what it was and what it is. */
   set(key: string, item: BridgeItem | undefined, touched: Map<string, Touched>): void {
     const before = this.#entries.get(key);
     if (before !== undefined) this.#remove(key, before, touched);
@@ -154,10 +156,10 @@ export class Wants {
     const wants = this.#wantsOf(item.bridge);
     let compiled = compile(item, this.#ports);
     const holder = this.#holder(wants, compiled);
-    const place = holder === undefined ? undefined : placeOf(item.bridge, compiled);
-    if (place !== undefined) {
-      const rivals = this.#rivals.get(place);
-      if (rivals === undefined) this.#rivals.set(place, new Set([key]));
+    const slot = holder === undefined ? undefined : slotOf(item.bridge, compiled);
+    if (slot !== undefined) {
+      const rivals = this.#rivals.get(slot);
+      if (rivals === undefined) this.#rivals.set(slot, new Set([key]));
       else rivals.add(key);
       compiled = { kind: 'failed', reason: `is the same as ${holder}` };
     }
@@ -193,14 +195,14 @@ export class Wants {
   }
 
   #takeRivals({ item, compiled }: Entry): Iterable<string> {
-    const place = this.#rivals.size === 0 ? undefined : placeOf(item.bridge, compiled);
-    if (place === undefined) return [];
-    const rivals = this.#rivals.get(place) ?? [];
-    this.#rivals.delete(place);
+    const slot = this.#rivals.size === 0 ? undefined : slotOf(item.bridge, compiled);
+    if (slot === undefined) return [];
+    const rivals = this.#rivals.get(slot) ?? [];
+    this.#rivals.delete(slot);
     return rivals;
   }
 
-  /** A rival may be wanted no longer, or may be something else by now. */
+  /** A rival may be desired no longer, or may be something else by now. */
   #retry(key: string, touched: Map<string, Touched>): void {
     const entry = this.#entries.get(key);
     if (entry?.compiled.kind === 'failed') this.set(key, entry.item, touched);
@@ -241,7 +243,7 @@ const nameOf = (compiled: Compiled): string | undefined => {
   }
 };
 
-const placeOf = (bridge: string, compiled: Compiled): string | undefined => {
+const slotOf = (bridge: string, compiled: Compiled): string | undefined => {
   const name = compiled.kind === 'flow' ? compiled.flow.identity : nameOf(compiled);
   return name === undefined ? undefined : `${bridge} ${name}`;
 };
@@ -278,7 +280,7 @@ const take = (wants: BridgeWants, compiled: Compiled): void => {
   }
 };
 
-/** Buckets may be wanted before their group is, and the other way round. */
+/** Buckets may be desired before their group is, and the other way round. */
 const bucketsOf = (wants: BridgeWants, group: number): Map<number, string> => {
   const known = wants.buckets.get(group);
   if (known !== undefined) return known;

@@ -8,7 +8,7 @@ import type { Wants } from './wants.ts';
 export interface WriteResult {
   readonly written: number;
   readonly failed: ReadonlyMap<string, string>;
-  /** For ports that went meanwhile, which will be told. */
+  /** For ports that went meanwhile, which will be reported. */
   readonly waiting: ReadonlyMap<string, string>;
 }
 
@@ -53,12 +53,12 @@ const writePorts = async (
   live: LiveBridge,
   ports: Plan['ports'],
   signal: AbortSignal,
-  tell: PortListener,
+  notify: PortListener,
 ): Promise<number> => {
   if (ports.size === 0) return 0;
   const { gone, refused } = await live.setNoFlood(ports, signal);
-  for (const port of gone) if (ports.get(port) === true) tell.gone(port);
-  for (const [port, reason] of refused) tell.refused(port, reason);
+  for (const port of gone) if (ports.get(port) === true) notify.gone(port);
+  for (const [port, reason] of refused) notify.refused(port, reason);
   return ports.size - gone.size - refused.size;
 };
 

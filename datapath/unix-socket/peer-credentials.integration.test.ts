@@ -8,7 +8,7 @@ import { loadPeerCredentials } from './peer-credentials.ts';
 const folder = mkdtempSync(join(tmpdir(), 'udn-peercred-'));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('tells who connected', async () => {
+it('reports who connected', async () => {
   const path = join(folder, 'socket');
   const { promise, resolve } = Promise.withResolvers<Socket>();
   const server = createServer(resolve).listen(path);

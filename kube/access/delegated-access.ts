@@ -123,10 +123,10 @@ const review = async (client: Pick<KubeClient, 'request'>, path: string, token: 
   if (!authenticated || user?.username === undefined) return 'unauthenticated';
   const { username, uid, groups, extra } = user;
   const spec = { nonResourceAttributes: { path, verb: 'get' }, user: username, uid, groups, extra };
-  const judged = accessReviewSchema.parse(
+  const answer = accessReviewSchema.parse(
     await client.request(post('authorization.k8s.io', 'SubjectAccessReview', spec)),
   );
-  return judged.status.allowed && judged.status.denied !== true ? 'allowed' : 'forbidden';
+  return answer.status.allowed && answer.status.denied !== true ? 'allowed' : 'forbidden';
 };
 
 /** Reviews are answered and not kept: they have no name, so `create` would take the answer for a broken object. */

@@ -3,7 +3,7 @@ import { createExecPlugin } from './exec-plugin.ts';
 
 const shell = (script: string) => ({ command: '/bin/sh', args: ['-c', script, 'secret-argument'] });
 
-/** Its token says how often it has been run, and what it was told. */
+/** Its token says how often it has been run, and what input it got. */
 const counting = (expirationTimestamp: string) => {
   const status = `{\\"token\\":\\"$$\\",\\"expirationTimestamp\\":\\"${expirationTimestamp}\\",\\"clientKeyData\\":\\"\\"}`;
   return shell(`cat >/dev/null; echo "{\\"status\\":${status}}"`);
@@ -20,7 +20,7 @@ it('keeps what a plugin says until it expires or is forgotten', async () => {
   expect(await expired.credential()).not.toEqual(await expired.credential());
 });
 
-it('tells it which server it speaks for', async () => {
+it('passes it the server that it speaks for', async () => {
   const exec = shell('echo "{\\"status\\":{\\"token\\":\\"$OWN $(printf %s "$KUBERNETES_EXEC_INFO" | wc -c)\\"}}"');
   const plugin = createExecPlugin({ ...exec, env: [{ name: 'OWN', value: 'x' }] }, { server: 'https://a' });
   const info = {

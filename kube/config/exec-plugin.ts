@@ -85,7 +85,7 @@ const readStatus = (text: string): Status => {
   }
 };
 
-/** Every plugin is told whom it speaks for in `KUBERNETES_EXEC_INFO`. */
+/** Every plugin gets the server that it speaks for in `KUBERNETES_EXEC_INFO`. */
 const environmentOf = (exec: ExecConfig, server: string): NodeJS.ProcessEnv => {
   const info = {
     apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',

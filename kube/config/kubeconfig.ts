@@ -55,9 +55,9 @@ export interface ConnectionChoice {
 /** @throws KubeError ERR_KUBE_CONFIG */
 export const connectionOf = (
   config: Kubeconfig,
-  { context: wanted, overrides = {}, clock }: ConnectionChoice,
+  { context: requested, overrides = {}, clock }: ConnectionChoice,
 ): ClusterConnection => {
-  const context = chosenContext(config, wanted, overrides);
+  const context = chosenContext(config, requested, overrides);
   const clusterName = overrides.cluster ?? context.cluster;
   const isNamed = clusterName !== '' || overrides.server === undefined;
   const cluster = overriddenCluster(isNamed ? found(config.clusters, clusterName, 'cluster') : NO_CLUSTER, overrides);
@@ -76,10 +76,10 @@ const NO_CLUSTER: Cluster = { server: '' };
 /** Who names a server, or a cluster, needs no context. */
 const chosenContext = (
   { contexts, currentContext }: Kubeconfig,
-  wanted: string | undefined,
+  requested: string | undefined,
   { cluster, server }: ConnectionOverrides,
 ): Context => {
-  const name = wanted ?? currentContext;
+  const name = requested ?? currentContext;
   if (name !== undefined) return found(contexts, name, 'context');
   if (cluster === undefined && server === undefined) {
     throw new KubeError('ERR_KUBE_CONFIG', 'the kubeconfig has no current-context');

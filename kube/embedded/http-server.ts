@@ -91,8 +91,8 @@ const flat = ({ headers }: IncomingMessage): Record<string, string | undefined> 
 
 const hasToken = (authorization: string | undefined, token: string): boolean => {
   const given = Buffer.from(authorization?.replace(/^Bearer /i, '') ?? '');
-  const wanted = Buffer.from(token);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const desired = Buffer.from(token);
+  return given.length === desired.length && timingSafeEqual(given, desired);
 };
 
 const respond = (core: EmbeddedClusterCore, response: HttpResponse, outgoing: ServerResponse): void => {

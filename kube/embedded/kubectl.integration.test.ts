@@ -135,7 +135,7 @@ describe('apply', () => {
     expect(data).toEqual({ a: '1' });
   });
 
-  it('tells what is wrong', async () => {
+  it('reports what is wrong', async () => {
     const nameless = POD.replace('image: example.org/web:1', '').replace('name: web, labels', 'name: broken, labels');
     await expect(kubectl.feed(nameless, 'apply', '-f', '-')).rejects.toThrow(
       /The Pod "broken" is invalid: spec.containers\[0\].image: Required value/,
@@ -189,8 +189,8 @@ describe('a custom kind', () => {
     await expect(kubectl.feed(network('bad', 'Layer9'), 'apply', '-f', '-')).rejects.toThrow(
       /spec.topology: Unsupported value: "Layer9": supported values: "Layer2", "Layer3"/,
     );
-    const odd = network('odd').replace('Layer2 }', 'Layer2, colour: red }');
-    await expect(kubectl.feed(odd, 'apply', '-f', '-')).rejects.toThrow(/unknown field "spec.colour"/);
+    const unknownField = network('odd').replace('Layer2 }', 'Layer2, colour: red }');
+    await expect(kubectl.feed(unknownField, 'apply', '-f', '-')).rejects.toThrow(/unknown field "spec.colour"/);
   });
 
   it('is explained', async () => {

@@ -107,7 +107,7 @@ describe('a server that is started again', () => {
     await expect(taken).rejects.toMatchObject({ status: 422 });
   });
 
-  it('goes on with a watch of before, and tells one of long before that it is too old', async () => {
+  it('goes on with a watch of before, and answers one of long before that it is too old', async () => {
     const data = newFile();
     const { cluster, client } = open(data);
     const { resourceVersion } = await client.list(CONFIG_MAPS);

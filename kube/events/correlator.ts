@@ -8,7 +8,7 @@ import { createTokenBuckets } from '../token-buckets.ts';
 import { aboutKey, sameEventKey, shortMessage, similarEventKey } from './event-key.ts';
 import type { EventInput } from './types.ts';
 
-export type Verdict =
+export type Decision =
   | { readonly kind: 'drop' }
   | {
       readonly kind: 'write';
@@ -21,7 +21,7 @@ export type Verdict =
 
 export interface Correlator {
   /** @param now milliseconds since the epoch */
-  judge(event: EventInput, now: number): Verdict;
+  decide(event: EventInput, now: number): Decision;
 }
 
 /** Events about one object. */
@@ -55,7 +55,7 @@ export const createCorrelator = (): Correlator => {
   const similar = createRecentMap<Similar>(MEMORY);
   const seen = createRecentMap<Seen>(MEMORY);
   return {
-    judge: (event, now) => {
+    decide: (event, now) => {
       const combined = isCombined(
         similar.ensure(similarEventKey(event), () => ({ messages: new Set(), since: now })),
         event,

@@ -8,14 +8,14 @@ import { isNotFound, isTransient } from '../errors.ts';
 import { createRecentMap, type RecentMap } from '../recent-map.ts';
 import { EVENTS } from '../resources.ts';
 import type { ObjectInput, ObjectRef } from '../types.ts';
-import { createCorrelator, type Verdict } from './correlator.ts';
+import { createCorrelator, type Decision } from './correlator.ts';
 import type { EventInput, EventRecorder, EventRecorderOptions } from './types.ts';
 
 /** Events that wait to be sent. An API server that is away for long loses the later ones. */
 const MAX_QUEUE = 1000;
 const MAX_TRIES = 5;
 
-type Accepted = Extract<Verdict, { kind: 'write' }>;
+type Accepted = Extract<Decision, { kind: 'write' }>;
 
 interface Context {
   readonly options: EventRecorderOptions;
@@ -37,24 +37,24 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
   };
   return {
     record: (event) => {
-      const verdict = correlator.judge(event, clock.wall());
-      if (verdict.kind === 'drop') return observe({ kind: 'dropped', event, reason: 'rate' });
+      const decision = correlator.decide(event, clock.wall());
+      if (decision.kind === 'drop') return observe({ kind: 'dropped', event, reason: 'rate' });
       if (queue.length >= MAX_QUEUE) return observe({ kind: 'dropped', event, reason: 'full' });
       const seenAt = clock.wall();
-      queue.push(() => write(context, event, verdict, seenAt));
+      queue.push(() => write(context, event, decision, seenAt));
       draining ??= Promise.resolve().then(drain);
     },
     flush: () => draining ?? Promise.resolve(),
   };
 };
 
-const write = async (context: Context, event: EventInput, verdict: Accepted, seenAt: number): Promise<void> => {
+const write = async (context: Context, event: EventInput, decision: Accepted, seenAt: number): Promise<void> => {
   const { options, clock, random } = context;
   const { observe = () => {} } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      await send(context, event, verdict, seenAt);
-      return observe({ kind: 'recorded', event, count: verdict.count });
+      await send(context, event, decision, seenAt);
+      return observe({ kind: 'recorded', event, count: decision.count });
     } catch (error) {
       // A namespace that is being deleted, a policy: trying again will not help.
       if (!isTransient(error) || failures >= MAX_TRIES)
@@ -64,12 +64,12 @@ const write = async (context: Context, event: EventInput, verdict: Accepted, see
   }
 };
 
-const send = async (context: Context, event: EventInput, verdict: Accepted, seenAt: number): Promise<void> => {
-  const ref = context.written.get(verdict.key);
-  if (ref !== undefined && (await countUp(context, ref, verdict, seenAt))) return;
-  const object = eventObject(context.options, event, verdict, seenAt);
+const send = async (context: Context, event: EventInput, decision: Accepted, seenAt: number): Promise<void> => {
+  const ref = context.written.get(decision.key);
+  if (ref !== undefined && (await countUp(context, ref, decision, seenAt))) return;
+  const object = eventObject(context.options, event, decision, seenAt);
   const created = await context.options.client.create(EVENTS, object);
-  context.written.set(verdict.key, { namespace: created.metadata.namespace, name: created.metadata.name });
+  context.written.set(decision.key, { namespace: created.metadata.namespace, name: created.metadata.name });
 };
 
 /** @returns false when the Event has expired: the server keeps them for an hour */

@@ -1,4 +1,6 @@
-/** Candidates whose clocks tell other times, run at other speeds and are set while they lead: never two that may write. */
+/**
+ * Candidates whose clocks show different times, run at other speeds and are set while they lead: never two that may write.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Clock } from '../../base/clock.ts';

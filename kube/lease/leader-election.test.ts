@@ -281,7 +281,7 @@ it('a lease that does not say for how long is waited for as long as ours', async
   expect([...leading]).toEqual(['a']);
 });
 
-it('a lease of another clock is judged by ours', async () => {
+it('a lease of another clock is evaluated by ours', async () => {
   const { candidate, clock, client, leading } = bench();
   const spec = { holderIdentity: 'old', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' };
   await client.create(LEASES, { metadata: ref, spec });

@@ -1,6 +1,6 @@
 /**
- * Leader election over a Lease, with client-go's rules: every write is guarded by the version that was read, and whether
- * another's lease has run out is told by our own clock since we saw it change, so that clocks need not agree.
+ * Leader election over a Lease, with client-go's rules: every write is guarded by the version that was read, and our own
+ * clock decides whether another's lease has run out since we saw it change, so that clocks need not agree.
  */
 import { onAbort } from '../../base/abort.ts';
 import { type Clock, delay, systemClock } from '../../base/clock.ts';
@@ -11,8 +11,8 @@ import { claimedLease, readLease, releasedLease } from './lease-record.ts';
 import type { LeaderElectionOptions } from './types.ts';
 
 /**
- * Waits for leadership, leads, and waits again when it is lost, until `signal` aborts. Then `lead` is told, awaited, and
- * the lease released. Rejects with what `lead` rejects with.
+ * Waits for leadership, leads, and waits again when it is lost, until `signal` aborts. Then `lead` is aborted and awaited,
+ * and the lease released. Rejects with what `lead` rejects with.
  */
 export const runLeaderElection = async (options: LeaderElectionOptions, signal: AbortSignal): Promise<void> => {
   const candidate = createCandidate(options);

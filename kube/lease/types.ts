@@ -8,8 +8,9 @@ export interface LeaderElectionOptions {
   /** Unique among the candidates, for example the pod's name and a random part. */
   readonly identity: string;
   /**
-   * Runs while we lead. `signal` aborts when leadership is lost or we are told to stop; leadership is released after it. A
-   * process that stood still goes on before any timer tells it so: `isHeld` is to be asked before each write (`mayWrite` of `ConnectOptions`).
+   * Runs while we lead. `signal` aborts when leadership is lost or the program stops; leadership is released after it. A
+   * process that stood still goes on before any timer fires: callers ask `isHeld` before each write (`mayWrite` of
+   * `ConnectOptions`).
    */
   readonly lead: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
   /** How long the others wait for a leader that says nothing. 15 s. */

@@ -75,9 +75,9 @@ describe('JSON patch', () => {
     ['copies', { a: { b: 1 } }, [{ op: 'copy', from: '/a', path: '/c' }], { a: { b: 1 }, c: { b: 1 } }],
   ];
 
-  it.each(cases)('%s', (_, document, operations, wanted) => {
+  it.each(cases)('%s', (_, document, operations, expected) => {
     const before = structuredClone(document);
-    expect(applyJsonPatch(document, operations)).toEqual(wanted);
+    expect(applyJsonPatch(document, operations)).toEqual(expected);
     expect(document).toEqual(before);
   });
 
@@ -132,7 +132,7 @@ describe('merge patch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('%j and %j make %j', (target, patch, wanted) => expect(applyMergePatch(target, patch)).toEqual(wanted));
+  ])('%j and %j make %j', (target, patch, expected) => expect(applyMergePatch(target, patch)).toEqual(expected));
 
   const key = fc.constantFrom('a', 'b', 'c');
   const leaf = fc.constantFrom<unknown>(null, 1, 'x', [1]);
@@ -147,8 +147,8 @@ describe('merge patch', () => {
         const composed = composeMergePatches(first, second);
         if (composed === undefined) return;
         composable += 1;
-        const wanted = applyMergePatch(applyMergePatch(document, first), second);
-        expect(applyMergePatch(document, composed)).toEqual(wanted);
+        const expected = applyMergePatch(applyMergePatch(document, first), second);
+        expect(applyMergePatch(document, composed)).toEqual(expected);
       }),
       { numRuns: 1000 },
     );
@@ -162,7 +162,7 @@ describe('merge patch', () => {
 });
 
 describe('jsonEqual', () => {
-  it('agrees with itself and tells differences', () => {
+  it('agrees with itself and reports differences', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         expect(jsonEqual(json, structuredClone(json))).toBe(true);
@@ -186,7 +186,7 @@ describe('jsonEqual', () => {
   });
 });
 
-it('equalBut compares all fields but those that it is told to leave out', () => {
+it('equalBut compares all fields but those that it is given to leave out', () => {
   const same = equalBut<{ a: unknown; b?: unknown; version: number }>('version');
   expect(same({ a: [1], version: 1 }, { a: [1], b: undefined, version: 2 })).toBe(true);
   expect(same({ a: [1], version: 1 }, { a: [2], version: 1 })).toBe(false);

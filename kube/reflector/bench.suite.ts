@@ -18,7 +18,7 @@ interface State {
   readonly client: KubeClient;
   readonly faulty: FaultyClient;
   readonly stop: AbortController;
-  /** What subscribers were told, as `type key before after`. */
+  /** What subscribers got, as `type key before after`. */
   readonly changes: string[];
   readonly observed: ReflectorObservation[];
   readonly running: Promise<void>[];

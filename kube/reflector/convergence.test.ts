@@ -69,12 +69,12 @@ it('a mirror ends up with what the server has, however its watches are cut', { t
             if (seen.kind === 'handler-failed') broken.push(seen.error);
           },
         });
-        // Whoever follows the changes knows the same as whoever reads the store, and is told nothing that is not one.
-        reflector.subscribe((told) => {
-          expect(model.has(told.key)).toBe(told.type !== 'added');
-          expect(told.before).toEqual(model.get(told.key));
-          if (told.type === 'deleted') model.delete(told.key);
-          else model.set(told.key, told.after);
+        // A follower of the changes knows the same as a reader of the store, and gets no event that is not a change.
+        reflector.subscribe((event) => {
+          expect(model.has(event.key)).toBe(event.type !== 'added');
+          expect(event.before).toEqual(model.get(event.key));
+          if (event.type === 'deleted') model.delete(event.key);
+          else model.set(event.key, event.after);
         });
         const running = reflector.run(stop.signal);
         for (const step of changes) {
@@ -89,9 +89,9 @@ it('a mirror ends up with what the server has, however its watches are cut', { t
         }
         // Longer than all faults that are left can last.
         for (let i = 0; i < 60; i += 1) await clock.advance(10_000);
-        const wanted = await state(client);
-        expect(Object.fromEntries(reflector.entries())).toEqual(wanted);
-        expect(Object.fromEntries(model)).toEqual(wanted);
+        const expected = await state(client);
+        expect(Object.fromEntries(reflector.entries())).toEqual(expected);
+        expect(Object.fromEntries(model)).toEqual(expected);
         expect(broken).toEqual([]);
         stop.abort();
         await running;

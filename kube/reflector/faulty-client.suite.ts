@@ -1,4 +1,4 @@
-/** A client whose lists and watches fail as tests tell them to. */
+/** A client whose lists and watches fail as tests say. */
 import type { KubeClient, KubeList, WatchOptions, WatchStream } from '../types.ts';
 
 /** What happens to the next list. */

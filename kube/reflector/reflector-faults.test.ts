@@ -62,7 +62,7 @@ it('bookmarks keep a quiet watch alive and its version fresh', async () => {
   expect(bench.faulty.calls.filter((call) => call === 'list')).toHaveLength(1);
 });
 
-it('an expired version is read again, and only the difference is told', async () => {
+it('an expired version is read again, and only the difference is reported', async () => {
   await write('a', '1');
   await write('b', '2');
   await write('same', '0');
@@ -168,7 +168,7 @@ it('connections that are lost now and then do not add up', async () => {
   expect(bench.faulty.calls.filter((call) => call === 'list')).toHaveLength(1);
 });
 
-it('events that come twice are told once', async () => {
+it('events that come twice are reported once', async () => {
   bench.faulty.watches.push({ duplicate: true });
   await start();
   await write('a', '1');

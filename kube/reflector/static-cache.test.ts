@@ -26,17 +26,17 @@ describe('a cache of fixed content', () => {
     expect(() => colors.byIndex('size' as 'color', 'x')).toThrow(TypeError);
   });
 
-  it('can be changed, and tells its subscribers what changed', () => {
+  it('can be changed, and notifies its subscribers of what changed', () => {
     const colors = cache();
-    const told: unknown[] = [];
-    colors.subscribe(({ type, key, after }) => told.push([type, key, after?.color]));
-    told.length = 0;
+    const reported: unknown[] = [];
+    colors.subscribe(({ type, key, after }) => reported.push([type, key, after?.color]));
+    reported.length = 0;
     colors.set('ns/a', { color: 'red' });
     colors.set('ns/a', { color: 'green' });
     colors.set('ns/c', { color: 'red' });
     colors.remove('ns/b');
     colors.remove('ns/none');
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['updated', 'ns/a', 'green'],
       ['added', 'ns/c', 'red'],
       ['deleted', 'ns/b', undefined],

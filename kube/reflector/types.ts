@@ -26,7 +26,7 @@ export interface ReflectorOptions<T, I extends string = never> {
    */
   readonly optional?: boolean | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
-  /** Told about everything that operators want to see. Must not throw. */
+  /** Called with everything that operators want to see. Must not throw. */
   readonly observe?: ((observation: ReflectorObservation) => void) | undefined;
   /** Of the server, when others use it too. */
   readonly outage?: Outage | undefined;
@@ -66,7 +66,7 @@ export interface BadObject {
 
 export type ReflectorObservation =
   | { readonly kind: 'listed'; readonly items: number; readonly pages: number; readonly milliseconds: number }
-  /** The resource is not served, and the reflector was told that this may be. */
+  /** The resource is not served, and the options of the reflector allow that. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'relist'; readonly reason: string }
   | { readonly kind: 'watch-started'; readonly resourceVersion: string }

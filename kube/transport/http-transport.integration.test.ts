@@ -68,7 +68,7 @@ describe('a request', () => {
     const transport = transportTo(server, {}, 3_600_000);
     const reason = new Error('enough');
     await expect(get(transport, '/', AbortSignal.abort(reason))).rejects.toBe(reason);
-    // Before it is sent: the signal tells only once.
+    // Before it is sent: the signal fires only once.
     const early = new AbortController();
     const unsent = get(transport, '/', early.signal);
     early.abort(reason);

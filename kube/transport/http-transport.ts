@@ -31,7 +31,7 @@ export interface HttpTransportOptions {
  */
 export type MayWrite = () => boolean;
 
-/** Tells, until the program ends, which addresses this machine no longer has. */
+/** Reports, until the program ends, which addresses this machine no longer has. */
 export type LostAddresses = (listener: (address: string) => void) => void;
 
 interface Context {
@@ -99,7 +99,7 @@ const exchange = async (
   signal?.throwIfAborted();
   const { credentials } = context.connection;
   const [headers, tls] = await Promise.all([credentials.headers(), credentials.tls()]);
-  // It may have aborted meanwhile, and would not tell again.
+  // It may have aborted meanwhile, and would not fire again.
   signal?.throwIfAborted();
   const { agent, start } = context.agents.for(tls, request.streaming === true);
   return await new Promise((resolve, reject) => {

@@ -68,7 +68,7 @@ describe('watchEvents', () => {
     expect(await readAll(stream)).toEqual(['ADDED', 'DELETED']);
   });
 
-  it('tells a stream that was cut from one that ended', async () => {
+  it('distinguishes a stream that was cut from one that ended', async () => {
     const cut = readAll(chunks('{"type":"ADDED","object":{}}\n{"type'));
     await expect(cut).rejects.toMatchObject({ code: 'ERR_KUBE_NETWORK' });
   });

@@ -1,4 +1,4 @@
-/** A writer on an API server in memory that fails when it is told to. */
+/** A writer on an API server in memory that fails when a test says so. */
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../embedded/cluster.ts';
 import { KubeError } from '../errors.ts';

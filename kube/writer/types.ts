@@ -10,7 +10,7 @@ export interface WriterOptions {
   readonly concurrency?: number | undefined;
   /** Of these, in one namespace: requests that take long leave room for others. Default: all. */
   readonly perNamespace?: number | undefined;
-  /** How long a write is tried again before its callers are told. Default 120 000. */
+  /** How long a write is retried before its callers get the error. Default 120 000. */
   readonly giveUpAfterMs?: number | undefined;
   readonly observe?: ((observation: WriterObservation) => void) | undefined;
   /** Of the server, when others use it too. */

@@ -255,7 +255,7 @@ describe('a write for one object', () => {
   };
   const REPLACED = { code: 'ERR_KUBE_REPLACED', message: expect.stringContaining('default/a is another object now') };
 
-  it('is told at once that another one has its name', async () => {
+  it('learns at once that another one has its name', async () => {
     const { writer, client, patches, retries, first, second } = await replacedBench();
     const metadata = { ...ref, uid: first.uid };
     await expect(writer.apply(CONFIG_MAPS, { metadata, data: { n: '2' } })).rejects.toMatchObject(REPLACED);
@@ -266,7 +266,7 @@ describe('a write for one object', () => {
     expect((await client.get(CONFIG_MAPS, ref)).metadata.resourceVersion).toBe(second.resourceVersion);
   });
 
-  it('is told when a server answers a wrong uid as it answers a wrong version', async () => {
+  it('learns it when a server answers a wrong uid as it answers a wrong version', async () => {
     const { writer, faults, patches, retries, first } = await replacedBench();
     faults.push(status(409, { reason: 'Conflict' }));
     const applied = writer.apply(CONFIG_MAPS, { metadata: { ...ref, uid: first.uid } });
@@ -275,7 +275,7 @@ describe('a write for one object', () => {
     expect(retries()).toBe(0);
   });
 
-  it('never makes it anew', async () => {
+  it('never recreates it', async () => {
     const { writer, client, patches, first } = await replacedBench();
     await client.delete(CONFIG_MAPS, ref);
     const metadata = { ...ref, uid: first.uid };
@@ -284,7 +284,7 @@ describe('a write for one object', () => {
     expect(patches).toHaveLength(1);
   });
 
-  it('is tried again after another conflict, and told of what is wrong with it', async () => {
+  it('is retried after another conflict, and learns what is wrong with it', async () => {
     const { writer, faults, clock, second } = await replacedBench();
     const metadata = { ...ref, uid: second.uid };
     faults.push(status(409, { reason: 'Conflict' }));

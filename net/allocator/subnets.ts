@@ -44,17 +44,17 @@ export const allocateSubnet = (pool: SubnetPool): { pool: SubnetPool; subnet: Ci
  * @throws NetError ERR_NET_RANGE when no range has it, ERR_NET_CONFLICT when it is taken
  */
 export const reserveSubnet = (pool: SubnetPool, subnet: Cidr): SubnetPool => {
-  const place = find(pool, subnet);
-  if (place === undefined) throw new NetError('ERR_NET_RANGE', `${subnet} is not a subnet of this pool`, subnet);
-  if (hasBit(place.used, place.index))
+  const location = find(pool, subnet);
+  if (location === undefined) throw new NetError('ERR_NET_RANGE', `${subnet} is not a subnet of this pool`, subnet);
+  if (hasBit(location.used, location.index))
     throw new NetError('ERR_NET_CONFLICT', `subnet ${subnet} is in use already`, subnet);
-  return withRange(pool, place.position, withBit(place.used, place.index));
+  return withRange(pool, location.position, withBit(location.used, location.index));
 };
 
 /** Absent is success. */
 export const releaseSubnet = (pool: SubnetPool, subnet: Cidr): SubnetPool => {
-  const place = find(pool, subnet);
-  return place === undefined ? pool : withRange(pool, place.position, withoutBit(place.used, place.index));
+  const location = find(pool, subnet);
+  return location === undefined ? pool : withRange(pool, location.position, withoutBit(location.used, location.index));
 };
 
 const lastIndex = (range: SubnetRange): bigint => (1n << BigInt(range.hostPrefix - prefixLength(range.cidr))) - 1n;

@@ -23,7 +23,7 @@ import { isProblem } from './plan/outcome.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import { type Unit, unitId } from './unit.ts';
 
-/** A database, what is wanted of it, and what may be out of order. */
+/** A database, the desired state of it, and what may be out of order. */
 class World {
   readonly database = new MemoryDatabase(ovnNorthbound);
   readonly desired = new DesiredRows<OvnNorthbound>();
@@ -60,7 +60,7 @@ class World {
     for (const [owner, fragment] of wishes) this.desired.set(owner, fragment);
   }
 
-  /** Everything that is wanted, and everything of ours that is not. */
+  /** The whole desired state, and everything of ours that is not. */
   planAll(): Plan {
     return this.plan([...this.untyped.units(), ...garbageUnits(this.untyped, this.actual, CLAIMED)]);
   }
@@ -111,15 +111,15 @@ const markOf = ({ columns }: SeenRow): unknown =>
 const isOurs = (row: SeenRow): boolean => markOf(row) !== undefined;
 
 describe('plan', () => {
-  it('reaches what is wanted from anything, leaves foreign rows alone, and then has nothing to do', () => {
+  it('reaches the desired state from anything, leaves foreign rows alone, and then has nothing to do', () => {
     fc.assert(
-      fc.property(fragments, fragments, disturbances, (before, wanted, harm) => {
+      fc.property(fragments, fragments, disturbances, (before, desiredFragments, harm) => {
         const world = new World();
         world.want(before);
         world.compareAll();
         world.disturb(harm);
         const foreign = foreignRows(world.rows());
-        world.want(wanted);
+        world.want(desiredFragments);
         world.compareAll();
         const final = world.planAll();
         expect(final.operations).toEqual([]);
@@ -132,9 +132,9 @@ describe('plan', () => {
 
   it('repairs every disturbance of what is ours by what changed alone', () => {
     fc.assert(
-      fc.property(fragments, fc.array(disturbances, { maxLength: 3 }), (wanted, harms) => {
+      fc.property(fragments, fc.array(disturbances, { maxLength: 3 }), (desiredFragments, harms) => {
         const world = new World();
-        world.want(wanted);
+        world.want(desiredFragments);
         world.converge();
         for (const harm of harms) {
           world.disturb(harm);

@@ -30,7 +30,7 @@ const changesOf = (run: () => void): string[] => {
 };
 
 describe('DesiredRows', () => {
-  it('passes on what differs from what the owner wanted before, and nothing else', () => {
+  it('passes on what differs from what the owner desired before, and nothing else', () => {
     expect(changesOf(() => desired.set('pod', port('p', 's')))).toEqual([
       'pod: row Logical_Switch_Port p',
       'pod: member Logical_Switch s ports p',
@@ -145,7 +145,7 @@ describe('a fragment whose row loses', () => {
     expect([...desired.units(), ...desired.referrers('p')]).toEqual([]);
   });
 
-  it('adds nothing to a row that it wanted otherwise', () => {
+  it('adds nothing to a row that it desired otherwise', () => {
     const join = (by: string, added: string): Fragment => ({
       rows: [{ table: 'Logical_Switch', key: 'join', columns: { name: 'join', other_config: { by } } }],
       members: [{ table: 'Logical_Switch', row: 'join', column: 'ports', value: rowRef(added) }],

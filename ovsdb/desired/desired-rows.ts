@@ -1,6 +1,6 @@
 /**
  * What all owners together want of one database. An owner hands over everything it wants at once; what differs from
- * before is passed on to listeners. A call costs as much as the owner's fragment is large, whatever else is wanted.
+ * before is passed on to listeners. A call costs as much as the owner's fragment is large, whatever else is desired.
  */
 import { MultiMap } from '../../base/multi-map.ts';
 import { Listeners } from '../listeners.ts';
@@ -23,11 +23,11 @@ import {
 } from './types.ts';
 import { type Unit, unitId } from './unit.ts';
 
-/** A unit that is wanted otherwise than before, and the owner who wants it so. */
+/** A unit that is desired otherwise than before, and the owner who wants it so. */
 export interface DesiredChange {
   readonly unit: Unit;
   readonly owner: string;
-  /** Of a row: nobody wanted it before. */
+  /** Of a row: no owner desired it before. */
   readonly isNew?: true;
 }
 
@@ -58,7 +58,7 @@ export class DesiredRows<DB = Tables> {
     this.members = new MemberSets(order);
   }
 
-  /** Replaces what `owner` wanted before. Of several rows with one key in a fragment the last counts. */
+  /** Replaces what `owner` desired before. Of several rows with one key in a fragment the last counts. */
   set(owner: string, fragment: DesiredFragment<DB>): void {
     this.#replace(owner, fragment as AnyFragment);
   }
@@ -72,17 +72,17 @@ export class DesiredRows<DB = Tables> {
     return this.#changes.add(listener);
   }
 
-  /** Told of a row's key when something refers to it no more. */
+  /** Called with a row's key when something refers to it no more. */
   onRelease(listener: (key: string) => void): () => void {
     return this.#releases.add(listener);
   }
 
-  /** Told of an owner when one of its rows becomes shadowed, or is no more. */
+  /** Called with an owner when one of its rows becomes shadowed, or is no longer. */
   onShadow(listener: (owner: string) => void): () => void {
     return this.#shadows.add(listener);
   }
 
-  /** True when nobody wants anything. */
+  /** True when no owner desires anything. */
   get isEmpty(): boolean {
     return this.#fragments.size === 0;
   }
@@ -107,7 +107,7 @@ export class DesiredRows<DB = Tables> {
     }
   }
 
-  /** Who wants the row as it is wanted; the winner first. */
+  /** Who wants the row as desired; the winner first. */
   rowOwners(key: string): readonly string[] {
     const claims = claimList(this.#rows.get(key));
     const [winner] = claims;
@@ -125,7 +125,7 @@ export class DesiredRows<DB = Tables> {
     return this.#referrers.get(key);
   }
 
-  /** True when a member or a patch is for a row of this table that is told by its values. */
+  /** True when a member or a patch is for a row of this table that its values identify. */
   hasForeignTargets(table: string): boolean {
     return this.#foreignTables.has(table);
   }
@@ -139,7 +139,7 @@ export class DesiredRows<DB = Tables> {
     return claimList(this.#patches.get(target)).map(({ value }) => value);
   }
 
-  /** Everything that is wanted, as units. */
+  /** The whole desired state, as units. */
   *units(): Iterable<Unit> {
     for (const { table, key } of this.rows()) yield { kind: 'row', table, key };
     for (const member of this.members.all()) yield { kind: 'member', ...memberAddress(member) };
@@ -186,9 +186,9 @@ export class DesiredRows<DB = Tables> {
     after: readonly AnyDesiredRow[],
   ): readonly AnyDesiredRow[] {
     const old = new Map(before.map((row) => [row.key, row]));
-    const wanted = new Map(after.map((row) => [row.key, row]));
-    for (const row of before) if (!wanted.has(row.key)) this.#claimRow(owner, row.key, row, undefined);
-    return [...wanted.values()].map((row) => {
+    const desired = new Map(after.map((row) => [row.key, row]));
+    for (const row of before) if (!desired.has(row.key)) this.#claimRow(owner, row.key, row, undefined);
+    return [...desired.values()].map((row) => {
       const known = old.get(row.key);
       if (known !== undefined && sameRow(known, row)) return known;
       this.#claimRow(owner, row.key, known, row);
@@ -230,7 +230,7 @@ export class DesiredRows<DB = Tables> {
   /**
    * References that a set was given and is given no more. They are units of their own because the row's may come to
    * nothing: the set may not be given at all any more, the row may have to wait for another reference, or it is withdrawn
-   * and wanted again, by another owner and with fewer columns, before anything is written.
+   * and desired again, by another owner and with fewer columns, before anything is written.
    */
   #emitReleased(owner: string, { table, key, columns }: AnyDesiredRow, after: AnyDesiredRow | undefined): void {
     for (const column in columns) {
@@ -283,12 +283,12 @@ export class DesiredRows<DB = Tables> {
 
   #replaceMembers(owner: string, before: readonly AnyMember[], after: readonly AnyMember[]): readonly AnyMember[] {
     const old = new Map(before.map((member) => [memberId(member), member]));
-    const wanted = new Map(after.map((member) => [memberId(member), member]));
+    const desired = new Map(after.map((member) => [memberId(member), member]));
     for (const [id, member] of old) {
-      if (wanted.has(id)) continue;
+      if (desired.has(id)) continue;
       if (!this.#withheld.set(owner, id, false)) this.#claimMember(owner, member, false);
     }
-    return [...wanted].map(([id, member]) => {
+    return [...desired].map(([id, member]) => {
       const known = old.get(id);
       if (known !== undefined) return known;
       if (this.#isBarred(owner, member)) this.#withheld.set(owner, id, true);
@@ -297,24 +297,26 @@ export class DesiredRows<DB = Tables> {
     });
   }
 
-  #claimMember(owner: string, member: AnyMember, isWanted: boolean): void {
+  #claimMember(owner: string, member: AnyMember, isDesired: boolean): void {
     const address = memberAddress(member);
-    this.members.set(owner, address, isWanted ? member : undefined);
+    this.members.set(owner, address, isDesired ? member : undefined);
     if (typeof member.row !== 'string') this.#foreignTables.add(member.table);
     if (isRowRef(member.value)) {
-      if (isWanted) this.#referrers.add(member.value.ref, member);
+      if (isDesired) this.#referrers.add(member.value.ref, member);
       else this.#referrers.delete(member.value.ref, member);
     }
-    const isLeftToOthers = !isWanted && this.members.get(address.target, address.column, address.element) !== undefined;
+    const isLeftToOthers =
+      !isDesired && this.members.get(address.target, address.column, address.element) !== undefined;
     if (!isLeftToOthers) this.#emit({ kind: 'member', ...address }, owner);
   }
 
   #replacePatches(owner: string, before: readonly AnyPatch[], after: readonly AnyPatch[]): readonly AnyPatch[] {
     const old = new Map(before.map((patch) => [patchTarget(patch), patch]));
-    const wanted = new Map<TargetId, AnyPatch>();
-    for (const patch of after) wanted.set(patchTarget(patch), mergedPatch(wanted.get(patchTarget(patch)), patch));
-    for (const [target, patch] of old) if (!wanted.has(target)) this.#claimPatch(owner, target, patch.table, undefined);
-    return [...wanted].map(([target, patch]) => {
+    const desired = new Map<TargetId, AnyPatch>();
+    for (const patch of after) desired.set(patchTarget(patch), mergedPatch(desired.get(patchTarget(patch)), patch));
+    for (const [target, patch] of old)
+      if (!desired.has(target)) this.#claimPatch(owner, target, patch.table, undefined);
+    return [...desired].map(([target, patch]) => {
       const known = old.get(target);
       if (known !== undefined && samePatch(known, patch)) return known;
       this.#claimPatch(owner, target, patch.table, patch);

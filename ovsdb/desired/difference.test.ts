@@ -50,13 +50,13 @@ describe('the difference of a database', () => {
         key: 'Logical_Switch_Port/p',
         kind: 'missing',
         owners: ['layer3:red'],
-        wanted: '{"external_ids":{"ovn-udn/key":"Logical_Switch_Port/p"},"name":"p"}',
+        desired: '{"external_ids":{"ovn-udn/key":"Logical_Switch_Port/p"},"name":"p"}',
       },
       {
         key: 'Logical_Switch/s',
         kind: 'missing',
         owners: ['layer3:red'],
-        wanted: expect.stringContaining('"ports":["Logical_Switch_Port/p"]'),
+        desired: expect.stringContaining('"ports":["Logical_Switch_Port/p"]'),
       },
     ]);
   });
@@ -80,13 +80,13 @@ describe('the difference of a database', () => {
         key: 'Logical_Switch/s',
         kind: 'different',
         owners: ['layer3:red'],
-        wanted: expect.stringContaining('10.0.0.0/24'),
+        desired: expect.stringContaining('10.0.0.0/24'),
         actual: expect.stringContaining('10.9.0.0/24'),
       },
     ]);
   });
 
-  it('has what nobody wants, and only what is ours', () => {
+  it('has what no owner desires, and only what is ours', () => {
     desired.set('layer3:red', NETWORK);
     apply();
     desired.delete('layer3:red');
@@ -100,7 +100,12 @@ describe('the difference of a database', () => {
     const [member] = NETWORK.members ?? [];
     if (member !== undefined) desired.set('pods:red/a', { members: [member] });
     expect(differences()).toEqual([
-      { key: expect.any(String), kind: 'missing', owners: ['pods:red/a'], wanted: expect.stringMatching(/^cannot be/) },
+      {
+        key: expect.any(String),
+        kind: 'missing',
+        owners: ['pods:red/a'],
+        desired: expect.stringMatching(/^cannot be/),
+      },
     ]);
   });
 });

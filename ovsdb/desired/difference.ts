@@ -1,6 +1,6 @@
 /**
- * How a database differs from what is wanted of it, as text for people. It is what the planner would do, and nothing of it
- * is done.
+ * How a database differs from its desired state, as text for people. It is what the planner would do, and nothing of
+ * it is done.
  */
 import type { OwnedDifference } from '../../base/reconciler.ts';
 import type { Value } from '../codec/value.ts';
@@ -26,8 +26,9 @@ export interface DifferenceInput<DB> {
 }
 
 /**
- * Everything that is wanted is looked at, and everything that is ours. Keys are those of rows of ours; else the table and what
- * it is called there. Columns are JSON, references in it keys of rows; a row that cannot be written has the reason instead.
+ * The whole desired state is looked at, and everything that is ours. Keys are those of rows of ours; else the table and
+ * what it is called there. Columns are JSON, references in it keys of rows; a row that cannot be written has the reason
+ * instead.
  */
 export const rowDifferences = <DB>({ desired, store, ownerKey, claimed }: DifferenceInput<DB>): OwnedDifference[] => {
   const wishes = desired as unknown as DesiredRows;
@@ -45,21 +46,23 @@ const ofOperation = (operation: Operation, owners: readonly string[], names: Nam
   switch (operation.op) {
     case 'insert': {
       const key = names.ofInsert(operation['uuid-name'] ?? '') ?? operation.table;
-      return [{ key, kind: 'missing', owners, wanted: names.wire(operation.row) }];
+      return [{ key, kind: 'missing', owners, desired: names.wire(operation.row) }];
     }
     case 'update': {
       const row = names.row(operation.table, operation.where[0]?.[2]);
-      const wanted = names.wire(operation.row);
+      const desired = names.wire(operation.row);
       const actual = row && names.columns(operation.table, row, Object.keys(operation.row));
-      return [{ key: names.ofRow(operation.table, row), kind: 'different', owners, wanted, ...(actual && { actual }) }];
+      return [
+        { key: names.ofRow(operation.table, row), kind: 'different', owners, desired, ...(actual && { actual }) },
+      ];
     }
     case 'mutate': {
       const row = names.row(operation.table, operation.where[0]?.[2]);
-      const [wanted, actual] = (['insert', 'delete'] as const).map((mutator) =>
+      const [desired, actual] = (['insert', 'delete'] as const).map((mutator) =>
         names.mutations(operation.mutations.filter(([, verb]) => verb === mutator)),
       );
       const key = names.ofRow(operation.table, row);
-      return [{ key, kind: 'different', owners, ...(wanted && { wanted }), ...(actual && { actual }) }];
+      return [{ key, kind: 'different', owners, ...(desired && { desired }), ...(actual && { actual }) }];
     }
     case 'delete': {
       const row = names.row(operation.table, operation.where[0]?.[2]);
@@ -77,7 +80,7 @@ const ofHeld = (unit: Unit, { outcomes }: Plan, desired: DesiredRows): OwnedDiff
   if (outcome?.kind !== 'held') return [];
   const owners = desired.ownersOf(unit);
   const key = unit.kind === 'row' ? unit.key : `${unit.table} ${describeTarget(unit.target)}`;
-  return [{ key, kind: 'missing', owners, wanted: `cannot be written: ${outcome.message}` }];
+  return [{ key, kind: 'missing', owners, desired: `cannot be written: ${outcome.message}` }];
 };
 
 /** Gives rows the names that people know them by. */

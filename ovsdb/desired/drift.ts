@@ -17,7 +17,7 @@ import type { Unit } from './unit.ts';
 export interface DriftInput {
   readonly desired: DesiredRows;
   readonly actual: ActualRows;
-  /** Whether what nobody wants may be removed, too. */
+  /** Whether what no owner desires may be removed, too. */
   readonly mayPrune: boolean;
 }
 
@@ -58,20 +58,20 @@ const replacedUnits = (
 ): Unit[] =>
   [...new Set([oldKey, newKey])].flatMap((key) => {
     if (key === undefined) return [];
-    const isWanted = desired.row(key)?.table === table;
-    return isWanted || (key === newKey && mayPrune) ? [{ kind: 'row', table, key }] : [];
+    const isDesired = desired.row(key)?.table === table;
+    return isDesired || (key === newKey && mayPrune) ? [{ kind: 'row', table, key }] : [];
   });
 
-/** A row that is taken for ours from now on, or wanted from now on, may be where it does not belong. */
+/** A row that is taken for ours from now on, or desired from now on, may be where it does not belong. */
 export const strayUnits = (
   { desired, actual, mayPrune }: DriftInput,
   table: string,
   key: string,
   row: AnyRow,
 ): Unit[] => {
-  const wanted = desired.row(key);
-  if (!mayPrune || wanted?.table !== table) return [];
-  return [...strayElements(desired, actual, wanted, row), ...strayParents(desired, actual, wanted, row)];
+  const desiredRow = desired.row(key);
+  if (!mayPrune || desiredRow?.table !== table) return [];
+  return [...strayElements(desired, actual, desiredRow, row), ...strayParents(desired, actual, desiredRow, row)];
 };
 
 /**
@@ -80,11 +80,11 @@ export const strayUnits = (
  */
 export const adoptionUnits = (input: DriftInput, table: string, key: string): Unit[] => {
   const { desired, actual, mayPrune } = input;
-  const wanted = desired.row(key);
-  if (!mayPrune || wanted?.table !== table) return [];
+  const desiredRow = desired.row(key);
+  if (!mayPrune || desiredRow?.table !== table) return [];
   return actual
     .owned(table, key)
-    .flatMap((row) => [...strayReferences(desired, actual, wanted, row), ...strayUnits(input, table, key, row)]);
+    .flatMap((row) => [...strayReferences(desired, actual, desiredRow, row), ...strayUnits(input, table, key, row)]);
 };
 
 /** A row that is not ours keeps rows of ours alive. @param wasOurs all of its elements are to be looked at, not only new ones */
@@ -108,10 +108,10 @@ const strongColumns = (model: DatabaseModel, table: string): string[] =>
   );
 
 const modifiedUnits = (input: DriftInput, change: RowChange, key: string | undefined): Unit[] => {
-  const wanted = key === undefined ? undefined : input.desired.row(key);
-  if (key === undefined || wanted?.table !== change.table) return [];
+  const desiredRow = key === undefined ? undefined : input.desired.row(key);
+  if (key === undefined || desiredRow?.table !== change.table) return [];
   return change.columns.flatMap((column): Unit[] => {
-    const isGiven = Object.hasOwn(wanted.columns, column);
+    const isGiven = Object.hasOwn(desiredRow.columns, column);
     if (input.desired.members.hasColumn(key, column)) return elementUnits(input, change, key, column, isGiven);
     if (isGiven) return [{ kind: 'row', table: change.table, key }];
     return elementUnits(input, change, key, column, false);
@@ -144,7 +144,7 @@ const targetsOf = ({ desired, actual }: DriftInput, table: string, row: AnyRow |
     ? []
     : [onlyRowId(table), ...uniqueTargets(actual, table, row)];
 
-/** @param isExact whether elements that nobody wants are to go, whatever they are */
+/** @param isExact whether elements that no owner desires are to go, whatever they are */
 const elementUnits = (
   input: DriftInput,
   change: RowChange,
@@ -157,13 +157,13 @@ const elementUnits = (
   const { added, removed } = elementChange(change, column);
   const unit = (element: ElementId): Unit => ({ kind: 'member', table, target, column, element });
   return [
-    ...removed.flatMap((element) => wantedIds(input, table, target, column, element)).map(unit),
+    ...removed.flatMap((element) => desiredIds(input, table, target, column, element)).map(unit),
     ...added.flatMap((element) => addedIds(input, table, column, element, isExact)).map(unit),
   ];
 };
 
-/** The ids, of all that can mean this element, of which the element is wanted. */
-const wantedIds = (
+/** The ids, of all that can mean this element, of which the element is desired. */
+const desiredIds = (
   input: DriftInput,
   table: string,
   target: TargetId,

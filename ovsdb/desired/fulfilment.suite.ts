@@ -1,4 +1,4 @@
-/** Says whether a database is exactly as it is wanted, without any of the planner's code. */
+/** Returns whether a database is exactly as desired, without any of the planner's code. */
 import { expect } from 'vitest';
 import { ovnNorthbound } from '../models/ovn-northbound.gen.ts';
 import type { Base, Column } from '../schema/column.ts';
@@ -34,7 +34,7 @@ export const adoptionsOf = (rows: readonly SeenRow[]): Adoptions => {
   return adoptions;
 };
 
-/** What is wanted, what is there, and of which of it the planner says that it cannot be had now. */
+/** The desired state, what is there, and of which of it the planner says that it cannot be had now. */
 class Comparison {
   readonly desired: DesiredRows;
   readonly rows: readonly SeenRow[];
@@ -52,7 +52,7 @@ class Comparison {
     return this.#held.get(unitId(unit));
   }
 
-  /** The row with a key as its marks, or names, tell it. */
+  /** The row with a key, by its marks or names. */
   withKey(table: string, key: string): SeenRow[] {
     return this.rows.filter((row) =>
       table === 'Load_Balancer_Group'
@@ -89,7 +89,7 @@ export const expectFulfilled = (
   outcomes: ReadonlyMap<string, UnitOutcome>,
 ): void => {
   const world = new Comparison(desired, rows, outcomes);
-  for (const wanted of desired.rows()) expectRow(world, wanted);
+  for (const desiredRow of desired.rows()) expectRow(world, desiredRow);
   for (const member of desired.members.all()) expectMember(world, member);
   for (const row of rows) {
     if (isOurs(row)) expectWanted(world, row);
@@ -98,20 +98,20 @@ export const expectFulfilled = (
   expectPatch(world);
 };
 
-const expectRow = (world: Comparison, wanted: AnyDesiredRow): void => {
-  const { table, key } = wanted;
+const expectRow = (world: Comparison, desiredRow: AnyDesiredRow): void => {
+  const { table, key } = desiredRow;
   const held = world.held({ kind: 'row', table, key });
   if (held !== undefined) {
-    expectReason(world, wanted, held);
+    expectReason(world, desiredRow, held);
     return;
   }
   const found = world.withKey(table, key);
   expect(found, `rows of ${key}`).toHaveLength(1);
-  for (const [name, value] of Object.entries(wanted.columns)) {
+  for (const [name, value] of Object.entries(desiredRow.columns)) {
     const column = columnOf(table, name);
     const actual = found[0]?.columns[name];
-    if (column.kind === 'set') expectSet(world, wanted, name, column, actual as readonly unknown[]);
-    else expect(actual, `${key}.${name}`).toEqual(expectedValue(world, wanted, name, column, value));
+    if (column.kind === 'set') expectSet(world, desiredRow, name, column, actual as readonly unknown[]);
+    else expect(actual, `${key}.${name}`).toEqual(expectedValue(world, desiredRow, name, column, value));
   }
 };
 
@@ -157,12 +157,12 @@ const expectMember = (world: Comparison, member: AnyMember): void => {
   expect(elements, what).toContain(element);
 };
 
-/** What is ours is wanted, or there is a reason why it has to stay. */
+/** What is ours is desired, or there is a reason why it has to stay. */
 const expectWanted = (world: Comparison, row: SeenRow): void => {
   const { table, columns, uuid } = row;
   const key = markOf(row) ?? String(columns['name']).replace('name-of-', '');
   if (world.desired.row(key)?.table === table || world.held({ kind: 'row', table, key }) !== undefined) return;
-  // A row without a mark goes by its uuid when nobody has wanted it since the start.
+  // A row without a mark goes by its uuid when no owner desired it since the start.
   if (world.held({ kind: 'row', table, key: `\0uuid\0${uuid}` }) !== undefined) return;
   expect.fail(`${table} ${key} is garbage`);
 };
@@ -173,7 +173,9 @@ const REFERENCES = [
   ['Port_Group', 'acls'],
 ] as const;
 
-/** References to rows of ours are only where somebody wants them; in rows that are not ours those that keep rows alive. */
+/**
+ * References to rows of ours are only where an owner desires them; in rows that are not ours those that keep rows alive.
+ */
 const expectNoStrays = (world: Comparison, row: SeenRow): void => {
   for (const [table, column] of REFERENCES) {
     if (row.table === table) expectNoStraysIn(world, row, column);
@@ -184,27 +186,27 @@ const expectNoStraysIn = (world: Comparison, row: SeenRow, column: string): void
   const { table, uuid, columns } = row;
   const mark = markOf(row);
   const owner = mark !== undefined && world.desired.row(mark)?.table === table ? mark : undefined;
-  // A row of ours that nobody wants is garbage itself; a weak reference from elsewhere keeps nothing alive.
+  // A row of ours that no owner desires is garbage itself; a weak reference from elsewhere keeps nothing alive.
   if (owner === undefined && (mark !== undefined || columnOf(table, column).key.weak)) return;
   const given = owner === undefined ? undefined : world.desired.row(owner)?.columns[column];
-  const wanted = Array.isArray(given) ? given.map(elementId) : [];
+  const desiredIds = Array.isArray(given) ? given.map(elementId) : [];
   const targets = [owner ?? targetId({ table, at: { name: String(columns['name']) } }), `\0uuid\0${uuid}`];
   const strays = (columns[column] as readonly unknown[])
     .map((element) => world.keyOf(element))
-    .filter((key) => key !== undefined && world.desired.row(key) !== undefined && !wanted.includes(key))
+    .filter((key) => key !== undefined && world.desired.row(key) !== undefined && !desiredIds.includes(key))
     .filter((key) => !targets.some((target) => isKnownMember(world, { table, target, column, element: key ?? '' })));
   expect(strays, `${column} of ${table} ${uuid}`).toEqual([]);
 };
 
-/** Somebody wants it, or it has to stay for now. */
+/** An owner desires it, or it has to stay for now. */
 const isKnownMember = (world: Comparison, at: MemberAddress): boolean =>
   world.desired.members.get(at.target, at.column, at.element) !== undefined ||
   world.held({ kind: 'member', ...at }) !== undefined ||
   world.held({ kind: 'row', table: at.table, key: at.target }) !== undefined;
 
 /** A row is not held without a reason that can be seen. */
-const expectReason = (world: Comparison, wanted: AnyDesiredRow, { code, message }: Held): void => {
-  const { table, key, columns } = wanted;
+const expectReason = (world: Comparison, desiredRow: AnyDesiredRow, { code, message }: Held): void => {
+  const { table, key, columns } = desiredRow;
   if (code === 'ERR_OVSDB_CONFLICT') {
     const { name } = columns;
     const rivals = [

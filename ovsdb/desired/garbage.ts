@@ -1,5 +1,5 @@
 /**
- * Finds what is ours and wanted by nobody, as an earlier run may have left it: rows, and references to rows of ours in
+ * Finds owned state that is not desired, as an earlier run may have left it: rows, and references to rows of ours in
  * places where they do not belong.
  */
 import { elementsOf } from '../replica/element-change.ts';
@@ -30,11 +30,11 @@ export function* garbageUnits(
     if (canHaveMark(actual.store, table)) yield* markedGarbage(desired, actual, table);
     else if (claimed[table] !== undefined) yield* claimedGarbage(lookup, table, claimed[table]);
   }
-  for (const wanted of desired.rows()) {
-    const row = actual.store.hasTable(wanted.table) ? lookup.existing(wanted) : undefined;
+  for (const desiredRow of desired.rows()) {
+    const row = actual.store.hasTable(desiredRow.table) ? lookup.existing(desiredRow) : undefined;
     if (row === undefined) continue;
-    yield* strayElements(desired, actual, wanted, row);
-    yield* strayParents(desired, actual, wanted, row);
+    yield* strayElements(desired, actual, desiredRow, row);
+    yield* strayParents(desired, actual, desiredRow, row);
   }
 }
 
@@ -46,27 +46,27 @@ function* markedGarbage(desired: DesiredRows, actual: ActualRows, table: string)
 
 function* claimedGarbage(lookup: Lookup, table: string, isClaimed: (row: AnyRow) => boolean): Iterable<Unit> {
   const { desired, actual } = lookup;
-  const wanted = new Set<Uuid>();
+  const desiredRows = new Set<Uuid>();
   for (const row of desired.rows()) {
     const existing = row.table === table ? lookup.existing(row) : undefined;
-    if (existing !== undefined) wanted.add(existing._uuid);
+    if (existing !== undefined) desiredRows.add(existing._uuid);
   }
   for (const row of actual.store.rows(table)) {
-    if (wanted.has(row._uuid) || !isClaimed(row)) continue;
+    if (desiredRows.has(row._uuid) || !isClaimed(row)) continue;
     const key = actual.adoptions.keyOf(row._uuid) ?? uuidId(row._uuid);
     actual.adoptions.add(table, key, row._uuid);
     yield { kind: 'row', table, key };
   }
 }
 
-/** References to rows of ours in sets of a row where nobody wants them. */
+/** References to rows of ours in sets of a row where no owner desires them. */
 export function* strayElements(
   desired: DesiredRows,
   actual: ActualRows,
-  wanted: AnyDesiredRow,
+  desiredRow: AnyDesiredRow,
   row: AnyRow,
 ): Iterable<Unit> {
-  const { table, key: target } = wanted;
+  const { table, key: target } = desiredRow;
   for (const column of referenceSets(actual.model, table)) {
     if (!actual.store.hasColumn(table, column)) continue;
     for (const element of elementsOf(row, column)) {
@@ -88,20 +88,20 @@ const referenceSets = perTable((columns) =>
 export function* strayParents(
   desired: DesiredRows,
   actual: ActualRows,
-  wanted: AnyDesiredRow,
+  desiredRow: AnyDesiredRow,
   row: AnyRow,
 ): Iterable<Unit> {
   // What refers to a root row does not keep it alive: that is nobody's business but its own.
-  if (tableModel(actual.model, wanted.table)?.isRoot) return;
-  for (const parent of strongParents(actual, wanted.table, row)) {
-    if (!isWantedBy(desired, actual, parent, wanted.key)) {
+  if (tableModel(actual.model, desiredRow.table)?.isRoot) return;
+  for (const parent of strongParents(actual, desiredRow.table, row)) {
+    if (!isWantedBy(desired, actual, parent, desiredRow.key)) {
       const { table, column } = parent;
-      yield { kind: 'member', table, target: uuidId(parent.row._uuid), column, element: wanted.key };
+      yield { kind: 'member', table, target: uuidId(parent.row._uuid), column, element: desiredRow.key };
     }
   }
 }
 
-/** References in sets of rows of ours to a row that is only now known to be ours, where nobody wants them. */
+/** References in sets of rows of ours to a row that is only now known to be ours, where no owner desires them. */
 export function* strayReferences(
   desired: DesiredRows,
   actual: ActualRows,

@@ -4,7 +4,7 @@
  */
 import type { DesiredElement, ForeignRef, RowRef } from './types.ts';
 
-/** A row that is wanted, referred to or changed. */
+/** A row that is desired, referred to or changed. */
 export type TargetId = string;
 /** An element of a set column: of references the target, of anything else its text. */
 export type ElementId = string;

@@ -34,7 +34,7 @@ export type DesiredValue =
   | readonly DesiredElement[]
   | Readonly<Record<string, DesiredElement | undefined>>;
 
-/** A row's type with references in the place of uuids. */
+/** A row's type with references in place of uuids. */
 type DesiredOf<Value> = Value extends Uuid
   ? RowRef | ForeignRef
   : Value extends readonly (infer Element)[]
@@ -51,7 +51,7 @@ export type DesiredColumns<Row> = { readonly [Column in Exclude<keyof Row, '_uui
  * - A map is managed exactly: entries that are not given are removed. To `external_ids` our own entry is added; without
  *   `external_ids` in `columns` that entry is all that is managed of it.
  * - A set is managed exactly: its elements are the given ones and the members. `ports: []` means: the members and
- *   nothing else. Of a set that is *not* given, members are added and references to rows of ours that nobody wants
+ *   nothing else. Of a set that is *not* given, members are added and references to rows of ours that no owner desires
  *   there are removed, and everything else stays.
  */
 export type DesiredRow<DB = Tables, Table extends TableName<DB> = TableName<DB>> = {
@@ -99,7 +99,7 @@ type EntriesOf<Value> =
   Value extends Readonly<Record<string, infer Mapped>> ? Readonly<Record<string, DesiredOf<Mapped> | null>> : never;
 
 /**
- * Values in a row that is not ours and that we do not make: the only row of its table, or the one that `at` tells by a
+ * Values in a row that is not ours and that we do not make: the only row of its table, or the one that `at` identifies by a
  * unique index. `columns` are set to the value. Of the maps in `entries` only the given entries are touched; null means
  * that there must be none of that name. A patch that is withdrawn leaves what it has written.
  */

@@ -1,13 +1,13 @@
-/** The smallest things that can differ from what is wanted, and be put right, each by itself. */
+/** The smallest things that can differ from the desired state, and be put right, each by itself. */
 import type { ElementId, TargetId } from './identity.ts';
 
-/** A row of ours in a table, wanted or not: its columns other than members. */
+/** A row of ours in a table, desired or not: its columns other than members. */
 export interface RowUnit {
   readonly kind: 'row';
   readonly table: string;
   readonly key: string;
 }
-/** One element of a set column, wanted or not. */
+/** One element of a set column, desired or not. */
 export interface MemberUnit {
   readonly kind: 'member';
   readonly table: string;

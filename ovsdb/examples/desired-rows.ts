@@ -30,7 +30,7 @@ export const keepNetwork = async (remotes: string): Promise<void> => {
     rows: [{ table: 'Logical_Switch_Port', key: 'port/web', columns: { name: 'web', addresses: ['dynamic'] } }],
     members: [{ table: 'Logical_Switch', row: 'switch/blue', column: 'ports', value: rowRef('port/web') }],
   });
-  reconciler.allowPrune(); // everything that is wanted is known now
+  reconciler.allowPrune(); // the whole desired state is known now
   await reconciler.whenDone('pod/web', AbortSignal.timeout(10_000));
 
   await reconciler.stop();

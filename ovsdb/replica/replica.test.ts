@@ -107,7 +107,7 @@ describe('Replica', () => {
     );
   });
 
-  it('tells what has changed, so that one who applies it has the same rows', () => {
+  it('emits what has changed, so that one who applies it has the same rows', () => {
     fc.assert(
       fc.property(fc.constantFrom(1 as const, 2 as const), fc.array(operations, { maxLength: 25 }), (format, all) => {
         const database = new MemoryDatabase(ovnNorthbound);
@@ -127,7 +127,7 @@ describe('Replica', () => {
     );
   });
 
-  it('emits only real changes when it is given everything anew', () => {
+  it('emits only real changes when it is given everything again', () => {
     fc.assert(
       fc.property(
         fc.array(operations),
@@ -170,7 +170,7 @@ describe('Replica', () => {
     expect(after?.other_config).toBe(before?.other_config);
   });
 
-  it('begins anew when what a message said could not be understood', () => {
+  it('restarts when what a message said could not be understood', () => {
     const replica = newReplica();
     replica.prepare(ovnNorthbound as unknown as DatabaseModel);
     const id = '11111111-1111-1111-1111-111111111111';

@@ -11,7 +11,7 @@ import { RowStore } from './row-store.ts';
 import type { UpdateFormat } from './updates.ts';
 import type { RowAddress } from './waiters.ts';
 
-/** Table → the columns that are wanted of it, or all of them. */
+/** Table → the columns that are desired of it, or all of them. */
 export type Selection<DB> = { readonly [T in keyof DB]?: readonly (keyof DB[T] & string)[] | 'all' };
 
 /** A row of a replica: the selected columns and `_uuid`. */
@@ -105,12 +105,12 @@ export class Replica<DB, const S extends Selection<DB>> implements MonitorSink {
     return this.#updates.add(listener);
   }
 
-  /** Told when the replica becomes current, and when it may be out of date. */
+  /** Called when the replica becomes current, and when it may be out of date. */
   onSynced(listener: (synced: boolean) => void): () => void {
     return this.#synced.add(listener);
   }
 
-  /** Told once of every selected table and column that a server does not have. */
+  /** Called once for every selected table and column that a server does not have. */
   onUnsupported(listener: (what: Unsupported) => void): () => void {
     return this.#unsupported.add(listener);
   }

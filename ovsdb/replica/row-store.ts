@@ -71,8 +71,8 @@ export class RowStore {
 
   /** Adjusts to a server's schema; true when that is another set of columns than before. */
   configure(server: DatabaseModel): boolean {
-    const wanted = new Map([...this.#tables].map(([name, { columns }]) => [name, columns]));
-    const support = supportOf(this.model, server, wanted);
+    const requested = new Map([...this.#tables].map(([name, { columns }]) => [name, columns]));
+    const support = supportOf(this.model, server, requested);
     const changed = this.#support === undefined || describe(support) !== describe(this.#support);
     this.#support = support;
     if (changed) this.#supportGeneration++;
@@ -88,7 +88,7 @@ export class RowStore {
     return this.#changed(replaceRows(this.#tables, format, updates));
   }
 
-  /** Tells those who wait, when everything of an update is in place. */
+  /** Notifies those who wait, when everything of an update is in place. */
   notifyWaiters(changes: readonly RowChange[]): void {
     for (const change of changes) this.waiters.notify(change, this.#table(change.table).indexes);
   }

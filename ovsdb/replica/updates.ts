@@ -1,4 +1,4 @@
-/** Applies the three formats in which a monitor tells of rows: RFC 7047 §4.1.6, ovsdb-server(7) "Update2 Notification". */
+/** Applies the three formats in which a monitor sends rows: RFC 7047 §4.1.6, ovsdb-server(7) "Update2 Notification". */
 import { ProtocolError } from '../errors.ts';
 import type { Uuid } from '../uuid.ts';
 import { isObject, type JsonObject } from '../wire/notation.ts';

@@ -21,7 +21,7 @@ export class Waiters {
     return abortable(signal, (resolve, reject) => {
       const now = test();
       if (now !== undefined) resolve(now);
-      const place = placeOf(table, address);
+      const watched = watchKey(table, address);
       const check = (): void => {
         try {
           const result = test();
@@ -31,25 +31,25 @@ export class Waiters {
           reject(error);
         }
       };
-      if (now === undefined) this.#waiting.add(place, check);
-      return () => this.#waiting.delete(place, check);
+      if (now === undefined) this.#waiting.add(watched, check);
+      return () => this.#waiting.delete(watched, check);
     });
   }
 
   notify(change: RowChange, indexes: ReadonlyMap<string, RowIndex>): void {
     if (this.#waiting.size === 0) return;
-    this.#check(placeOf(change.table, change));
+    this.#check(watchKey(change.table, change));
     for (const [index, { keyOf }] of indexes) {
-      for (const key of keys(keyOf, change)) this.#check(placeOf(change.table, { index, key }));
+      for (const key of keys(keyOf, change)) this.#check(watchKey(change.table, { index, key }));
     }
   }
 
-  #check(place: string): void {
-    for (const check of [...this.#waiting.get(place)]) check();
+  #check(watched: string): void {
+    for (const check of [...this.#waiting.get(watched)]) check();
   }
 }
 
-const placeOf = (table: string, address: RowAddress): string =>
+const watchKey = (table: string, address: RowAddress): string =>
   'uuid' in address ? `${table}\0${address.uuid}` : `${table}\0${address.index}\0${address.key}`;
 
 const keys = (keyOf: (row: AnyRow) => string | undefined, { before, after }: RowChange): Set<string> => {

@@ -18,11 +18,11 @@ export interface Support {
 export const supportOf = (
   model: DatabaseModel,
   server: DatabaseModel,
-  wanted: ReadonlyMap<string, readonly string[]>,
+  requested: ReadonlyMap<string, readonly string[]>,
 ): Support => {
   const tables = new Map<string, Set<string>>();
   const unsupported: Unsupported[] = [];
-  for (const [table, columns] of wanted) {
+  for (const [table, columns] of requested) {
     if (tableModel(server, table) === undefined) {
       unsupported.push({ table });
       continue;

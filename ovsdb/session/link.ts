@@ -87,7 +87,7 @@ const openLink = async (
     ...(probeIntervalMs !== undefined && { probeIntervalMs }),
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
     onNotification: (method, params) => {
-      // The schema was converted, or the database is gone (ovsdb-server(7), "Monitor_canceled"): begin anew.
+      // The schema was converted, or the database is gone (ovsdb-server(7), "Monitor_canceled"): restart.
       if (method === 'monitor_canceled') connection.close(new NotConnectedError('the server canceled a monitor'));
       else monitors.receive(method, params);
     },

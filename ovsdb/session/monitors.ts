@@ -67,7 +67,7 @@ export class Monitors {
           else reject(reply.error);
           return;
         }
-        // Who was told meanwhile that nothing more will come is not made current by a late reply.
+        // A late reply does not make a monitor current that was closed meanwhile.
         if (this.#sinks.get(id) === sink) this.#begin(method, sink, reply);
         resolve(true);
       });

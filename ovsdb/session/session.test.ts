@@ -148,7 +148,7 @@ describe('OvsdbSession', () => {
     expect(states.map(({ kind }) => kind)).toContain('waiting');
   });
 
-  it('goes on after the last transaction that it has seen, and begins anew with a server that has more columns', async () => {
+  it('goes on after the last transaction that it has seen, and restarts with a server that has more columns', async () => {
     const older = schemaJson(ovnNorthbound as unknown as DatabaseModel) as {
       tables: Record<string, { columns: Record<string, unknown> } | undefined>;
     };
@@ -249,7 +249,7 @@ describe('OvsdbSession', () => {
     expect(waits).toEqual([100, 200, 400, 0, 100]);
   });
 
-  it('uses only the leader when it is told to, and leaves it when it is one no longer', async () => {
+  it('uses only the leader when its options say so, and leaves it when it is one no longer', async () => {
     const follower = serverDatabase({ leader: false });
     const leader = serverDatabase({ leader: true });
     const data = new MemoryDatabase(ovnNorthbound);
@@ -304,7 +304,7 @@ describe('OvsdbSession', () => {
     await session.whenConnected();
   });
 
-  it('follows already when it tells that it is connected', async () => {
+  it('follows already when it reports that it is connected', async () => {
     const { server } = newServer();
     const { session, replica } = start(server);
     const written = new Promise<number>((resolve) => {
@@ -325,7 +325,7 @@ describe('OvsdbSession', () => {
     await expect(session.transact([insert('a')])).resolves.toHaveLength(1);
   });
 
-  it('begins anew when the server cancels a monitor', async () => {
+  it('restarts when the server cancels a monitor', async () => {
     const { server } = newServer();
     const { session, replica } = start(server);
     await replica.whenSynced();

@@ -50,7 +50,7 @@ const DEFAULT_BACKOFF: BackoffOptions = { minMs: 100, maxMs: 8_000 };
 
 /**
  * A connection to a database that is made again whenever it ends. `start` it, `mirror` replicas with it, `transact`, and
- * `close` it in the end. It throws nothing by itself: what happens is told by `onState`.
+ * `close` it in the end. It throws nothing by itself: it reports what happens by `onState`.
  */
 export class OvsdbSession {
   readonly #options: SessionOptions;

@@ -14,7 +14,7 @@ interface Case {
   readonly transaction: readonly Operation[];
   /** The error of the last result that is not null. */
   readonly error?: string;
-  /** Table → the wanted values of a column, sorted. */
+  /** Table → the desired values of a column, sorted. */
   readonly expected?: Readonly<Record<string, readonly unknown[]>>;
 }
 

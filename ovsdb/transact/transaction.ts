@@ -48,7 +48,7 @@ export class Transaction<DB> {
 
   /**
    * @param server the schema of the connected server (`session.schema`): columns that it lacks are left out of what is
-   * written, as a replica's `onUnsupported` tells; without it they are written, and refused
+   * written, as a replica's `onUnsupported` reports; without it they are written, and refused
    */
   constructor(model: DatabaseModel<DB>, server?: DatabaseModel) {
     this.#model = model as unknown as DatabaseModel;

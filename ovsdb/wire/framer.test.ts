@@ -5,8 +5,8 @@ import { MessageFramer } from './framer.ts';
 const message = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
 
 /** Cuts a buffer at the given places. */
-const cut = (bytes: Buffer, places: readonly number[]): Buffer[] => {
-  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+const cut = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
+  const ends = [...cuts.map((cutPoint) => cutPoint % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 };
 
@@ -14,10 +14,10 @@ describe('MessageFramer', () => {
   it('gives back every message, however the stream is cut', () => {
     const space = fc.constantFrom('', '\n', ' \r\n\t');
     fc.assert(
-      fc.property(fc.array(fc.tuple(message, space)), fc.array(fc.nat()), (messages, places) => {
+      fc.property(fc.array(fc.tuple(message, space)), fc.array(fc.nat()), (messages, cuts) => {
         const stream = Buffer.from(messages.map(([it, after]) => JSON.stringify(it) + after).join(''));
         const framer = new MessageFramer(1 << 20);
-        const received = cut(stream, places).flatMap((chunk) => framer.push(chunk));
+        const received = cut(stream, cuts).flatMap((chunk) => framer.push(chunk));
         expect(received.map((text) => JSON.parse(text))).toEqual(
           messages.map(([it]) => JSON.parse(JSON.stringify(it))),
         );

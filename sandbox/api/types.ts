@@ -1,6 +1,6 @@
 import type { CommandLine } from '../machine/types.ts';
 
-/** Where an API server is wanted and what it has to know. */
+/** Where an API server is requested and what it has to know. */
 export interface ApiServerRequest {
   /** Written when the server is ready: for kubectl on this machine. */
   readonly kubeconfig: string;

@@ -61,7 +61,7 @@ export const runEndpointSliceController = async (
     addServicesOf(before);
     addServicesOf(after);
   });
-  // Also of its own writes: what is wanted may have changed back before the mirror had the last one.
+  // Also of its own writes: the desired state may have changed back before the mirror had the last one.
   slices.subscribe(({ before, after }) => {
     const slice = after ?? before;
     if (slice !== undefined) queue.add(serviceKey(slice));
@@ -83,7 +83,7 @@ const apply = async (
   desired: readonly SliceObject[],
 ): Promise<void> => {
   const existing = slices.byIndex('service', key);
-  const wanted = new Set(desired.map(({ metadata }) => metadata.name));
+  const keptNames = new Set(desired.map(({ metadata }) => metadata.name));
   for (const slice of desired) {
     const same = existing.find(({ metadata }) => metadata.name === slice.metadata.name);
     if (same !== undefined && hasContent(same, slice)) continue;
@@ -91,7 +91,7 @@ const apply = async (
     await client.patch(ENDPOINT_SLICES, ref, { type: 'apply', body: slice, fieldManager: FIELD_MANAGER, force: true });
   }
   for (const { metadata } of existing) {
-    if (wanted.has(metadata.name)) continue;
+    if (keptNames.has(metadata.name)) continue;
     await client
       .delete(ENDPOINT_SLICES, { namespace: metadata.namespace, name: metadata.name })
       .catch((error: unknown) => {

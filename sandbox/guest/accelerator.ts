@@ -14,8 +14,8 @@ export const acceleratorsToTry = (
   env: NodeJS.ProcessEnv = process.env,
   hasKvm = canOpenKvm() && hasVirtualization(readFileSync('/proc/cpuinfo', 'utf8')),
 ): Accelerator[] => {
-  const wanted = ACCELERATORS.filter((known) => known === env['UDN_GUEST_ACCELERATOR']);
-  return wanted.length > 0 ? wanted : ACCELERATORS.filter((known) => known !== 'kvm' || hasKvm);
+  const requested = ACCELERATORS.filter((known) => known === env['UDN_GUEST_ACCELERATOR']);
+  return requested.length > 0 ? requested : ACCELERATORS.filter((known) => known !== 'kvm' || hasKvm);
 };
 
 /**

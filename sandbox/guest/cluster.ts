@@ -1,4 +1,4 @@
-/** A sandbox in a guest: the same program as on this machine, run there, with its doors on this machine. */
+/** A sandbox in a guest: the same program as on this machine, run there, with its forwarded ports on this machine. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import type { ClusterCallbacks } from '../supervisor/cluster.ts';
 import type { OwnedControl } from '../supervisor/cluster-control.ts';
 import { serveControl } from '../supervisor/control-server.ts';
 import { lastReport } from '../supervisor/detached.ts';
-import { claimPlace, type Place } from '../supervisor/place.ts';
+import { claimWorkspace, type Workspace } from '../supervisor/workspace.ts';
 import { guestControl, guestStateFolder } from './control.ts';
-import { type Door, openDoor } from './door.ts';
 import { GUEST_NODE, GUEST_ROOT } from './files.ts';
+import { type Forward, openForward } from './forward.ts';
 import { type Guest, inGuest, startGuest } from './guest.ts';
 import { ensureGuestImages, type GuestImages } from './images.ts';
 import { ensureParts, type GuestParts, neededParts } from './parts.ts';
@@ -36,7 +36,7 @@ const MIB_OF_KUBERNETES = 2048;
 interface GuestContext {
   readonly options: SandboxOptions;
   readonly artifacts: Artifacts;
-  readonly place: Place;
+  readonly workspace: Workspace;
   readonly parts: GuestParts;
   readonly progress: (message: string) => void;
   readonly onError: (error: unknown) => void;
@@ -65,9 +65,9 @@ export const startGuestCluster = async (
   const source = (await borrowGuest()) ?? (await ensureGuestImages(artifacts, progress));
   // Before anything starts: it may take minutes.
   const parts = await ensureParts(neededParts(options), artifacts, progress);
-  const place = await claimPlace(options.name, artifacts);
+  const workspace = await claimWorkspace(options.name, artifacts);
   const deadline = performance.now() + options.timeoutSeconds * 1000;
-  const context: GuestContext = { options, artifacts, place, parts, progress, onError, deadline };
+  const context: GuestContext = { options, artifacts, workspace, parts, progress, onError, deadline };
   const stop = new AbortController();
   void stopped?.then(() => stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped')));
   const limit = AbortSignal.timeout(Math.ceil(options.timeoutSeconds * 1000));
@@ -77,13 +77,13 @@ export const startGuestCluster = async (
     stop.abort();
     const entry = await entering.catch(() => undefined);
     if (entry?.isBorrowed === true && supervisor !== undefined) await endSupervisor(supervisor);
-    await place.janitor.clean();
+    await workspace.janitor.clean();
   };
   try {
     const entry = await entering;
     supervisor = startSupervisor(context, entry);
     await unlessAborted(stop.signal, untilUp(context, supervisor));
-    return await openDoors(context, entry, supervisor, down);
+    return await openForwards(context, entry, supervisor, down);
   } catch (error) {
     await down();
     throw error;
@@ -98,8 +98,8 @@ const enterGuest = async (context: GuestContext, source: Guest | GuestImages, si
 };
 
 const openGuest = async (context: GuestContext, source: Guest | GuestImages, signal: AbortSignal): Promise<Entry> => {
-  const { options, artifacts, place, progress } = context;
-  const { folder, cgroup: cgroupRoot } = place;
+  const { options, artifacts, workspace, progress } = context;
+  const { folder, cgroup: cgroupRoot } = workspace;
   if ('socket' in source) {
     const log = join(folder.logs, 'guest.init.log');
     const machine = await startNamespaces({ name: 'guest', cgroupRoot, toolbox: artifacts.toolbox, log }, signal);
@@ -141,16 +141,16 @@ const untilUp = async ({ progress, deadline }: GuestContext, supervisor: ChildPr
 };
 
 /** The socket for commands and, when there is an API server, a port and a kubeconfig. */
-const openDoors = async (
+const openForwards = async (
   context: GuestContext,
   { guest, machine }: Entry,
   supervisor: ChildProcess,
   tearDown: () => Promise<void>,
 ): Promise<OwnedControl> => {
-  const { options, artifacts, place, onError } = context;
-  const { folder } = place;
+  const { options, artifacts, workspace, onError } = context;
+  const { folder } = workspace;
   const ended = Promise.withResolvers<void>();
-  const api = options.programs.has('api') ? await openDoor(guest, guestStateFolder(options.name).api) : undefined;
+  const api = options.programs.has('api') ? await openForward(guest, guestStateFolder(options.name).api) : undefined;
   if (api !== undefined) await writeFile(folder.kubeconfig, await kubeconfigOf(context, guest, api), { mode: 0o600 });
   let failure: string | undefined;
   let isGoingDown = false;
@@ -182,7 +182,7 @@ const endOf = (supervisor: ChildProcess): Promise<string> =>
   });
 
 /** A real server's has the administrator's certificate in it: it is the guest's, with a port of this machine. */
-const kubeconfigOf = async ({ options, artifacts }: GuestContext, guest: Guest, { port }: Door): Promise<string> => {
+const kubeconfigOf = async ({ options, artifacts }: GuestContext, guest: Guest, { port }: Forward): Promise<string> => {
   if (options.api !== 'kube') return kubeconfigFor(`http://127.0.0.1:${port}`);
   const inside = await run(inGuest(artifacts.toolbox, guest, ['cat', guestStateFolder(options.name).kubeconfig]));
   return atServer(inside, `https://127.0.0.1:${port}`);

@@ -11,15 +11,15 @@ import { startNamespaces } from '../machine/namespaces.ts';
 import type { CommandLine } from '../machine/types.ts';
 import { startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
-import { claimPlace, type Place } from '../supervisor/place.ts';
+import { claimWorkspace, type Workspace } from '../supervisor/workspace.ts';
 import { eventually } from '../testing/eventually.ts';
-import { openDoor } from './door.ts';
+import { openForward } from './forward.ts';
 import { inGuest } from './guest.ts';
 
 const NAME = 'test-guest-commands';
 const { toolbox } = findArtifacts();
 const runner = createCommandRunner();
-let place: Place;
+let workspace: Workspace;
 let socket: string;
 
 const command = (...argv: string[]): CommandLine => inGuest(toolbox, { socket }, argv);
@@ -33,8 +33,8 @@ const endOf = (child: ChildProcess): Promise<unknown> =>
   new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
 
 beforeAll(async () => {
-  place = await claimPlace(NAME, findArtifacts());
-  const { folder, cgroup: cgroupRoot } = place;
+  workspace = await claimWorkspace(NAME, findArtifacts());
+  const { folder, cgroup: cgroupRoot } = workspace;
   const log = join(folder.logs, 'log');
   const machine = await startNamespaces(
     { name: 'guest', hasNetwork: true, cgroupRoot, toolbox, log },
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await eventually(() => run(['true']));
 });
 afterAll(async () => {
-  await place?.janitor.clean();
+  await workspace?.janitor.clean();
   await untilNothingIsLeft(NAME);
 });
 
@@ -131,18 +131,18 @@ describe('a command', () => {
   });
 });
 
-it('a door leads to a unix socket, which may come and go', async () => {
-  const path = join(place.folder.path, 'http.sock');
-  const door = await openDoor({ socket }, path);
+it('a forwarded port leads to a unix socket, which may come and go', async () => {
+  const path = join(workspace.folder.path, 'http.sock');
+  const forward = await openForward({ socket }, path);
   try {
-    await expect(fetch(`http://127.0.0.1:${door.port}`)).rejects.toThrow();
+    await expect(fetch(`http://127.0.0.1:${forward.port}`)).rejects.toThrow();
     const server = createServer((_, response) => response.end('x'.repeat(1_000_000)));
     await new Promise<void>((resolve) => server.listen(path, resolve));
-    expect((await (await fetch(`http://127.0.0.1:${door.port}`)).text()).length).toBe(1_000_000);
+    expect((await (await fetch(`http://127.0.0.1:${forward.port}`)).text()).length).toBe(1_000_000);
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await expect(fetch(`http://127.0.0.1:${door.port}`)).rejects.toThrow();
+    await expect(fetch(`http://127.0.0.1:${forward.port}`)).rejects.toThrow();
   } finally {
-    door.close();
+    forward.close();
   }
 });

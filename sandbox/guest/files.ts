@@ -35,8 +35,8 @@ export const makeInitrd = async ({ toolbox }: Artifacts, modules: readonly strin
 export const makePrograms = async (artifacts: Artifacts, target: string): Promise<void> => {
   const root = join(target, GUEST_ROOT);
   await mkdir(root, { recursive: true });
-  const isWanted = (path: string): boolean => !/\.map$|\/(bench|reports|tsbuildinfo)$/.test(path);
+  const isIncluded = (path: string): boolean => !/\.map$|\/(bench|reports|tsbuildinfo)$/.test(path);
   for (const part of ['package.json', 'build', 'dist', 'daemonset', 'sandbox/coredns', 'sandbox/kubernetes']) {
-    await cp(join(artifacts.root, part), join(root, part), { recursive: true, filter: isWanted });
+    await cp(join(artifacts.root, part), join(root, part), { recursive: true, filter: isIncluded });
   }
 };

@@ -37,7 +37,7 @@ it('the best that this machine has is tried first, and only what somebody insist
   expect(acceleratorsToTry({ UDN_GUEST_ACCELERATOR: 'tcg' }, true)).toEqual(['tcg']);
 });
 
-it('names in the cache tell what was made from what', () => {
+it('names in the cache identify what was made from what', () => {
   expect(packagesKey(['a'])).toMatch(/^guest-trixie-[0-9a-f]{12}$/);
   expect(packagesKey(['a'])).not.toBe(packagesKey(['b']));
   expect(baseKey(['a'], 'v24.1.0')).not.toBe(baseKey(['a'], 'v24.2.0'));

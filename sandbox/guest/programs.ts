@@ -24,7 +24,7 @@ const MOUNT_FOLDER = 'mkdir -p "$2" && mount -n -t hostfs -o "ro,hostfs=$1" mach
 const LINK_FILE = `{ mountpoint -q "$2" || { ${MOUNT_FOLDER}; }; } && mkdir -p "$(dirname "$4")" && ln -sfn "$2/$3" "$4"`;
 const MACHINE = '/opt/machine';
 
-const TELL_PRESENT = 'for path; do ! test -e "$path" || echo "$path"; done';
+const LIST_MISSING = 'for path; do ! test -e "$path" || echo "$path"; done';
 
 /** What is there stays: a shared guest gets each once. @throws SandboxError ERR_SANDBOX_PART, CommandError */
 export const giveParts = async (
@@ -33,14 +33,14 @@ export const giveParts = async (
   { programs, cached }: GuestParts,
   signal: AbortSignal,
 ): Promise<void> => {
-  const wanted: Parcel[] = [
+  const desired: Parcel[] = [
     ...Object.entries(programs).map(([name, from]) => ({ kind: 'file' as const, from, to: `${FOLDER}/${name}` })),
     ...cached.map((from) => ({ kind: 'folder' as const, from, to: `${GUEST_CACHE}/${basename(from)}` })),
   ];
-  if (wanted.length === 0) return;
+  if (desired.length === 0) return;
   const inside = (script: string, ...paths: string[]) => inGuest(toolbox, guest, ['sh', '-c', script, '-', ...paths]);
-  const present = await run(inside(TELL_PRESENT, ...wanted.map(({ to }) => to)), undefined, signal);
-  const missing = wanted.filter(({ to }) => !present.split('\n').includes(to));
+  const present = await run(inside(LIST_MISSING, ...desired.map(({ to }) => to)), undefined, signal);
+  const missing = desired.filter(({ to }) => !present.split('\n').includes(to));
   if (guest.accelerator === 'uml') {
     for (const { kind, from, to } of missing) {
       await run(

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { messageOf } from '../../base/error-message.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
-import { claimPlace } from '../supervisor/place.ts';
+import { claimWorkspace } from '../supervisor/workspace.ts';
 import { ACCELERATORS } from './accelerator.ts';
 import { type Guest, startGuest } from './guest.ts';
 import { ensureGuestImages } from './images.ts';
@@ -49,11 +49,11 @@ export const shareGuest = async (env: NodeJS.ProcessEnv = process.env): Promise<
   const answer = async (client: Socket): Promise<void> => {
     client.on('error', () => {});
     starting ??= startShared(stop.signal);
-    const tell = await starting.then(
+    const reply = await starting.then(
       ({ guest: { socket, accelerator } }) => ({ socket, accelerator }),
       (error: unknown) => ({ error: `there is no shared guest: ${messageOf(error)}` }),
     );
-    client.end(JSON.stringify(tell));
+    client.end(JSON.stringify(reply));
   };
   const server = createServer((client) => void answer(client));
   server.listen(join(folder, 'socket'));
@@ -79,7 +79,7 @@ interface SharedGuest {
 const startShared = async (stop: AbortSignal): Promise<SharedGuest> => {
   const artifacts = findArtifacts();
   const images = await ensureGuestImages(artifacts, () => {});
-  const { folder, cgroup, janitor } = await claimPlace(`shared-guest-${process.pid}`, artifacts);
+  const { folder, cgroup, janitor } = await claimWorkspace(`shared-guest-${process.pid}`, artifacts);
   const signal = AbortSignal.any([stop, AbortSignal.timeout(STARTING_MS)]);
   const spec = { artifacts, images, folder: folder.path, logs: folder.logs, cgroupRoot: cgroup, memoryMib: MEMORY_MIB };
   try {

@@ -10,7 +10,7 @@ it('the sources come from the backports of the mirror that the machine has', () 
   ]);
 });
 
-it('an option is said once, and none is both wanted and not', () => {
+it('an option is said once, and none is both requested and not', () => {
   const options = umlOptions();
   const of = (flag: string) => options.flatMap((word, i) => (word === flag ? (options[i + 1] ?? []) : []));
   const names = [...of('--enable'), ...of('--disable'), ...of('--set-val')];

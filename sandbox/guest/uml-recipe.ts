@@ -68,7 +68,7 @@ export const UML_ENABLED: readonly string[] = [
   ...split('NFT_FIB_IPV4 NFT_FIB_IPV6 NFT_FIB_NETDEV NFT_SOCKET NFT_TPROXY NFT_LOG NFT_LIMIT NFT_CONNLIMIT NFT_NUMGEN'),
   ...split('NFT_HASH NFT_QUOTA NFT_QUEUE NFT_FLOW_OFFLOAD NFT_DUP_NETDEV NFT_FWD_NETDEV NFT_XFRM NFT_TUNNEL'),
   ...split('NFT_BRIDGE_META NFT_BRIDGE_REJECT'),
-  // Debian's kernels have it, and nothing but a user of it turns it on: nft's `meta rtclassid` tells who has a route.
+  // Debian's kernels have it, and nothing but a user of it turns it on: nft's `meta rtclassid` matches what has a route.
   ...split('IP_ROUTE_CLASSID NET_CLS_ROUTE4'),
   // Traffic control.
   ...split('NET_SCHED NET_SCH_INGRESS NET_SCH_HTB NET_SCH_TBF NET_SCH_PRIO NET_SCH_NETEM NET_SCH_FQ_CODEL NET_CLS'),

@@ -5,7 +5,7 @@ import type { Pod, PodContainer } from './pod-spec.ts';
 export const CGROUP_ROOT = '/sys/fs/cgroup';
 const TOOLBOX_IN_POD = '/usr/local/bin/toolbox';
 const COREDNS_IN_POD = '/usr/local/bin/coredns';
-/** Beside kubelet's own cgroup, whose connections nftables rules tell from all others. */
+/** Beside kubelet's own cgroup, whose connections nftables rules distinguish from all others. */
 const SHIM_CGROUP = `${CGROUP_ROOT}/system.slice/containerd.service`;
 
 export interface ContainerStart {

@@ -21,7 +21,7 @@ type StartFiles = Pick<ContainerStart['files'], 'log' | 'hosts' | 'resolvConf'>;
 export interface ContainerRuntime {
   /** Reads what an earlier kubelet's containers left, and watches from now on. */
   open(): Promise<void>;
-  /** Resolves when the start is under way; the container's state tells how it goes. */
+  /** Resolves when the start is under way; the container's state reports how it goes. */
   start(start: Omit<ContainerStart, 'files'> & StartFiles): Promise<void>;
   state(id: string): ContainerState;
   /** Called when the state of any container changes. */

@@ -1,4 +1,4 @@
-/** Keeps the files that tell how to enter a pod. */
+/** Keeps the files that describe how to enter a pod. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecInfo } from './exec-info.ts';

@@ -10,7 +10,7 @@ export interface ContainerExit {
   readonly finishedAt: number;
 }
 
-/** As its pid and exit files tell. */
+/** According to its pid and exit files. */
 export interface ContainerState {
   readonly pid?: number | undefined;
   readonly exit?: ContainerExit | undefined;

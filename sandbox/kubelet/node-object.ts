@@ -37,10 +37,10 @@ export const keepNodeObject = async (options: NodeObjectOptions, signal: AbortSi
 
 /** Runs one at a time, once more when it was asked for meanwhile, and again after a failure. */
 const serially = (work: () => Promise<void>, onError: (error: unknown) => void, signal: AbortSignal): (() => void) => {
-  let [isRunning, isWanted] = [false, false];
+  let [isRunning, isRequested] = [false, false];
   const run = async (): Promise<void> => {
-    while (isWanted && !signal.aborted) {
-      isWanted = false;
+    while (isRequested && !signal.aborted) {
+      isRequested = false;
       await work().catch((error: unknown) => {
         onError(error);
         setTimeout(ask, RETRY_MS).unref();
@@ -49,7 +49,7 @@ const serially = (work: () => Promise<void>, onError: (error: unknown) => void, 
     isRunning = false;
   };
   const ask = (): void => {
-    isWanted = true;
+    isRequested = true;
     if (isRunning) return;
     isRunning = true;
     void run();

@@ -86,5 +86,5 @@ export type Probe = z.infer<typeof probe>;
 export const readPod = (object: KubeObject): Pod => pod.parse(object);
 
 /** A probe's port: a number, or the name of one of the container's. */
-export const probePort = (container: PodContainer, wanted: number | string): number | undefined =>
-  typeof wanted === 'number' ? wanted : container.ports.find(({ name }) => name === wanted)?.containerPort;
+export const probePort = (container: PodContainer, desired: number | string): number | undefined =>
+  typeof desired === 'number' ? desired : container.ports.find(({ name }) => name === desired)?.containerPort;

@@ -104,8 +104,8 @@ const probeExec = async (command: readonly string[], target: ProbeTarget, signal
   await commandRunner().run({ file, args: [...prefix, '--', ...command] }, signal);
 };
 
-const portOf = ({ container }: ProbeTarget, wanted: number | string): number => {
-  const port = probePort(container, wanted);
-  if (port === undefined) throw new Error(`the container has no port "${wanted}"`);
+const portOf = ({ container }: ProbeTarget, desired: number | string): number => {
+  const port = probePort(container, desired);
+  if (port === undefined) throw new Error(`the container has no port "${desired}"`);
   return port;
 };

@@ -110,7 +110,7 @@ it.each([
   expect(status.containerStatuses).toMatchObject([{ state: { terminated }, ready: false }]);
 });
 
-it('a container that was started again tells how it ended before', () => {
+it('a container that was started again reports how it ended before', () => {
   const previous = { id: 'old', code: 1, signal: 0, startedAt: NOW - 5000, finishedAt: NOW - 2000 };
   const observed: ObservedContainer = { ...running, record: { ...record, attempt: 3, previous } };
   expect(podStatus(input({ containers: [observed] })).containerStatuses).toMatchObject([

@@ -15,7 +15,7 @@ import { ensureKubernetes, type ProgramPaths } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 let folder: string;
-let said: string[];
+let messages: string[];
 let env: NodeJS.ProcessEnv;
 
 /** A Go that writes down how it was called, and builds programs that are nothing but their package's name. */
@@ -31,7 +31,7 @@ printf '%s' "$3" > "$2"
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'udn-kubernetes-'));
-  said = [];
+  messages = [];
   mkdirSync(join(folder, 'bin'));
   writeFileSync(join(folder, 'bin', 'go'), FAKE_GO);
   chmodSync(join(folder, 'bin', 'go'), 0o755);
@@ -43,7 +43,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const ensure = (more: NodeJS.ProcessEnv = {}): Promise<ProgramPaths<'etcd' | 'kubectl'>> =>
   ensureKubernetes(['etcd', 'kubectl'], {
     root: ROOT,
-    progress: (message) => said.push(message),
+    progress: (message) => messages.push(message),
     env: { ...env, ...more },
   });
 
@@ -61,8 +61,8 @@ describe('ensureKubernetes', () => {
     expect(readFileSync(paths.kubectl, 'utf8')).toBe('k8s.io/kubernetes/cmd/kubectl');
     expect(calls()).toHaveLength(2);
     expect(calls()[0]).toMatch(/ 0 -mod=readonly -trimpath -buildvcs=false$/);
-    expect(said[0]).toMatch(/^building etcd, kubectl of Kubernetes v1\.\d+\.\d+ into .*kubernetes-v1/);
-    expect(said).toContain('kubectl: 400 packages compiled');
+    expect(messages[0]).toMatch(/^building etcd, kubectl of Kubernetes v1\.\d+\.\d+ into .*kubernetes-v1/);
+    expect(messages).toContain('kubectl: 400 packages compiled');
     expect(await ensure()).toEqual(paths);
     expect(calls()).toHaveLength(2);
   });
@@ -71,7 +71,7 @@ describe('ensureKubernetes', () => {
     const all = await Promise.all([ensure(), ensure(), ensure()]);
     expect(calls()).toHaveLength(2);
     expect(new Set(all.map(({ etcd }) => etcd)).size).toBe(1);
-    expect(said).toContain('somebody else builds Kubernetes; waiting for that');
+    expect(messages).toContain('somebody else builds Kubernetes; waiting for that');
   });
 
   it('leaves nothing of a build that fails, says why, and builds the next time', async () => {

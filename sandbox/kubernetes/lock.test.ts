@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('only one at a time works; who waits is told', async () => {
+it('only one at a time works; the others get a message', async () => {
   const file = join(folder, 'lock');
   const events: string[] = [];
   const first = Promise.withResolvers<void>();

@@ -30,8 +30,8 @@ export const installCredentials = async (authority: Authority, node: Machine, ho
 };
 
 /**
- * An exchange that nobody answers is begun anew after seconds: the other node may just start. ovs-monitor-ipsec wants that as well, and
- * misspells it (`xfrm_ack_expires`).
+ * An exchange that nobody answers is restarted after seconds: the other node may just start. ovs-monitor-ipsec wants that
+ * as well, and misspells it (`xfrm_ack_expires`).
  */
 const STRONGSWAN = `
 charon {

@@ -74,7 +74,7 @@ const bridgeConfigurer = ({ node, plan, host }: GatewayBridgeSpec): (() => Promi
   };
 };
 
-/** Tells when a link of this name comes and goes; not what else changes of it. */
+/** Reports when a link of this name comes and goes; not what else changes of it. */
 const watchLink = async (
   { node, onError, lifetime }: GatewayBridgeSpec,
   name: string,

@@ -57,7 +57,7 @@ export const restartNodeServices = async (
   const { node } = spec;
   await installDatabases(spec.databases, node);
   await guardUplink(spec, signal);
-  const named = (wanted: string): Service | undefined => services.find(({ name }) => name === wanted);
+  const named = (serviceName: string): Service | undefined => services.find(({ name }) => name === serviceName);
   const [servers, others] = [[] as DaemonSpec[], [] as DaemonSpec[]];
   for (const daemon of daemonSpecs()) (daemon.socket === undefined ? others : servers).push(daemon);
   await Promise.all(

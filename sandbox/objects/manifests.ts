@@ -21,7 +21,7 @@ export interface ManifestObject {
 
 /**
  * The objects of a file, of all manifests right in a folder, or of stdin for `-`.
- * @throws SandboxError ERR_SANDBOX_USAGE with a sentence that names the file
+ * @throws SandboxError ERR_SANDBOX_USAGE with a message that names the file
  */
 export const readManifests = async (path: string): Promise<ManifestObject[]> => {
   if (path === '-') return parseManifests(await text(process.stdin), 'stdin');

@@ -19,7 +19,7 @@ const RANGES: Readonly<Record<IpFamilies, Ranges>> = {
 
 export const serviceSubnets = (families: IpFamilies): readonly string[] => RANGES[families].serviceSubnets;
 
-/** The ClusterIPs that kubelets tell pods of, whether a DNS server is there or not. */
+/** The ClusterIPs that kubelets give to pods, whether a DNS server is there or not. */
 export const dnsAddresses = (families: IpFamilies): readonly Ip[] =>
   serviceSubnets(families).map((subnet) => addressAt(parseCidr(subnet), DNS_OFFSET));
 

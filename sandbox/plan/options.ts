@@ -84,7 +84,7 @@ const schema = z.strictObject({
 export type SandboxOptionsInput = z.input<typeof schema>;
 export type SandboxOptions = Omit<z.output<typeof schema>, 'api'> & { readonly api: ApiKind };
 
-/** @throws SandboxError ERR_SANDBOX_USAGE with a sentence that names the option */
+/** @throws SandboxError ERR_SANDBOX_USAGE with a message that names the option */
 export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   const { success, data, error } = schema.safeParse(input);
   if (!success) {

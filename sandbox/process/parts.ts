@@ -4,7 +4,7 @@ import { SandboxError } from '../errors.ts';
 import { logTail } from './log-tail.ts';
 import type { Service } from './service.ts';
 
-/** Rejects with a sentence about the part, and the end of its log, when `work` fails. */
+/** Rejects with a message about the part, and the end of its log, when `work` fails. */
 export const partReady = async <T>(name: string, log: string | undefined, work: Promise<T>): Promise<T> => {
   try {
     return await work;

@@ -1,4 +1,4 @@
-/** What containerd and a kubelet of a node are told. Pure. */
+/** The configuration of containerd and a kubelet of a node. Pure. */
 import { stringify } from 'yaml';
 import { CNI_BIN, CNI_CONF, NODE_KUBECONFIGS, NODE_KUBELET } from '../machine/node-root.ts';
 import { CLUSTER_DOMAIN } from '../plan/cluster-settings.ts';
@@ -65,7 +65,7 @@ exec /usr/bin/crun "$@"
 
 /**
  * The kubelet of a node that limits nothing and evicts nobody: memory and disks are this machine's.
- * @param clusterDns told to pods; a kubelet warns without, so that it is there whether a server is or not
+ * @param clusterDns given to pods; a kubelet warns without, so that it is there whether a server is or not
  */
 export const kubeletConfiguration = (clusterDns: readonly string[]): string =>
   stringify({
@@ -123,7 +123,7 @@ export const KERNEL_SETTINGS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Makes the cgroup of a service anew and starts the service in it, as systemd does: what knows the cgroup by anything but
+ * Makes the cgroup of a service again and starts the service in it, as systemd does: what knows the cgroup by anything but
  * its name has to look again. A cgroup that still has processes is kept.
  * @param cgroup its folder
  */

@@ -1,6 +1,6 @@
 /**
- * Which container a command runs in when nobody says: what containerd has does not tell the order in a pod's specification once one
- * of them was started again.
+ * Which container a command runs in without a name: containerd does not know the order in a pod's specification once one of
+ * them was started again.
  */
 import { z } from 'zod';
 import { PODS } from '../../kube/resources.ts';

@@ -27,7 +27,7 @@ interface Container {
   readonly sandbox?: string;
 }
 
-const place = (node: string, id: string, { pod, name, pid, startedAt, sandbox = 'zero' }: Container): void => {
+const addContainer = (node: string, id: string, { pod, name, pid, startedAt, sandbox = 'zero' }: Container): void => {
   const folder = join(root, node, 'run/containerd/io.containerd.runtime.v2.task/k8s.io', id);
   mkdirSync(folder, { recursive: true });
   const annotations = {
@@ -55,10 +55,10 @@ const runs = (node: string, pid: number, cgroup: string): void => {
 };
 
 it('enters the container that was started first, or the one that is named', async () => {
-  place('a', 'zero', { pod: 'web', pid: 10, startedAt: 1 });
-  place('a', 'one', { pod: 'web', name: 'second', pid: 12, startedAt: 3 });
-  place('a', 'two', { pod: 'web', name: 'first', pid: 11, startedAt: 2 });
-  place('a', 'other', { pod: 'web-2', name: 'main', pid: 13, startedAt: 1 });
+  addContainer('a', 'zero', { pod: 'web', pid: 10, startedAt: 1 });
+  addContainer('a', 'one', { pod: 'web', name: 'second', pid: 12, startedAt: 3 });
+  addContainer('a', 'two', { pod: 'web', name: 'first', pid: 11, startedAt: 2 });
+  addContainer('a', 'other', { pod: 'web-2', name: 'main', pid: 13, startedAt: 1 });
   const nodes = [machine('b'), machine('a')];
   const target = { namespace: 'red', pod: 'web' };
   const { node, prefix } = await realPodCommand(nodes, target);
@@ -71,24 +71,24 @@ it('enters the container that was started first, or the one that is named', asyn
 });
 
 it('says what there is not', async () => {
-  place('a', 'one', { pod: 'web', name: 'main', pid: 12, startedAt: 3 });
+  addContainer('a', 'one', { pod: 'web', name: 'main', pid: 12, startedAt: 3 });
   mkdirSync(join(root, 'a/run/containerd/io.containerd.runtime.v2.task/k8s.io/starting'));
   const ask = (pod: string, container?: string) => realPodCommand([machine('a')], { namespace: 'red', pod, container });
   await expect(ask('none')).rejects.toThrow('no node runs a pod red/none');
   await expect(ask('web', 'x')).rejects.toThrow('pod red/web runs no container x');
 });
 
-it('a pod that was made anew while the one before still runs is the new one', async () => {
-  place('a', 'one', { pod: 'web', name: 'main', pid: 11, startedAt: 1, sandbox: 'before' });
-  place('a', 'two', { pod: 'web', name: 'main', pid: 12, startedAt: 2, sandbox: 'after' });
-  place('a', 'three', { pod: 'web', name: 'side', pid: 13, startedAt: 3, sandbox: 'after' });
+it('a pod that was recreated while the one before still runs is the new one', async () => {
+  addContainer('a', 'one', { pod: 'web', name: 'main', pid: 11, startedAt: 1, sandbox: 'before' });
+  addContainer('a', 'two', { pod: 'web', name: 'main', pid: 12, startedAt: 2, sandbox: 'after' });
+  addContainer('a', 'three', { pod: 'web', name: 'side', pid: 13, startedAt: 3, sandbox: 'after' });
   const { prefix } = await realPodCommand([machine('a')], { namespace: 'red', pod: 'web' });
   expect(prefix).toContain('12');
 });
 
 it('a folder that is left of a container is none, whoever has the number of its process now', async () => {
   const ask = () => realPodCommand([machine('a')], { namespace: 'red', pod: 'web' });
-  place('a', 'one', { pod: 'web', name: 'main', pid: 11, startedAt: 1 });
+  addContainer('a', 'one', { pod: 'web', name: 'main', pid: 11, startedAt: 1 });
   rmSync(join(root, 'a/proc/11'), { recursive: true });
   await expect(ask()).rejects.toThrow('no node runs a pod red/web');
   runs('a', 11, '/sandboxes/test/a/kubepods/besteffort/pod1/oneself');
@@ -99,8 +99,8 @@ it('a folder that is left of a container is none, whoever has the number of its 
 
 it('one that is being started is none yet: what of it is written may be half of it', async () => {
   const folder = join(root, 'a/run/containerd/io.containerd.runtime.v2.task/k8s.io/one');
-  place('a', 'two', { pod: 'web', name: 'main', pid: 12, startedAt: 1 });
-  place('a', 'one', { pod: 'other', name: 'main', pid: 11, startedAt: 1 });
+  addContainer('a', 'two', { pod: 'web', name: 'main', pid: 12, startedAt: 1 });
+  addContainer('a', 'one', { pod: 'other', name: 'main', pid: 11, startedAt: 1 });
   const ask = () => realPodCommand([machine('a')], { namespace: 'red', pod: 'web' });
   writeFileSync(join(folder, 'config.json'), '{"annotations": {');
   for (const pid of ['', undefined]) {

@@ -46,7 +46,7 @@ it('runs the toolbox: in pods above the Debian tree, in their sandboxes alone', 
   expect(sandboxes).toEqual({ layers: [toolbox], entrypoint: ['/usr/local/bin/toolbox', 'pause'] });
 });
 
-it('has room for CoreDNS where it is wanted, above what pods have', () => {
+it('has room for CoreDNS where it is requested, above what pods have', () => {
   const files = filesOf(imageArchive(PROGRAM, true));
   const manifest = json(files.get('manifest.json')) as { RepoTags: string[]; Layers: string[] }[];
   const [pods, , dns] = manifest;

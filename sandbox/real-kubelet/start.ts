@@ -54,7 +54,7 @@ export const startContainerd = async (spec: NodeRuntimeSpec, signal: AbortSignal
 
 export interface KubeletSpec extends Omit<NodeRuntimeSpec, 'images'> {
   readonly host: KubeletNode;
-  /** Told to pods. */
+  /** Given to pods. */
   readonly clusterDns: readonly string[];
   /** Whose clients may ask the kubelet, PEM. */
   readonly authority: string;
@@ -75,7 +75,7 @@ const UNREADABLE = '/run/ovn-udn-unreadable';
 
 /** A kubelet wants to know how fast processors are, and user-mode Linux does not say. */
 const CPUS = '/run/ovn-udn-cpuinfo';
-const TELL_SPEED = `grep -q MHz /proc/cpuinfo || { sed 's/^bogomips.*/cpu MHz : 1000.000/' /proc/cpuinfo > ${CPUS}; mount --bind ${CPUS} /proc/cpuinfo; }`;
+const FAKE_SPEED = `grep -q MHz /proc/cpuinfo || { sed 's/^bogomips.*/cpu MHz : 1000.000/' /proc/cpuinfo > ${CPUS}; mount --bind ${CPUS} /proc/cpuinfo; }`;
 
 /**
  * Folders that are no overlay's, as a node's root is one, and the overlay file system takes none of another for its upper
@@ -92,7 +92,7 @@ const PREPARE = [
     const file = `/run/ovn-udn-kernel-${path.replaceAll('/', '-')}`;
     return `echo ${value} > ${file}; mount --bind ${file} /proc/sys/${path}`;
   }),
-  TELL_SPEED,
+  FAKE_SPEED,
   `mknod ${UNREADABLE} c 0 0`,
   ...['besteffort', 'burstable'].map((quality) => {
     const cgroup = `/sys/fs/cgroup/kubepods/${quality}`;

@@ -22,11 +22,11 @@ export interface ClusterContext {
   readonly artifacts: Artifacts;
   readonly folder: StateFolder;
   readonly tree: string;
-  /** The programs of a real control plane, where that is wanted. */
+  /** The programs of a real control plane, where that is requested. */
   readonly kubernetes: ProgramPaths<(typeof CONTROL_PLANE_PROGRAMS)[number]> | undefined;
-  /** What real kubelets need, where they are wanted. */
+  /** What real kubelets need, where they are requested. */
   readonly realKubelet: RealKubeletParts | undefined;
-  /** The DNS server's program, where it is wanted. */
+  /** The DNS server's program, where it is requested. */
   readonly coredns: string | undefined;
   /** Of the certificates of tunnels, where they are encrypted. */
   readonly authority: Authority | undefined;

@@ -19,13 +19,13 @@ import { addService, type ClusterContext, type ClusterState, logPath, machineNam
 import { clusterControl, type OwnedControl } from './cluster-control.ts';
 import { startDns } from './dns.ts';
 import { startMachines } from './machines.ts';
-import { claimPlace } from './place.ts';
 import { requirePrograms, startControlPlane, startNodePrograms, waitForNodes } from './programs.ts';
 import { startNodeRuntime } from './real-kubelets.ts';
+import { claimWorkspace } from './workspace.ts';
 
 export interface ClusterCallbacks {
   readonly progress?: ((message: string) => void) | undefined;
-  /** Told what goes wrong once the cluster is up. */
+  /** Called with what goes wrong once the cluster is up. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** When it resolves while the cluster comes up, that is given up. */
   readonly stop?: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export const startCluster = async (
   const coredns = options.dns === 'coredns' ? await ensureCoredns({ root: artifacts.root, progress }) : undefined;
   const withDns = coredns !== undefined;
   const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, withDns, progress) : undefined;
-  const { folder, cgroup, janitor } = await claimPlace(options.name, artifacts);
+  const { folder, cgroup, janitor } = await claimWorkspace(options.name, artifacts);
   const state: ClusterState = { phase: 'starting', machines: new Map(), starting: new Set(), services: new Map() };
   const stop = new AbortController();
   void stopped?.then(() => stop.abort(new SandboxError('ERR_SANDBOX_PART', 'stopped')));

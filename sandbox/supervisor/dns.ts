@@ -1,4 +1,4 @@
-/** The cluster's DNS server, where it is wanted. */
+/** The cluster's DNS server, where it is requested. */
 import { unlessAborted } from '../../base/abort.ts';
 import type { ApiAccess } from '../api/types.ts';
 import { COREDNS_ACCOUNT, COREDNS_RIGHTS, corednsManifests } from '../coredns/manifests.ts';

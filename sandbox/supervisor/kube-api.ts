@@ -1,6 +1,6 @@
 /**
- * A real API server: etcd, kube-apiserver and a controller manager on the router of the node network, where nodes reach them
- * and they reach nodes. This machine has a door to it, a port of 127.0.0.1.
+ * A real API server: etcd, kube-apiserver and a controller manager on the router of the node network, where nodes reach
+ * them and they reach nodes. This machine has a forwarded port to it, a port of 127.0.0.1.
  */
 import { rename, writeFile } from 'node:fs/promises';
 import { connect } from '../../kube/client/connect.ts';
@@ -48,7 +48,7 @@ export const startKubeApi = async (
   const connection = await loadConnection({ kubeconfig: paths.administratorKubeconfig, env: {} });
   const etcd = startOnce(context, state, 'etcd', etcdCommand(kubernetes.etcd, paths), { machine: UNDERLAY });
   const api = startApiServer(context, state);
-  startDoor(context, state, port);
+  startForwarding(context, state, port);
   const ready = untilReady(connection, signal);
   await Promise.all([
     partReady('the API server', api.log, unlessEnded(api, ready)),
@@ -66,7 +66,7 @@ export const startKubeApi = async (
   await partReady('the controller manager', controllers.log, unlessEnded(controllers, open));
   // Who waits for it finds a server that answers.
   await rename(paths.administratorKubeconfig, folder.kubeconfig);
-  return accessOf(context, { server, door: connection.server, credentials, reachable });
+  return accessOf(context, { server, apiServer: connection.server, credentials, reachable });
 };
 
 /** Runs something with a client of its own: what is asked of the server here is asked once. */
@@ -95,7 +95,7 @@ const startApiServer = (context: ClusterContext, state: ClusterState): Service =
 };
 
 /** From this machine's network into the underlay's, which have no link between them. */
-const startDoor = (context: ClusterContext, state: ClusterState, port: number): void => {
+const startForwarding = (context: ClusterContext, state: ClusterState, port: number): void => {
   const { artifacts, folder } = context;
   const proxy = (from: string, to: string) => ({ file: artifacts.toolbox, args: ['proxy', from, to] });
   const socket = `unix:${folder.api}`;
@@ -115,14 +115,14 @@ const ROLES = ['namespace.yaml', 'agent-rbac.yaml', 'cluster-manager-rbac.yaml',
 interface Access {
   /** Where nodes reach it, and where this machine does. */
   readonly server: string;
-  readonly door: string;
+  readonly apiServer: string;
   readonly credentials: ClusterCredentials;
   readonly reachable: Reachable;
 }
 
 const accessOf = (context: ClusterContext, access: Access): ApiAccess => {
   const { options, folder } = context;
-  const { server, door, credentials, reachable } = access;
+  const { server, apiServer, credentials, reachable } = access;
   const paths = kubePaths(folder.apiData);
   const hasNodes = options.programs.has('kubelet');
   const agentToken = (node: string, signal: AbortSignal): Promise<string> =>
@@ -142,7 +142,7 @@ const accessOf = (context: ClusterContext, access: Access): ApiAccess => {
     },
     clusterManagerKubeconfig: async () => {
       const token = await reachable((client) => requestToken(client, CLUSTER_MANAGER_ACCOUNT, undefined));
-      const content = credentials.tokenKubeconfig(door, token);
+      const content = credentials.tokenKubeconfig(apiServer, token);
       await writeFile(paths.clusterManagerKubeconfig, content, { mode: 0o600 });
       return paths.clusterManagerKubeconfig;
     },

@@ -36,7 +36,7 @@ export const startMachines = async (
   const { plan, tree, datapath } = context;
   const nodeSysctls = [...NODE_SYSCTLS, ...(datapath === 'netdev' ? USERSPACE_SYSCTLS : [])];
   const start = async (spec: Omit<NamespaceSpec, 'toolbox' | 'cgroupRoot' | 'log'>): Promise<Machine> => {
-    const starting = startNamespaces({ ...spec, ...placeOf(context, spec.name) }, signal);
+    const starting = startNamespaces({ ...spec, ...workspaceOf(context, spec.name) }, signal);
     state.starting.add(starting);
     const machine = await starting;
     state.machines.set(spec.name, machine);
@@ -68,7 +68,7 @@ const startRooted = async (
   return await start({ name, hasNetwork: true, sysctls, root });
 };
 
-const placeOf = (context: ClusterContext, name: string): Pick<NamespaceSpec, 'toolbox' | 'cgroupRoot' | 'log'> => ({
+const workspaceOf = (context: ClusterContext, name: string): Pick<NamespaceSpec, 'toolbox' | 'cgroupRoot' | 'log'> => ({
   toolbox: context.artifacts.toolbox,
   cgroupRoot: context.cgroup,
   log: logPath(context, name, 'init'),

@@ -40,7 +40,7 @@ const BUNDLES: Readonly<Record<ProgramName, string>> = {
   agent: 'udn-agent',
 };
 
-/** @throws SandboxError ERR_SANDBOX_MACHINE when a program that is wanted was not built */
+/** @throws SandboxError ERR_SANDBOX_MACHINE when a program that is requested was not built */
 export const requirePrograms = ({ options, artifacts }: ClusterContext): void => {
   for (const program of options.programs) {
     const path = join(artifacts.dist, `${BUNDLES[program]}.mjs`);
@@ -158,10 +158,10 @@ export const waitForNodes = async (
   const client = await kubeClient(context);
   const names = plan.nodes.map(({ name }) => name);
   const withAgent = options.programs.has('agent');
-  const wanted = withAgent ? 'Ready' : 'registered';
+  const expected = withAgent ? 'Ready' : 'registered';
   const suspect = state.services.get(names[0] ?? '')?.find(({ name }) => name === (withAgent ? 'agent' : 'kubelet'));
   try {
-    await partReady('a node', suspect?.log, waitForNodeState(client, names, wanted, signal, progress));
+    await partReady('a node', suspect?.log, waitForNodeState(client, names, expected, signal, progress));
   } finally {
     client.close();
   }

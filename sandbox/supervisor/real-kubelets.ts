@@ -1,4 +1,4 @@
-/** containerd and a real kubelet on every node, where they are wanted. */
+/** containerd and a real kubelet on every node, where they are requested. */
 import { readFile } from 'node:fs/promises';
 import { addressOf } from '../../net/cidr.ts';
 import { kubePaths } from '../api/kube/paths.ts';
@@ -7,7 +7,7 @@ import type { HostPlan } from '../plan/netplan.ts';
 import { type KubeletSpec, startContainerd, startRealKubelet } from '../real-kubelet/start.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 
-/** Resolves when pods could be started, at once where no real kubelet is wanted. */
+/** Resolves when pods could be started, at once where no real kubelet is requested. */
 export const startNodeRuntime = async (
   context: ClusterContext,
   state: ClusterState,
@@ -16,7 +16,7 @@ export const startNodeRuntime = async (
 ): Promise<void> => {
   if (context.realKubelet === undefined || !context.options.programs.has('kubelet')) return;
   const { images } = context.realKubelet;
-  await startContainerd({ ...placeOf(context, state, host), images }, signal);
+  await startContainerd({ ...workspaceOf(context, state, host), images }, signal);
 };
 
 /** With the kubeconfig that is on the node already. */
@@ -24,14 +24,14 @@ export const startNodeKubelet = async (context: ClusterContext, state: ClusterSt
   const { options, folder } = context;
   if (!options.programs.has('kubelet')) return;
   await startRealKubelet({
-    ...placeOf(context, state, host),
+    ...workspaceOf(context, state, host),
     host: { name: host.name, addresses: host.addresses.map(addressOf) },
     clusterDns: dnsAddresses(options.ipFamily),
     authority: await readFile(kubePaths(folder.apiData).authority, 'utf8'),
   });
 };
 
-const placeOf = (
+const workspaceOf = (
   context: ClusterContext,
   state: ClusterState,
   { name }: HostPlan,

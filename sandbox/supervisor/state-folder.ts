@@ -60,10 +60,10 @@ export const claimStateFolder = async (
       join(draft, 'owner.json'),
       JSON.stringify({ pid: process.pid, startTime: await startTime('self') }),
     );
-    if (await takePlace(draft, folder)) return folder;
+    if (await takeFolder(draft, folder)) return folder;
     await refuseLiving(name, folder);
     await clean(folder);
-    if (await takePlace(draft, folder)) return folder;
+    if (await takeFolder(draft, folder)) return folder;
     throw new SandboxError('ERR_SANDBOX_EXISTS', `the sandbox "${name}" is being started by somebody else`);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -84,7 +84,7 @@ export const livingOwner = async ({ path }: StateFolder): Promise<number | undef
 export const isRunning = async (pid: number): Promise<boolean> =>
   (await startTime(String(pid)).catch(() => undefined)) !== undefined;
 
-const takePlace = async (draft: string, { path }: StateFolder): Promise<boolean> => {
+const takeFolder = async (draft: string, { path }: StateFolder): Promise<boolean> => {
   try {
     await rename(draft, path);
     return true;

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** The tree's path in the cache, whether it is there yet or not. */
 export const treePath = (): string => join(cacheFolder(), recipeKey(process.arch));
 
-/** Makes the tree unless the cache has it. @param progress is told what takes long */
+/** Makes the tree unless the cache has it. @param progress called with what takes long */
 export const ensureTree = (progress: (message: string) => void): Promise<string> =>
   ensureInCache(recipeKey(process.arch), async (draft) => {
     progress(`making the Debian tree of the sandbox in ${treePath()} (once, about a minute)`);

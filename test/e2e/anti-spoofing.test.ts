@@ -68,7 +68,7 @@ const toNeighbour = (from: Foothold, to: Foothold): NamedFrame => ({
 });
 
 const LEAVING = FAMILIES.flatMap((family) =>
-  [NODE, 'outside'].map((place) => `to outside IPv${family} @ ${place}`),
+  [NODE, 'outside'].map((source) => `to outside IPv${family} @ ${source}`),
 ).toSorted();
 
 const expectToLeave = async (from: Foothold): Promise<void> => {

@@ -203,7 +203,7 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
       'no-port-key',
       '{"green/net":{"ip_addresses":["10.61.0.9/16"],"mac_address":"0a:58:0a:3d:00:09","tunnel_id":99999}}',
     ],
-  ])('that cannot be read (%s) is written anew, and the pod is told', async (what, value) => {
+  ])('that cannot be read (%s) is written again, and the pod gets an event', async (what, value) => {
     for (const inNamespace of ['red', 'green']) {
       const name = `bad-${inNamespace}-${what}`;
       await objects.apply([annotated(inNamespace, name, value)]);
@@ -226,7 +226,7 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
     await objects.delete([pod('red', what, NODE)]);
   });
 
-  it('with an address of another pod: that one keeps it; a layer-3 pod gets another, a layer-2 pod is told', async () => {
+  it('with an address of another pod: that one keeps it; a layer-3 pod gets another, a layer-2 pod gets an event', async () => {
     for (const [inNamespace, nadKey] of [
       ['red', 'default'],
       ['red', 'red/net'],
@@ -259,7 +259,7 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
     mac_address: mac,
     ...more,
   });
-  it('that has what is no pod’s: the pod gets no port and is told, by events and by the container runtime', async () => {
+  it('that has what is no pod’s: the pod gets no port but reasons, by events and by the container runtime', async () => {
     const cases = [
       ['gateway', 'red', 'default', () => [hostOf('red', 'default', 1)], /is the gateway of/],
       ['management-port', 'red', 'default', () => [hostOf('red', 'default', 2)], /is the management port of/],

@@ -181,16 +181,16 @@ describe('two networks with the same name', () => {
     subnets: '10.71.0.0/16/24',
     ...more,
   });
-  const isTold = (inNamespace: string, name: string, message: RegExp): Promise<void> =>
+  const isReported = (inNamespace: string, name: string, message: RegExp): Promise<void> =>
     eventually(async () =>
       expect(await eventsOf(sandbox, inNamespace, name)).toContainEqual(
         expect.objectContaining({ type: 'Warning', message: expect.stringMatching(message) }),
       ),
     );
 
-  it('a NAD that says something else of a network that exists: the NAD is told, the network stays as it is', async () => {
+  it('a NAD that contradicts a network that exists: the NAD gets an event, the network stays as it is', async () => {
     await objects.apply([namespace('twin'), nad('twin', 'net', conf('twin'))]);
-    await isTold('twin', 'net', /network name good_net belongs to UserDefinedNetwork good\/net/);
+    await isReported('twin', 'net', /network name good_net belongs to UserDefinedNetwork good\/net/);
     await objects.apply([pod('twin', 'twin-1', 'node-1')]);
     await eventually(async () =>
       expect((await eventsOf(sandbox, 'twin', 'twin-1')).map(({ reason }) => reason)).toContain('ErrorAttachingPod'),
@@ -219,7 +219,7 @@ describe('two networks with the same name', () => {
     await objects.delete([layer3('both', 'mine', [])]);
   });
 
-  it('two whose OVN rows would have the same names: the later one is told', async () => {
+  it('two whose OVN rows would have the same names: the later one gets the reason', async () => {
     await objects.apply([
       namespace('dots', { team: 'dots' }),
       namespace('dashes', { team: 'dashes' }),
@@ -227,7 +227,7 @@ describe('two networks with the same name', () => {
     ]);
     await objects.wait('cudn', 'a-b', 'condition=NetworkCreated');
     await objects.apply([clusterNetwork('a.b', 'dots', ['10.76.0.0/16/24'])]);
-    await isTold('dots', 'a.b', /its OVN rows would have the same names as those of network cluster_udn_a-b/);
+    await isReported('dots', 'a.b', /its OVN rows would have the same names as those of network cluster_udn_a-b/);
     await requireOthersGoOn();
     await objects.delete([clusterNetwork('a-b', 'dashes', []), clusterNetwork('a.b', 'dots', [])]);
   });
@@ -239,9 +239,9 @@ describe('two networks with the same name', () => {
     ['a topology that is none', JSON.stringify(conf('nads', { name: 'x', topology: 'layer9' }))],
     ['subnets that are none', JSON.stringify(conf('nads', { name: 'x', subnets: '10.0.0.0/99' }))],
     ['the subnets of the cluster', JSON.stringify(conf('nads', { name: 'x', subnets: '10.128.0.0/16/24' }))],
-  ])('a NAD with %s is told, and others go on', async (what, config) => {
+  ])('a NAD with %s gets an event, and others go on', async (what, config) => {
     await objects.apply([namespace('nads'), nad('nads', 'net', config)]);
-    await isTold('nads', 'net', /./);
+    await isReported('nads', 'net', /./);
     await objects.delete([nad('nads', 'net', '')]);
     expect(what).not.toBe('');
   });

@@ -15,12 +15,12 @@ import { nodeAddress, outside } from './support/networks/north-south.ts';
 import { addressesOf, addressOfFamily } from './support/packets/packets.ts';
 import {
   answeredBy,
-  doorsOf,
+  entryPointsOf,
   fromOutside,
   nodePortTargets,
   publicService,
   whoAnswers,
-} from './support/services/doors.ts';
+} from './support/services/entry-points.ts';
 import { expectAnswersAt, expectRefusedAt, whoAnswered } from './support/services/expectations.ts';
 import { backend, SERVED, service, targetsOf } from './support/services/services.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -212,9 +212,9 @@ it('a thousand endpoints are all there, and one is when the others have gone', a
 }, 60_000);
 
 describe('a Service whose network', () => {
-  const doors = { ...doorsOf(80), externalIps: [], ingress: [] };
-  const made = publicService('odd', 'web', 'web', doors);
-  const targets = nodePortTargets('node-1', doors);
+  const entryPoints = { ...entryPointsOf(80), externalIps: [], ingress: [] };
+  const made = publicService('odd', 'web', 'web', entryPoints);
+  const targets = nodePortTargets('node-1', entryPoints);
   const network = layer3('odd', 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64']);
 
   const expectNowhere = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * A tenant that opens connections without end, and clients outside that do with its node port: there are no more than its network may have,
- * others go on, and operators are told. Needs root and `make build`. It costs some 20 s.
+ * A tenant that opens connections without end, and clients outside that do with its node port: there are no more than its
+ * network may have, others go on, and operators get an event. Needs root and `make build`. It costs some 20 s.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { FAMILIES } from '../../net/ip.ts';
@@ -9,13 +9,13 @@ import { agentMetrics } from './support/cluster/agent-metrics.ts';
 import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { layer3, namespace } from './support/cluster/manifests.ts';
 import { nodeAddress, outside } from './support/networks/north-south.ts';
-import { doorsOf, publicService } from './support/services/doors.ts';
+import { entryPointsOf, publicService } from './support/services/entry-points.ts';
 import { backend } from './support/services/services.ts';
 
 const NODE = 'node-1';
 const LIMIT = 300;
 const TENANTS = ['red', 'blue'];
-const [RED_DOOR = 0, BLUE_DOOR = 0] = TENANTS.map((_, index) => doorsOf(index).nodePort);
+const [RED_PORT = 0, BLUE_PORT = 0] = TENANTS.map((_, index) => entryPointsOf(index).nodePort);
 const cluster = useCluster({
   ...{ name: 'test-connections', nodes: 1 },
   settings: { UDN_CONNECTIONS_PER_NETWORK: String(LIMIT) },
@@ -28,7 +28,7 @@ beforeAll(() =>
       namespace(tenant),
       layer3(tenant, 'net', ['10.78.0.0/16/24', 'fd00:78::/48/64']),
       backend(tenant, 'a', NODE, 'web'),
-      publicService(tenant, 'web', 'web', { ...doorsOf(TENANTS.indexOf(tenant)), externalIps: [] }),
+      publicService(tenant, 'web', 'web', { ...entryPointsOf(TENANTS.indexOf(tenant)), externalIps: [] }),
     ]),
   ),
 );
@@ -101,18 +101,18 @@ it.each(FAMILIES)(
     await cluster().node(NODE, ['ovs-appctl', 'dpctl/flush-conntrack']);
     const ask = (own: number, port: number) =>
       cluster().outside(['python3', '-c', ASK, String(own), to, String(port), '2']);
-    await eventually(async () => expect((await ask(19_000, RED_DOOR)).stdout.trim()).toBe('a'));
-    await cluster().outside(['python3', '-c', FLOOD, to, '1000', String(RED_DOOR)]);
+    await eventually(async () => expect((await ask(19_000, RED_PORT)).stdout.trim()).toBe('a'));
+    await cluster().outside(['python3', '-c', FLOOD, to, '1000', String(RED_PORT)]);
     const inZone = async (zone: number) =>
       (await cluster().node(NODE, ['ovs-appctl', 'dpctl/dump-conntrack', `zone=${zone}`])).stdout
         .split('\n')
-        .filter((line) => line.includes(`port=${RED_DOOR},`)).length;
+        .filter((line) => line.includes(`port=${RED_PORT},`)).length;
     const answered = await inZone(64_000);
     expect(answered).toBeGreaterThan(LIMIT / 4);
     expect(answered).toBeLessThanOrEqual(LIMIT);
     // In zones of the network: of its router, its switch, its pod.
-    expect(await withPort(RED_DOOR)).toBeLessThanOrEqual(4 * LIMIT);
-    for (let own = 19_100; own < 19_105; own += 1) expect((await ask(own, BLUE_DOOR)).stdout.trim()).toBe('a');
+    expect(await withPort(RED_PORT)).toBeLessThanOrEqual(4 * LIMIT);
+    for (let own = 19_100; own < 19_105; own += 1) expect((await ask(own, BLUE_PORT)).stdout.trim()).toBe('a');
   },
 );
 
@@ -122,7 +122,7 @@ it.each(FAMILIES)(
     const [CLIENT, KUBELET] = [19_500, 10_250];
     const [client, node] = [outside(family), nodeAddress(NODE, family)];
     await cluster().node(NODE, ['ovs-appctl', 'dpctl/flush-conntrack']);
-    for (const own of [BLUE_DOOR, KUBELET]) {
+    for (const own of [BLUE_PORT, KUBELET]) {
       await cluster().exec('red/a', ['python3', '-c', ASK, String(own), client, String(CLIENT), '0']);
     }
     const { stdout } = await cluster().node(NODE, ['ovs-appctl', 'dpctl/dump-conntrack', 'zone=64000']);
@@ -135,7 +135,7 @@ it.each(FAMILIES)(
       ASK,
       String(CLIENT),
       node,
-      String(BLUE_DOOR),
+      String(BLUE_PORT),
       '2',
     ]);
     expect(answer.trim()).toBe('a');

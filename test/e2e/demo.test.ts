@@ -74,7 +74,7 @@ const readResults = async (): Promise<z.output<typeof resultSchema>[]> =>
 
 const answersSchema = z.strictObject({
   service: z.string(),
-  door: z.enum(['ClusterIP', 'NodePort']),
+  entryPoint: z.enum(['ClusterIP', 'NodePort']),
   addresses: z.array(z.string()),
   from: z.string(),
   expected: z.array(z.string()),
@@ -100,9 +100,9 @@ const expectServices = async (namespaces: readonly string[]): Promise<void> => {
     const own = results.filter(({ service: key }) => key === `${name}/web`);
     const prefix = name === 'shop-data' ? 'shop' : name;
     const answered = own.filter((one) => one.answered > 0);
-    expect(answered.map(({ door, from }) => `${door} ${from.split('/')[0]}`).sort()).toEqual([
-      ...['ClusterIP', 'ClusterIP'].map((door) => expect.stringMatching(`^${door} ${prefix}`)),
-      ...['NodePort', 'NodePort'].map((door) => `${door} outside`),
+    expect(answered.map(({ entryPoint, from }) => `${entryPoint} ${from.split('/')[0]}`).sort()).toEqual([
+      ...['ClusterIP', 'ClusterIP'].map((entryPoint) => expect.stringMatching(`^${entryPoint} ${prefix}`)),
+      ...['NodePort', 'NodePort'].map((entryPoint) => `${entryPoint} outside`),
     ]);
     expect(answered.flatMap(({ answeredBy }) => answeredBy).filter((pod) => !pod.startsWith(`${prefix}-`))).toEqual([]);
     expect(own.filter((one) => one.answered === 0)).toHaveLength(2 * (namespaces.length - 1));
@@ -182,7 +182,7 @@ describe('the exit status is 1, and nothing is left,', () => {
     expect(demo.output()).toContain('✗·');
     expect(existsSync(join(folder, 'out', 'log', 'node-1.agent.log'))).toBe(true);
     const bad = (await readServices()).filter(({ ok }) => !ok);
-    expect(bad.map(({ service: key, door, from, answered }) => [key, door, from, answered])).toEqual([
+    expect(bad.map(({ service: key, entryPoint, from, answered }) => [key, entryPoint, from, answered])).toEqual([
       ...[4, 6].map(() => ['blue/web', 'ClusterIP', 'blue/blue-a', 0]),
       ...[4, 6].map(() => ['blue/web', 'NodePort', 'outside', 0]),
     ]);
@@ -194,8 +194,8 @@ describe('the exit status is 1, and nothing is left,', () => {
     const readinessProbe = { exec: { command: ['test', '-e', '/tmp/open'] }, periodSeconds: 1 };
     const containers = [{ name: 'main', image: 'toolbox', readinessProbe }];
     const demo = await start([...SMALL, { ...gate, spec: { nodeName: 'node-1', containers } }]);
-    await demo.said('namespace red: ready');
-    await demo.said('namespace blue: ready');
+    await demo.printed('namespace red: ready');
+    await demo.printed('namespace blue: ready');
     const sandbox = openSandbox(NAME);
     for (const node of ['node-1', 'node-2']) {
       // It would bring them back.
@@ -203,7 +203,7 @@ describe('the exit status is 1, and nothing is left,', () => {
       await removeAcls(sandbox, node);
     }
     await eventually(() => sandbox.exec('plain/plain-gate', ['touch', '/tmp/open']));
-    await demo.said(' differences');
+    await demo.printed(' differences');
     for (const node of ['node-1', 'node-2']) await sandbox.kill(node, 'agent', 'SIGCONT');
     expect(await demo.ended, demo.output()).toBe(1);
     const wrong = (await readResults()).filter(({ expected, observed }) => expected !== observed);
@@ -242,7 +242,7 @@ describe('nothing is left', () => {
 
   it.each(someOf(MOMENTS, 2))('after Ctrl-C at "%s"', async (moment) => {
     const demo = await start(SMALL, { throughMake: true });
-    await demo.said(moment);
+    await demo.printed(moment);
     demo.signalGroup('SIGINT');
     // Of make, which waits for the demo's end.
     expect(await demo.ended, demo.output()).toBe('SIGINT');
@@ -257,7 +257,7 @@ describe('nothing is left', () => {
 
   it.each(someOf(SIGNALS, 1))('after %s, with the exit status %i', async (signal, status) => {
     const demo = await start(SMALL);
-    await demo.said('objects applied');
+    await demo.printed('objects applied');
     await demo.signal(signal);
     expect(await demo.ended, demo.output()).toBe(status);
   });
@@ -266,7 +266,7 @@ describe('nothing is left', () => {
     'after kill -9 at "%s"',
     async (moment) => {
       const demo = await start(SMALL);
-      await demo.said(moment);
+      await demo.printed(moment);
       await demo.signal('SIGKILL');
       expect(await demo.ended, demo.output()).toBe('SIGKILL');
     },
@@ -274,23 +274,23 @@ describe('nothing is left', () => {
 
   it('after a second Ctrl-C, while it cleans up', async () => {
     const demo = await start(SMALL);
-    await demo.said('Who reaches whom');
+    await demo.printed('Who reaches whom');
     demo.signalGroup('SIGINT');
-    await demo.said('taking the cluster down');
+    await demo.printed('taking the cluster down');
     demo.signalGroup('SIGINT');
     expect(await demo.ended, demo.output()).toBe(130);
   });
 
   it('after Ctrl-C while a cluster comes up that is to be kept', async () => {
     const demo = await start(SMALL, { args: ['--keep'] });
-    await demo.said('OVS and OVN run');
+    await demo.printed('OVS and OVN run');
     demo.signalGroup('SIGINT');
     expect(await demo.ended, demo.output()).toBe(130);
   });
 
   it('when nobody reads on', async () => {
     const demo = await start(SMALL);
-    await demo.said('objects applied');
+    await demo.printed('objects applied');
     demo.closeOutput();
     expect(await demo.ended, demo.output()).toBe(1);
   });

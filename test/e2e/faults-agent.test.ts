@@ -41,19 +41,19 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox?.down());
 
-/** Pods of one node that are wanted, in a script of random creations and deletions. */
+/** Pods of one node that are requested, in a script of random creations and deletions. */
 class Churn {
   readonly #node: string;
   readonly #random: Random;
-  readonly #wanted = new Map<string, ManifestObject>();
+  readonly #desired = new Map<string, ManifestObject>();
 
   constructor(node: string, random: Random) {
     this.#node = node;
     this.#random = random;
   }
 
-  get wanted(): readonly string[] {
-    return [...this.#wanted.keys()];
+  get desired(): readonly string[] {
+    return [...this.#desired.keys()];
   }
 
   /** Starts an ADD or a DEL by way of the kubelet. @returns what it did */
@@ -61,9 +61,9 @@ class Churn {
     const inNamespace = this.#random.pick(['red', 'green', 'plain']);
     const name = `${inNamespace}-${this.#node}-${this.#random.pick([...Array(POD_NAMES).keys()])}`;
     const key = `${inNamespace}/${name}`;
-    const manifest = this.#wanted.get(key) ?? pod(inNamespace, name, this.#node);
+    const manifest = this.#desired.get(key) ?? pod(inNamespace, name, this.#node);
     const client = await sandbox.client();
-    if (this.#wanted.delete(key)) {
+    if (this.#desired.delete(key)) {
       await client.delete(PODS, { namespace: inNamespace, name });
       return `deleted ${key}`;
     }
@@ -74,7 +74,7 @@ class Churn {
     );
     if (isThere) return `found ${key} leaving`;
     await objects.apply([manifest]);
-    this.#wanted.set(key, manifest);
+    this.#desired.set(key, manifest);
     return `created ${key}`;
   }
 }
@@ -95,10 +95,10 @@ const linkChange = async (node: string): Promise<void> => {
 const killAgent = (node: string): Promise<void> => eventually(() => sandbox.kill(node, 'agent', 'SIGKILL'));
 
 /** Pods that were deleted last may still be leaving, and nobody can ask in them who they reach. */
-const untilGone = (wanted: readonly string[]): Promise<void> =>
+const untilGone = (desired: readonly string[]): Promise<void> =>
   eventually(async () => {
     const there = (await objects.list('pods')).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-    expect(there.sort()).toEqual([...wanted, ...STAYING].sort());
+    expect(there.sort()).toEqual([...desired, ...STAYING].sort());
   });
 
 /** Northbound rows that are ours, by table and key, and how many members their sets have. */
@@ -176,9 +176,9 @@ describe(`the agent, killed ${KILLS} times at random moments of ADD and DEL`, ()
     const context = `UDN_SEED=${random.seed}\n${script.join('\n')}`;
     const start = performance.now();
     try {
-      await Promise.all(churns.flatMap(({ wanted }) => wanted).map((key) => objects.wait('pod', key, 'ready')));
+      await Promise.all(churns.flatMap(({ desired }) => desired).map((key) => objects.wait('pod', key, 'ready')));
       const ready = performance.now() - start;
-      await untilGone(churns.flatMap(({ wanted }) => wanted));
+      await untilGone(churns.flatMap(({ desired }) => desired));
       await untilNothingLeaks(sandbox);
       const clean = performance.now() - start;
       const probes = await requireReachability(sandbox);

@@ -39,18 +39,18 @@ beforeAll(async () => {
 afterAll(() => sandbox?.down());
 
 /** A pod sandbox as a container runtime makes one. */
-interface Place {
+interface PodSlot {
   readonly containerId: string;
   readonly netns: string;
 }
 
-const makePlace = async (): Promise<Place> => {
+const makePodSlot = async (): Promise<PodSlot> => {
   const containerId = randomBytes(32).toString('hex');
   await sandbox.node(NODE, ['ip', 'netns', 'add', `by-hand-${containerId}`]);
   return { containerId, netns: `/run/netns/by-hand-${containerId}` };
 };
 
-const removePlace = async ({ netns }: Place): Promise<void> => {
+const removePodSlot = async ({ netns }: PodSlot): Promise<void> => {
   await sandbox.node(NODE, ['ip', 'netns', 'delete', netns.split('/').at(-1) ?? '']);
 };
 
@@ -72,8 +72,8 @@ const removePod = async ({ inNamespace, name }: Subject): Promise<void> => {
   await (await sandbox.client()).delete(PODS, { namespace: inNamespace, name }, { gracePeriodSeconds: 0 });
 };
 
-const call = (command: string, { args }: Subject, place: Place): Promise<ShimAnswer> =>
-  callShim(sandbox, NODE, { command, args, ...place });
+const call = (command: string, { args }: Subject, podSlot: PodSlot): Promise<ShimAnswer> =>
+  callShim(sandbox, NODE, { command, args, ...podSlot });
 
 /** The containers that have ports and links of the pod, each with how many. */
 const holdersOf = async ({ inNamespace, name }: Subject): Promise<Record<string, { ports: number; links: number }>> => {
@@ -91,7 +91,7 @@ const holdersOf = async ({ inNamespace, name }: Subject): Promise<Record<string,
 };
 
 /** IPv4 and IPv6, on the pod's primary network. */
-const pingsPeer = async ({ inNamespace }: Subject, { netns }: Place): Promise<void> => {
+const pingsPeer = async ({ inNamespace }: Subject, { netns }: PodSlot): Promise<void> => {
   const { metadata } = await objects.get('pod', `${inNamespace}/${inNamespace}-peer`);
   const networks = JSON.parse(metadata.annotations?.[POD_ANNOTATIONS.networks] ?? '{}');
   const name = netns.split('/').at(-1) ?? '';
@@ -102,7 +102,7 @@ const pingsPeer = async ({ inNamespace }: Subject, { netns }: Place): Promise<vo
 };
 
 /** From then on the agent is at the ADD. */
-const untilLinkOf = ({ containerId }: Place): Promise<unknown> =>
+const untilLinkOf = ({ containerId }: PodSlot): Promise<unknown> =>
   eventually(() => sandbox.node(NODE, ['ip', 'link', 'show', 'dev', containerId.slice(0, 15)]));
 
 const later = async <T>(milliseconds: number, work: () => Promise<T>): Promise<T> => {
@@ -116,7 +116,7 @@ describe.each(['red', 'green'])('of a pod in %s, two ADDs and a DEL', (inNamespa
   it('of the older sandbox: the newer one works, and nothing is left of the older one', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const subject = await makePod(inNamespace);
-      const [older, newer] = [await makePlace(), await makePlace()];
+      const [older, newer] = [await makePodSlot(), await makePodSlot()];
       const delays = [random.next() * 50, random.next() * 50] as const;
       const context = `UDN_SEED=${random.seed}, round ${round}: ${delays.join(', ')} ms`;
       const answer = call('ADD', subject, older);
@@ -133,7 +133,7 @@ describe.each(['red', 'green'])('of a pod in %s, two ADDs and a DEL', (inNamespa
       await pingsPeer(subject, newer);
       await removePod(subject);
       expect((await call('DEL', subject, newer)).status).toBe(0);
-      await Promise.all([older, newer].map(removePlace));
+      await Promise.all([older, newer].map(removePodSlot));
     }
     await untilNothingLeaks(sandbox);
   });
@@ -141,7 +141,7 @@ describe.each(['red', 'green'])('of a pod in %s, two ADDs and a DEL', (inNamespa
   it('all at once and in any order: when the runtime has tried again, one works and nothing else is there', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const subject = await makePod(inNamespace);
-      const [one, other] = [await makePlace(), await makePlace()];
+      const [one, other] = [await makePodSlot(), await makePodSlot()];
       const calls: (() => Promise<ShimAnswer>)[] = [
         () => call('ADD', subject, one),
         () => call('ADD', subject, other),
@@ -158,7 +158,7 @@ describe.each(['red', 'green'])('of a pod in %s, two ADDs and a DEL', (inNamespa
       await pingsPeer(subject, other);
       await Promise.all([call('DEL', subject, other), call('DEL', subject, other), removePod(subject)]);
       expect(await holdersOf(subject)).toEqual({});
-      await Promise.all([one, other].map(removePlace));
+      await Promise.all([one, other].map(removePodSlot));
     }
     await untilNothingLeaks(sandbox);
   });
@@ -166,17 +166,17 @@ describe.each(['red', 'green'])('of a pod in %s, two ADDs and a DEL', (inNamespa
   it('of one sandbox, the same one: either all of it is there or nothing', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const subject = await makePod(inNamespace);
-      const place = await makePlace();
+      const podSlot = await makePodSlot();
       const answers = await Promise.all(
-        ['ADD', 'ADD', 'DEL'].map((command) => later(random.next() * 60, () => call(command, subject, place))),
+        ['ADD', 'ADD', 'DEL'].map((command) => later(random.next() * 60, () => call(command, subject, podSlot))),
       );
       expect(answers[2]?.status).toBe(0);
       const holders = await holdersOf(subject);
-      if (Object.keys(holders).length > 0) expect(holders).toEqual({ [place.containerId]: { ports: 2, links: 2 } });
-      expect((await call('DEL', subject, place)).status).toBe(0);
+      if (Object.keys(holders).length > 0) expect(holders).toEqual({ [podSlot.containerId]: { ports: 2, links: 2 } });
+      expect((await call('DEL', subject, podSlot)).status).toBe(0);
       expect(await holdersOf(subject)).toEqual({});
       await removePod(subject);
-      await removePlace(place);
+      await removePodSlot(podSlot);
     }
     await untilNothingLeaks(sandbox);
   });

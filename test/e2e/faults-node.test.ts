@@ -177,7 +177,7 @@ const defaultRoutes = async (family: Family): Promise<z.output<typeof routeSchem
 const untilNothingNames = (address: string, except?: RegExp): Promise<void> =>
   eventually(async () => {
     const { metadata } = await (await cluster().objects()).get('node', NODE);
-    const places = {
+    const sources = {
       annotations: JSON.stringify(metadata.annotations),
       northbound: await onNode('ovsdb-client', 'dump', 'unix:/run/ovn/ovnnb_db.sock', 'OVN_Northbound'),
       southbound: await onNode('ovsdb-client', 'dump', 'unix:/run/ovn/ovnsb_db.sock', 'OVN_Southbound', 'Encap'),
@@ -185,11 +185,11 @@ const untilNothingNames = (address: string, except?: RegExp): Promise<void> =>
       ...(await dumpNode(cluster(), NODE)),
     };
     const pattern = new RegExp(`\\b${address.replaceAll('.', '\\.')}\\b`);
-    const naming = Object.entries(places).flatMap(([place, text]) =>
+    const naming = Object.entries(sources).flatMap(([source, text]) =>
       [text]
         .flat()
         .filter((line) => pattern.test(line))
-        .map((line) => `${place}: ${line.slice(0, 200)}`)
+        .map((line) => `${source}: ${line.slice(0, 200)}`)
         .filter((line) => !except?.test(line)),
     );
     expect(naming).toEqual([]);

@@ -2,4 +2,4 @@
 import { hostileSuite } from '../oracles/hostile/suite.ts';
 import { useCluster } from './support/cluster/cluster.ts';
 
-hostileSuite(useCluster({ name: 'test-hostile-local', gatewayMode: 'local' }), { doors: 'near' });
+hostileSuite(useCluster({ name: 'test-hostile-local', gatewayMode: 'local' }), { entryPoints: 'near' });

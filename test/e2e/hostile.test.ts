@@ -66,7 +66,7 @@ const toEverybody = (
   { ...datagram, src: family === 4 ? ofFamily(from.addresses, 4) : from.linkLocal, dst: group },
 ];
 
-/** That the address is at this MAC: in every way in which neighbours are told. */
+/** That the address is at this MAC: in every way in which neighbours are announced. */
 const claim = (from: Foothold, name: string, ip: Ip, mac: string): readonly NamedFrame[] => {
   const frame = (how: string, build: () => Buffer): NamedFrame => ({
     name: `${name} ${how}`,

@@ -53,7 +53,7 @@ beforeAll(async () => {
     cluster(),
     TENANTS.flatMap((tenant) => [namespace(tenant), layer3(tenant, 'net', subnets)]),
   );
-  await eventually(networksInPlace);
+  await eventually(networksReady);
   before = await tracesOfNodes();
   const objects = await cluster().objects();
   await objects.apply(TENANTS.map((tenant) => deployment(tenant, 'web', NODES.length)));
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 
 /** Of every tenant, on every node. */
-const networksInPlace = async (): Promise<void> => {
+const networksReady = async (): Promise<void> => {
   for (const node of NODES) {
     expect(await networkStatesOn(cluster(), node)).toEqual(['blue_net ready', 'default ready', 'red_net ready']);
   }

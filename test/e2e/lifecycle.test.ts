@@ -35,9 +35,9 @@ beforeAll(async () => {
 const TIMING = { timeoutMs: 300, tries: 3 };
 
 /** Everybody reaches whom they should, and nobody else. */
-const expectReachability = async (sandbox: Sandbox, wanted: readonly string[]): Promise<void> => {
-  const pods = (await readPods(await sandbox.objects())).filter(({ key }) => wanted.includes(key));
-  expect(pods.map(({ key }) => key).sort()).toEqual([...wanted].sort());
+const expectReachability = async (sandbox: Sandbox, desired: readonly string[]): Promise<void> => {
+  const pods = (await readPods(await sandbox.objects())).filter(({ key }) => desired.includes(key));
+  expect(pods.map(({ key }) => key).sort()).toEqual([...desired].sort());
   expect(describeDifferences(await measureReachability(sandbox, pods, TIMING))).toEqual([]);
 };
 

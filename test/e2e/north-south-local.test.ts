@@ -40,7 +40,7 @@ hostIsolation(cluster, {
   hasSctp: true,
 });
 hostileAmongTenants(cluster);
-pathMtu(cluster, { isTold: true });
+pathMtu(cluster, { isReported: true });
 drift(cluster, [...VRF_DAMAGES, ...OTHER_DAMAGES], []);
 kernelSuites(cluster);
 networkDeletion(cluster, {

@@ -1,4 +1,4 @@
-/** What the kubelet is told of the agent, while databases are away and back. Needs root and `make build`. */
+/** What the kubelet's probes of the agent get, while databases are away and back. Needs root and `make build`. */
 import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { agentMetrics, askAgent } from './support/cluster/agent-metrics.ts';
@@ -22,7 +22,7 @@ const probe = async (path: string): Promise<{ readonly status: number; readonly 
 /** Until a connection that says nothing counts as dead. */
 const PATIENCE_MS = 45_000;
 const OK = { status: 200, lines: ['ok'] };
-/** The reasons, which the probe does not tell everybody. */
+/** The reasons, which the probe does not show everybody. */
 const reasons = async () => (await askAgent(cluster(), NODE, '/readyz')).trimEnd().split('\n');
 const untilReady = () => eventually(async () => expect(await probe('/readyz')).toEqual(OK));
 

@@ -1,6 +1,6 @@
 /**
  * docs/quickstart.md does what it says: every command, in order, and what it prints, but for numbers. With
- * UDN_WRITE_QUICKSTART=1 the document is written anew. Needs root and `make build`.
+ * UDN_WRITE_QUICKSTART=1 the document is written again. Needs root and `make build`.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

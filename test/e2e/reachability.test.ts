@@ -5,13 +5,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Family } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { differences } from '../oracles/reachability/evaluate.ts';
 import { intendedNetworks, unintended } from '../oracles/reachability/intended.ts';
-import { differences } from '../oracles/reachability/judge.ts';
 import { describeDifferences } from '../oracles/reachability/matrix.ts';
 import { measureCluster, readPods } from '../oracles/reachability/measure.ts';
 import { PROTOCOLS } from '../oracles/reachability/types.ts';
 import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
-import { placesOf, TENANTS, tenants } from './support/cluster/tenants.ts';
+import { memberNodes, TENANTS, tenants } from './support/cluster/tenants.ts';
 import { removeAcls } from './support/state/acls.ts';
 
 interface Shape {
@@ -39,7 +39,7 @@ describe.each(SHAPES)('$nodes.length nodes, IP family $ipFamily', ({ ipFamily, f
     const results = await measureCluster(sandbox);
     expect(describeDifferences(results)).toEqual([]);
     // Counted here once more, and not with what is tested.
-    const members = placesOf(nodes).length;
+    const members = memberNodes(nodes).length;
     const tenantCount = Object.keys(TENANTS).length;
     const reached = results.filter(({ observed }) => observed);
     expect(reached).toHaveLength(tenantCount * members * (members - 1) * families.length * PROTOCOLS.length);

@@ -78,7 +78,7 @@ const rendered = async (node: string): Promise<Documents> => {
 };
 
 /** @returns what one has and the other has not, by key and column */
-const compare = (wanted: Documents['northbound'], actual: Tables) => {
+const compare = (desired: Documents['northbound'], actual: Tables) => {
   const keys = new Map(
     [...actual.values()].flat().flatMap((row): [unknown, string][] => {
       const key = identify(row);
@@ -91,21 +91,21 @@ const compare = (wanted: Documents['northbound'], actual: Tables) => {
       return key === undefined ? [] : [[key, row]];
     }),
   );
-  const marked = Object.values(wanted)
+  const marked = Object.values(desired)
     .flat()
     .filter((row) => identify(row) !== undefined);
   const different = marked.flatMap((row) => {
     const found = there.get(identify(row) ?? '') ?? {};
     return Object.entries(row)
-      .map(([column, value]) => ({ column, wanted: plain(value, keys), found: plain(found[column], keys) }))
-      .filter(({ wanted: one, found: other }) => JSON.stringify(one) !== JSON.stringify(other))
+      .map(([column, value]) => ({ column, desired: plain(value, keys), found: plain(found[column], keys) }))
+      .filter(({ desired: one, found: other }) => JSON.stringify(one) !== JSON.stringify(other))
       .map((difference) => ({ key: identify(row), ...difference }));
   });
-  const wantedKeys = new Set(marked.map(identify));
+  const desiredKeys = new Set(marked.map(identify));
   return {
     rows: marked.length,
-    missing: [...wantedKeys].filter((key) => !there.has(key ?? '')),
-    tooMany: [...there.keys()].filter((key) => !wantedKeys.has(key)),
+    missing: [...desiredKeys].filter((key) => !there.has(key ?? '')),
+    tooMany: [...there.keys()].filter((key) => !desiredKeys.has(key)),
     different,
   };
 };

@@ -11,15 +11,15 @@ import { layer3, namespace, plainNamespace, pod } from './support/cluster/manife
 import {
   addressTargets,
   answeredBy,
-  type Doors,
-  doorsOf,
+  type EntryPoints,
+  entryPointsOf,
   fromHost,
   fromOutside,
   fromPod,
   nodePortTargets,
   publicService,
   whoAnswers,
-} from './support/services/doors.ts';
+} from './support/services/entry-points.ts';
 import { backend, targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({ name: 'test-service-connections', ipFamily: 'dual' });
@@ -47,8 +47,8 @@ const always = (targets: readonly Target[], first: number): Target[] =>
     .map((target, index) => ({ ...target, sourcePort: first + index }));
 
 /** @param app the node whose pods answer */
-const moving = (tenant: string, name: string, app: string, doors: Doors): ManifestObject =>
-  publicService(tenant, name, app, { ...doors, ingress: [] });
+const moving = (tenant: string, name: string, app: string, entryPoints: EntryPoints): ManifestObject =>
+  publicService(tenant, name, app, { ...entryPoints, ingress: [] });
 
 const remove = async (manifest: ManifestObject): Promise<void> => {
   await (await cluster().objects()).delete([manifest], { timeoutSeconds: 30 });
@@ -64,59 +64,59 @@ const expectNobody = (run: RunThere, targets: readonly Target[]): Promise<void> 
   });
 
 it('a process of a node, by a node port and an external address: nobody, one Service, another endpoint, nobody, another Service', async () => {
-  const doors = { ...doorsOf(1), ingress: [] };
+  const entryPoints = { ...entryPointsOf(1), ingress: [] };
   const run = fromHost(cluster(), 'node-1');
-  const targets = always([...nodePortTargets('node-1', doors), ...addressTargets(doors)], 45_100);
+  const targets = always([...nodePortTargets('node-1', entryPoints), ...addressTargets(entryPoints)], 45_100);
   await expectNobody(run, targets);
-  await applyAndWait(cluster(), [moving('plain', 'first', 'node-1', doors)]);
+  await applyAndWait(cluster(), [moving('plain', 'first', 'node-1', entryPoints)]);
   await expectAnswer(run, targets, web('plain', 'node-1'));
-  await applyAndWait(cluster(), [moving('plain', 'first', 'node-2', doors)]);
+  await applyAndWait(cluster(), [moving('plain', 'first', 'node-2', entryPoints)]);
   await expectAnswer(run, targets, web('plain', 'node-2'));
-  await remove(moving('plain', 'first', 'node-2', doors));
+  await remove(moving('plain', 'first', 'node-2', entryPoints));
   await expectNobody(run, targets);
-  await applyAndWait(cluster(), [moving('plain', 'second', 'node-1', doors)]);
+  await applyAndWait(cluster(), [moving('plain', 'second', 'node-1', entryPoints)]);
   await expectAnswer(run, targets, web('plain', 'node-1'));
-  await remove(moving('plain', 'second', 'node-1', doors));
+  await remove(moving('plain', 'second', 'node-1', entryPoints));
   await expectNobody(run, targets);
 }, 60_000);
 
 it('a pod, by the ClusterIP of a Service whose endpoint moves while ovn-controller is away', async () => {
-  const doors = { ...doorsOf(5), externalIps: [], ingress: [] };
+  const entryPoints = { ...entryPointsOf(5), externalIps: [], ingress: [] };
   const run = fromPod(cluster(), 'red/red-client');
-  await applyAndWait(cluster(), [moving('red', 'away', 'node-1', doors)]);
+  await applyAndWait(cluster(), [moving('red', 'away', 'node-1', entryPoints)]);
   const targets = always(await targetsOf(cluster(), 'red/away'), 45_400);
   await expectAnswer(run, targets, web('red', 'node-1'));
   await cluster().kill('node-1', 'ovn-controller', 'SIGSTOP');
-  await applyAndWait(cluster(), [moving('red', 'away', 'node-2', doors)]);
+  await applyAndWait(cluster(), [moving('red', 'away', 'node-2', entryPoints)]);
   await cluster().kill('node-1', 'ovn-controller', 'SIGKILL');
   await expectAnswer(run, targets, web('red', 'node-2'));
-  await remove(moving('red', 'away', 'node-2', doors));
+  await remove(moving('red', 'away', 'node-2', entryPoints));
 }, 60_000);
 
 it('a client outside, by a node port that goes from network to network', async () => {
-  const doors = { ...doorsOf(2), externalIps: [], ingress: [] };
+  const entryPoints = { ...entryPointsOf(2), externalIps: [], ingress: [] };
   const run = fromOutside(cluster());
-  const targets = always(nodePortTargets('node-1', doors), 45_200);
+  const targets = always(nodePortTargets('node-1', entryPoints), 45_200);
   for (const [tenant, node] of [
     ['red', 'node-1'],
     ['plain', 'node-1'],
     ['red', 'node-2'],
   ] as const) {
-    await applyAndWait(cluster(), [moving(tenant, 'moves', node, doors)]);
+    await applyAndWait(cluster(), [moving(tenant, 'moves', node, entryPoints)]);
     await expectAnswer(run, targets, web(tenant, node));
-    await remove(moving(tenant, 'moves', node, doors));
+    await remove(moving(tenant, 'moves', node, entryPoints));
     await expectNobody(run, targets);
   }
 }, 60_000);
 
 describe.each(TENANTS)('a pod of %s', (tenant) => {
   it('by the ClusterIP of a Service that is deleted: nobody', async () => {
-    const doors = { ...doorsOf(3 + TENANTS.indexOf(tenant)), ingress: [] };
-    const manifest = moving(tenant, 'short', 'node-2', doors);
+    const entryPoints = { ...entryPointsOf(3 + TENANTS.indexOf(tenant)), ingress: [] };
+    const manifest = moving(tenant, 'short', 'node-2', entryPoints);
     const run = fromPod(cluster(), `${tenant}/${tenant}-client`);
     await applyAndWait(cluster(), [manifest]);
     const own = await targetsOf(cluster(), `${tenant}/short`);
-    const targets = always([...own, ...nodePortTargets('node-1', doors), ...addressTargets(doors)], 45_300);
+    const targets = always([...own, ...nodePortTargets('node-1', entryPoints), ...addressTargets(entryPoints)], 45_300);
     await expectAnswer(run, targets, web(tenant, 'node-2'));
     await remove(manifest);
     await expectNobody(run, targets);

@@ -1,4 +1,7 @@
-/** Services while programs die, addresses are wanted twice and nodes lose theirs, with packets. Needs root and `make build`. */
+/**
+ * Services while programs die, addresses are requested twice and nodes lose theirs, with packets. Needs root and `make
+ * build`.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { messageOf } from '../../base/error-message.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
@@ -17,15 +20,15 @@ import { ServiceChurn } from './support/services/churn.ts';
 import {
   addressTargets,
   answeredBy,
-  type Doors,
-  doorsOf,
+  type EntryPoints,
+  entryPointsOf,
   fromHost,
   fromOutside,
   nodePortTargets,
   publicService,
   routeBy,
   whoAnswers,
-} from './support/services/doors.ts';
+} from './support/services/entry-points.ts';
 import { expectAnswersAt, expectRefusedAt, whoAnswered } from './support/services/expectations.ts';
 import { backend, clusterIps, handMadeSlice, service, targetsOf } from './support/services/services.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -42,7 +45,7 @@ const OFTEN = 12;
 
 const backends = (tenant: string): string[] => NODES.map((node) => `${tenant}-web-${node}`);
 const client = (tenant: string, node: string): string => `${tenant}/${tenant}-client-${node}`;
-const WEB = (tenant: Tenant): Doors => doorsOf(TENANTS.indexOf(tenant));
+const WEB = (tenant: Tenant): EntryPoints => entryPointsOf(TENANTS.indexOf(tenant));
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [
@@ -141,7 +144,7 @@ describe(`${ROUNDS * CHANGES_PER_ROUND} changes of endpoints while agents and ov
     30_000 * ROUNDS,
   );
 
-  it('then what is programmed is what is wanted, and every Service answers as its last slices say', async () => {
+  it('then what is programmed is the desired state, and every Service answers as its last slices say', async () => {
     const context = `UDN_SEED=${random.seed}\n${script.join('\n')}`;
     try {
       await Promise.all(NODES.map(untilAgentServes));
@@ -166,13 +169,13 @@ const nodePorts = (nodePort: number, family: Family): Target[] =>
   );
 
 describe('an external address that three networks want', () => {
-  const doors = { ...doorsOf(60), ingress: [] };
+  const entryPoints = { ...entryPointsOf(60), ingress: [] };
   const name = (tenant: Tenant): string => `wants-${tenant}`;
   const wanting = (tenant: Tenant): ManifestObject => {
-    const { ports, ...spec } = publicService(tenant, name(tenant), 'web', doors)['spec'] as { ports: object[] };
+    const { ports, ...spec } = publicService(tenant, name(tenant), 'web', entryPoints)['spec'] as { ports: object[] };
     const withoutNodePorts = ports.map((port) => ({ ...port, nodePort: undefined }));
     return {
-      ...publicService(tenant, name(tenant), 'web', doors),
+      ...publicService(tenant, name(tenant), 'web', entryPoints),
       spec: { ...spec, type: 'ClusterIP', ports: withoutNodePorts },
     };
   };
@@ -182,8 +185,8 @@ describe('an external address that three networks want', () => {
       .map(({ message }) => message);
 
   it('is the oldest one’s, with an event on the others, and the next one’s when that is gone', async () => {
-    const targets = addressTargets(doors);
-    await routeBy(cluster(), 'node-1', doors);
+    const targets = addressTargets(entryPoints);
+    await routeBy(cluster(), 'node-1', entryPoints);
     for (const tenant of TENANTS) {
       await applyAndWait(cluster(), [wanting(tenant)]);
       // Ages are in seconds.
@@ -193,7 +196,7 @@ describe('an external address that three networks want', () => {
       await expectOutside(targets, backends(tenant));
       for (const later of TENANTS.slice(index + 1)) {
         await eventually(async () =>
-          expect((await refusals(later)).join()).toContain(`${doors.externalIps[0]}:80/TCP`),
+          expect((await refusals(later)).join()).toContain(`${entryPoints.externalIps[0]}:80/TCP`),
         );
       }
       expect(await refusals(TENANTS[0])).toEqual([]);
@@ -226,21 +229,21 @@ describe('a Service of which only some ports have endpoints', () => {
   it.each(TENANTS)(
     'of %s refuses outside at the others at once, and answers at these',
     async (tenant) => {
-      const doors = { ...doorsOf(70 + 2 * TENANTS.indexOf(tenant)), ingress: [] };
-      const nobody = { ...doors, nodePort: doors.nodePort + 1 };
-      const made = publicService(tenant, 'mixed', 'web', doors);
+      const entryPoints = { ...entryPointsOf(70 + 2 * TENANTS.indexOf(tenant)), ingress: [] };
+      const nobody = { ...entryPoints, nodePort: entryPoints.nodePort + 1 };
+      const made = publicService(tenant, 'mixed', 'web', entryPoints);
       const { ports, ...spec } = made['spec'] as { ports: object[] };
       const lacking = [
         { name: 'nothing', protocol: 'TCP', port: LACKING.TCP, targetPort: 'nothing', nodePort: nobody.nodePort },
         { name: 'nothing-udp', protocol: 'UDP', port: LACKING.UDP, targetPort: 'nothing', nodePort: nobody.nodePort },
       ];
       await applyAndWait(cluster(), [{ ...made, spec: { ...spec, ports: [...ports, ...lacking] } }]);
-      await routeBy(cluster(), 'node-1', doors);
+      await routeBy(cluster(), 'node-1', entryPoints);
       const refusing = [
         ...NODES.flatMap((node) => nodePortTargets(node, nobody)),
-        ...addressTargets(doors).map((target) => ({ ...target, port: target.port + 1 })),
+        ...addressTargets(entryPoints).map((target) => ({ ...target, port: target.port + 1 })),
       ];
-      const served = [...nodePortTargets('node-2', doors), ...addressTargets(doors)];
+      const served = [...nodePortTargets('node-2', entryPoints), ...addressTargets(entryPoints)];
       await expectOutside(served, backends(tenant));
       await expectOutside(refusing, ['(refused)']);
       if (tenant === 'plain') await expectHosts([...refusing, ...(await clusterIpTargets(tenant))]);
@@ -252,7 +255,7 @@ describe('a Service of which only some ports have endpoints', () => {
 });
 
 describe('a Service whose endpoints of one family come and go', () => {
-  /** What it loses is refused by a row of its own: northd is told of two rows with one address, in an order by chance. */
+  /** What it loses is refused by a row of its own: northd gets two rows with one address, in an order by chance. */
   const TIMES = 6;
   const podsOf = async (tenant: Tenant): Promise<Record<Family, string>> => {
     const found = await readPod(cluster(), `${tenant}/${tenant}-web-node-1`);

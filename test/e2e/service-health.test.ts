@@ -1,4 +1,6 @@
-/** What load balancers are told of Services on each node, and what owners are told of ports. Needs root and `make build`. */
+/**
+ * The health answers to load balancers on each node, and the events of Services about ports. Needs root and `make build`.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FAMILIES, type Family } from '../../net/ip.ts';
@@ -65,8 +67,8 @@ const expectEverywhere = (tenant: Tenant, expected: Readonly<Record<Node, number
       for (const client of NODES) {
         for (const family of FAMILIES) {
           const endpoints = expected[node];
-          const wanted = endpoints === undefined ? undefined : { status: endpoints > 0 ? 200 : 503, endpoints };
-          expect(await ask(tenant, client, node, family), `${client} → ${node}, IPv${family}`).toEqual(wanted);
+          const desired = endpoints === undefined ? undefined : { status: endpoints > 0 ? 200 : 503, endpoints };
+          expect(await ask(tenant, client, node, family), `${client} → ${node}, IPv${family}`).toEqual(desired);
         }
       }
     }
@@ -99,7 +101,7 @@ const eventSchema = z.object({
   involvedObject: z.object({ kind: z.string(), name: z.string(), uid: z.string().optional() }),
 });
 
-it('whose ports a process of the node has is told by events of the Service', async () => {
+it('whose ports a process of the node has is reported by events of the Service', async () => {
   const [check, nodePort] = [31_510, 31_511];
   const program = inBackground(`
 sockets = [socket.create_server(('', port)) for port in (${check}, ${nodePort})]
@@ -116,12 +118,12 @@ def serve():
   await applyAndWait(cluster(), manifests);
   await eventually(async () => {
     const found = z.array(eventSchema).parse(await (await cluster().objects()).list('Event', 'plain'));
-    const told = found.filter(({ involvedObject: { kind, name } }) => kind === 'Service' && name === 'late');
-    expect(told.map(({ reason, message }) => `${reason}: ${message}`).sort()).toEqual([
+    const reported = found.filter(({ involvedObject: { kind, name } }) => kind === 'Service' && name === 'late');
+    expect(reported.map(({ reason, message }) => `${reason}: ${message}`).sort()).toEqual([
       `FailedToStartServiceHealthcheck: load balancers are not told of its endpoints on node node-2: TCP port ${check} cannot be opened: another process has it`,
       `PortClaim: a process of node node-2 listens on TCP 0.0.0.0:${nodePort}: what comes to node port ${nodePort} goes to this Service and not to it`,
     ]);
-    expect(told.every(({ involvedObject: { uid } }) => uid !== undefined)).toBe(true);
+    expect(reported.every(({ involvedObject: { uid } }) => uid !== undefined)).toBe(true);
   });
   await (await cluster().objects()).delete(manifests, { timeoutSeconds: 30 });
 });

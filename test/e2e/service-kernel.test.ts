@@ -7,7 +7,7 @@ import { onGuestKernel } from '../oracles/services/choice.ts';
 import { serviceMatrix } from '../oracles/services/suite.ts';
 import { useCluster } from './support/cluster/cluster.ts';
 import { nodeAddress } from './support/networks/north-south.ts';
-import { describeTarget, fromPod, whoAnswers } from './support/services/doors.ts';
+import { describeTarget, fromPod, whoAnswers } from './support/services/entry-points.ts';
 import { targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({
@@ -25,7 +25,7 @@ it('udnctl follows what a node sends to a tenant’s node port, by the VRF of it
   const port = await onNode('kubectl', '-n', 'svc-routed', 'get', 'service', 'cluster-both', '-o', nodePort);
   const target = ['--to', nodeAddress('node-1', 4), '--port', port];
   const found = JSON.parse(await onNode('udnctl', 'trace', '--from', 'host', ...target, '-o', 'json'));
-  expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'svc-routed', name: 'cluster-both' } });
+  expect(found).toMatchObject({ result: 'answered', service: { namespace: 'svc-routed', name: 'cluster-both' } });
   expect(found.endpoints).toHaveLength(2);
 }, 60_000);
 

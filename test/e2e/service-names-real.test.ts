@@ -1,6 +1,7 @@
 /**
- * Services by their names on a real API server with real kubelets: tenants ask at the ClusterIPs of kube-dns, which is in the default
- * network, by the VRFs of their networks, and are answered at the ClusterIPs that they are told. Needs root and `make build`.
+ * Services by their names on a real API server with real kubelets: tenants ask at the ClusterIPs of kube-dns, which is in
+ * the default network, by the VRFs of their networks, and are answered at the ClusterIPs of the answer. Needs root and
+ * `make build`.
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { askFrom, type Target } from '../oracles/reachability/service-clients.ts';
 import { useCluster } from './support/cluster/cluster.ts';
 import { leavesNothingInGuest } from './support/kubelet/guest-traces.ts';
-import { fromHost } from './support/services/doors.ts';
+import { fromHost } from './support/services/entry-points.ts';
 import { serviceNames } from './support/services/names.ts';
 import { SERVED } from './support/services/services.ts';
 

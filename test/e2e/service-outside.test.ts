@@ -12,15 +12,15 @@ import { nodeAddress } from './support/networks/north-south.ts';
 import {
   addressTargets,
   answeredBy,
-  type Doors,
-  doorsOf,
+  type EntryPoints,
+  entryPointsOf,
   fromOutside,
   giveIngress,
   nodePortTargets,
   publicService,
   routeBy,
   whoAnswers,
-} from './support/services/doors.ts';
+} from './support/services/entry-points.ts';
 import { backend } from './support/services/services.ts';
 import { rowsNaming } from './support/state/rows.ts';
 
@@ -37,9 +37,9 @@ const NETWORKS: readonly ManifestObject[] = [
 ];
 
 /** With pods on both nodes. */
-const WEB = (tenant: Tenant): Doors => doorsOf(TENANTS.indexOf(tenant));
+const WEB = (tenant: Tenant): EntryPoints => entryPointsOf(TENANTS.indexOf(tenant));
 /** Whose pods come later. */
-const LATE = (tenant: Tenant): Doors => doorsOf(20 + TENANTS.indexOf(tenant));
+const LATE = (tenant: Tenant): EntryPoints => entryPointsOf(20 + TENANTS.indexOf(tenant));
 
 const backends = (tenant: Tenant): string[] => NODES.map((node) => `${tenant}-web-${node}`);
 
@@ -57,12 +57,12 @@ const outsider = (): RunThere => fromOutside(cluster());
 
 describe.each(TENANTS)('a Service of %s', (tenant) => {
   it('answers as soon as it has an endpoint and until it has none; deleted, nothing of it is left', async () => {
-    const doors = LATE(tenant);
-    const targets = [...nodePortTargets('node-1', doors), ...addressTargets(doors)];
-    const manifest = publicService(tenant, 'late', 'late', doors);
+    const entryPoints = LATE(tenant);
+    const targets = [...nodePortTargets('node-1', entryPoints), ...addressTargets(entryPoints)];
+    const manifest = publicService(tenant, 'late', 'late', entryPoints);
     await applyAndWait(cluster(), [manifest]);
-    await giveIngress(cluster(), `${tenant}/late`, doors);
-    await routeBy(cluster(), 'node-1', doors);
+    await giveIngress(cluster(), `${tenant}/late`, entryPoints);
+    await routeBy(cluster(), 'node-1', entryPoints);
     await eventually(async () =>
       expect(await whoAnswers(outsider(), targets)).toEqual(answeredBy(targets, ['(refused)'])),
     );
@@ -76,33 +76,33 @@ describe.each(TENANTS)('a Service of %s', (tenant) => {
     );
     await (await cluster().objects()).delete([manifest], { timeoutSeconds: 30 });
     for (const node of NODES) {
-      await eventually(async () => expect(await leftOf(cluster(), node, `${tenant}/late`, doors)).toEqual([]));
+      await eventually(async () => expect(await leftOf(cluster(), node, `${tenant}/late`, entryPoints)).toEqual([]));
     }
     await expectNobody(outsider(), targets);
   });
 });
 
 it('no node says that it has an external address', async () => {
-  const doors = TENANTS.flatMap((tenant) => [...WEB(tenant).externalIps, ...WEB(tenant).ingress]);
-  expect(await neighboursFound(cluster(), doors)).toEqual([]);
+  const entryPoints = TENANTS.flatMap((tenant) => [...WEB(tenant).externalIps, ...WEB(tenant).ingress]);
+  expect(await neighboursFound(cluster(), entryPoints)).toEqual([]);
   // So that silence means something.
   expect(await neighboursFound(cluster(), [nodeAddress('node-1', 4), nodeAddress('node-2', 6)])).toHaveLength(2);
 });
 
 it('a port that is no Service’s answers nobody', async () => {
-  await expectNobody(outsider(), nodePortTargets('node-1', doorsOf(90)));
+  await expectNobody(outsider(), nodePortTargets('node-1', entryPointsOf(90)));
 });
 
 it('an agent that starts again changes nothing of a Service, and takes away what has gone meanwhile', async () => {
-  const doors = doorsOf(40);
-  const gone = publicService('red', 'gone', 'web', doors);
+  const entryPoints = entryPointsOf(40);
+  const gone = publicService('red', 'gone', 'web', entryPoints);
   await applyAndWait(cluster(), [gone]);
-  await expectAnswers(outsider(), nodePortTargets('node-1', doors), backends('red'));
+  await expectAnswers(outsider(), nodePortTargets('node-1', entryPoints), backends('red'));
   const before = await leftOf(cluster(), 'node-1', 'red/web', WEB('red'));
   expect(before).not.toEqual([]);
   await cluster().kill('node-1', 'agent', 'SIGKILL');
   await (await cluster().objects()).delete([gone], { timeoutSeconds: 30 });
-  await eventually(async () => expect(await leftOf(cluster(), 'node-1', 'red/gone', doors)).toEqual([]));
+  await eventually(async () => expect(await leftOf(cluster(), 'node-1', 'red/gone', entryPoints)).toEqual([]));
   expect(await leftOf(cluster(), 'node-1', 'red/web', WEB('red'))).toEqual(before);
 });
 
@@ -154,13 +154,18 @@ const applyPublicServices = async (sandbox: Sandbox): Promise<void> => {
 };
 
 /** Rows, flows and elements of a Service on a node. @param key `namespace/name` */
-const leftOf = async (sandbox: Sandbox, node: string, key: string, doors: Doors): Promise<string[]> => {
+const leftOf = async (sandbox: Sandbox, node: string, key: string, entryPoints: EntryPoints): Promise<string[]> => {
   const [rows, flows, table] = await Promise.all([
     rowsNaming(sandbox, node, `"${key}"`),
     sandbox.node(node, ['ovs-ofctl', '--no-stats', 'dump-flows', 'br-ex']),
     sandbox.node(node, ['nft', 'list', 'table', 'inet', 'ovn-udn']),
   ]);
-  const names = [...doors.externalIps, ...doors.ingress, `tp_dst=${doors.nodePort}`, `tp_src=${doors.nodePort}`];
+  const names = [
+    ...entryPoints.externalIps,
+    ...entryPoints.ingress,
+    `tp_dst=${entryPoints.nodePort}`,
+    `tp_src=${entryPoints.nodePort}`,
+  ];
   const isOfService = (line: string): boolean => names.some((name) => new RegExp(`${literally(name)}\\b`).test(line));
   return [
     ...rows,

@@ -9,13 +9,13 @@ import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { plainNamespace } from './support/cluster/manifests.ts';
 import {
   addressTargets,
-  doorsOf,
+  entryPointsOf,
   fromHost,
   fromOutside,
   nodePortTargets,
   publicService,
   routeBy,
-} from './support/services/doors.ts';
+} from './support/services/entry-points.ts';
 import { outcomes } from './support/services/expectations.ts';
 import { backend, targetsOf } from './support/services/services.ts';
 
@@ -31,10 +31,10 @@ const expectOutcome = (run: RunThere, targets: readonly Target[], outcome: strin
   });
 
 it('processes of the node and clients outside are refused until there is an endpoint, and when it has gone', async () => {
-  const doors = { ...doorsOf(0), ingress: [] };
-  await applyAndWait(cluster(), [plainNamespace('plain'), publicService('plain', 'late', 'late', doors)]);
-  await routeBy(cluster(), NODE, doors);
-  const outside = [...nodePortTargets(NODE, doors), ...addressTargets(doors)];
+  const entryPoints = { ...entryPointsOf(0), ingress: [] };
+  await applyAndWait(cluster(), [plainNamespace('plain'), publicService('plain', 'late', 'late', entryPoints)]);
+  await routeBy(cluster(), NODE, entryPoints);
+  const outside = [...nodePortTargets(NODE, entryPoints), ...addressTargets(entryPoints)];
   const inside = [...outside, ...(await targetsOf(cluster(), 'plain/late'))];
   const expectAll = async (outcome: string): Promise<void> => {
     await expectOutcome(fromHost(cluster(), NODE), inside, outcome);

@@ -11,14 +11,14 @@ import { nodeAddress } from './support/networks/north-south.ts';
 import { addressesOf } from './support/packets/packets.ts';
 import {
   addressTargets,
-  doorsOf,
+  entryPointsOf,
   fromHost,
   fromOutside,
   fromPod,
   nodePortTargets,
   publicService,
   routeBy,
-} from './support/services/doors.ts';
+} from './support/services/entry-points.ts';
 import { backend, clusterIps, handMadeSlice, service } from './support/services/services.ts';
 
 const NODE = 'node-1';
@@ -36,12 +36,13 @@ const APPS: Readonly<Record<Public, string>> = {
 const POLICIES: Readonly<Partial<Record<Public, Readonly<Record<string, unknown>>>>> = {
   'external-local': { externalTrafficPolicy: 'Local' },
 };
-const doorsAt = (tenant: Tenant, name: Public) => doorsOf(1 + 10 * TENANTS.indexOf(tenant) + PUBLIC.indexOf(name));
+const entryPointsAt = (tenant: Tenant, name: Public) =>
+  entryPointsOf(1 + 10 * TENANTS.indexOf(tenant) + PUBLIC.indexOf(name));
 
 /** Services with an endpoint on the same node, on both, and on none; `far` is behind public ones. */
 const manifestsOf = (tenant: Tenant) => [
   ...['near', 'both', 'empty'].map((name) => service(tenant, name, { app: name })),
-  ...PUBLIC.map((name) => publicService(tenant, name, APPS[name], doorsAt(tenant, name), POLICIES[name])),
+  ...PUBLIC.map((name) => publicService(tenant, name, APPS[name], entryPointsAt(tenant, name), POLICIES[name])),
   backend(tenant, 'near-1', NODE, 'near'),
   backend(tenant, 'far-1', 'node-2', 'far'),
   backend(tenant, 'both-1', NODE, 'both'),
@@ -51,21 +52,21 @@ const manifestsOf = (tenant: Tenant) => [
 
 beforeAll(async () => {
   await applyAndWait(cluster(), [...tenantManifests(), ...TENANTS.flatMap(manifestsOf)]);
-  for (const tenant of TENANTS) for (const name of PUBLIC) await routeBy(cluster(), NODE, doorsAt(tenant, name));
+  for (const tenant of TENANTS) for (const name of PUBLIC) await routeBy(cluster(), NODE, entryPointsAt(tenant, name));
 }, 120_000);
 
 const run = (...args: readonly string[]): Promise<Said> => udnctl(cluster(), NODE, ...args);
 
 const logical = z.object({ kind: z.string(), agrees: z.boolean().optional() });
 const traced = z.object({
-  verdict: z.string(),
-  sentence: z.string(),
+  result: z.string(),
+  message: z.string(),
   service: z.object({ namespace: z.string(), name: z.string(), loadBalancer: z.string().optional() }),
   endpoints: z.array(
     z.object({
       endpoint: z.string(),
       node: z.string(),
-      openVswitch: z.object({ kind: z.string(), sentence: z.string() }),
+      openVswitch: z.object({ kind: z.string(), message: z.string() }),
       logical: logical.optional(),
     }),
   ),
@@ -99,8 +100,8 @@ describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (te
   it('is refused where there is no endpoint, as packets are', async () => {
     for (const port of ['http', 'dns']) {
       const found = await fromClient(tenant, `service/${tenant}/empty:${port}`);
-      expect(found).toMatchObject({ verdict: 'refused', endpoints: [], logical: { kind: 'refused', agrees: true } });
-      expect(found.sentence).toMatch(/^refused with (a TCP reset|an ICMP error): load balancer /);
+      expect(found).toMatchObject({ result: 'refused', endpoints: [], logical: { kind: 'refused', agrees: true } });
+      expect(found.message).toMatch(/^refused with (a TCP reset|an ICMP error): load balancer /);
     }
     const [ip = ''] = await clusterIps(cluster(), `${tenant}/empty`);
     const attempts = await ask(cluster(), `${tenant}/client`, [{ ip, port: 80, protocol: 'TCP' }]);
@@ -111,14 +112,14 @@ describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (te
     for (const other of TENANTS.filter((one) => one !== tenant)) {
       const [ip = ''] = await clusterIps(cluster(), `${other}/near`);
       const found = await fromClient(tenant, ip);
-      expect(found).toMatchObject({ verdict: 'not-answered', service: { namespace: other, name: 'near' } });
-      expect(found.sentence).toMatch(/whose load balancers are in no other network; the packet is in network \S+$/);
+      expect(found).toMatchObject({ result: 'not-answered', service: { namespace: other, name: 'near' } });
+      expect(found.message).toMatch(/whose load balancers are in no other network; the packet is in network \S+$/);
     }
   });
 
   it('is not answered on a port that the Service has not', async () => {
     const [ip = ''] = await clusterIps(cluster(), `${tenant}/near`);
-    expect((await fromClient(tenant, ip, '--port', '81')).sentence).toBe(
+    expect((await fromClient(tenant, ip, '--port', '81')).message).toBe(
       `not answered: Service ${tenant}/near has no port 81/tcp; it has 80/tcp (http), 53/udp (dns)`,
     );
   });
@@ -128,16 +129,16 @@ it('a trace to a Service that keeps its clients says that their first packet is 
   const spec = { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } };
   await (await cluster().objects()).apply([service('red', 'sticky', { app: 'both', spec })]);
   await eventually(async () => {
-    const { verdict, sentence } = await fromClient('red', 'service/red/sticky');
-    expect(sentence).toMatch(/^answered by Service red\/sticky, but for the first packet, which OVN drops /);
-    expect(verdict).toBe('answered');
+    const { result, message } = await fromClient('red', 'service/red/sticky');
+    expect(message).toMatch(/^answered by Service red\/sticky, but for the first packet, which OVN drops /);
+    expect(result).toBe('answered');
   });
 });
 
 describe('a trace of the host', () => {
   it.each(['4', '6'])('goes to each endpoint of a Service of the default network, IPv%s', async (family) => {
     const found = await trace('--from', 'host', '--to', 'service/plain/both', '--ip-family', family);
-    expect(found.verdict).toBe('answered');
+    expect(found.result).toBe('answered');
     expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
     expect(found.endpoints.every((one) => one.logical?.agrees === true)).toBe(true);
   });
@@ -145,8 +146,8 @@ describe('a trace of the host', () => {
 
 /** On `NODE`, over TCP and IPv4 first. External addresses without those that load balancers give. */
 const targetsOf = (tenant: Tenant, name: Public): Target[] => {
-  const doors = doorsAt(tenant, name);
-  return [...nodePortTargets(NODE, doors), ...addressTargets({ ...doors, ingress: [] })];
+  const entryPoints = entryPointsAt(tenant, name);
+  return [...nodePortTargets(NODE, entryPoints), ...addressTargets({ ...entryPoints, ingress: [] })];
 };
 /** A node port over IPv4, and an external address over IPv6: each trace takes a second. */
 const someOf = (targets: readonly Target[]): Target[] =>
@@ -164,7 +165,7 @@ describe.each(TENANTS)('a trace from outside to a Service of %s', (tenant) => {
     const targets = targetsOf(tenant, 'external');
     for (const target of someOf(targets)) {
       const found = await traceTo(['outside'], target);
-      expect(found).toMatchObject({ verdict: 'answered', service: { namespace: tenant, name: 'external' } });
+      expect(found).toMatchObject({ result: 'answered', service: { namespace: tenant, name: 'external' } });
       expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
       expect(found.endpoints.map((one) => one.logical?.agrees)).toEqual([agreed(target), agreed(target)]);
     }
@@ -179,7 +180,7 @@ describe.each(TENANTS)('a trace from outside to a Service of %s', (tenant) => {
       const targets = targetsOf(tenant, name);
       for (const target of someOf(targets)) {
         expect(await traceTo(['outside'], target)).toMatchObject({
-          ...{ verdict: 'refused', service: { namespace: tenant, name }, endpoints: [] },
+          ...{ result: 'refused', service: { namespace: tenant, name }, endpoints: [] },
           ...(agreed(target) && { logical: { kind: 'refused', agrees: true } }),
         });
       }
@@ -196,7 +197,7 @@ describe('a trace to node ports and external addresses', () => {
   it('of the host is what nftables make of it, and packets are answered', async () => {
     for (const target of someOf(targets)) {
       const found = await traceTo(['host'], target);
-      expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'plain', name: 'external' } });
+      expect(found).toMatchObject({ result: 'answered', service: { namespace: 'plain', name: 'external' } });
       expect(found.host?.why).toMatch(/^nftables lead \S+ to \S+$/);
       expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
     }
@@ -209,15 +210,15 @@ describe('a trace to node ports and external addresses', () => {
     for (const target of someOf(targetsOf('red', 'external'))) {
       const found = await traceTo(['host'], target);
       const [attempt] = await askFrom(fromHost(cluster(), NODE), [target]);
-      expect(found.verdict === 'answered').toBe(attempt?.outcome === 'answered');
-      if (found.verdict !== 'answered')
-        expect(found.sentence).toMatch(/no rule by which that goes to the VRF of network red_net$/);
+      expect(found.result === 'answered').toBe(attempt?.outcome === 'answered');
+      if (found.result !== 'answered')
+        expect(found.message).toMatch(/no rule by which that goes to the VRF of network red_net$/);
     }
   });
 
   it('of a tenant’s pod to another network follows it there, and packets are answered', async () => {
     const externalOf = (name: Public): Target[] =>
-      targetsOf('plain', name).slice(nodePortTargets(NODE, doorsAt('plain', name)).length);
+      targetsOf('plain', name).slice(nodePortTargets(NODE, entryPointsAt('plain', name)).length);
     // An endpoint on the same node is too far for the userspace datapath (docs/services.md, "What does not work yet").
     const far = externalOf('external-far');
     await eventually(async () =>
@@ -229,7 +230,7 @@ describe('a trace to node ports and external addresses', () => {
     ] as const) {
       for (const target of someOf(externalOf(name))) {
         const found = await traceTo(['pod', 'red/client'], target);
-        expect(found).toMatchObject({ verdict: 'answered', service: { namespace: 'plain', name } });
+        expect(found).toMatchObject({ result: 'answered', service: { namespace: 'plain', name } });
         expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(kinds);
       }
     }
@@ -247,7 +248,7 @@ describe('a trace to node ports and external addresses', () => {
       '-o',
       'json',
     );
-    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'host' });
+    expect(JSON.parse(stdout)).toMatchObject({ result: 'host' });
   });
 });
 
@@ -332,19 +333,19 @@ describe('explain', () => {
 
 describe('check', () => {
   const ON_NODE = 'warning: kube-proxy, on this node: ';
-  const told = async () => (await run('check')).stdout.split('\n').filter((line) => line.startsWith(ON_NODE));
+  const printed = async () => (await run('check')).stdout.split('\n').filter((line) => line.startsWith(ON_NODE));
   const nft = (...commands: readonly string[]) => cluster().node(NODE, ['nft', commands.join('; ')]);
 
-  it('says nothing of a node without kube-proxy', async () => expect(await told()).toEqual([]));
+  it('says nothing of a node without kube-proxy', async () => expect(await printed()).toEqual([]));
 
   it.each([
     ['ip kube-proxy', 'services', 'nftables table ip kube-proxy'],
     ['ip nat', 'KUBE-SERVICES', 'chain KUBE-SERVICES in table ip nat'],
   ])('finds table %s with chain %s', async (table, chain, found) => {
     await nft(`add table ${table}`, `add chain ${table} ${chain}`);
-    expect(await told()).toEqual([expect.stringContaining(`${ON_NODE}it has ${found}: `)]);
+    expect(await printed()).toEqual([expect.stringContaining(`${ON_NODE}it has ${found}: `)]);
     await nft(`delete table ${table}`);
-    expect(await told()).toEqual([]);
+    expect(await printed()).toEqual([]);
   });
 
   it('finds a program of that name', async () => {
@@ -353,7 +354,7 @@ describe('check', () => {
       '-c',
       'cp /bin/sleep /tmp/kube-proxy && /tmp/kube-proxy 5; rm /tmp/kube-proxy',
     ]);
-    await eventually(async () => expect(await told()).toEqual([expect.stringContaining(`${ON_NODE}it runs: `)]));
+    await eventually(async () => expect(await printed()).toEqual([expect.stringContaining(`${ON_NODE}it runs: `)]));
     await running;
   });
 });

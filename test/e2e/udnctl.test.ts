@@ -86,8 +86,8 @@ const portOf = async (key: string, network: string): Promise<string> => {
 describe('trace', () => {
   const logical = z.object({ kind: z.string(), agrees: z.boolean() });
   const traced = z.object({
-    verdict: z.string(),
-    sentence: z.string(),
+    result: z.string(),
+    message: z.string(),
     logical: logical.optional(),
     raw: z.string().optional(),
   });
@@ -96,46 +96,46 @@ describe('trace', () => {
 
   it.each([['4'], ['6']])('says that a packet arrives on this node, IPv%s', async (family) =>
     expect(await trace('--from', 'pod', 'red/a', '--to', 'red/b', '--ip-family', family)).toEqual({
-      verdict: 'delivered',
-      sentence: 'delivered to red/b on this node, network red_net',
+      result: 'delivered',
+      message: 'delivered to red/b on this node, network red_net',
       logical: { kind: 'port', agrees: true },
     }),
   );
 
   it('of a connection that is there already, too', async () =>
     expect(await trace('--from', 'pod', 'red/a', '--to', 'red/b', '--established')).toMatchObject({
-      verdict: 'delivered',
+      result: 'delivered',
     }));
 
   it('says that a packet goes to another node', async () => {
     const destination = addressOfFamily(await readPod(cluster(), 'red/c'), 4);
     expect(await trace('--from', 'pod', 'red/a', '--to', destination, '--proto', 'icmp')).toMatchObject({
-      verdict: 'tunnel',
+      result: 'tunnel',
       logical: { kind: 'remote', agrees: true },
     });
   });
 
   it('says what drops a packet between tenants, and has the raw output', async () => {
     const {
-      verdict,
-      sentence,
+      result,
+      message,
       raw,
       logical: byOvn,
     } = await trace(...['--from', 'pod', 'red/a', '--to', 'green/b', '--network', 'default', '--raw']);
-    expect(verdict).toBe('dropped');
-    expect(sentence).toMatch(/^dropped by br-int table [0-9]+ priority [0-9]+: an ACL of switch node-1 /);
+    expect(result).toBe('dropped');
+    expect(message).toMatch(/^dropped by br-int table [0-9]+ priority [0-9]+: an ACL of switch node-1 /);
     expect(byOvn).toEqual({ kind: 'dropped', agrees: true });
     expect(raw).toMatch(/^Flow: dp_hash=0x1,tcp,/);
   });
 
   it('says what host isolation drops before it comes to Open vSwitch, and what it lets pass', async () => {
     expect(await trace('--from', 'host', '--to', 'red/a')).toMatchObject({
-      verdict: 'dropped',
-      sentence: expect.stringMatching(/^dropped by host isolation \(nft chain udn-isolation\)/),
+      result: 'dropped',
+      message: expect.stringMatching(/^dropped by host isolation \(nft chain udn-isolation\)/),
       logical: { kind: 'port', agrees: true },
     });
     expect(await trace('--from', 'host', '--to', 'red/a', '--network', 'red/net')).toMatchObject({
-      sentence: 'dropped by host isolation (nft chain udn-management-isolation), whoever sends it',
+      message: 'dropped by host isolation (nft chain udn-management-isolation), whoever sends it',
     });
   });
 });

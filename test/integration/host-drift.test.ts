@@ -86,7 +86,7 @@ const stopAll = async (): Promise<void> => {
   for (const { loop } of nodes.splice(0)) await loop.stop();
 };
 
-const start = (wanted: readonly HostItem[], netlink: HostNetlink = harness.netlink): Node => {
+const start = (desired: readonly HostItem[], netlink: HostNetlink = harness.netlink): Node => {
   const log: string[] = [];
   const backend = new HostBackend({ netlink, ownership: OWNERSHIP });
   const observe = (observation: object): void => void log.push(JSON.stringify(observation));
@@ -97,7 +97,7 @@ const start = (wanted: readonly HostItem[], netlink: HostNetlink = harness.netli
     observe,
     fullEveryMs: NEVER_MS,
   });
-  loop.store.set('test', wanted);
+  loop.store.set('test', desired);
   loop.start();
   const node = { backend, loop, log };
   nodes.push(node);
@@ -123,7 +123,7 @@ const attackWith = async (...lines: readonly string[]): Promise<void> => {
 };
 
 const wrong = async ({ backend, loop }: Node): Promise<string[]> =>
-  (await backend.difference(loop.store.wanted)).map(({ kind, key }) => `${kind} ${key}`);
+  (await backend.difference(loop.store.desired)).map(({ kind, key }) => `${kind} ${key}`);
 
 /** @returns after how many milliseconds all was right again, and what was not until then */
 const repaired = async (node: Node, what: string): Promise<{ readonly ms: number; readonly last: string }> => {
@@ -195,7 +195,7 @@ describe('what the kernel does without a word is noticed', () => {
     }
   });
 
-  it('it cannot tell all: more happened than there was room for', async () => {
+  it('it cannot report all: more happened than there was room for', async () => {
     using kernel = new LinuxKernel(loadAddon(defaultAddonPath()), { ownNetns: harness.ownNetns });
     const { netlink, lost } = onThisThread(kernel, 4096);
     const node = start(items, netlink);

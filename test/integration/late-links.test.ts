@@ -1,7 +1,7 @@
 /**
- * What is wanted of a link and the link itself come at any moment of each other's, hundreds of times, and go again: as networks
- * do, whose ports ovs-vswitchd makes. The kernel's events must be enough, and soon: the slow timer does not run here, so that
- * what begins to wait just when its link comes would wait for good.
+ * The desired state of a link and the link itself come at any moment of each other's, hundreds of times, and go again: as
+ * networks do, whose ports ovs-vswitchd makes. The kernel's events must be enough, and soon: the slow timer does not run
+ * here, so that what begins to wait just when its link comes would wait for good.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,13 +17,13 @@ import { type Harness, linuxHarness } from '../../datapath/netlink/harness.suite
 import { createRandom, type Random } from '../e2e/support/faults/random.ts';
 
 const SOON_MS = 1000;
-/** A machine that does other things may stop a process for a second; what nobody told of would never be right. */
+/** A machine that does other things may stop a process for a second; a change without an event would never be right. */
 const LATE_AT_MOST = 0.02;
 const GIVE_UP_MS = 5000;
 /** Longer than any test. */
 const NEVER_MS = 1_000_000;
 const ROUNDS = 200;
-/** Of the event loop, from one to the other; what is wanted is brought about in fewer. */
+/** Of the event loop, from one to the other; the desired state is brought about in fewer. */
 const MAX_TURNS = 60;
 
 const MAKE = `link add name ${PORT} type veth peer name mp3-peer\nlink set mp3-peer up\n`;
@@ -64,7 +64,7 @@ afterEach(async () => {
 /** What is not right, and what is said of it. What this kernel cannot have at all is neither. */
 const wrong = async (): Promise<string[]> => {
   const problems = loop.problems().filter(({ status: { kind } }) => kind !== 'unsupported' && kind !== 'pending');
-  const differences = await backend.difference(loop.store.wanted);
+  const differences = await backend.difference(loop.store.desired);
   return [
     ...problems.map(({ key, status: { message } }) => `${key}: ${message}`),
     ...differences

@@ -22,7 +22,7 @@ const real = async (): Promise<Subject> => {
   return { kubeconfig: await readFile(kubeconfig, 'utf8'), isReal: true, close };
 };
 
-const JUDGED = '--for=jsonpath={.status.observedGeneration}=1';
+const OBSERVED = '--for=jsonpath={.status.observedGeneration}=1';
 
 describe.each([
   ['the embedded API server', embedded],
@@ -51,7 +51,7 @@ describe.each([
     expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
     expect(first).toContain('daemonset.apps/udn-agent created');
     await kubectl.run('wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s');
-    if (subject?.isReal === true) await kubectl.run('wait', 'validatingadmissionpolicies', '--all', JUDGED);
+    if (subject?.isReal === true) await kubectl.run('wait', 'validatingadmissionpolicies', '--all', OBSERVED);
     const versions = await versionsOf();
     const second = (await kubectl.run('apply', '--validate=strict', '-k', 'daemonset')).trim().split('\n');
     // kubectl always replaces the selector of a PodDisruptionBudget.

@@ -1,6 +1,6 @@
 /**
- * An upgrade of the CRDs over networks that the new rules refuse: they stay, and what is wrong with them can be told. An
- * API server that checked the whole object on every write of its status would take no condition for them.
+ * An upgrade of the CRDs over networks that the new rules refuse: they stay, and conditions can report what is wrong with
+ * them. An API server that checked the whole object on every write of its status would take no condition for them.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';

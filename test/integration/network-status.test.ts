@@ -107,11 +107,11 @@ describe('on a real API server', () => {
       expect(ready).toMatchObject({ status: 'True', reason: 'NetworkReady', observedGeneration: 1 });
     });
     await eventually(async () => {
-      const { nodes: told, subnets } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l3'));
+      const { nodes: reported, subnets } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l3'));
       expect(subnets).toEqual(['10.21.0.0/16/24']);
-      expect(told).toMatchObject({ failed: 0 });
-      expect(told?.allocated).toBe(told?.total);
-      expect(told?.total).toBeGreaterThanOrEqual(2);
+      expect(reported).toMatchObject({ failed: 0 });
+      expect(reported?.allocated).toBe(reported?.total);
+      expect(reported?.total).toBeGreaterThanOrEqual(2);
     });
     const { metadata } = await client.get(USER_DEFINED_NETWORKS, UDN('st-l2'));
     const owners = (metadata.managedFields ?? []).filter(({ subresource }) => subresource === 'status');
@@ -149,9 +149,9 @@ describe('on a real API server', () => {
       ids: { ready: '', pending: '', failed: `${id}` },
     });
     await eventually(async () => {
-      const { nodes: told, conditions } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l2'));
+      const { nodes: reported, conditions } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l2'));
       const problems = [{ node: 'st-n2', message: 'EINVAL' }];
-      expect(told).toMatchObject({ ready: 1, pending: 0, failing: 1, problems });
+      expect(reported).toMatchObject({ ready: 1, pending: 0, failing: 1, problems });
       expect(conditions?.find(({ type }) => type === 'NodesReady')).toMatchObject({ reason: 'NodesFailing' });
       expect(conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' });
     });

@@ -31,16 +31,18 @@ describe('flows', () => {
 
   const program = async (cluster: TestCluster): Promise<void> => {
     cluster.render();
-    const wanted = new Map<string, BridgeItem>(cluster.sinks.openflow.all().map((item) => [bridgeItemKey(item), item]));
+    const desired = new Map<string, BridgeItem>(
+      cluster.sinks.openflow.all().map((item) => [bridgeItemKey(item), item]),
+    );
     const cookies = Object.values(COOKIES);
     const open = () =>
       new OpenflowBackend({ client: world.client, ports: world.ports, cookies, isOurGroup: () => true });
     const backend = open();
-    const { failed, waiting } = await backend.reconcile({ wanted, keys: 'all', prune: true }, signal());
+    const { failed, waiting } = await backend.reconcile({ desired, keys: 'all', prune: true }, signal());
     await backend.close();
     expect([...failed, ...waiting]).toEqual([]);
     const again = open();
-    expect((await again.reconcile({ wanted, keys: 'all', prune: true }, signal())).written).toBe(0);
+    expect((await again.reconcile({ desired, keys: 'all', prune: true }, signal())).written).toBe(0);
     await again.close();
   };
 
@@ -232,10 +234,10 @@ describe('nftables', () => {
       // Rules about processes need a kubelet that runs.
       cluster.facts.set('kubeletCgroup', LOCAL, undefined);
       cluster.render();
-      const wanted = new Map(cluster.sinks.nftables.all().map((item) => [nftItemKey(item), item]));
-      const { failed } = await createNftables(nft).reconcile({ wanted, keys: 'all', prune: true }, signal());
+      const desired = new Map(cluster.sinks.nftables.all().map((item) => [nftItemKey(item), item]));
+      const { failed } = await createNftables(nft).reconcile({ desired, keys: 'all', prune: true }, signal());
       expect([...failed]).toEqual([]);
-      expect(await createNftables(nft).difference(wanted)).toEqual([]);
+      expect(await createNftables(nft).difference(desired)).toEqual([]);
     } finally {
       await close();
     }

@@ -85,13 +85,13 @@ it('a tenant sees its networks, also that of the cluster, and what it may not re
   ]);
 });
 
-it('a tenant is told why, and whose network took its place', async () => {
+it('a tenant gets the reason, and whose network took its place', async () => {
   const { lines, exitStatus } = await askWhy(asTenant, { kind: 'udn', name: 'tv-red/late' }, Date.now());
   expect(exitStatus).toBe(1);
   expect(lines[0]).toContain('NetworkAttachmentDefinition tv-red/tv-shop, of ClusterUserDefinedNetwork tv-shop');
 });
 
-it('elsewhere it sees nothing, and is told so', async () => {
+it('elsewhere it sees nothing, and gets a message about it', async () => {
   const { notes, tables } = await clusterPods(asTenant, { ...question, in: 'default' });
   expect(tables[0]?.rows).toEqual([]);
   expect(notes).toContain('not shown: pods of namespace default: you may not list them');

@@ -28,7 +28,7 @@ it('reads commands, what they print, and with which status they end', () => {
   ]);
 });
 
-it('writes what was printed, and nothing else anew', () => {
+it('writes what was printed, and nothing else again', () => {
   const outputs = consoleCommands(DOCUMENT).map(({ output }) => output);
   expect(withOutputs(DOCUMENT, outputs)).toBe(DOCUMENT);
   const changed = withOutputs(DOCUMENT, [['1'], ['2'], ['3', '4']]);

@@ -98,7 +98,7 @@ it('the architecture has every folder with features, and what they are about', (
   const code = globSync('agent/features/**/*.ts', { exclude: ['**/*.test.ts'] }).flatMap((path) =>
     [...read(path).matchAll(/: FeatureOver<'(\w+)'> = /g)].map(([, over = '']) => [featureFolder(path), over] as const),
   );
-  const wanted = new Map(code.map(([folder]) => [folder, overs(code, [folder])]));
+  const desired = new Map(code.map(([folder]) => [folder, overs(code, [folder])]));
   const [, section = ''] = /^The features of today.*?\n\n(\|.*?)\n\n/ms.exec(read('docs/architecture.md')) ?? [];
   const rows = [...section.matchAll(/^\| (`[^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].map(
     ([, folders = '', subjects = '']) => ({
@@ -106,8 +106,8 @@ it('the architecture has every folder with features, and what they are about', (
       subjects: subjects.trim().split(', ').map(subjectKind),
     }),
   );
-  expect(wanted.size).toBeGreaterThan(15);
-  expect(rows.flatMap(({ folders }) => folders).toSorted()).toEqual([...wanted.keys()].toSorted());
+  expect(desired.size).toBeGreaterThan(15);
+  expect(rows.flatMap(({ folders }) => folders).toSorted()).toEqual([...desired.keys()].toSorted());
   expect(rows.map(({ folders, subjects }) => [folders, subjects.toSorted()])).toEqual(
     rows.map(({ folders }) => [folders, overs(code, folders)]),
   );

@@ -34,7 +34,7 @@ describe('an address', () => {
     expect(it.give('ns/newer', 'default', 'default')).toEqual(['10.128.0.3/29']);
   });
 
-  it('that two pods have is told, and free only when both are gone', () => {
+  it('an address of two pods is reported, and free only when both are gone', () => {
     const it = book('10.128.0.0/29');
     it.enter('ns/a', 'default', 'default', [parseIp('10.128.0.3')]);
     expect(it.enter('ns/b', 'default', 'default', [parseIp('10.128.0.3')])).toEqual(['ns/a']);

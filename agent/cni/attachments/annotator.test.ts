@@ -84,7 +84,7 @@ describe('a pod without addresses', () => {
     expect(it.patches).toHaveLength(1);
   });
 
-  it('gets none that a pod of the API has, in whatever order they are told', () => {
+  it('gets none that a pod of the API has, in whatever order their events come', () => {
     const cluster = plain('10.128.0.0/23')
       .pod('ns/a', { node: 'node1', networks: {} })
       .pod('ns/b', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
@@ -94,7 +94,7 @@ describe('a pod without addresses', () => {
   });
 });
 
-it('an address that is used up is told, and the pod gets the next that becomes free', () => {
+it('an exhausted pool is reported, and the pod gets the next address that is released', () => {
   const cluster = plain('10.128.0.0/29');
   for (const name of ['a', 'b', 'c', 'd']) {
     cluster.pod(`ns/${name}`, {
@@ -176,7 +176,7 @@ describe('an annotation that was damaged', () => {
     expect(it.patches.map(({ changes }) => changes?.['default']?.['ip_addresses'])).toEqual([['10.128.0.7/23']]);
   });
 
-  it('and cannot be read is taken away, and then written again; the pod is told', async () => {
+  it('and cannot be read is removed, and then written again; the pod gets an event', async () => {
     const it = damaged({ unreadable: 'not JSON', lost: new Set(['default']) });
     expect(it.patches).toEqual([expect.objectContaining({ uid: 'uid-a', changes: undefined })]);
     expect(it.problems).toEqual([

@@ -23,7 +23,7 @@ export interface AnnotatorOptions {
   readonly cluster: ClusterConfig;
   /** What the mirror knows of the pod's annotation. */
   readonly known: (pod: string) => KnownAnnotation | undefined;
-  /** Something to tell the pod's owner. `exhausted` is followed by a new try when an address becomes free. */
+  /** A message for the pod's owner. `exhausted` is followed by a retry when an address is released. */
   readonly onProblem: (problem: AddressProblem) => void;
   /** Calls back after a while, to try again what the API refused for minutes. */
   readonly later: (retry: () => void) => void;
@@ -51,7 +51,7 @@ export class Annotator {
     this.#unsubscribe = options.registry.subscribe((pod, after) => this.#change(pod, after));
   }
 
-  /** Gives and writes what is lacking. To be called when every change that happened together has been told. */
+  /** Allocates and writes what is lacking. To be called when every change that happened together has been delivered. */
   flush(): void {
     const pending = [...this.#pending];
     this.#pending.clear();
@@ -86,18 +86,18 @@ export class Annotator {
   }
 
   #give(pod: string): void {
-    const wanted = this.#options.registry.get(pod);
-    if (wanted === undefined || this.#writing.get(pod) === wanted.pod.uid) return;
-    if (wanted.pod.unreadable !== undefined) {
-      void this.#reset(wanted.pod, wanted.pod.unreadable);
+    const desired = this.#options.registry.get(pod);
+    if (desired === undefined || this.#writing.get(pod) === desired.pod.uid) return;
+    if (desired.pod.unreadable !== undefined) {
+      void this.#reset(desired.pod, desired.pod.unreadable);
       return;
     }
-    const { networks, lost, refused, barred } = wanted.pod;
-    // What its annotation says stays, for people to see; it is told by who has refused it.
+    const { networks, lost, refused, barred } = desired.pod;
+    // The annotation stays, for people to see; whoever refused it reports it.
     if (barred !== undefined) return;
-    const lacking = ofNode(wanted).filter(({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true);
+    const lacking = ofNode(desired).filter(({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true);
     for (const message of refused?.values() ?? [])
-      this.#options.onProblem({ ...problemOf(wanted), reason: 'conflict', message });
+      this.#options.onProblem({ ...problemOf(desired), reason: 'conflict', message });
     if (lacking.length === 0) return;
     try {
       const entries = lacking.map((attachment): [string, PodNetworkEntry] => [
@@ -105,11 +105,11 @@ export class Annotator {
         this.#entry(pod, attachment),
       ]);
       this.#starved.delete(pod);
-      void this.#write(wanted, new Map(entries));
+      void this.#write(desired, new Map(entries));
     } catch (error) {
       if (!isExhausted(error)) throw error;
       this.#starved.add(pod);
-      this.#options.onProblem({ pod, uid: wanted.pod.uid, reason: 'exhausted', message: error.message });
+      this.#options.onProblem({ pod, uid: desired.pod.uid, reason: 'exhausted', message: error.message });
     }
   }
 
@@ -132,7 +132,7 @@ export class Annotator {
     } finally {
       if (this.#writing.get(key) === uid) this.#writing.delete(key);
     }
-    // The mirror may have told of it before the answer came; else its change will make the pod pending.
+    // The mirror may have delivered it before the answer came; else its change will make the pod pending.
     if (this.#options.registry.get(key)?.pod.unreadable !== undefined) return;
     this.#pending.add(key);
     this.flush();

@@ -45,7 +45,7 @@ export class NetworkUsage implements UsageSink {
 
   /**
    * To be called at the start, with what the node has from before. Nobody knows how long ago its last user went, so the
-   * time begins anew: an agent that is started again takes nothing away that a pod may come back to.
+   * time restarts: an agent that is started again takes nothing away that a pod may come back to.
    */
   linger(networks: Iterable<string>): void {
     for (const network of networks) {

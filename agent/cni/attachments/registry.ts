@@ -19,7 +19,7 @@ export class AttachmentRegistry implements AttachmentSink {
     const pod = podKey(attachments.pod);
     this.#podOfOwner.set(owner, pod);
     this.#byPod.set(pod, attachments);
-    this.#tell(pod, attachments);
+    this.#notify(pod, attachments);
   }
 
   delete(owner: string): void {
@@ -27,7 +27,7 @@ export class AttachmentRegistry implements AttachmentSink {
     if (pod === undefined) return;
     this.#podOfOwner.delete(owner);
     this.#byPod.delete(pod);
-    this.#tell(pod, undefined);
+    this.#notify(pod, undefined);
   }
 
   get(pod: string): PodAttachments | undefined {
@@ -69,7 +69,7 @@ export class AttachmentRegistry implements AttachmentSink {
     });
   }
 
-  #tell(pod: string, after: PodAttachments | undefined): void {
+  #notify(pod: string, after: PodAttachments | undefined): void {
     for (const listener of this.#listeners) listener(pod, after);
     for (const ask of [...this.#waiters.get(pod)]) ask();
   }

@@ -20,7 +20,7 @@ export const attachments: FeatureOver<'pod'> = {
   render: ({ pod: key }, view) => {
     const pod = view.pod(key);
     if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
-    return pod.hostNetwork ? usingThatOf(pod.namespace, view) : told(attachmentsOf(pod, view));
+    return pod.hostNetwork ? usingThatOf(pod.namespace, view) : diagnosticsOf(attachmentsOf(pod, view));
   },
 };
 
@@ -45,26 +45,31 @@ const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
   return onDefault(pod, view, 'infrastructure-locked', [primary]);
 };
 
-type Wanted = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName'>;
+type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName'>;
 
-const onDefault = (pod: PodFact, view: View, role: Attachment['role'], others: readonly Wanted[]): PodAttachments => {
+const onDefault = (
+  pod: PodFact,
+  view: View,
+  role: Attachment['role'],
+  others: readonly DesiredAttachment[],
+): PodAttachments => {
   const network = view.network(DEFAULT_NETWORK_NAME);
   if (network === undefined) return waiting(pod, 'the default network is not known yet');
-  const first: Wanted = { nadKey: DEFAULT_NETWORK_NAME, network, role, interfaceName: DEFAULT_INTERFACE };
-  const all = [first, ...others].map((wanted) => withGiver(wanted, view));
+  const first: DesiredAttachment = { nadKey: DEFAULT_NETWORK_NAME, network, role, interfaceName: DEFAULT_INTERFACE };
+  const all = [first, ...others].map((desired) => withGiver(desired, view));
   const lacking = all.find(({ givenBy, subnets }) => givenBy === 'node' && subnets.length === 0);
   if (lacking === undefined) return { pod, attachments: all };
   return waiting(pod, `node ${view.node} has no subnet of network ${lacking.network.name} yet`);
 };
 
-const withGiver = (wanted: Wanted, view: View): Attachment =>
-  wanted.network.topology === 'layer2'
-    ? { ...wanted, givenBy: 'cluster', subnets: [] }
-    : { ...wanted, givenBy: 'node', subnets: view.nodeSubnets(view.node, wanted.network.name) };
+const withGiver = (desired: DesiredAttachment, view: View): Attachment =>
+  desired.network.topology === 'layer2'
+    ? { ...desired, givenBy: 'cluster', subnets: [] }
+    : { ...desired, givenBy: 'node', subnets: view.nodeSubnets(view.node, desired.network.name) };
 
 const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, attachments: [], waitingFor });
 
-const told = (result: PodAttachments): Fragment => ({
+const diagnosticsOf = (result: PodAttachments): Fragment => ({
   attachments: result,
   usedNetworks: result.attachments.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name])),
   ...withDiagnostics(result),

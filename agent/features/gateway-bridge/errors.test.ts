@@ -16,7 +16,7 @@ const errors = (cluster: TestCluster): string[] => {
   return flows.filter((flow) => flow.includes('priority=93, ') && isOf(flow));
 };
 
-it('errors are told by their source only where no pod may have the node’s address', () => {
+it('errors are recognised by their source only where no pod may have the node’s address', () => {
   const cluster = workedCluster({ topology: 'layer3', mode: 'shared', family: 'dual' });
   expect(errors(cluster)).toHaveLength(3);
   cluster.gateway('node1', { addresses: ['10.200.0.7/24', 'fd00:30::2/64'] });

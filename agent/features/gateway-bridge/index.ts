@@ -1,5 +1,5 @@
 /**
- * Flows of the gateway bridge: how packets of all networks and of the host get out of the node and back, told apart by
+ * Flows of the gateway bridge: how packets of all networks and of the host get out of the node and back, distinguished by
  * conntrack marks, and how nothing gets out that is not allowed to. The pipeline is described in docs/datapath.md.
  */
 import type { BridgeItem } from '../../../datapath/openflow/types.ts';

@@ -21,8 +21,9 @@ export const networkFlows = (site: BridgeSite, patch: LocalPatch): Flow[] => [
 ];
 
 /**
- * In local gateway mode nothing has told the sender how large a packet may be: what is too large goes to the host, whose
- * kernel does. Not what another node says as an endpoint: that is for a client elsewhere, and the host does not know the address.
+ * In local gateway mode nothing has informed the sender how large a packet may be: what is too large goes to the host,
+ * whose kernel does. Not what another node says as an endpoint: that is for a client elsewhere, and the host does not know
+ * the address.
  */
 const replies = (patch: LocalPatch): Flow[] => {
   const { ctMark, families, largestFrame, port } = patch;

@@ -22,8 +22,8 @@ export interface WayOut {
 }
 
 /**
- * What this node's pods send out, told by its source, as the router of layer 2 is the same for the pods of all nodes: in
- * shared mode through the gateway router, in local mode through the host.
+ * What this node's pods send out, recognised by its source, as the router of layer 2 is the same for the pods of all nodes:
+ * in shared mode through the gateway router, in local mode through the host.
  */
 export const routesOut = (site: GatewaySite, { router, nextHops }: WayOut): Northbound[] =>
   site.subnets.flatMap((subnet) => {

@@ -1,6 +1,7 @@
 /**
  * What a network is made of in the northbound database of a node, one file for each topology, gateway mode and families,
- * to be read: `golden/`. After a change that is meant, `npx vitest run -u agent/features/gateway-routers` writes them anew.
+ * to be read: `golden/`. After a change that is meant, `npx vitest run -u agent/features/gateway-routers` writes them
+ * again.
  */
 import { expect, it } from 'vitest';
 import { northboundText } from '../../testing/northbound-text.ts';

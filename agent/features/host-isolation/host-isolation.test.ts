@@ -96,7 +96,7 @@ it('lets nobody there while there is no kubelet, and says so', () => {
   );
 });
 
-it('wants another rule when the kubelet’s cgroup was made anew', () => {
+it('wants another rule when the kubelet’s cgroup was recreated', () => {
   const it = cluster();
   const withId = (id: string): readonly string[] => {
     it.facts.set('kubeletCgroup', LOCAL, { path: 'kubelet.slice/kubelet.service', level: 2, id });
@@ -127,7 +127,7 @@ describe('of pods with a primary network', () => {
     ]);
   });
 
-  it('opens nothing where the annotation cannot be read, and tells the pod', () => {
+  it('opens nothing where the annotation cannot be read, and reports it to the pod', () => {
     const it = cluster().pod('red-ns/a', {
       node: 'node1',
       networks: LOCKED,

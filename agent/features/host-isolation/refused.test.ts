@@ -1,4 +1,4 @@
-/** A node whose nft cannot tell processes by their cgroups isolates all the same. */
+/** A node whose nft cannot match processes by their cgroups isolates all the same. */
 import { expect, it } from 'vitest';
 import { createNftables } from '../../../datapath/nftables/backend.ts';
 import { FakeNft } from '../../../datapath/nftables/fake-nft.ts';
@@ -17,8 +17,8 @@ const setUp = () => {
   const backend = createNftables({ runner: nft });
   const reconcile = async (): Promise<readonly string[]> => {
     cluster.render();
-    const wanted = new Map(cluster.sinks.nftables.all().map((item): [string, NftItem] => [nftItemKey(item), item]));
-    return [...(await backend.reconcile({ wanted, keys: 'all', prune: true }, signal)).failed.keys()].sort();
+    const desired = new Map(cluster.sinks.nftables.all().map((item): [string, NftItem] => [nftItemKey(item), item]));
+    return [...(await backend.reconcile({ desired, keys: 'all', prune: true }, signal)).failed.keys()].sort();
   };
   const rules = async (chain: string): Promise<readonly string[] | undefined> => {
     const { stdout } = await nft.run({ file: 'nft', args: ['list', 'table', 'inet', 'ovn-udn'] });

@@ -1,7 +1,7 @@
 /** How the host reaches the default network: pods by the management port, services by the gateway bridge. */
 import { MASQUERADE_OFFSETS } from '../../../api/cluster-config.ts';
 import { gatewayIp, gatewayMac } from '../../../api/network.ts';
-import type { HostItem, WantedFilter } from '../../../datapath/host/types.ts';
+import type { DesiredFilter, HostItem } from '../../../datapath/host/types.ts';
 import { addressAt, type Cidr, cidrFamily, hostRoute, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import { managementLinkName } from '../../model/host-names.ts';
@@ -73,7 +73,7 @@ export const gatewayBridgeItems = (view: View): HostItem[] => {
  * The bridge goes by marks of networks, which `udn-network-marks` keeps from what processes send by the IP stack. By packet sockets they may
  * send what they like there (DHCP, announcements of addresses), but nothing with a mark.
  */
-const WITHOUT_MARKS: WantedFilter['rules'] = [
+const WITHOUT_MARKS: DesiredFilter['rules'] = [
   { tests: [{ origin: 'routed' }], verdict: 'accept' },
   { tests: [{ origin: 'process' }, { origin: 'marked' }], verdict: 'drop' },
   { tests: [], verdict: 'accept' },

@@ -1,12 +1,12 @@
 /** Builders of host items. */
-import type { HostItem, WantedRule } from '../../../datapath/host/types.ts';
+import type { DesiredRule, HostItem } from '../../../datapath/host/types.ts';
 import { route } from '../../../datapath/netlink/route/types.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import { macFromIp } from '../../../net/mac.ts';
 
-export const routeItem = (wanted: Parameters<typeof route>[0]): HostItem => ({ kind: 'route', route: route(wanted) });
+export const routeItem = (desired: Parameters<typeof route>[0]): HostItem => ({ kind: 'route', route: route(desired) });
 
-export const ruleItem = (rule: WantedRule): HostItem => ({ kind: 'rule', rule });
+export const ruleItem = (rule: DesiredRule): HostItem => ({ kind: 'rule', rule });
 
 /** A neighbour that nobody has to be asked for: its MAC derives from its address. */
 export const fixedNeighbour = (link: string, address: Ip): HostItem => ({

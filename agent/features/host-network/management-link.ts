@@ -1,6 +1,6 @@
 /** The host's own port on a network: an internal port of br-int that ovn-controller binds to the management port. */
 import { managementIp, managementMac } from '../../../api/network.ts';
-import type { HostItem, WantedFilter } from '../../../datapath/host/types.ts';
+import type { DesiredFilter, HostItem } from '../../../datapath/host/types.ts';
 import { type Cidr, cidrFamily, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import type { Family } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
@@ -68,7 +68,7 @@ export const managementLink = ({ network, subnets }: LocalNetwork, vrf?: string)
  * What the host's IP sends there has passed nftables' hook `output` or `forward` (`host-isolation`). A frame of a packet socket has not: it
  * is from a process, and has no route. What the kernel itself sends without one (ARP) is of no process.
  */
-const OF_THE_HOST: WantedFilter['rules'] = [
+const OF_THE_HOST: DesiredFilter['rules'] = [
   { tests: [{ origin: 'routed' }], verdict: 'accept' },
   { tests: [{ origin: 'process' }], verdict: 'drop' },
   { tests: [], verdict: 'accept' },
@@ -88,9 +88,9 @@ const managementAddress = (network: NetworkFact, link: string, subnet: Cidr): Ho
 });
 
 /**
- * Packets from pods to services and to the outside pass through the host. Their source is not always where the host
- * would send a reply by this link, hence the loose `rp_filter` (RFC 3704 §2.4). Pods must not be able to tell the host
- * where its routes go (RFC 4861 §6.2, RFC 1122 §3.2.2.2).
+ * Packets from pods to services and to the outside pass through the host. Their source is not always where the host would
+ * send a reply by this link, hence the loose `rp_filter` (RFC 3704 §2.4). Pods must not be able to change where the host's
+ * routes go (RFC 4861 §6.2, RFC 1122 §3.2.2.2).
  */
 const linkSettings = (link: string, family: Family): HostItem[] => [
   linkSetting(family, link, 'forwarding', '1'),

@@ -16,7 +16,7 @@ import { dummyNextHop } from './default-network.ts';
 import { fixedNeighbour, routeItem, ruleItem } from './items.ts';
 import { managementLink } from './management-link.ts';
 
-/** Undefined when the masquerade subnets have no addresses for the network, which `management-ports` tells. */
+/** Undefined when the masquerade subnets have no addresses for the network, which `management-ports` reports. */
 export const tenantItems = (local: LocalNetwork, view: View): HostItem[] | undefined => {
   const { network } = local;
   const gateway = view.gateway(view.node);

@@ -29,7 +29,7 @@ const asNode = (whose: string): string[] => [
 /** The host has the first addresses of the masquerade subnet itself. They are the subnet's first /29, or /125. */
 const FIXED_BITS = 3;
 
-/** Services see pods by their masquerade address, which tells what network they are of. */
+/** Services see pods by their masquerade address, which identifies their network. */
 const tenantRules = ({ family, masqueradeSubnet, serviceSubnets }: BridgeFamily): string[] => {
   const ip = ipWord(family);
   const fixed = `${addressOf(masqueradeSubnet)}/${addressBits(family) - FIXED_BITS}`;

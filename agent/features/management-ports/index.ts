@@ -89,7 +89,7 @@ const nodeAllow = (network: string, onSwitch: string, ip: Ip): Northbound => {
 };
 
 /**
- * Networks may have the same subnets: the host tells their pods apart by this address. The match keeps it from what goes
+ * Networks may have the same subnets: the host distinguishes their pods by this address. The match keeps it from what goes
  * out through the gateway router, which has an address of its own for that.
  */
 const towardsHost = (

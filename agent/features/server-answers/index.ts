@@ -1,5 +1,5 @@
 /**
- * Pods are no DHCP servers and no routers: whoever answers first tells the others their addresses, routes and name servers.
+ * Pods are no DHCP servers and no routers: the first answer would give the others their addresses, routes and name servers.
  * OVN's own answers are made behind this ACL. It lets no ACL stop router advertisements, so that a flow has to (ADR 41).
  */
 import { rowRef } from '../../../ovsdb/desired/types.ts';

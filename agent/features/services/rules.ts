@@ -2,12 +2,12 @@
 import type { ServicePort } from '../../../api/service.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { ServiceFact } from '../../model/facts.ts';
-import { chooseEndpoints, type Place, type Target, targetsOf } from '../../model/services/choice.ts';
+import { chooseEndpoints, type Target, type Topology, targetsOf } from '../../model/services/choice.ts';
 import { type Backends, type EndpointNetwork, isInside, withPort } from '../../model/services/endpoints.ts';
 import type { ExternalAddresses } from '../../model/services/external-addresses.ts';
 
-/** What of this node matters. Of what is not looked at, no Service has to be told when it changes. */
-export interface LocalNode extends Place {
+/** The part of this node that matters. A change of anything else need not notify any Service. */
+export interface LocalNode extends Topology {
   /** All that the host has and others may use. */
   readonly addresses: readonly Ip[];
   /** The network has a gateway router here. */
@@ -87,7 +87,7 @@ const backingsOf = (input: RuleInput, port: ServicePort): ReadonlyMap<Family, Ba
   );
 
 const backingOf = (input: RuleInput, port: ServicePort, family: Family): Backing => {
-  const { cluster, local, isOfPlace } = chooseEndpoints(targetsOf(input.backends.slices, port, family), input.node);
+  const { cluster, local, isTopological } = chooseEndpoints(targetsOf(input.backends.slices, port, family), input.node);
   const { service, network } = input;
   const isOutside = (ip: Ip): boolean => !isInside(network, ip);
   const hasLocal = service.externalTrafficPolicy === 'Local' || service.internalTrafficPolicy === 'Local';
@@ -96,7 +96,7 @@ const backingOf = (input: RuleInput, port: ServicePort, family: Family): Backing
   return {
     cluster: sides(cluster, outside, input),
     local: hasLocal ? sides(local, outside, input) : NOBODY,
-    isOfNode: isOfPlace || outside.size > 0,
+    isOfNode: isTopological || outside.size > 0,
   };
 };
 

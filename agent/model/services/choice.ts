@@ -4,7 +4,7 @@ import type { Family } from '../../../net/ip.ts';
 import type { EndpointFact, SliceFact } from '../facts.ts';
 
 /** Where the clients are. */
-export interface Place {
+export interface Topology {
   readonly name: string;
   /** `topology.kubernetes.io/zone`; only looked at for endpoints that are meant for zones. */
   readonly zone: string | undefined;
@@ -21,21 +21,21 @@ export interface Choice {
   /** For the traffic policy `Local`: those of this node. */
   readonly local: readonly Target[];
   /** Endpoints are meant for the clients of this place: those of other places have others. */
-  readonly isOfPlace: boolean;
+  readonly isTopological: boolean;
 }
 
 /**
  * Those that are ready; where none is, those that still answer while they end (KEP-1669). That is asked for all and for this
  * node's separately: a node with nothing but ending ones goes on to use them for `Local`.
  */
-export const chooseEndpoints = (targets: Targets, place: Place): Choice => {
+export const chooseEndpoints = (targets: Targets, client: Topology): Choice => {
   const { ready, terminating } = targets;
-  const near = meantFor(ready, place);
-  const isHere = ({ endpoint }: Target): boolean => endpoint.node === place.name;
+  const near = meantFor(ready, client);
+  const isHere = ({ endpoint }: Target): boolean => endpoint.node === client.name;
   return {
     cluster: firstWithAny(near ?? ready, terminating),
     local: firstWithAny(ready.filter(isHere), terminating.filter(isHere)),
-    isOfPlace: near !== undefined,
+    isTopological: near !== undefined,
   };
 };
 
@@ -63,16 +63,16 @@ export const targetsOf = (
  * Hints count only when all that are ready have one of the kind, and one is for this place: nodes first (KEP-3015), then zones
  * (KEP-2433). Undefined: they do not count.
  */
-const meantFor = (ready: readonly Target[], place: Place): readonly Target[] | undefined =>
+const meantFor = (ready: readonly Target[], client: Topology): readonly Target[] | undefined =>
   withHint(
     ready,
     ({ forNodes }) => forNodes,
-    () => place.name,
+    () => client.name,
   ) ??
   withHint(
     ready,
     ({ forZones }) => forZones,
-    () => place.zone,
+    () => client.zone,
   );
 
 const withHint = (

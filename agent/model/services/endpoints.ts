@@ -9,7 +9,7 @@ import { targetsOf } from './choice.ts';
 /** What of a network decides which addresses are its own. */
 export type EndpointNetwork = Pick<NetworkFact, 'name' | 'role' | 'subnets'>;
 
-/** Ranges by which networks are kept apart, and Services told: no endpoint is there. */
+/** Ranges by which networks and Services are distinguished: no endpoint is there. */
 export type ReservedRanges = Pick<
   ClusterConfig,
   'serviceSubnets' | 'joinSubnets' | 'udnJoinSubnets' | 'transitSubnets' | 'masqueradeSubnets'

@@ -16,7 +16,7 @@ const owners = (it: TestCluster): Record<string, string> =>
         .map((vip): [string, string] => [vip, Object(ids)['k8s.ovn.org/owner']]),
     ),
   );
-const told = (it: TestCluster, key: string): unknown[] =>
+const messagesOf = (it: TestCluster, key: string): unknown[] =>
   it
     .render()
     .diagnostics.filter(({ object }) => object === `Service/${key}`)
@@ -33,7 +33,7 @@ describe('an address of a node', () => {
   it('is taken by no Service of a tenant, but where a load balancer has it', () => {
     const it = nodes().service('red/a', ON_NODE);
     expect(owners(it)).toEqual({});
-    expect(told(it, 'red/a')).toEqual([expect.stringMatching(/^not reached at 172\.30\.0\.9: of a node,/)]);
+    expect(messagesOf(it, 'red/a')).toEqual([expect.stringMatching(/^not reached at 172\.30\.0\.9: of a node,/)]);
     it.service('red/a', { ...BASE, loadBalancerIps: ['172.30.0.9'] });
     expect(owners(it)).toEqual({ '172.30.0.9:80': 'red/a' });
   });
@@ -41,21 +41,21 @@ describe('an address of a node', () => {
   it('may be one of the default network, but where tunnels end', () => {
     const it = nodes().service('plain/a', { ...ON_NODE, ports: ['TCP/80', 'UDP/6081@6081'] });
     expect(owners(it)).toEqual({ '172.30.0.9:80': 'plain/a' });
-    expect(told(it, 'plain/a')).toEqual([expect.stringMatching(/^not reached at port 6081\/UDP of nodes/)]);
+    expect(messagesOf(it, 'plain/a')).toEqual([expect.stringMatching(/^not reached at port 6081\/UDP of nodes/)]);
   });
 
   it('has the node ports of others first, whichever node it is of', () => {
     const it = nodes()
       .service('plain/a', { ips: ['172.16.1.8'], ports: ['TCP/80@30080'], createdAt: LATE })
       .service('plain/b', { ...ON_NODE, ports: ['TCP/30080'], createdAt: EARLY });
-    expect(told(it, 'plain/b')).toEqual(['not reached at 172.30.0.9:30080/TCP: Service plain/a has it']);
+    expect(messagesOf(it, 'plain/b')).toEqual(['not reached at 172.30.0.9:30080/TCP: Service plain/a has it']);
   });
 });
 
-it('what is no address is told of, and the rest is served', () => {
+it('what is no address is reported, and the rest is served', () => {
   const it = serviceCluster().service('plain/a', { ...BASE, externalIps: ['192.0.2.1'], badIps: ['010.0.0.1'] });
   expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
-  expect(told(it, 'plain/a')).toEqual(['not reached at 010.0.0.1: no address']);
+  expect(messagesOf(it, 'plain/a')).toEqual(['not reached at 010.0.0.1: no address']);
 });
 
 it('an address of a family that the Service lacks keeps it from nobody', () => {
@@ -69,18 +69,18 @@ it('an address of a family that the Service lacks keeps it from nobody', () => {
 
 describe('an address and port that two Services want', () => {
   it.each(['plain/b', 'red/b'])(
-    'is the older one’s, on whatever network %s is; the other is told, and has it when it is free',
+    'belongs to the older one, on whatever network %s is; the other gets an event, and the address when it is free',
     (other) => {
       const it = serviceCluster()
         .service(other, { ...BASE, externalIps: ['192.0.2.1'], createdAt: LATE })
         .service('plain/a', { ...BASE, loadBalancerIps: ['192.0.2.1'], createdAt: EARLY });
       expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
       const whose = other === 'plain/b' ? 'Service plain/a' : 'a Service of another namespace';
-      expect(told(it, other)).toEqual([`not reached at 192.0.2.1:80/TCP: ${whose} has it`]);
-      expect(told(it, 'plain/a')).toEqual([]);
+      expect(messagesOf(it, other)).toEqual([`not reached at 192.0.2.1:80/TCP: ${whose} has it`]);
+      expect(messagesOf(it, 'plain/a')).toEqual([]);
       it.withoutService('plain/a');
       expect(owners(it)).toEqual({ '192.0.2.1:80': other });
-      expect(told(it, other)).toEqual([]);
+      expect(messagesOf(it, other)).toEqual([]);
     },
   );
 
@@ -95,7 +95,7 @@ describe('an address and port that two Services want', () => {
       .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
       .service('plain/b', { ...BASE, ports: ['TCP/81', 'UDP/80', 'TCP/80'], externalIps: ['192.0.2.1'] });
     expect(owners(it)).toMatchObject({ '192.0.2.1:80': 'plain/b', '192.0.2.1:81': 'plain/b' });
-    expect(told(it, 'plain/b')).toEqual(['not reached at 192.0.2.1:80/TCP: Service plain/a has it']);
+    expect(messagesOf(it, 'plain/b')).toEqual(['not reached at 192.0.2.1:80/TCP: Service plain/a has it']);
   });
 
   it('is a node port’s, when it is an address of the node', () => {
@@ -103,7 +103,9 @@ describe('an address and port that two Services want', () => {
       .service('plain/a', { ...BASE, ports: ['TCP/30080'], externalIps: ['172.30.0.2', '192.0.2.1'], createdAt: EARLY })
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'red/b', '192.0.2.1:30080': 'plain/a' });
-    expect(told(it, 'plain/a')).toEqual(['not reached at 172.30.0.2:30080/TCP: a Service of another namespace has it']);
+    expect(messagesOf(it, 'plain/a')).toEqual([
+      'not reached at 172.30.0.2:30080/TCP: a Service of another namespace has it',
+    ]);
   });
 
   it('is for one of two with the same node port, too', () => {
@@ -111,7 +113,9 @@ describe('an address and port that two Services want', () => {
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE })
       .service('plain/a', { ...BASE, ports: ['TCP/80@30080'], createdAt: EARLY });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'plain/a' });
-    expect(told(it, 'red/b')).toEqual(['not reached at node port 30080/TCP: a Service of another namespace has it']);
+    expect(messagesOf(it, 'red/b')).toEqual([
+      'not reached at node port 30080/TCP: a Service of another namespace has it',
+    ]);
   });
 
   it('concerns those that want it, and no other', () => {
@@ -134,7 +138,7 @@ describe('an address and port that two Services want', () => {
     expect(rendered()).toEqual(new Set(['plain/c']));
   });
 
-  it('is told of by the agent of the node with its first endpoint', () => {
+  it('is reported by the agent of the node with its first endpoint', () => {
     const it = serviceCluster()
       .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
       .service('plain/b', { ...BASE, externalIps: ['192.0.2.1'] });
@@ -156,7 +160,7 @@ it.each(['172.16.1.8', '10.128.0.9', '100.64.0.2', '169.254.0.2', '127.0.0.1', '
   (ip) => {
     const it = serviceCluster().service('plain/a', { ...BASE, externalIps: [ip, '192.0.2.1'] });
     expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
-    expect(told(it, 'plain/a')).toEqual([
+    expect(messagesOf(it, 'plain/a')).toEqual([
       `not reached at ${ip}: inside the cluster, where it would take what is sent to others`,
     ]);
   },

@@ -1,5 +1,5 @@
 /**
- * Mirrors the part of the cgroup tree that matters, by inotify(7): the kernel tells of every cgroup that is made or removed
+ * Mirrors the part of the cgroup tree that matters, by inotify(7): the kernel reports every cgroup that is made or removed
  * in a folder that is watched. There is one watch for each slice, none for pods and containers.
  */
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
@@ -48,7 +48,7 @@ export class CgroupTree {
     this.#options = options;
   }
 
-  /** Everything that is there is told before this returns. */
+  /** Emits everything that is there before this returns. */
   start(): void {
     this.#root = this.#watched([], inodeOf(this.#options.folder) ?? '');
   }
@@ -63,7 +63,7 @@ export class CgroupTree {
     this.#root = undefined;
   }
 
-  /** The watch comes first: what is made after the reading is told. */
+  /** The watch comes first: it reports what is made after the reading. */
   #watched(path: readonly string[], id: string): Node {
     const node: Node = { id, children: new Map() };
     this.#watch(path, node);
@@ -77,19 +77,20 @@ export class CgroupTree {
       const watcher = watchFolder(join(folder, ...path), { persistent: false }, (_, name) =>
         this.#changed(path, watcher, name),
       );
-      // Mostly of a folder that is removed; its parent tells. Of another one `refresh` makes the next.
+      // Mostly of a folder that is removed; its parent reports it. For another one `refresh` makes the next.
       watcher.on('error', () => {
         watcher.close();
         if (node.watcher === watcher) node.watcher = undefined;
       });
       node.watcher = watcher;
     } catch (error) {
-      // It is gone already, and its parent tells. Else the node has no more watches to give: ENOSPC, EMFILE of inotify(7).
+      // It is gone already, and its parent reports it. Else the node has no more watches to give: ENOSPC, EMFILE of
+      // inotify(7).
       if (codeOf(error) !== 'ENOENT') onUnwatched(error, path);
     }
   }
 
-  /** A folder that is as it was, which would have told its changes itself. */
+  /** A folder that is as it was, which would have reported its changes itself. */
   #lookInto(path: readonly string[], node: Node): void {
     if (node.watcher === undefined) this.#watch(path, node);
     this.#scan(path, node, true);
@@ -97,7 +98,7 @@ export class CgroupTree {
 
   #changed(path: readonly string[], watcher: Node['watcher'], name: string | null): void {
     const node = this.#nodeAt(path);
-    // Of a folder that was made anew since.
+    // Of a folder that was recreated since.
     if (node === undefined || node.watcher !== watcher) return;
     if (name === null) this.#scan(path, node);
     else this.#look([...path, name], node);

@@ -172,8 +172,8 @@ describe('the tree', () => {
           [UID, `kubepods/burstable/pod${UID}`],
           ['1', 'kubepods/pod1'],
         ] as const) {
-          const wanted = isThere(join(folder, path)) ? id(path) : undefined;
-          await eventually(() => expect(facts.get('podCgroup', uid)?.id).toBe(wanted));
+          const expected = isThere(join(folder, path)) ? id(path) : undefined;
+          await eventually(() => expect(facts.get('podCgroup', uid)?.id).toBe(expected));
         }
       }),
       { numRuns: 50 },
@@ -183,11 +183,11 @@ describe('the tree', () => {
 
   describe('that cannot be watched', () => {
     const clock = createFakeClock();
-    const told: string[] = [];
+    const reported: string[] = [];
     const startWith = (watchFolder: WatchFolder): void => {
-      told.length = 0;
+      reported.length = 0;
       const onUnwatched = (error: unknown, path: string): void => {
-        told.push(`${path}: ${messageOf(error)}`);
+        reported.push(`${path}: ${messageOf(error)}`);
       };
       cgroups = startCgroups({ facts, root: { folder, prefix: '' }, clock, watch: watchFolder, onUnwatched });
     };
@@ -195,10 +195,10 @@ describe('the tree', () => {
       throw Object.assign(new Error('ENOSPC: no watches left'), { code: 'ENOSPC' });
     };
 
-    it('is read every 15 s, and whoever is to know is told once', async () => {
+    it('is read every 15 s, and the error is reported once', async () => {
       make('system.slice/kubelet.service');
       startWith(refused);
-      expect(told).toEqual([': ENOSPC: no watches left']);
+      expect(reported).toEqual([': ENOSPC: no watches left']);
       const first = kubelet()?.id;
       expect(first).toBe(id('system.slice/kubelet.service'));
       // Moved away, not removed: this file system would use the inode again, which cgroups do not.
@@ -211,10 +211,10 @@ describe('the tree', () => {
       expect(kubelet()?.id).toBe(id('system.slice/kubelet.service'));
       expect(kubelet()?.id).not.toBe(first);
       expect(facts.get('podCgroup', UID)?.id).toBe(id(`kubepods/besteffort/pod${UID}`));
-      expect(told).toHaveLength(1);
+      expect(reported).toHaveLength(1);
     });
 
-    it('is watched as soon as it can be, and a second cause is told anew', async () => {
+    it('is watched as soon as it can be, and a second cause is reported again', async () => {
       make('system.slice');
       let hasWatches = false;
       const watched: string[] = [];
@@ -232,17 +232,17 @@ describe('the tree', () => {
       expect(watched).toHaveLength(2);
       hasWatches = false;
       make('kubepods');
-      await eventually(() => expect(told).toHaveLength(2));
-      expect(told[1]).toBe('kubepods: ENOSPC: no watches left');
+      await eventually(() => expect(reported).toHaveLength(2));
+      expect(reported[1]).toBe('kubepods: ENOSPC: no watches left');
     });
 
-    it('because it is gone already is nothing to tell', () => {
+    it('because it is gone already is nothing to report', () => {
       make('system.slice');
       startWith((path, options, listener) => {
         if (path.endsWith('system.slice')) rmdirSync(path);
         return watch(path, options, listener);
       });
-      expect(told).toEqual([]);
+      expect(reported).toEqual([]);
     });
 
     it('is left alone after the end', () => {
@@ -253,7 +253,7 @@ describe('the tree', () => {
     });
   });
 
-  it('finds by itself what no event told', async () => {
+  it('finds by itself what no event reported', async () => {
     const clock = createFakeClock();
     const watchFolder: WatchFolder = (path, options) => watch(path, options, () => {});
     cgroups = startCgroups({ facts, root: { folder, prefix: '' }, clock, watch: watchFolder });

@@ -73,13 +73,13 @@ socket.send('x', Number(port), host, (error) => { console.log(error ? error.code
 const send = (cgroup: string, host: string, port = 9): Promise<string> =>
   outputOf(start(cgroup, process.execPath, '-e', SEND, host, `${port}`));
 
-const wantedItems = (): Map<string, NftItem> => {
+const desiredItems = (): Map<string, NftItem> => {
   cluster.render();
   return new Map(cluster.sinks.nftables.all().map((item) => [nftItemKey(item), item]));
 };
 
 const reconcile = async (): Promise<void> => {
-  const { failed } = await backend.reconcile({ wanted: wantedItems(), keys: 'all', prune: true }, signal);
+  const { failed } = await backend.reconcile({ desired: desiredItems(), keys: 'all', prune: true }, signal);
   expect(failed).toEqual(new Map());
 };
 
@@ -120,11 +120,11 @@ afterAll(async () => {
   for (const folder of FOLDERS.toReversed()) rmdirSync(join(ROOT.folder, folder));
 });
 
-it('is loaded, and printed by nft as it is wanted', async () => {
+it('is loaded, and printed by nft as desired', async () => {
   const [file, ...args] = nft.command;
   const { stdout } = await nft.runner.run({ file, args: [...args, '-y', 'list', 'table', 'inet', 'ovn-udn'] });
-  const wanted = cluster.sinks.nftables.all().flatMap((item) => (item.kind === 'chain' ? [item.chain] : []));
-  const ours = wanted.filter(({ name }) => name.includes('-isolation'));
+  const desired = cluster.sinks.nftables.all().flatMap((item) => (item.kind === 'chain' ? [item.chain] : []));
+  const ours = desired.filter(({ name }) => name.includes('-isolation'));
   expect(ours).toHaveLength(4);
   const printed = new Set(stdout.split('\n').map((line) => line.trim()));
   expect(ours.flatMap(({ rules }) => rules).filter((rule) => !printed.has(rule))).toEqual([]);
@@ -139,7 +139,7 @@ describe('the default-network address of a pod with a primary network', () => {
     expect(await send(OTHER, host, 54)).toBe('EPERM');
   });
 
-  it('is reached by a kubelet whose cgroup was made anew, once that is known', async () => {
+  it('is reached by a kubelet whose cgroup was recreated, once that is known', async () => {
     const before = cluster.facts.get('kubeletCgroup', LOCAL)?.id;
     rmdirSync(join(ROOT.folder, KUBELET));
     mkdirSync(join(ROOT.folder, KUBELET));
@@ -161,7 +161,7 @@ describe('the default-network address of a pod with a primary network', () => {
     cluster.facts.set('kubeletCgroup', LOCAL, { path: `${SLICE}/gone.service`, level: 2, id: '1' });
     const [file, ...args] = nft.command;
     await nft.runner.run({ file, args: [...args, 'delete', 'table', 'inet', 'ovn-udn'] });
-    const { failed } = await backend.reconcile({ wanted: wantedItems(), keys: 'all', prune: true }, signal);
+    const { failed } = await backend.reconcile({ desired: desiredItems(), keys: 'all', prune: true }, signal);
     expect([...failed.keys()]).toEqual(['chain udn-isolation-kubelet']);
     expect(await Promise.all([send(OTHER, '10.1.1.3'), send(KUBELET, '10.1.1.3')])).toEqual(['EPERM', 'EPERM']);
     expect(await send(OTHER, '10.20.1.3')).toBe('EPERM');
@@ -172,9 +172,9 @@ describe('the default-network address of a pod with a primary network', () => {
 
   it('lets the kernel finish what the kubelet has closed', async () => {
     const server = start(OTHER, process.execPath, '-e', SERVE);
-    const said = server.stdout as NonNullable<typeof server.stdout>;
-    await once(said, 'data');
-    const closed = once(said, 'data');
+    const output = server.stdout as NonNullable<typeof server.stdout>;
+    await once(output, 'data');
+    const closed = once(output, 'data');
     expect(await outputOf(start(KUBELET, process.execPath, '-e', PROBE))).toBe('closed');
     await closed;
     server.stdin?.write('close');
@@ -183,7 +183,7 @@ describe('the default-network address of a pod with a primary network', () => {
   });
 });
 
-/** Closes its side when it is told to, after the client has. */
+/** Closes its side when asked to, after the client has. */
 const SERVE = `require('net').createServer({ allowHalfOpen: true }, (socket) => {
   socket.resume().on('end', () => console.log('ended'));
   process.stdin.once('data', () => socket.end());
@@ -223,7 +223,7 @@ describe('a tenant’s management port', () => {
     rmdirSync(join(ROOT.folder, HOST_POD));
     await vi.waitFor(() => expect(cluster.facts.get('podCgroup', UID)).toBeUndefined(), { timeout: 30_000 });
     await reconcile();
-    expect(await backend.difference(wantedItems())).toEqual([]);
+    expect(await backend.difference(desiredItems())).toEqual([]);
     mkdirSync(join(ROOT.folder, HOST_POD));
   });
 

@@ -14,7 +14,9 @@ export interface CgroupsOptions {
   readonly root?: CgroupRoot | undefined;
   /** What is mounted, proc_pid_mountinfo(5). Default: what this process sees. */
   readonly mountinfo?: string;
-  /** Told once, until all of them can be: cgroups cannot be watched, and changes are found when everything is read again. */
+  /**
+   * Called once, until all of them can be: cgroups cannot be watched, and changes are found when everything is read again.
+   */
   readonly onUnwatched?: (error: unknown, path: string) => void;
   readonly watch?: WatchFolder;
   readonly clock?: Pick<Clock, 'schedule'>;
@@ -55,20 +57,20 @@ export const startCgroups = (options: CgroupsOptions): Cgroups => {
   };
 };
 
-/** So that one cause is told once, and not for each folder and each time. */
+/** So that one cause is reported once, and not for each folder and each time. */
 class Unwatched {
-  readonly #tell: CgroupsOptions['onUnwatched'];
-  #isTold = false;
+  readonly #report: CgroupsOptions['onUnwatched'];
+  #isReported = false;
   #isSeen = false;
 
-  constructor(tell: CgroupsOptions['onUnwatched']) {
-    this.#tell = tell;
+  constructor(report: CgroupsOptions['onUnwatched']) {
+    this.#report = report;
   }
 
   add(error: unknown, path: readonly string[]): void {
     this.#isSeen = true;
-    if (!this.#isTold) this.#tell?.(error, path.join('/'));
-    this.#isTold = true;
+    if (!this.#isReported) this.#report?.(error, path.join('/'));
+    this.#isReported = true;
   }
 
   /** Everything is tried again. */
@@ -77,7 +79,7 @@ class Unwatched {
   }
 
   end(): void {
-    this.#isTold = this.#isSeen;
+    this.#isReported = this.#isSeen;
   }
 }
 

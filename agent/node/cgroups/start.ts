@@ -8,7 +8,7 @@ import { type Cgroups, startCgroups } from './index.ts';
 export const followCgroups = (
   facts: FactStore,
   { options, log }: Pick<AgentContext, 'options' | 'log'>,
-  { tellNode }: Pick<Edges, 'tellNode'>,
+  { emitNodeEvent }: Pick<Edges, 'emitNodeEvent'>,
 ): Cgroups => {
   const { kubeletCgroup, node } = options;
   const onUnwatched = (error: unknown, path: string): void =>
@@ -16,7 +16,7 @@ export const followCgroups = (
   const cgroups = startCgroups({ facts, kubelet: kubeletCgroup, onUnwatched });
   if (!cgroups.supported) {
     const message = 'there is no cgroup v2: kubelet cannot be told from other processes, so it does not reach pods of';
-    tellNode(node, 'UDNKubeletProbesNotSupported', `${message} primary networks on the default network`);
+    emitNodeEvent(node, 'UDNKubeletProbesNotSupported', `${message} primary networks on the default network`);
   }
   return cgroups;
 };

@@ -30,10 +30,10 @@ export const followNeighbours = (options: FollowNeighboursOptions): (() => void)
   const { node, facts, replica } = options;
   const stop = new AbortController();
   const ownPort = routerToExternalPortName(gatewayRouterName(DEFAULT_NETWORK_NAME, node));
-  const tell = (): void => facts.set('neighbours', LOCAL, neighboursOf(replica, ownPort));
+  const update = (): void => facts.set('neighbours', LOCAL, neighboursOf(replica, ownPort));
   const look = ({ changes }: Pick<ReplicaUpdate, 'changes'>): void => {
     const ports = new Set(changes.flatMap(({ before, after }) => [before?.['logical_port'], after?.['logical_port']]));
-    if (ports.has(ownPort)) tell();
+    if (ports.has(ownPort)) update();
     const addresses = new Set(changes.flatMap(({ after }) => (after === undefined ? [] : [String(after['ip'])])));
     correct([...addresses]);
   };
@@ -44,7 +44,7 @@ export const followNeighbours = (options: FollowNeighboursOptions): (() => void)
   const correctAll = (): void => {
     if (replica.synced) correct(neighboursOf(replica, ownPort).map(({ ip }) => ip));
   };
-  tell();
+  update();
   correctAll();
   const unlisten = [replica.onUpdate(look), replica.onSynced(correctAll)];
   return () => {
@@ -69,7 +69,7 @@ const neighbour = (ip: string, mac: string): [] | [NeighbourFact] => {
   }
 };
 
-/** Nothing is read in between: a row that has changed since is left as it is, and told again. */
+/** Nothing is read in between: a row that has changed since is left as it is, and reported again. */
 const correctOthers = async (
   { replica, session, onCorrected, onError }: FollowNeighboursOptions,
   ownPort: string,

@@ -13,16 +13,16 @@ export type Choice =
 
 /** @param last the gateway bridge so far */
 export const chooseBridge = (
-  { interface: wanted }: Pick<GatewayOptions, 'interface'>,
+  { interface: desired }: Pick<GatewayOptions, 'interface'>,
   { switch: { bridges, mapped }, host }: World,
   last?: string,
 ): Choice => {
   // In the middle of a move the default route may be on either link, or on none.
   const begun = bridges.find(({ externalIds }) => externalIds[MOVE_KEY] !== undefined);
-  if (begun !== undefined && (wanted === undefined || isOf(begun, wanted))) return { kind: 'use', bridge: begun };
+  if (begun !== undefined && (desired === undefined || isOf(begun, desired))) return { kind: 'use', bridge: begun };
   const existing = (bridge: string | undefined): string | undefined => bridges.find((one) => one.name === bridge)?.name;
   // The default route goes away with the bridge's interface, and comes back later.
-  const name = wanted ?? existing(last) ?? defaultRouteLink(host) ?? existing(mapped);
+  const name = desired ?? existing(last) ?? defaultRouteLink(host) ?? existing(mapped);
   if (name === undefined) return absent('ERR_UPLINK_ABSENT', 'no interface has a default route');
   const bridge = bridges.find((one) => isOf(one, name));
   if (bridge !== undefined) return { kind: 'use', bridge };
@@ -32,8 +32,8 @@ export const chooseBridge = (
   return bridgeFor(name, host);
 };
 
-const isOf = ({ name, ports }: Bridge, wanted: string): boolean =>
-  name === wanted || ports.some((port) => port.name === wanted);
+const isOf = ({ name, ports }: Bridge, desired: string): boolean =>
+  name === desired || ports.some((port) => port.name === desired);
 
 /** Of the default route with the lowest metric, IPv4 before IPv6. */
 const defaultRouteLink = ({ routes }: HostSnapshot): string | undefined => {
@@ -81,8 +81,8 @@ const absent = (code: UplinkError['code'], message: string): Choice => ({
  * says.
  */
 export const uplinkOf = ({ name, externalIds, ports }: Bridge): string | undefined => {
-  const said = externalIds['bridge-uplink'];
-  if (said !== undefined && said !== '') return said;
+  const published = externalIds['bridge-uplink'];
+  if (published !== undefined && published !== '') return published;
   const system = ports.filter(({ types }) => types.some((type) => type === '' || type === 'system'));
   if (system.length === 1) return system[0]?.name;
   const fromName = name.startsWith('br') ? name.slice(2) : undefined;

@@ -15,8 +15,8 @@ it.each([
   ['missing', {}, 'physnet:br-ex', undefined],
   ['missing', { 'ovn-bridge-mappings': 'other:br-x' }, 'other:br-x,physnet:br-ex', 'other:br-x'],
   ['different', { 'ovn-bridge-mappings': 'physnet:br-y' }, 'physnet:br-ex', 'physnet:br-y'],
-])('is %s in %j', async (kind, ids, wanted, actual) =>
-  expect(await differences('br-ex', ids)).toEqual([{ key: KEY, kind, owners: ['uplink:'], wanted, actual }]),
+])('is %s in %j', async (kind, ids, desired, actual) =>
+  expect(await differences('br-ex', ids)).toEqual([{ key: KEY, kind, owners: ['uplink:'], desired, actual }]),
 );
 
 it('is not known without a connection', () =>

@@ -18,9 +18,9 @@ export const comparableMapping = ({ bridge, externalIds }: MappingSources): Comp
   differences: () => {
     const ids = externalIds();
     if (ids === undefined) throw new Error('there is no connection to the database');
-    const [wanted, actual] = [bridge(), ids[NAME]];
-    if (wanted === undefined || mappedBridge(actual) === wanted) return [];
+    const [desiredBridge, actual] = [bridge(), ids[NAME]];
+    if (desiredBridge === undefined || mappedBridge(actual) === desiredBridge) return [];
     const kind = mappedBridge(actual) === undefined ? 'missing' : 'different';
-    return [{ key: KEY, kind, owners: OWNERS, wanted: mergeMappings(actual, wanted), actual }];
+    return [{ key: KEY, kind, owners: OWNERS, desired: mergeMappings(actual, desiredBridge), actual }];
   },
 });

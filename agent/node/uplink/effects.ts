@@ -53,8 +53,8 @@ const readHost = (
 };
 
 /**
- * Bridges are read anew and not mirrored: ovn-controller writes into `external_ids` of the integration bridge for every
- * port, so a mirror would be told of each.
+ * Bridges are read again and not mirrored: ovn-controller writes into `external_ids` of the integration bridge for every
+ * port, so a mirror would be notified of each.
  */
 const readSwitch = async (
   session: Pick<OvsdbSession, 'transact'>,
@@ -76,7 +76,7 @@ const readSwitch = async (
     const row = decodeRow(openVSwitch, 'Bridge', wire);
     const { _uuid: uuid, name, external_ids: externalIds = {}, other_config: config = {}, ports = [] } = row;
     if (uuid === undefined || name === undefined) return [];
-    const mac = wantedMac(config['hwaddr']);
+    const mac = configuredMac(config['hwaddr']);
     return [{ uuid, name, externalIds, mac, ports: ports.flatMap((port) => portOf(replica, port)) }];
   });
   const [row] = replica.rows('Open_vSwitch');
@@ -90,7 +90,7 @@ const readSwitch = async (
 };
 
 /** What is none ovs-vswitchd passes over, too. */
-const wantedMac = (text: string | undefined): Mac | undefined => {
+const configuredMac = (text: string | undefined): Mac | undefined => {
   const { data } = unicastMacSchema.safeParse(text);
   return data;
 };

@@ -104,14 +104,15 @@ export const refresh = (record: MoveRecord, nic: Portable, bridge: BridgeNow): M
 };
 
 /** `has` lacks something of `wanted`. */
-export const lacks = (has: Portable, wanted: Portable): boolean =>
-  wanted.addresses.some((one) => !hasAddress(has, one)) || wanted.routes.some((one) => !includes(has.routes, one));
+export const lacks = (has: Portable, desired: Portable): boolean =>
+  desired.addresses.some((one) => !hasAddress(has, one)) || desired.routes.some((one) => !includes(has.routes, one));
 
 const isEmpty = ({ addresses, routes }: Portable): boolean => addresses.length === 0 && routes.length === 0;
 
 const hasAddress = ({ addresses }: Pick<Portable, 'addresses'>, { address }: MovedAddress): boolean =>
   addresses.some((one) => one.address === address);
 
-const includes = (all: readonly object[], wanted: object): boolean => all.some((one) => isDeepStrictEqual(one, wanted));
+const includes = (all: readonly object[], desired: object): boolean =>
+  all.some((one) => isDeepStrictEqual(one, desired));
 
 const isDefault = ({ dst }: MovedRoute): boolean => prefixLength(dst) === 0;

@@ -5,7 +5,7 @@ import { mergeMappings } from './bridge-mappings.ts';
 const KEY = 'ovn-bridge-mappings';
 
 /**
- * None: it is as it should be. An entry that is not any more what it was read as stays as it is: its change tells.
+ * None: it is as it should be. An entry that has changed since it was read stays as it is: an event follows.
  * @param bridge undefined: none of ours
  */
 export const mappingOperations = (
@@ -13,8 +13,8 @@ export const mappingOperations = (
   bridge: string | undefined,
 ): readonly Operation[] => {
   const current = externalIds[KEY];
-  const wanted = mergeMappings(current, bridge);
-  if (current === wanted) return [];
+  const desired = mergeMappings(current, bridge);
+  if (current === desired) return [];
   const change = (mutator: 'insert' | 'delete', value: string): Operation => ({
     op: 'mutate',
     table: 'Open_vSwitch',
@@ -24,6 +24,6 @@ export const mappingOperations = (
   return [
     // Deleting an entry with its value does nothing when it has another one, and inserting does not overwrite it then.
     ...(current === undefined ? [] : [change('delete', current)]),
-    ...(wanted === undefined ? [] : [change('insert', wanted)]),
+    ...(desired === undefined ? [] : [change('insert', desired)]),
   ];
 };

@@ -20,11 +20,11 @@ export interface Memory {
   readonly index: number;
 }
 
-export type Verdict =
+export type Decision =
   | { readonly kind: 'step'; readonly step: UplinkStep }
-  /** Nothing to do. Without a bridge there is none, and none is wanted. */
+  /** Nothing to do. Without a bridge there is none, and none is desired. */
   | { readonly kind: 'settled'; readonly memory?: Memory }
-  /** For something that an event tells. */
+  /** For something that an event reports. */
   | { readonly kind: 'waiting'; readonly what: string }
   | { readonly kind: 'absent'; readonly error: UplinkError };
 
@@ -36,7 +36,7 @@ export interface UplinkInputs {
 }
 
 /** Towards a gateway bridge that has the node's addresses. */
-export const stepIn = (inputs: UplinkInputs, world: World, memory?: Memory): Verdict => {
+export const stepIn = (inputs: UplinkInputs, world: World, memory?: Memory): Decision => {
   const choice = chooseBridge(inputs.options, world, memory?.bridge);
   if (choice.kind === 'use') return useBridge(choice.bridge, inputs, world, memory);
   const isLost = memory !== undefined && !world.switch.bridges.some(({ name }) => name === memory.bridge);
@@ -50,7 +50,7 @@ export const stepIn = (inputs: UplinkInputs, world: World, memory?: Memory): Ver
 };
 
 /** Towards a NIC that has everything back, and no bridge of ours. */
-export const stepOut = ({ masqueradeSubnets }: Pick<UplinkInputs, 'masqueradeSubnets'>, world: World): Verdict => {
+export const stepOut = ({ masqueradeSubnets }: Pick<UplinkInputs, 'masqueradeSubnets'>, world: World): Decision => {
   const bridge = world.switch.bridges.find(({ externalIds }) => externalIds[MOVE_KEY] !== undefined);
   if (bridge === undefined) return { kind: 'settled' };
   const record = recordOf(bridge);
@@ -67,7 +67,7 @@ export const stepOut = ({ masqueradeSubnets }: Pick<UplinkInputs, 'masqueradeSub
 };
 
 /** Its NIC is a port of the bridge still, or nobody's: only what was before it is missing. */
-const createAgain = ({ bridge, uplink, record }: Memory, { host }: World): Verdict => {
+const createAgain = ({ bridge, uplink, record }: Memory, { host }: World): Decision => {
   const missing = uplink !== undefined && !host.links.some(({ name }) => name === uplink);
   if (missing) return waiting(`interface ${uplink}`);
   const routes = record.routes.filter((route) => mayComeBack(route, record, record, othersThan(bridge, host)));
@@ -93,7 +93,7 @@ const bridgeNow = (
   };
 };
 
-const useBridge = (bridge: Bridge, inputs: UplinkInputs, world: World, memory: Memory | undefined): Verdict => {
+const useBridge = (bridge: Bridge, inputs: UplinkInputs, world: World, memory: Memory | undefined): Decision => {
   const made = recordOf(bridge);
   return made === undefined ? useAdopted(bridge, inputs, world, memory) : useMade(bridge, made, inputs, world, memory);
 };
@@ -104,13 +104,13 @@ const useMade = (
   inputs: UplinkInputs,
   { host }: World,
   memory: Memory | undefined,
-): Verdict => {
+): Decision => {
   const { nic = '' } = record;
   if (!host.links.some(({ name }) => name === nic)) return waiting(`interface ${nic}`);
   if (!bridge.ports.some(({ name }) => name === nic)) return step({ kind: 'attach', bridge: bridge.name, uplink: nic });
   const link = host.links.find(({ name }) => name === bridge.name);
   const now = bridgeNow(inputs, bridge.name, host, record, memory);
-  const write = (changed: MoveRecord): Verdict => step({ kind: 'record', bridge: bridge.name, record: changed });
+  const write = (changed: MoveRecord): Decision => step({ kind: 'record', bridge: bridge.name, record: changed });
   const refreshed = refresh(record, portableOf(host, nic, inputs.masqueradeSubnets), now);
   if (refreshed !== undefined) return write(refreshed);
   if (link?.mac === undefined) return waiting(`ovs-vswitchd to make interface ${bridge.name}`);
@@ -129,7 +129,7 @@ const useMade = (
 };
 
 /** It keeps what it had in the life of this process: ovs-vswitchd takes the interface away when it ends. */
-const useAdopted = (bridge: Bridge, inputs: UplinkInputs, { host }: World, memory: Memory | undefined): Verdict => {
+const useAdopted = (bridge: Bridge, inputs: UplinkInputs, { host }: World, memory: Memory | undefined): Decision => {
   const link = host.links.find(({ name }) => name === bridge.name);
   if (link?.mac === undefined) return waiting(`ovs-vswitchd to make interface ${bridge.name}`);
   const known = memory?.bridge === bridge.name && memory.record.nic === undefined ? memory.record : undefined;
@@ -157,10 +157,10 @@ const recordOf = ({ name, externalIds }: Bridge): MoveRecord | undefined => {
   }
 };
 
-const unreadable = ({ name }: Bridge): Verdict => ({
+const unreadable = ({ name }: Bridge): Decision => ({
   kind: 'absent',
   error: new UplinkError('ERR_UPLINK_RECORD', `bridge ${name} does not say any more what its interface had`),
 });
 
-const step = (one: UplinkStep): Verdict => ({ kind: 'step', step: one });
-const waiting = (what: string): Verdict => ({ kind: 'waiting', what });
+const step = (one: UplinkStep): Decision => ({ kind: 'step', step: one });
+const waiting = (what: string): Decision => ({ kind: 'waiting', what });

@@ -165,7 +165,7 @@ describe('a NIC on a real kernel', () => {
     expect(node.dump()).toEqual(before);
   });
 
-  it('stays where it is with a default route of several next hops, as the kernel tells them', async () => {
+  it('stays where it is with a default route of several next hops, as the kernel reports them', async () => {
     configureNic();
     node.ip('route del default');
     node.ip('route add default nexthop via 172.20.0.1 dev eth0 nexthop via 172.20.0.2 dev eth0');

@@ -196,13 +196,13 @@ describe('what cannot be a gateway bridge', () => {
   it.each([
     ['a-very-long-name', /there is no interface/],
     ['lo', /no Ethernet interface|no interface/],
-  ])('%s is told', async (name, message) => {
+  ])('%s is reported', async (name, message) => {
     const state = await newUplink(node(), { interface: name }).settle(signal);
     expect(state.kind === 'absent' && state.error.message).toMatch(message);
   });
 
   it.each([[undefined], [NIC]])(
-    'an interface with one of several next hops, found by %s, is told and left',
+    'an interface with one of several next hops, found by %s, is reported and left',
     async (name) => {
       const world = node();
       takeDefault(world);
@@ -221,7 +221,7 @@ describe('what cannot be a gateway bridge', () => {
     },
   );
 
-  it('no default route is told', async () => {
+  it('no default route is reported', async () => {
     const state = await newUplink(new UplinkWorld()).settle(signal);
     expect(state).toMatchObject({ kind: 'absent', error: { code: 'ERR_UPLINK_ABSENT' } });
   });

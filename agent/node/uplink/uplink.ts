@@ -1,7 +1,7 @@
 /** Takes the steps, one after the other, as far as that goes without waiting for somebody else. */
 import { MAIN_TABLE } from '../../../datapath/netlink/route/types.ts';
 import type { UplinkError } from './errors.ts';
-import { type Memory, stepIn, stepOut, type UplinkInputs, type Verdict } from './next-step.ts';
+import { type Decision, type Memory, stepIn, stepOut, type UplinkInputs } from './next-step.ts';
 import type { Bridge, UplinkEffects, UplinkStep, World } from './types.ts';
 
 export type UplinkState =
@@ -17,7 +17,7 @@ export class Uplink {
   readonly #effects: UplinkEffects;
   readonly #onStep: (step: UplinkStep) => void;
   #memory: Memory | undefined;
-  /** How often the bridge's interface was told to be down, and how many of these are made good. */
+  /** How many events said that the bridge's interface is down, and how many of these are made good. */
   #downs = 0;
   #restored = 0;
 
@@ -54,22 +54,22 @@ export class Uplink {
     return this.#run((world) => stepOut(this.#inputs, world), signal);
   }
 
-  async #run(next: (world: World, wasDown: boolean) => Verdict, signal: AbortSignal): Promise<UplinkState> {
+  async #run(next: (world: World, wasDown: boolean) => Decision, signal: AbortSignal): Promise<UplinkState> {
     let tables = tablesOf(this.#memory);
     for (let steps = 0; ; steps++) {
       const downs = this.#downs;
       const world = await this.#effects.observe(tables, signal);
-      const verdict = next(world, downs !== this.#restored);
-      if (verdict.kind === 'settled') {
+      const decision = next(world, downs !== this.#restored);
+      if (decision.kind === 'settled') {
         this.#restored = downs;
-        this.#memory = verdict.memory;
-        return { kind: 'ready', world, memory: verdict.memory };
+        this.#memory = decision.memory;
+        return { kind: 'ready', world, memory: decision.memory };
       }
-      if (verdict.kind !== 'step') return { ...verdict, world };
+      if (decision.kind !== 'step') return { ...decision, world };
       if (steps === MAX_STEPS)
         return { kind: 'waiting', world, what: 'somebody to stop undoing what is done to the uplink' };
-      this.#onStep(verdict.step);
-      await this.#effects.perform(verdict.step, world, signal);
+      this.#onStep(decision.step);
+      await this.#effects.perform(decision.step, world, signal);
       tables = 'all';
     }
   }

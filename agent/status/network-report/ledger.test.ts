@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAX_EXCEPTIONS, MAX_SENTENCE, reportStatusSchema } from '../../../api/node-network-report.ts';
+import { MAX_EXCEPTIONS, MAX_MESSAGE, reportStatusSchema } from '../../../api/node-network-report.ts';
 import { type NetworkOnNode, ReportLedger } from './ledger.ts';
 
 const T1 = '2026-01-01T00:00:01Z';
@@ -9,7 +9,7 @@ const network = (id: number, changes: Partial<NetworkOnNode> = {}): NetworkOnNod
   ...changes,
 });
 
-it('reports ids of what is ready, and a sentence of what is not: what failed first, then what waits longest', () => {
+it('reports ids of what is ready, and a message of what is not: what failed first, then what waits longest', () => {
   const ledger = new ReportLedger();
   for (const id of [0, 1, 2, 3, 7]) ledger.set(`n${id}`, network(id), T1);
   ledger.set('slow', network(4, { state: 'Pending', message: 'a link' }), T1);
@@ -66,7 +66,7 @@ it('its size is bounded, whatever is wrong', () => {
   }
   const status = ledger.status('Always');
   expect(status.exceptions).toHaveLength(MAX_EXCEPTIONS);
-  expect(status.exceptions?.[0]?.message).toHaveLength(MAX_SENTENCE);
+  expect(status.exceptions?.[0]?.message).toHaveLength(MAX_MESSAGE);
   expect(status.networks).toEqual({ ready: 2048, pending: 0, failed: 2047 });
   expect(reportStatusSchema.safeParse(status).success).toBe(true);
   expect(JSON.stringify(status).length).toBeLessThan(30_000);

@@ -4,8 +4,8 @@
  */
 import {
   MAX_EXCEPTIONS,
+  MAX_MESSAGE,
   MAX_REPORTED_NAME,
-  MAX_SENTENCE,
   type NetworkException,
   type NetworkState,
   type ReportStatus,
@@ -18,7 +18,7 @@ export interface NetworkOnNode {
   /** Of the NAD that defines it, as the API writes times; empty: of the default network. */
   readonly createdAt: string;
   readonly state: NetworkState;
-  /** A sentence; of what is not ready. */
+  /** A message; of what is not ready. */
   readonly message?: string | undefined;
 }
 
@@ -118,4 +118,4 @@ const orderOf = ({ state, since, network }: NetworkException): string => `${stat
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const shortened = (message: string): string =>
-  message.length <= MAX_SENTENCE ? message : `${message.slice(0, MAX_SENTENCE - 4)} ...`;
+  message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 4)} ...`;

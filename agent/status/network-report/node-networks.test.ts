@@ -82,12 +82,12 @@ it('it waits while something is not written, in whatever place, and says why', (
   });
 });
 
-it('it failed when it could not even be rendered; what is only told is no failure', () => {
+it('it failed when it could not even be rendered; a mere diagnostic is no failure', () => {
   const { parts, diagnostics } = setUp();
-  const said = { object: 'Network/red', message: 'no gateway of it' };
-  diagnostics.set('layer3:red', [{ ...said, severity: 'warning' }]);
+  const problem = { object: 'Network/red', message: 'no gateway of it' };
+  diagnostics.set('layer3:red', [{ ...problem, severity: 'warning' }]);
   expect(lookAtNetwork(parts, 'red')).toMatchObject({ state: 'Ready' });
-  diagnostics.set('layer3:red', [{ ...said, severity: 'error' }]);
+  diagnostics.set('layer3:red', [{ ...problem, severity: 'error' }]);
   expect(lookAtNetwork(parts, 'red')).toMatchObject({ state: 'Failed', message: 'no gateway of it' });
 });
 

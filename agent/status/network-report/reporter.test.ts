@@ -121,7 +121,7 @@ it('an agent that starts again writes nothing when it is as before, also of what
   expect(again.writes).toHaveLength(1);
 });
 
-it('a network that was made anew with its id is told, though it is as ready as the one before', async () => {
+it('a network that was recreated with its id is reported, though it is as ready as the one before', async () => {
   const { clock, writes, set } = setUp();
   set('red', ready(1));
   await clock.advance(60_000);
@@ -158,7 +158,7 @@ it('two writes are apart, the more so the more nodes there are: all together wri
   expect([reportSpreadMs(1), reportSpreadMs(500)]).toEqual([1_000, 25_000]);
 });
 
-it('a cluster that knows no such kind is told once, and asked again ten minutes later', async () => {
+it('a cluster that knows no such kind is reported once, and asked again ten minutes later', async () => {
   const { clock, api, observed, writes, set } = setUp();
   api.error = refusal(404);
   set('red', ready(1));
@@ -196,7 +196,7 @@ it('is refused without asking more and more often', async () => {
   expect(observed.length).toBeLessThanOrEqual(11);
 });
 
-it('a Node that comes, or is made anew, gets its report', async () => {
+it('a Node that comes, or is recreated, gets its report', async () => {
   const { clock, api, writes, set, reporter } = setUp();
   api.uid = undefined;
   set('red', ready(1));
@@ -210,7 +210,7 @@ it('a Node that comes, or is made anew, gets its report', async () => {
   expect(writes.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)).toEqual(['u1', 'u2']);
 });
 
-it('a Node that is made anew while its report is written gets another one', async () => {
+it('a Node that is recreated while its report is written gets another one', async () => {
   const { clock, api, writes, set, reporter, hold } = setUp();
   const release = hold();
   set('red', ready(1));

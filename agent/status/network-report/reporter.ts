@@ -34,7 +34,7 @@ export interface NetworkReporterOptions {
 
 export type ReportObservation =
   | { readonly kind: 'written' }
-  /** The API server has no such kind: a cluster of before. Told once. */
+  /** The API server has no such kind: an older cluster. Reported once. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -135,10 +135,10 @@ export class NetworkReporter {
     this.#look(this.#ledger);
     this.#areIdsTouched = false;
     const status = this.#ledger.status(rendering, this.#options.ids?.());
-    const wanted: Known = { uid, status };
-    if (jsonEqual(this.#known, wanted)) return false;
+    const desired: Known = { uid, status };
+    if (jsonEqual(this.#known, desired)) return false;
     await writer.apply(NODE_NETWORK_REPORTS, reportOf(node, uid, status), {}, this.#stop.signal);
-    this.#known = wanted;
+    this.#known = desired;
     observe({ kind: 'written' });
     return true;
   }

@@ -35,7 +35,9 @@ export const announce = ({ edges, options, log }: Pick<Parts, 'edges' | 'options
 const renderingOf = ({ networkRendering }: Pick<AgentOptions, 'networkRendering'>) =>
   networkRendering === 'always' ? 'Always' : 'OnDemand';
 
-/** To be called when what is wanted has been written once: what was there before the start is not told as missing. */
+/**
+ * To be called when the desired state has been programmed once: what was there before the start is not reported as missing.
+ */
 export const startNetworkReport = (parts: Parts): (() => void) => {
   const { edges, options, gone, log } = parts;
   const { nodes, idPools } = edges.inputs;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { KubeClient } from '../../../kube/types.ts';
 import { INSTALLED, OLDEST_KUBERNETES } from './expectations.ts';
-import { type Finding, failed, findingOf, ok, verdict } from './finding.ts';
+import { type Finding, failed, findingOf, ok, resultOf } from './finding.ts';
 import { isAllowed } from './reviews.ts';
 
 const versionSchema = z.object({ major: z.string(), minor: z.string(), gitVersion: z.string() });
@@ -24,7 +24,7 @@ export const checkAdmissionServed = (client: KubeClient): Promise<Finding> =>
     const path = '/apis/admissionregistration.k8s.io/v1';
     const { resources } = resourcesSchema.parse(await client.request({ method: 'GET', path }));
     const isServed = resources.some(({ name }) => name === 'validatingadmissionpolicies');
-    return verdict('admission policies are served', isServed ? [] : ['admissionregistration.k8s.io/v1 has none']);
+    return resultOf('admission policies are served', isServed ? [] : ['admissionregistration.k8s.io/v1 has none']);
   });
 
 export const checkInstaller = (client: KubeClient): Promise<Finding> =>
@@ -34,5 +34,5 @@ export const checkInstaller = (client: KubeClient): Promise<Finding> =>
         (await isAllowed(client, { resource, verb: 'create' })) ? [] : [`may not create ${resource}`],
       ),
     );
-    return verdict('this user may install', answers.flat());
+    return resultOf('this user may install', answers.flat());
   });

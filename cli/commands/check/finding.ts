@@ -5,7 +5,7 @@ export interface Finding {
   /** `warning`: works, but somebody should know. `unknown`: it could not be looked at. */
   readonly result: 'ok' | 'warning' | 'failed' | 'unknown';
   readonly what: string;
-  /** A sentence: what is wrong, and what to do. Absent: nothing is. */
+  /** A message: what is wrong, and what to do. Absent: nothing is. */
   readonly message?: string;
 }
 
@@ -14,10 +14,10 @@ export const failed = (what: string, message: string): Finding => ({ result: 'fa
 export const warning = (what: string, message: string): Finding => ({ result: 'warning', what, message });
 
 /** One finding for something that may have several faults. */
-export const verdict = (what: string, faults: readonly string[]): Finding =>
+export const resultOf = (what: string, faults: readonly string[]): Finding =>
   faults.length === 0 ? ok(what) : failed(what, faults.join('; '));
 
-/** What cannot be looked at is told, and does not keep others from being looked at. */
+/** An unreadable subject is reported, and does not keep others from being looked at. */
 export const findingOf = async (what: string, look: () => Promise<Finding>): Promise<Finding> => {
   try {
     return await look();

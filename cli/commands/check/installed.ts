@@ -14,7 +14,7 @@ import {
   POLICIES_OF,
   type Program,
 } from './expectations.ts';
-import { type Finding, failed, findingOf, verdict } from './finding.ts';
+import { type Finding, failed, findingOf, resultOf } from './finding.ts';
 import { isAllowed, type Wish } from './reviews.ts';
 import { differenceOf } from './subset.ts';
 
@@ -50,7 +50,7 @@ const checkDefinition = async (client: KubeClient, name: string, spec: unknown):
     return failed(name, 'the API server does not serve it: its conditions say why');
   }
   const difference = differenceOf(spec, there['spec'], 'spec');
-  return verdict(
+  return resultOf(
     name,
     difference === undefined ? [] : [`it is that of another version, in ${difference}: apply daemonset/crds again`],
   );
@@ -73,7 +73,7 @@ export const checkPermissions = (client: KubeClient, namespace: string, program:
         (await isAllowed(client, { ...wish, user })) ? [] : [`it may not ${wish.verb} ${wish.resource}`],
       ),
     );
-    return verdict(what, missing.flat());
+    return resultOf(what, missing.flat());
   });
 };
 
@@ -97,7 +97,7 @@ const bindingSchema = z.object({ spec: z.object({ policyName: z.string(), valida
 export const checkPolicies = (client: KubeClient, namespace: string): Promise<Finding> =>
   findingOf('admission policies', async () => {
     const faults = await Promise.all(POLICIES.map((name) => policyFaults(client, namespace, name)));
-    return verdict('admission policies', faults.flat());
+    return resultOf('admission policies', faults.flat());
   });
 
 const policyFaults = async (client: KubeClient, namespace: string, name: string): Promise<string[]> => {

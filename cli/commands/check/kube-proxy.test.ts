@@ -31,7 +31,9 @@ describe('a node', () => {
       { links: () => ['kube-ipvs0'], processes: () => ['kube-proxy'] },
       'it runs, and it has link kube-ipvs0',
     ],
-  ])('with one %s is a warning', async (_, more, said) => expect(await onNode(more)).toEqual([`warning: ${said}`]));
+  ])('with one %s is a warning', async (_, more, expected) =>
+    expect(await onNode(more)).toEqual([`warning: ${expected}`]),
+  );
 
   it('that cannot be looked at says so', async () =>
     expect(await onNode({ chains: () => Promise.reject(new Error('no nft')) })).toEqual(['unknown: no nft']));

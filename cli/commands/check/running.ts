@@ -5,7 +5,7 @@ import { messageOf } from '../../../base/error-message.ts';
 import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../../kube/types.ts';
 import { AGENT, CLUSTER_MANAGER } from './expectations.ts';
-import { type Finding, failed, findingOf, verdict, warning } from './finding.ts';
+import { type Finding, failed, findingOf, resultOf, warning } from './finding.ts';
 import { find } from './installed.ts';
 
 const count = z.number().default(0);
@@ -31,12 +31,12 @@ export const checkAgents = (client: KubeClient, namespace: string): Promise<Find
     const there = await find(client, DAEMON_SETS, { namespace, name: AGENT });
     if (there === undefined) return failed(AGENT, `the DaemonSet ${namespace}/${AGENT} is not there`);
     const { metadata, status } = daemonSetSchema.parse(there);
-    const { desiredNumberScheduled: wanted, updatedNumberScheduled: updated, numberReady: ready } = status;
-    return verdict(`${AGENT}, on ${wanted} nodes`, [
+    const { desiredNumberScheduled: desired, updatedNumberScheduled: updated, numberReady: ready } = status;
+    return resultOf(`${AGENT}, on ${desired} nodes`, [
       ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
-      ...(wanted === 0 ? ['it is wanted on no node'] : []),
-      ...(updated < wanted ? [`${wanted - updated} of ${wanted} pods are of an older version`] : []),
-      ...(ready < wanted ? [`${wanted - ready} of ${wanted} pods are not ready: /readyz of each says why`] : []),
+      ...(desired === 0 ? ['it is wanted on no node'] : []),
+      ...(updated < desired ? [`${desired - updated} of ${desired} pods are of an older version`] : []),
+      ...(ready < desired ? [`${desired - ready} of ${desired} pods are not ready: /readyz of each says why`] : []),
     ]);
   });
 
@@ -47,7 +47,7 @@ export const checkClusterManager = (client: KubeClient, namespace: string): Prom
       return failed(CLUSTER_MANAGER, `the Deployment ${namespace}/${CLUSTER_MANAGER} is not there`);
     const { metadata, spec, status } = deploymentSchema.parse(there);
     const { replicas } = spec;
-    return verdict(`${CLUSTER_MANAGER}, ${replicas} of them`, [
+    return resultOf(`${CLUSTER_MANAGER}, ${replicas} of them`, [
       ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
       ...(status.updatedReplicas < replicas ? [`${replicas - status.updatedReplicas} are of an older version`] : []),
       ...(status.availableReplicas < replicas ? [`${replicas - status.availableReplicas} do not run`] : []),
@@ -71,7 +71,7 @@ export const checkLeader = (client: KubeClient, namespace: string, now: number):
     if (!holderIdentity) return failed('leader', 'nobody holds the Lease: no network and no address is given out');
     const silentMs = now - Date.parse(renewTime ?? '');
     const isStale = !(silentMs <= leaseDurationSeconds * 1000 + CLOCK_SKEW_MS);
-    return verdict(`leader, ${holderIdentity}`, isStale ? [`it renewed its Lease last at ${renewTime}`] : []);
+    return resultOf(`leader, ${holderIdentity}`, isStale ? [`it renewed its Lease last at ${renewTime}`] : []);
   });
 
 /** Between this machine and theirs. */
@@ -85,7 +85,7 @@ export const checkNodes = (client: KubeClient): Promise<Finding> =>
       nodes
         .filter(({ metadata }) => metadata.annotations?.[annotation] === undefined)
         .map(({ metadata }) => metadata.name);
-    return verdict(`nodes, ${nodes.length} of them`, [
+    return resultOf(`nodes, ${nodes.length} of them`, [
       ...faultOf('no agent has told its chassis', without(NODE_ANNOTATIONS.chassisId)),
       ...faultOf('it has no subnets', without(NODE_ANNOTATIONS.subnets)),
     ]);

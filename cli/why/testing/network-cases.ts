@@ -7,16 +7,16 @@ import { type Case, GOING, l3, l3Nad, l3Node, n1, net, red, shop, UDN, web } fro
 export const NETWORK_CASES: readonly Case[] = [
   {
     state: 'a network that does not exist',
-    ...{ objects: [red], ask: UDN, cause: 'not-found', says: 'there is none of that name' },
+    ...{ objects: [red], ask: UDN, cause: 'not-found', expectedText: 'there is none of that name' },
   },
   {
     state: 'a namespace that is gone',
-    ...{ objects: [net], ask: UDN, cause: 'namespace-missing', says: 'namespace red does not exist' },
+    ...{ objects: [net], ask: UDN, cause: 'namespace-missing', expectedText: 'namespace red does not exist' },
   },
   {
     state: 'a namespace that is being deleted',
     objects: [{ ...red, metadata: { ...red.metadata, ...GOING } }, net],
-    ...{ ask: UDN, cause: 'namespace-terminating', says: 'namespace red is being deleted' },
+    ...{ ask: UDN, cause: 'namespace-terminating', expectedText: 'namespace red is being deleted' },
   },
   {
     state: 'a namespace without the label',
@@ -24,7 +24,7 @@ export const NETWORK_CASES: readonly Case[] = [
       objects: [namespace('red'), net],
       ask: UDN,
       cause: 'label-missing',
-      says: 'namespace red has no label k8s.ovn.org/primary',
+      expectedText: 'namespace red has no label k8s.ovn.org/primary',
     },
   },
   {
@@ -33,24 +33,31 @@ export const NETWORK_CASES: readonly Case[] = [
     ...{
       ask: UDN,
       cause: 'nad-foreign',
-      says: 'NetworkAttachmentDefinition red/net has its name and is not its own: it is written by hand',
+      expectedText: 'NetworkAttachmentDefinition red/net has its name and is not its own: it is written by hand',
     },
   },
   {
     state: 'a NAD that nobody can read',
     objects: [red, net, nad('red/odd', '{')],
-    ...{ ask: UDN, cause: 'nad-invalid', says: 'configuration of NetworkAttachmentDefinition red/odd cannot be read' },
+    ...{
+      ask: UDN,
+      cause: 'nad-invalid',
+      expectedText: 'configuration of NetworkAttachmentDefinition red/odd cannot be read',
+    },
   },
   {
     state: 'two networks of the cluster that select the namespace',
     objects: [tenant('red', { a: '', b: '' }), shop('one', 'a'), nadOf(shop('one', 'a'), 'red'), shop('two', 'b')],
     ask: { kind: 'cudn', name: 'two' },
-    ...{ cause: 'primary-taken', says: 'NetworkAttachmentDefinition red/one, of ClusterUserDefinedNetwork one' },
+    ...{
+      cause: 'primary-taken',
+      expectedText: 'NetworkAttachmentDefinition red/one, of ClusterUserDefinedNetwork one',
+    },
   },
   {
     state: 'a selector that selects nothing',
     objects: [red, shop('one', 'a')],
-    ...{ ask: { kind: 'cudn', name: 'one' }, cause: 'no-namespace-selected', says: 'selects no namespace' },
+    ...{ ask: { kind: 'cudn', name: 'one' }, cause: 'no-namespace-selected', expectedText: 'selects no namespace' },
   },
   {
     state: 'a spec that cannot be',
@@ -63,7 +70,7 @@ export const NETWORK_CASES: readonly Case[] = [
         }),
       ),
     ],
-    ...{ ask: UDN, cause: 'spec-invalid', says: 'HostSubnet must be smaller than CIDR subnet' },
+    ...{ ask: UDN, cause: 'spec-invalid', expectedText: 'HostSubnet must be smaller than CIDR subnet' },
   },
   {
     state: 'a transport that is not implemented',
@@ -81,7 +88,11 @@ export const NETWORK_CASES: readonly Case[] = [
         ),
       ),
     ],
-    ...{ ask: { kind: 'cudn', name: 'one' }, cause: 'unsupported', says: 'transport NoOverlay is not supported yet' },
+    ...{
+      ask: { kind: 'cudn', name: 'one' },
+      cause: 'unsupported',
+      expectedText: 'transport NoOverlay is not supported yet',
+    },
   },
   {
     state: 'a NAD that has not been made',
@@ -89,18 +100,18 @@ export const NETWORK_CASES: readonly Case[] = [
       objects: [red, net],
       ask: UDN,
       cause: 'nad-missing',
-      says: 'NetworkAttachmentDefinition red/net has not been made',
+      expectedText: 'NetworkAttachmentDefinition red/net has not been made',
     },
   },
   {
     state: 'a NAD that is being deleted and in use',
     objects: [red, n1, net, nadOf(net, 'red', {}, GOING), web],
-    ...{ ask: UDN, cause: 'nad-being-deleted', says: 'waits for pods that use it: red/web' },
+    ...{ ask: UDN, cause: 'nad-being-deleted', expectedText: 'waits for pods that use it: red/web' },
   },
   {
     state: 'a NAD without an id',
     objects: [red, net, nadOf(net, 'red', {}, { annotations: {} })],
-    ...{ ask: UDN, cause: 'id-missing', says: 'NetworkAttachmentDefinition red/net has no network id' },
+    ...{ ask: UDN, cause: 'id-missing', expectedText: 'NetworkAttachmentDefinition red/net has no network id' },
   },
   {
     state: 'a NAD that cannot have an id, because rows of another network have the names',
@@ -110,12 +121,12 @@ export const NETWORK_CASES: readonly Case[] = [
       nad('red/b', netConf('red/b', 'a-b', { role: 'secondary' }), { creationTimestamp: '2026-02-01T00:00:00Z' }),
     ],
     ask: { kind: 'network', name: 'a-b' },
-    ...{ cause: 'id-missing', says: 'would have the same names as those of network a.b' },
+    ...{ cause: 'id-missing', expectedText: 'would have the same names as those of network a.b' },
   },
   {
     state: 'an id that is no number',
     objects: [red, net, nadOf(net, 'red', {}, { annotations: { 'k8s.ovn.org/network-id': 'one' } })],
-    ...{ ask: UDN, cause: 'annotation-unreadable', says: 'annotation k8s.ovn.org/network-id' },
+    ...{ ask: UDN, cause: 'annotation-unreadable', expectedText: 'annotation k8s.ovn.org/network-id' },
   },
   {
     state: 'more nodes than subnets',
@@ -132,7 +143,7 @@ export const NETWORK_CASES: readonly Case[] = [
     ...{
       ask: UDN,
       cause: 'subnets-exhausted',
-      says: 'node n3 has no subnet of network red_net: no subnet left in 10.100.0.0/23',
+      expectedText: 'node n3 has no subnet of network red_net: no subnet left in 10.100.0.0/23',
     },
   },
   {
@@ -144,27 +155,31 @@ export const NETWORK_CASES: readonly Case[] = [
         nodes: { total: 3, ready: 2, pending: 0, failing: 1, problems: [{ node: 'n1', message: 'EINVAL' }] },
       }),
     ],
-    ...{ ask: UDN, cause: 'node-failing', says: '1 of 3 nodes cannot make it; n1: EINVAL' },
+    ...{ ask: UDN, cause: 'node-failing', expectedText: '1 of 3 nodes cannot make it; n1: EINVAL' },
   },
   {
     state: 'a node that has not got its subnet yet',
     objects: [red, l3, l3Nad, settledNode('n1')],
-    ...{ ask: UDN, cause: 'node-subnet-missing', says: 'node n1 has no subnet of network red_net' },
+    ...{ ask: UDN, cause: 'node-subnet-missing', expectedText: 'node n1 has no subnet of network red_net' },
   },
   {
     state: 'a node whose subnets cannot be read',
     objects: [red, l3, l3Nad, node('n1', { 'k8s.ovn.org/node-subnets': '{' })],
-    ...{ ask: UDN, cause: 'annotation-unreadable', says: 'annotation k8s.ovn.org/node-subnets of Node n1: not JSON' },
+    ...{
+      ask: UDN,
+      cause: 'annotation-unreadable',
+      expectedText: 'annotation k8s.ovn.org/node-subnets of Node n1: not JSON',
+    },
   },
   {
     state: 'a network that nobody has looked at',
     objects: [red, { ...net, status: {} }, nadOf(net, 'red')],
-    ...{ ask: UDN, cause: 'not-seen-yet', says: 'has no condition Ready' },
+    ...{ ask: UDN, cause: 'not-seen-yet', expectedText: 'has no condition Ready' },
   },
   {
     state: 'a change that nobody has looked at',
     objects: [red, { ...net, metadata: { ...net.metadata, generation: 2 } }, nadOf(net, 'red')],
-    ...{ ask: UDN, cause: 'not-seen-yet', says: 'are about generation 1, and it is at 2' },
+    ...{ ask: UDN, cause: 'not-seen-yet', expectedText: 'are about generation 1, and it is at 2' },
   },
   {
     state: 'a refusal that only the cluster manager can know',
@@ -180,12 +195,12 @@ export const NETWORK_CASES: readonly Case[] = [
         },
       },
     ],
-    ...{ ask: UDN, cause: 'condition', says: 'its condition NetworkCreated says: overlaps cluster subnet' },
+    ...{ ask: UDN, cause: 'condition', expectedText: 'its condition NetworkCreated says: overlaps cluster subnet' },
   },
   {
     state: 'a deletion that waits for pods',
     objects: [red, n1, { ...net, metadata: { ...net.metadata, ...GOING } }, nadOf(net, 'red'), web],
-    ...{ ask: UDN, cause: 'pods-use-it', says: 'is not deleted yet: pods use it: red/web' },
+    ...{ ask: UDN, cause: 'pods-use-it', expectedText: 'is not deleted yet: pods use it: red/web' },
   },
   {
     state: 'a deletion that a garbled annotation holds',
@@ -196,16 +211,20 @@ export const NETWORK_CASES: readonly Case[] = [
       nadOf(net, 'red'),
       pod('red/odd', { annotations: { [POD_ANNOTATIONS.networks]: '{' } }),
     ],
-    ...{ ask: UDN, cause: 'annotation-unreadable', says: 'k8s.ovn.org/pod-networks of Pod red/odd cannot be read' },
+    ...{
+      ask: UDN,
+      cause: 'annotation-unreadable',
+      expectedText: 'k8s.ovn.org/pod-networks of Pod red/odd cannot be read',
+    },
   },
   {
     state: 'a deletion that another controller holds',
     objects: [red, { ...net, metadata: { ...net.metadata, ...GOING, finalizers: ['example.org/keep'] } }],
-    ...{ ask: UDN, cause: 'finalizer', says: 'the finalizer example.org/keep of UserDefinedNetwork red/net' },
+    ...{ ask: UDN, cause: 'finalizer', expectedText: 'the finalizer example.org/keep of UserDefinedNetwork red/net' },
   },
   {
     state: 'a deletion that only the cluster manager has to finish',
     objects: [red, { ...net, metadata: { ...net.metadata, ...GOING } }],
-    ...{ ask: UDN, cause: 'being-deleted', says: 'nothing uses UserDefinedNetwork red/net any more' },
+    ...{ ask: UDN, cause: 'being-deleted', expectedText: 'nothing uses UserDefinedNetwork red/net any more' },
   },
 ];

@@ -12,7 +12,7 @@ function asks(nadKey: string) {
 export const POD_CASES: readonly Case[] = [
   {
     state: 'a pod that does not exist',
-    ...{ objects: [red], ask: POD, cause: 'not-found', says: 'there is no such pod' },
+    ...{ objects: [red], ask: POD, cause: 'not-found', expectedText: 'there is no such pod' },
   },
   {
     state: 'a pod without a node',
@@ -25,7 +25,11 @@ export const POD_CASES: readonly Case[] = [
         { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' }] },
       ),
     ],
-    ...{ ask: POD, cause: 'unscheduled', says: 'no node has been found for pod red/web: Unschedulable: 0/1 nodes' },
+    ...{
+      ask: POD,
+      cause: 'unscheduled',
+      expectedText: 'no node has been found for pod red/web: Unschedulable: 0/1 nodes',
+    },
   },
   {
     state: 'a namespace that asks for a network that nobody makes',
@@ -33,7 +37,7 @@ export const POD_CASES: readonly Case[] = [
       objects: [red, n1, settledPod('red/web', {})],
       ask: POD,
       cause: 'no-network',
-      says: 'no UserDefinedNetwork is in it',
+      expectedText: 'no UserDefinedNetwork is in it',
     },
   },
   {
@@ -42,13 +46,13 @@ export const POD_CASES: readonly Case[] = [
     ...{
       ask: POD,
       cause: 'nad-invalid',
-      says: 'UserDefinedNetwork red/net is not ready: the configuration of NetworkAttachmentDefinition red/odd',
+      expectedText: 'UserDefinedNetwork red/net is not ready: the configuration of NetworkAttachmentDefinition red/odd',
     },
   },
   {
     state: 'a network in a namespace without the label',
     objects: [namespace('red'), n1, net, settledPod('red/web', DEFAULT_ENTRY)],
-    ...{ ask: POD, cause: 'label-missing', says: 'UserDefinedNetwork red/net has no effect' },
+    ...{ ask: POD, cause: 'label-missing', expectedText: 'UserDefinedNetwork red/net has no effect' },
   },
   {
     state: 'a pod that is older than the network',
@@ -59,16 +63,21 @@ export const POD_CASES: readonly Case[] = [
       nadOf(net, 'red'),
       settledPod('red/web', { default: { ...(DEFAULT_ENTRY['default'] as object), role: 'primary' } }),
     ],
-    ...{ ask: POD, cause: 'older-than-network', says: 'was made before network red_net' },
+    ...{ ask: POD, cause: 'older-than-network', expectedText: 'was made before network red_net' },
   },
   {
     state: 'a node that is gone',
-    ...{ objects: [red, net, nadOf(net, 'red'), web], ask: POD, cause: 'node-missing', says: 'node n1 is gone' },
+    ...{
+      objects: [red, net, nadOf(net, 'red'), web],
+      ask: POD,
+      cause: 'node-missing',
+      expectedText: 'node n1 is gone',
+    },
   },
   {
     state: 'a node without an agent',
     objects: [red, net, nadOf(net, 'red'), web, node('n1')],
-    ...{ ask: POD, cause: 'node-without-agent', says: 'no agent has told of node n1' },
+    ...{ ask: POD, cause: 'node-without-agent', expectedText: 'no agent has told of node n1' },
   },
   {
     state: 'a node that is not ready',
@@ -79,7 +88,7 @@ export const POD_CASES: readonly Case[] = [
       web,
       { ...n1, status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } },
     ],
-    ...{ ask: POD, cause: 'node-not-ready', says: 'node n1 is not ready' },
+    ...{ ask: POD, cause: 'node-not-ready', expectedText: 'node n1 is not ready' },
   },
   {
     state: 'an annotation that is garbage',
@@ -87,18 +96,18 @@ export const POD_CASES: readonly Case[] = [
     ...{
       ask: POD,
       cause: 'annotation-unreadable',
-      says: 'annotation k8s.ovn.org/pod-networks of Pod red/web: not JSON',
+      expectedText: 'annotation k8s.ovn.org/pod-networks of Pod red/web: not JSON',
     },
   },
   {
     state: 'an entry that is garbage',
     objects: [red, n1, net, nadOf(net, 'red'), settledPod('red/web', { 'red/net': { mac_address: 'x' } })],
-    ...{ ask: POD, cause: 'annotation-unreadable', says: 'red/net: ' },
+    ...{ ask: POD, cause: 'annotation-unreadable', expectedText: 'red/net: ' },
   },
   {
     state: 'an address that the cluster manager owes',
     objects: [red, n1, net, nadOf(net, 'red'), settledPod('red/web', DEFAULT_ENTRY)],
-    ...{ ask: POD, cause: 'address-missing', says: 'pod red/web has no address of network red_net' },
+    ...{ ask: POD, cause: 'address-missing', expectedText: 'pod red/web has no address of network red_net' },
   },
   {
     state: 'an address that the agent owes, and what it said',
@@ -113,7 +122,7 @@ export const POD_CASES: readonly Case[] = [
     ...{
       ask: POD,
       cause: 'address-missing',
-      says: 'no address of network red_net: network red_net: no address is left',
+      expectedText: 'no address of network red_net: network red_net: no address is left',
     },
   },
   {
@@ -132,7 +141,7 @@ export const POD_CASES: readonly Case[] = [
       ),
       settledPod('red/web', DEFAULT_ENTRY),
     ],
-    ...{ ask: POD, cause: 'addresses-exhausted', says: 'subnet 10.100.0.0/29 has no free address left' },
+    ...{ ask: POD, cause: 'addresses-exhausted', expectedText: 'subnet 10.100.0.0/29 has no free address left' },
   },
   {
     state: 'an address that somebody else has',
@@ -145,17 +154,17 @@ export const POD_CASES: readonly Case[] = [
         },
       }),
     ],
-    ...{ ask: POD, cause: 'request-refused', says: 'red/other' },
+    ...{ ask: POD, cause: 'request-refused', expectedText: 'red/other' },
   },
   {
     state: 'a NAD that is asked for and not there',
     objects: [...well.filter((one) => one !== web), asks('red/none')],
-    ...{ ask: POD, cause: 'nad-missing', says: 'the pod asks for NetworkAttachmentDefinition red/none' },
+    ...{ ask: POD, cause: 'nad-missing', expectedText: 'the pod asks for NetworkAttachmentDefinition red/none' },
   },
   {
     state: 'a primary network that is asked for',
     objects: [...well.filter((one) => one !== web), asks('red/net')],
-    ...{ ask: POD, cause: 'primary-selected', says: 'red/net, which is a primary network' },
+    ...{ ask: POD, cause: 'primary-selected', expectedText: 'red/net, which is a primary network' },
   },
   {
     state: 'containers that do not start',
@@ -166,12 +175,12 @@ export const POD_CASES: readonly Case[] = [
     ...{
       ask: POD,
       cause: 'containers',
-      says: 'has all its addresses; the kubelet of node n1 does not say that it is ready: c: ImagePullBackOff',
+      expectedText: 'has all its addresses; the kubelet of node n1 does not say that it is ready: c: ImagePullBackOff',
     },
   },
   {
     state: 'a pod that the kubelet is ending',
     objects: [...well.filter((one) => one !== web), { ...web, metadata: { ...web.metadata, ...GOING } }],
-    ...{ ask: POD, cause: 'being-deleted', says: 'is not deleted yet: the kubelet of node n1 is ending it' },
+    ...{ ask: POD, cause: 'being-deleted', expectedText: 'is not deleted yet: the kubelet of node n1 is ending it' },
   },
 ];

@@ -10,7 +10,7 @@ export interface Case {
   readonly ask: Question;
   readonly cause: Cause;
   /** A part of the answer. */
-  readonly says: string;
+  readonly expectedText: string;
 }
 
 export const UDN: Question = { kind: 'udn', name: 'red/net' };

@@ -17,7 +17,7 @@ export const getAddresses = (index?: number): NamedRequest => ({
   subject: 'list addresses',
 });
 
-/** Adds it, or changes it to be as wanted. */
+/** Adds it, or changes it to be as desired. */
 export const putAddress = (address: NewAddress, index: number): NamedRequest => ({
   type: MessageType.NEWADDR,
   flags: NLM_F.CREATE | NLM_F.REPLACE,
@@ -80,8 +80,8 @@ const payload = ({ address }: NewAddress, index: number, ...attributes: readonly
   ]);
 };
 
-const detailAttributes = (wanted: NewAddress): Buffer[] => {
-  const { address, broadcast, label, noPrefixRoute, deprecated, detectDuplicates, metric } = wanted;
+const detailAttributes = (desired: NewAddress): Buffer[] => {
+  const { address, broadcast, label, noPrefixRoute, deprecated, detectDuplicates, metric } = desired;
   const isTrusted = cidrFamily(address) === 6 && detectDuplicates !== true;
   const flags = (isTrusted ? IFA_F.NODAD : 0) | (noPrefixRoute === true ? IFA_F.NOPREFIXROUTE : 0);
   return [

@@ -41,7 +41,7 @@ export const eventsBetween = (op: KernelOp, before: State, after: State): Netlin
     ...gone.filter(({ kind }) => kind === 'link'),
     ...changed,
   ];
-  return events.filter(isTold);
+  return events.filter(isReported);
 };
 
 const settingsOf = (netns: Netns, link: string): ObjectEvent[] =>
@@ -50,7 +50,7 @@ const settingsOf = (netns: Netns, link: string): ObjectEvent[] =>
     const value = netns.sysctl(key);
     return value === undefined ? [] : [{ kind: 'setting', change: 'new', key, value }];
   });
-/** Those that the kernel tells of. */
+/** The events that the kernel sends. */
 const SETTINGS = [
   ['ipv4', 'forwarding'],
   ['ipv4', 'rp_filter'],
@@ -66,14 +66,14 @@ const goneOf = (event: ObjectEvent): ObjectEvent =>
       : { ...event, change: 'gone' };
 
 /** As `NetlinkEvent` says. */
-const isTold = (event: ObjectEvent): boolean =>
+const isReported = (event: ObjectEvent): boolean =>
   event.kind !== 'route' ||
   event.replaced ||
   event.route.protocol === OUR_PROTOCOL ||
   prefixLength(event.route.dst) === 0;
 
 /**
- * The kernel does not tell of IPv4 routes that go with a link's state or address: whoever watches has to conclude it
+ * The kernel sends no event of IPv4 routes that go with a link's state or address: a listener has to conclude it
  * (net/ipv4/fib_trie.c, fib_table_flush).
  */
 const isFlushed = (event: ObjectEvent): boolean => event.kind === 'route' && cidrFamily(event.route.dst) === 4;

@@ -41,21 +41,20 @@ export class FakeInet {
     if (family === 4 && this.#on(link, 4).length === 0) this.#dropRoutes(link, 4);
   }
 
-  putRoute(link: FakeLink | undefined, wanted: Route): void {
-    if (link?.up === false) throw kernelError(`put route ${wanted.dst}`, ENETDOWN);
-    if (link !== undefined && cidrFamily(wanted.dst) === 6 && !hasIpv6(link)) {
-      throw kernelError(`put route ${wanted.dst}`, EACCES);
+  putRoute(link: FakeLink | undefined, desired: Route): void {
+    if (link?.up === false) throw kernelError(`put route ${desired.dst}`, ENETDOWN);
+    if (link !== undefined && cidrFamily(desired.dst) === 6 && !hasIpv6(link)) {
+      throw kernelError(`put route ${desired.dst}`, EACCES);
     }
-    if (wanted.via !== undefined && link !== undefined) this.#requireReachable(link, wanted, wanted.via);
-    this.routes = [...this.routes.filter((other) => routeKey(other) !== routeKey(wanted)), wanted];
+    if (desired.via !== undefined && link !== undefined) this.#requireReachable(link, desired, desired.via);
+    this.routes = [...this.routes.filter((other) => routeKey(other) !== routeKey(desired)), desired];
   }
 
-  deleteRoute(unwanted: Route): void {
+  deleteRoute(target: Route): void {
     const found = this.routes.find(
-      (other) =>
-        routeKey(other) === routeKey(unwanted) && other.protocol === unwanted.protocol && other.dev === unwanted.dev,
+      (other) => routeKey(other) === routeKey(target) && other.protocol === target.protocol && other.dev === target.dev,
     );
-    if (found === undefined) throw kernelError(`delete route ${unwanted.dst}`, ESRCH);
+    if (found === undefined) throw kernelError(`delete route ${target.dst}`, ESRCH);
     this.routes = this.routes.filter((other) => other !== found);
   }
 

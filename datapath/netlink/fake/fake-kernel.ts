@@ -24,13 +24,13 @@ export class FakeKernel implements Kernel {
     this.addNetns(OWN);
   }
 
-  /** Tells of what changes in the own namespace, at once. */
+  /** Emits changes of the own namespace, at once. */
   watch(listener: NetlinkListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** As when more changed than the kernel could tell. */
+  /** As when more changed than the kernel could report. */
   loseEvents(): void {
     for (const listener of this.#listeners) listener([{ kind: 'lost' }]);
   }

@@ -22,7 +22,7 @@ export interface FakeNetnsContext {
   find(path: string): FakeNetns;
   /** An error that a test wants this operation to fail with. */
   fault(op: KernelOp): NetlinkError | undefined;
-  /** Does it, and tells whoever watches what it did. */
+  /** Applies it, and notifies listeners. */
   changing(op: KernelOp, change: () => void): void;
   /** Whether there are VRFs; not every kernel has them. */
   readonly vrf: boolean;

@@ -4,7 +4,7 @@ import type { Kernel, KernelOp, OpFailure } from '../kernel/types.ts';
 import { type FrameFilter, isFilterCurrent, type NeedlessFilters, type ObservedFilters } from './types.ts';
 
 export interface KeptFilters {
-  /** Links whose filter was not as wanted. */
+  /** Links whose filter was not as desired. */
   readonly repaired: readonly string[];
   readonly failures: readonly OpFailure[];
 }
@@ -15,15 +15,15 @@ export interface KeptFilters {
  */
 export const keepFilters = (
   kernel: Kernel,
-  wanted: readonly FrameFilter[],
+  desired: readonly FrameFilter[],
   needless: NeedlessFilters | undefined,
 ): KeptFilters => {
   const node = kernel.netns();
-  const observed = node.frameFilters(needless === undefined ? wanted : undefined);
-  const stale = wanted.filter((filter) => !isFilterCurrent(filter, observed) && node.link(filter.link) !== undefined);
+  const observed = node.frameFilters(needless === undefined ? desired : undefined);
+  const stale = desired.filter((filter) => !isFilterCurrent(filter, observed) && node.link(filter.link) !== undefined);
   const ops: KernelOp[] = [
     ...putOps(stale, observed),
-    ...(needless === undefined ? [] : needlessOps(kernel, wanted, observed, needless)),
+    ...(needless === undefined ? [] : needlessOps(kernel, desired, observed, needless)),
   ];
   // Ports of the host share chains, too.
   const failures = node.apply(ops).filter(({ op, error }) => op.op !== 'filter.unshare' || !hasCode(error, 'EBUSY'));
@@ -45,32 +45,32 @@ const putOps = (stale: readonly FrameFilter[], { shared }: ObservedFilters): Ker
 /** Chains that need a shared one go before it. */
 const needlessOps = (
   kernel: Kernel,
-  wanted: readonly FrameFilter[],
+  desired: readonly FrameFilter[],
   { digests, shared, lockedMacs }: ObservedFilters,
   needless: NeedlessFilters,
 ): KernelOp[] => {
   const node = kernel.netns();
-  const needed = new Set(wanted.map((filter) => filter.shared.name));
+  const needed = new Set(desired.map((filter) => filter.shared.name));
   const chains = needless.shared ? [...shared.keys()].filter((name) => !needed.has(name)) : [];
   return [
     ...[...digests.keys()]
       .filter((link) => node.link(link) === undefined)
       .map((link) => ({ op: 'filter.delete', link }) as const),
     ...chains.map((name) => ({ op: 'filter.unshare', name }) as const),
-    ...strangers(lockedMacs, wanted, needless.lockedMacs).map((mac) => ({ op: 'filter.unlock', mac }) as const),
+    ...strangers(lockedMacs, desired, needless.lockedMacs).map((mac) => ({ op: 'filter.unlock', mac }) as const),
   ];
 };
 
 /** MACs that are no locked pod's: with that of a gateway, no pod would hear it any more. */
 const strangers = (
   lockedMacs: ReadonlySet<Mac>,
-  wanted: readonly FrameFilter[],
+  desired: readonly FrameFilter[],
   known: readonly Mac[] | undefined,
 ): Mac[] => {
   if (known === undefined) return [];
   const needed = new Set([
     ...known,
-    ...wanted.flatMap(({ receiver: { mac, isLocked } }) => (isLocked === true ? [mac] : [])),
+    ...desired.flatMap(({ receiver: { mac, isLocked } }) => (isLocked === true ? [mac] : [])),
   ]);
   return [...lockedMacs].filter((mac) => !needed.has(mac));
 };

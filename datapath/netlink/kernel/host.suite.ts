@@ -114,13 +114,13 @@ const addressCases = ({ apply, harness, routes }: HostWorld): void => {
 
 const routeCases = ({ apply, routes }: HostWorld): void => {
   it('has routes to nowhere in the table of a network', async () => {
-    const wanted = ([4, 6] as const).map((family) =>
+    const desired = ([4, 6] as const).map((family) =>
       route({ dst: defaultRoute(family), type: 'unreachable', table: 100_003, metric: 4_278_198_272 }),
     );
-    const ops = wanted.map((one): KernelOp => ({ op: 'route.put', route: one }));
+    const ops = desired.map((one): KernelOp => ({ op: 'route.put', route: one }));
     expect(await apply(...ops, ...ops)).toEqual([]);
-    expect(await routes({ family: 4, table: 100_003 }, { family: 6, table: 100_003 })).toEqual(wanted);
-    expect(await apply(...wanted.map((one): KernelOp => ({ op: 'route.delete', route: one })))).toEqual([]);
+    expect(await routes({ family: 4, table: 100_003 }, { family: 6, table: 100_003 })).toEqual(desired);
+    expect(await apply(...desired.map((one): KernelOp => ({ op: 'route.delete', route: one })))).toEqual([]);
     expect(await routes({ family: 4, table: 100_003 }, { family: 6, table: 100_003 })).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ const ruleCases = ({ apply, harness }: HostWorld): void => {
     (await harness().netlink.read({ rules: true })).rules.filter(({ protocol }) => protocol !== 2);
 
   it('has rules of both families, as they were put', async () => {
-    const wanted: Rule[] = [
+    const desired: Rule[] = [
       { ...rule, fwmark: 0x1003 },
       { ...rule, fwmark: 0x1003, fwmask: 0xffff, table: 7 },
       { ...rule, to: parseCidr('169.254.0.12/32') },
@@ -156,10 +156,10 @@ const ruleCases = ({ apply, harness }: HostWorld): void => {
       { ...rule, family: 6, fwmark: 0x1003 },
       { ...rule, family: 6, to: parseCidr('fd69::c/128'), table: 254 },
     ];
-    const ops = wanted.map((one): KernelOp => ({ op: 'rule.put', rule: one }));
+    const ops = desired.map((one): KernelOp => ({ op: 'rule.put', rule: one }));
     expect(await apply(...ops, ...ops)).toEqual([]);
-    expect(new Set(await rules())).toEqual(new Set(wanted));
-    const gone = wanted.map((one): KernelOp => ({ op: 'rule.delete', rule: one }));
+    expect(new Set(await rules())).toEqual(new Set(desired));
+    const gone = desired.map((one): KernelOp => ({ op: 'rule.delete', rule: one }));
     expect(await apply(...gone, ...gone)).toEqual([]);
     expect(await rules()).toEqual([]);
   });
@@ -195,8 +195,8 @@ const neighbourCases = ({ apply, harness }: HostWorld): void => {
   });
 };
 
-/** Words for what is told of a change before its answer comes. */
-const teller =
+/** Words for the events of a change before its answer comes. */
+const observed =
   ({ apply, harness }: HostWorld) =>
   async (...ops: KernelOp[]): Promise<string[]> => {
     const seen: string[] = [];
@@ -210,8 +210,8 @@ const teller =
   };
 
 const settingCases = (world: HostWorld): void => {
-  it('tells of some settings of links, for each family', async () => {
-    const seen = await teller(world)(
+  it('reports some settings of links, for each family', async () => {
+    const seen = await observed(world)(
       { op: 'sysctl.set', key: 'ipv4/conf/a/rp_filter', value: '2' },
       { op: 'sysctl.set', key: 'ipv4/conf/a/forwarding', value: '1' },
       { op: 'sysctl.set', key: 'ipv6/conf/a/forwarding', value: '1' },
@@ -227,10 +227,10 @@ const settingCases = (world: HostWorld): void => {
 
 const eventCases = (world: HostWorld): void => {
   const { apply, harness } = world;
-  const told = teller(world);
+  const reported = observed(world);
 
-  it('tells of addresses, routes, rules and neighbours that come and go', async () => {
-    const added = await told(
+  it('reports addresses, routes, rules and neighbours that come and go', async () => {
+    const added = await reported(
       put('10.0.0.5/24'),
       putRoute('10.5.0.0/16', { via: parseIp('10.0.0.1') }),
       putRoute('10.5.0.0/16', { via: parseIp('10.0.0.2') }),
@@ -246,7 +246,7 @@ const eventCases = (world: HostWorld): void => {
       'rule new IPv4 2000: fwmark 0x1 lookup 100003',
       'neighbour new a 169.254.0.4 0a:00:00:00:00:01',
     ]);
-    const removed = await told(
+    const removed = await reported(
       { op: 'rule.delete', rule: { ...rule, fwmark: 1 } },
       { op: 'neighbour.delete', neighbour: { link: 'a', address: parseIp('169.254.0.4') } },
       { op: 'route.delete', route: toA('10.5.0.0/16', { via: parseIp('10.0.0.2') }) },
@@ -260,8 +260,8 @@ const eventCases = (world: HostWorld): void => {
     ]);
   });
 
-  it('tells of links, with all that is known of them', async () => {
-    const seen = await told(bridge, set('br', { up: true }), set('a', { master: 'br', up: false }), {
+  it('reports links, with all that is known of them', async () => {
+    const seen = await reported(bridge, set('br', { up: true }), set('a', { master: 'br', up: false }), {
       op: 'link.delete',
       name: 'br',
     });
@@ -273,16 +273,16 @@ const eventCases = (world: HostWorld): void => {
     expect(links.filter((text) => text.includes('gone'))).toEqual(['link gone br down']);
   });
 
-  it('does not tell of the IPv4 routes that go with their link', async () => {
+  it('does not report the IPv4 routes that go with their link', async () => {
     await apply(putRoute('10.5.0.0/16'));
-    const seen = await told(set('a', { up: false }));
+    const seen = await reported(set('a', { up: false }));
     expect(seen).toContain('link new a down');
     expect(seen.filter((text) => text.startsWith('route'))).toEqual([]);
   });
 
-  it('does not tell of the IPv6 routes that lose their source with its address', async () => {
+  it('does not report the IPv6 routes that lose their source with its address', async () => {
     await apply(put('fd69::2/112'), putRoute('fd96::/112', { src: parseIp('fd69::2') }));
-    const seen = await told({
+    const seen = await reported({
       op: 'address.delete',
       address: { link: 'a', address: parseInterfaceAddress('fd69::2/112') },
     });

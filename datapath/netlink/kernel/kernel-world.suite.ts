@@ -1,4 +1,4 @@
-/** A pod with `eth0`, down, whose other end is up on the node; anew for each case of the kernel's conformance suite. */
+/** A pod with `eth0`, down, whose other end is up on the node; again for each case of the kernel's conformance suite. */
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseMac } from '../../../net/mac.ts';

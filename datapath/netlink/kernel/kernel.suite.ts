@@ -120,7 +120,7 @@ const addressCases = ({ pod, addresses, destinations, routes }: KernelWorld): vo
 
 const routeCases = ({ pod, destinations, routes }: KernelWorld): void => {
   it('has routes as they were put', async () => {
-    const wanted = [
+    const desired = [
       to('10.5.0.0/16', { via: parseIp('10.0.0.1'), mtu: 1300 }),
       to('10.6.0.0/16', { via: parseIp('10.77.0.1'), onlink: true, metric: 5 }),
       route({ dst: defaultRoute(4), dev: 'eth0', via: parseIp('10.0.0.1'), src: parseIp('10.0.0.5') }),
@@ -129,13 +129,13 @@ const routeCases = ({ pod, destinations, routes }: KernelWorld): void => {
       route({ dst: defaultRoute(6), dev: 'eth0', via: parseIp('fd00::1') }),
       route({ dst: parseCidr('fd07::/64'), type: 'blackhole' }),
     ];
-    const ops = wanted.map((each): KernelOp => ({ op: 'route.put', route: each }));
+    const ops = desired.map((each): KernelOp => ({ op: 'route.put', route: each }));
     expect(await pod(up(), put('10.0.0.5/24'), put('fd00::5/64'), ...ops, ...ops)).toEqual([]);
     const got = (await routes(...MAIN_ROUTES)).filter(({ protocol }) => protocol === 85);
-    expect(new Set(got)).toEqual(new Set(wanted));
+    expect(new Set(got)).toEqual(new Set(desired));
   });
 
-  it('replaces a route of the same key and deletes only what it is told', async () => {
+  it('replaces a route of the same key and deletes only what it is asked to', async () => {
     await pod(up(), put('10.0.0.5/24'), putRoute('10.5.0.0/16', { via: parseIp('10.0.0.1'), protocol: 4 }));
     expect(await pod(deleteRoute('10.5.0.0/16', { via: parseIp('10.0.0.1') }))).toEqual([]);
     expect(await destinations()).toContain('10.5.0.0/16 4');

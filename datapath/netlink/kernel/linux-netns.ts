@@ -174,9 +174,9 @@ export class LinuxNetns implements Netns {
   }
 
   /**
-   * The kernel tells that an address or a link goes before it takes the routes of it (net/ipv4/devinet.c, __inet_del_ifa:
+   * The kernel reports that an address or a link goes before it takes the routes of it (net/ipv4/devinet.c, __inet_del_ifa:
    * "send message first, then call notifier"), and since Linux 6.9 lists routes without waiting for that
-   * (net/ipv4/fib_frontend.c, inet_dump_fib). Who changes anything has to wait, also who deletes what is not there.
+   * (net/ipv4/fib_frontend.c, inet_dump_fib). Every change has to wait, also a deletion of what is absent.
    */
   settle(): void {
     const nothing = deleteAddress(NO_ADDRESS, LOOPBACK_INDEX);

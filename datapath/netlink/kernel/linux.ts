@@ -47,7 +47,7 @@ export class LinuxKernel implements Kernel, Disposable {
     return deleteOnce();
   }
 
-  /** Tells of what changes in the own namespace, from now on. */
+  /** Emits changes of the own namespace, from now on. */
   watch(listener: NetlinkListener, receiveBytes?: number): Monitor {
     const { netns, fd } = this.#opened();
     const nameOf = (index: number): string | undefined => netns.linkByIndex(index)?.name;

@@ -1,7 +1,7 @@
 import type { NetlinkError } from '../errors.ts';
 import type { KernelOp } from './types.ts';
 
-/** The one place where a refusal counts as success, because what was wanted is so. */
+/** The one place where a refusal counts as success, because what was desired is so. */
 export const isSuccess = (op: KernelOp, { code }: NetlinkError): boolean =>
   (SUCCESS[op.op] ?? []).includes(code) || (op.op === 'sysctl.set' && op.ifPresent === true && code === 'ENOENT');
 

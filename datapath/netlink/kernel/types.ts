@@ -11,7 +11,7 @@ import type { Rule } from '../rule/types.ts';
 /**
  * One change in one network namespace. Links are named: whoever applies it finds the index.
  *
- * Every change may be repeated. What is there already as wanted is success and so is deleting what is not there, with one
+ * Every change may be repeated. What is there already as desired is success and so is deleting what is not there, with one
  * exception: `link.add` and `master.add` fail with EEXIST, because the kernel does not say whether the link of that name is
  * the same.
  */
@@ -88,7 +88,7 @@ export interface Netns {
   sysctl(key: SysctlKey): string | undefined;
   /** Undefined when there is no such link. */
   txChecksum(link: string): boolean | undefined;
-  /** What there is in the place of some, or all. */
+  /** What there is in place of some, or all. */
   frameFilters(filters?: readonly FrameFilter[]): ObservedFilters;
   /** Why the kernel takes no frame filters; undefined: it does. */
   whyNoFilters(): string | undefined;
@@ -96,7 +96,7 @@ export interface Netns {
   netnsid(path: string): number | undefined;
   /** Applies all, in order; one that fails does not stop the next. */
   apply(ops: readonly KernelOp[]): OpFailure[];
-  /** Waits until the kernel has done all that belongs to what it has told of already. */
+  /** Waits until the kernel has finished everything that its events so far announced. */
   settle(): void;
 }
 

@@ -13,7 +13,7 @@ import type { Change, NetlinkEvent } from './events.ts';
 import type { LinkNames } from './link-names.ts';
 
 /**
- * Undefined for what is not told (see `NetlinkEvent`), and for what belongs to a link that is gone for good.
+ * Undefined for what is not reported (see `NetlinkEvent`), and for what belongs to a link that is gone for good.
  * @throws NetlinkError ERR_NETLINK_MALFORMED
  */
 export const decodeEvent = (
@@ -46,7 +46,7 @@ export const decodeEvent = (
 };
 
 const linkEvent = (change: Change, data: Buffer, names: LinkNames): NetlinkEvent | undefined => {
-  // A bridge tells of its ports by messages of another family: a port that leaves is not a link that goes.
+  // A bridge reports its ports by messages of another family: a port that leaves is not a link that goes.
   if (data.length > 0 && data[0] !== AF.UNSPEC) return undefined;
   const link = decodeLink(data);
   if (change === 'new') names.set(link.index, link.name);
@@ -69,7 +69,7 @@ const addressEvent = (change: Change, data: Buffer, names: LinkNames): NetlinkEv
 
 const routeEvent = (change: Change, flags: number, data: Buffer, names: LinkNames): NetlinkEvent | undefined => {
   const replaced = change === 'new' && (flags & NLM_F.REPLACE) !== 0;
-  if (!isTold(data, replaced)) return undefined;
+  if (!isReported(data, replaced)) return undefined;
   const decoded = decodeRoute(data);
   if (decoded === undefined) return undefined;
   const route = namedRoute(decoded, (index) => names.get(index));
@@ -77,7 +77,7 @@ const routeEvent = (change: Change, flags: number, data: Buffer, names: LinkName
 };
 
 /** Looked at before decoding: a routing daemon may change a million routes that are nobody's business here. */
-const isTold = (data: Buffer, replaced: boolean): boolean => {
+const isReported = (data: Buffer, replaced: boolean): boolean => {
   if (data.length < ROUTE_HEADER_LENGTH) throw netlinkFault('ERR_NETLINK_MALFORMED', 'a route is cut off');
   return replaced || data[DST_LENGTH_OFFSET] === 0 || data[PROTOCOL_OFFSET] === OUR_PROTOCOL;
 };

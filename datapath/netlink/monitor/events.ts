@@ -1,4 +1,4 @@
-/** What changed in the own namespace, as the kernel tells it (rtnetlink(7), multicast groups). */
+/** What changed in the own namespace, as the kernel reports it (rtnetlink(7), multicast groups). */
 import type { Address } from '../address/types.ts';
 import type { SysctlKey } from '../kernel/types.ts';
 import type { Link } from '../link/types.ts';
@@ -6,13 +6,14 @@ import type { Neighbour } from '../neighbour/types.ts';
 import type { Route } from '../route/types.ts';
 import type { Rule } from '../rule/types.ts';
 
-/** `new`: it is there now, whether it was or not, as it is told. */
+/** `new`: it is there now, whether it was or not, as reported. */
 export type Change = 'new' | 'gone';
 
 /**
- * Three things are not told. Of routes, all but those of our protocol, default routes, and those that took the place of
- * another one. Settings (sysctl) but for `forwarding` and `rp_filter` of links. And what the kernel does by itself when a link goes down, into a VRF or away, or when an
- * address goes: it takes IPv4 routes away, and the source from IPv6 routes. Whoever keeps routes reads them again then.
+ * Three kinds of changes are not reported. Of routes, all but those of our protocol, default routes, and those that
+ * replaced another one. Settings (sysctl) but for `forwarding` and `rp_filter` of links. And what the kernel does by itself
+ * when a link goes down, into a VRF or away, or when an address goes: it removes IPv4 routes, and the source from IPv6
+ * routes. Whoever keeps routes reads them again then.
  */
 export type NetlinkEvent =
   | { readonly kind: 'link'; readonly change: Change; readonly link: Link }

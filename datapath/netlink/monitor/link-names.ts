@@ -1,4 +1,4 @@
-/** Names of links by index, as far as events have told; others are asked for. */
+/** Names of links by index, as far as events contained them; others are asked for. */
 export class LinkNames {
   readonly #names = new Map<number, string>();
   readonly #ask: (index: number) => string | undefined;

@@ -28,7 +28,7 @@ const lines = (count: number): KernelOp[] =>
   }));
 
 describe('the monitor', () => {
-  it('tells of what others do, without being asked', async () => {
+  it('reports what others do, without being asked', async () => {
     await using netlink = startNetlink({ ownNetns: path() });
     const { promise, resolve } = Promise.withResolvers<NetlinkEvent>();
     netlink.watch((events) => {
@@ -74,7 +74,7 @@ describe('the monitor', () => {
     expect(seen).toHaveLength(5000);
   });
 
-  it('names the link of what is told of it, also when it is gone again', async () => {
+  it('names the link of an event, also when it is gone again', async () => {
     using kernel = new LinuxKernel(addon, { ownNetns: path() });
     const seen: NetlinkEvent[] = [];
     using monitor = kernel.watch((events) => seen.push(...events));

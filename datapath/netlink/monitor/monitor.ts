@@ -45,8 +45,8 @@ export class Monitor implements Disposable {
   }
 
   /**
-   * Delivers what has happened until now. The kernel has told of a change before the call that made it returns, so that
-   * nobody sees an answer before the events that led to it.
+   * Delivers what has happened until now. The kernel reports a change before the call that made it returns, so that nobody
+   * sees an answer before the events that led to it.
    */
   drain(): void {
     let events: NetlinkEvent[] = [];
@@ -80,7 +80,7 @@ export class Monitor implements Disposable {
     }
   }
 
-  /** What can't be read is as good as lost: it may have told of anything. */
+  /** An unreadable message is as good as lost: it may have reported anything. */
   #decode(datagram: Buffer | 'lost'): NetlinkEvent[] {
     if (datagram !== 'lost') {
       try {

@@ -6,7 +6,7 @@ import { requireNetns } from './require-netns.ts';
 import type { PodNetwork } from './types.ts';
 import { validatePod } from './validate.ts';
 
-/** What is not as wanted, one sentence each. */
+/** What is not as desired, one message each. */
 export const checkPod = (kernel: Kernel, pod: PodNetwork): string[] => {
   validatePod(pod);
   try {
@@ -18,9 +18,9 @@ export const checkPod = (kernel: Kernel, pod: PodNetwork): string[] => {
   }
 };
 
-/** Addresses that nobody wants are no difference, but a plan would put all others again after it has removed them. */
-const withoutMore = ({ interfaces: wanted }: PodNetwork, { interfaces, ...observed }: ObservedPod): ObservedPod => {
-  const all = wanted.flatMap(({ addresses }) => addresses);
+/** Addresses that no owner desires are no difference, but a plan would put all others again after it has removed them. */
+const withoutMore = ({ interfaces: desired }: PodNetwork, { interfaces, ...observed }: ObservedPod): ObservedPod => {
+  const all = desired.flatMap(({ addresses }) => addresses);
   const entries = [...interfaces].map(
     ([name, seen]) =>
       [name, { ...seen, addresses: seen.addresses.filter(({ address }) => all.includes(address)) }] as const,
@@ -28,11 +28,11 @@ const withoutMore = ({ interfaces: wanted }: PodNetwork, { interfaces, ...observ
   return { ...observed, interfaces: new Map(entries) };
 };
 
-/** What a plan would change, in words. A pair that is to be made anew is one difference, not one per setting of it. */
+/** What a plan would change, in words. A pair that is to be recreated is one difference, not one per setting of it. */
 export const differences = (stages: readonly Stage[]): string[] => {
   const all = stages.flatMap(({ ops }) => ops);
   const made = new Set(all.flatMap((op) => (op.op === 'link.add' ? [op.link.name, op.link.peer.name] : [])));
-  return all.flatMap((op) => (op.op !== 'link.add' && made.has(linkOf(op)) ? [] : sentence(op)));
+  return all.flatMap((op) => (op.op !== 'link.add' && made.has(linkOf(op)) ? [] : needOf(op)));
 };
 
 const linkOf = (op: Exclude<PodOp, { op: 'link.add' }>): string => {
@@ -54,8 +54,8 @@ const linkOf = (op: Exclude<PodOp, { op: 'link.add' }>): string => {
   }
 };
 
-/** None for more than was wanted. */
-const sentence = (op: PodOp): string[] => {
+/** None for more than was desired. */
+const needOf = (op: PodOp): string[] => {
   switch (op.op) {
     case 'link.add':
       return [`${op.link.peer.name} is missing, or is not the other end of ${op.link.name}`];

@@ -59,7 +59,7 @@ describe('when a step of a new pod fails', () => {
   });
 });
 
-describe("the node's ends are told to be there", () => {
+describe("it reports that the node's ends are there", () => {
   const linked = (): string[][] => {
     const seen: string[][] = [];
     ensurePod(kernel, POD, () => seen.push(names()));

@@ -10,7 +10,7 @@ import { validatePod } from './validate.ts';
 const MAX_REPAIRS = 3;
 
 /**
- * Makes all interfaces of a pod as wanted. Nearly every call is for a new pod, so it begins without looking: the kernel
+ * Makes all interfaces of a pod as desired. Nearly every call is for a new pod, so it begins without looking: the kernel
  * says itself when a link is there already, and only then is the pod read and compared.
  * @throws PodInterfaceError after taking away again what this call has made
  */

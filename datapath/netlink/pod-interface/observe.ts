@@ -19,9 +19,9 @@ export interface ObservedPod {
 }
 
 export interface ObservedInterface {
-  /** The link of the wanted name on the node. */
+  /** The link of the desired name on the node. */
   readonly host: Link | undefined;
-  /** The link of the wanted name in the pod. */
+  /** The link of the desired name in the pod. */
   readonly pod: Link | undefined;
   /** These two are the ends of one pair. */
   readonly paired: boolean;
@@ -34,7 +34,7 @@ export interface ObservedInterface {
   readonly txChecksum: boolean | undefined;
 }
 
-/** A new namespace, and a node without any link of the wanted names. */
+/** A new namespace, and a node without any link of the desired names. */
 export const NOTHING: ObservedPod = { loopbackUp: false, interfaces: new Map(), filters: NO_FILTERS };
 
 /** @throws NetlinkError */
@@ -45,7 +45,7 @@ export const observePod = (kernel: Kernel, { netns: path, interfaces }: PodNetwo
     loopbackUp: pod.link('lo')?.up ?? false,
     filters: kernel.netns().frameFilters(interfaces.map(filterOf)),
     interfaces: new Map(
-      interfaces.map((wanted) => [wanted.name, observeInterface(kernel.netns(), pod, path, wanted, routes)]),
+      interfaces.map((desired) => [desired.name, observeInterface(kernel.netns(), pod, path, desired, routes)]),
     ),
   };
 };
@@ -54,23 +54,23 @@ const observeInterface = (
   node: Netns,
   pod: Netns,
   path: string,
-  wanted: PodInterface,
+  desired: PodInterface,
   routes: readonly Route[],
 ): ObservedInterface => {
-  const hostEnd = node.link(wanted.hostName);
-  const podEnd = pod.link(wanted.name);
+  const hostEnd = node.link(desired.hostName);
+  const podEnd = pod.link(desired.name);
   return {
     host: hostEnd,
     pod: podEnd,
     paired: arePaired(hostEnd, podEnd, () => node.netnsid(path)),
-    addresses: pod.addresses(wanted.name),
-    routes: routes.filter(({ dev }) => dev === wanted.name),
+    addresses: pod.addresses(desired.name),
+    routes: routes.filter(({ dev }) => dev === desired.name),
     settings: new Map(
-      settingsOf(wanted).flatMap(([key]) => {
+      settingsOf(desired).flatMap(([key]) => {
         const value = pod.sysctl(key);
         return value === undefined ? [] : [[key, value] as const];
       }),
     ),
-    txChecksum: pod.txChecksum(wanted.name),
+    txChecksum: pod.txChecksum(desired.name),
   };
 };

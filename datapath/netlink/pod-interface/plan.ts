@@ -21,12 +21,12 @@ export interface Stage {
 }
 
 /**
- * Nothing when all is as wanted. Links come first, those in the way go before others are made.
+ * Nothing when all is as desired. Links come first, those in the way go before others are made.
  * @throws PodInterfaceError ERR_POD_LINK_FOREIGN
  */
 export const planPod = ({ netns, interfaces }: PodNetwork, observed: ObservedPod): Stage[] => {
-  const plans = interfaces.map((wanted) =>
-    planInterface(wanted, netns, observed.filters, observed.interfaces.get(wanted.name)),
+  const plans = interfaces.map((desired) =>
+    planInterface(desired, netns, observed.filters, observed.interfaces.get(desired.name)),
   );
   const inStep = (step: (typeof POD_STEPS)[number]): PodOp[] => plans.flatMap(({ pod }) => pod[step]);
   const loopback: PodOp[] = observed.loopbackUp ? [] : [{ op: 'link.set', name: 'lo', change: { up: true } }];
@@ -67,26 +67,26 @@ const ABSENT: ObservedInterface = {
 };
 
 const planInterface = (
-  wanted: PodInterface,
+  desired: PodInterface,
   netns: string,
   filters: ObservedFilters,
   seen: ObservedInterface = ABSENT,
 ): InterfacePlan => {
-  if (seen.host !== undefined) requireOurs(seen.host, `host interface ${wanted.hostName}`);
-  if (seen.pod !== undefined) requireOurs(seen.pod, `interface ${wanted.name} in ${netns}`);
-  if (isKeepable(wanted, seen)) {
-    return { podLinks: [], nodeLinks: [], node: nodeOps(wanted, seen, filters), pod: podOps(wanted, seen) };
+  if (seen.host !== undefined) requireOurs(seen.host, `host interface ${desired.hostName}`);
+  if (seen.pod !== undefined) requireOurs(seen.pod, `interface ${desired.name} in ${netns}`);
+  if (isKeepable(desired, seen)) {
+    return { podLinks: [], nodeLinks: [], node: nodeOps(desired, seen, filters), pod: podOps(desired, seen) };
   }
-  if (seen.host !== undefined) requireUnclaimed(wanted, seen.host);
+  if (seen.host !== undefined) requireUnclaimed(desired, seen.host);
   return {
     // The pair of the node's end goes with it.
-    podLinks: seen.pod === undefined || seen.paired ? [] : [{ op: 'link.delete', name: wanted.name }],
+    podLinks: seen.pod === undefined || seen.paired ? [] : [{ op: 'link.delete', name: desired.name }],
     nodeLinks: [
-      ...(seen.host === undefined ? [] : [{ op: 'link.delete', name: wanted.hostName } as const]),
-      { op: 'link.add', link: pairOf(wanted, netns) },
+      ...(seen.host === undefined ? [] : [{ op: 'link.delete', name: desired.hostName } as const]),
+      { op: 'link.add', link: pairOf(desired, netns) },
     ],
-    node: nodeOps(wanted, ABSENT, undefined),
-    pod: podOps(wanted, ABSENT),
+    node: nodeOps(desired, ABSENT, undefined),
+    pod: podOps(desired, ABSENT),
   };
 };
 
@@ -133,8 +133,8 @@ const pairOf = ({ name, hostName, mac, mtu }: PodInterface, netns: string) =>
  * No IPv6 on the node's end: what it sends would arrive in the pod.
  * @param filters undefined: of a new link, so that nobody has looked
  */
-const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: ObservedFilters | undefined): NodeOps => {
-  const { hostName, mtu, alias } = wanted;
+const nodeOps = (desired: PodInterface, { host }: ObservedInterface, filters: ObservedFilters | undefined): NodeOps => {
+  const { hostName, mtu, alias } = desired;
   return {
     settings: [
       ...linkOps(hostName, {
@@ -144,7 +144,7 @@ const nodeOps = (wanted: PodInterface, { host }: ObservedInterface, filters: Obs
       }),
       ...addrGenModeOps(hostName, host, 'none'),
     ],
-    filter: filterOps(filterOf(wanted), filters),
+    filter: filterOps(filterOf(desired), filters),
     up: host?.up === true ? [] : linkOps(hostName, { up: true }),
   };
 };
@@ -189,38 +189,38 @@ const addrGenModeOps = (name: string, link: Link | undefined, mode: 'none' | 'eu
 const checksumOps = ({ name, txChecksum }: PodInterface, seen: ObservedInterface): PodOp[] =>
   (seen.txChecksum ?? true) === txChecksum ? [] : [{ op: 'link.txChecksum', name, on: txChecksum }];
 
-const inetOps = (wanted: PodInterface, seen: ObservedInterface): PodOp[] => {
-  const routes = routesOf(wanted);
-  return FAMILIES.flatMap((family) => familyOps(family, { ...wanted, routes }, seen));
+const inetOps = (desired: PodInterface, seen: ObservedInterface): PodOp[] => {
+  const routes = routesOf(desired);
+  return FAMILIES.flatMap((family) => familyOps(family, { ...desired, routes }, seen));
 };
 
 /**
  * Addresses and routes of one family. With an address the kernel takes away others of its network and routes that need
- * it, so when one has to go, all that is wanted is put again.
+ * it, so when one has to go, the whole desired state is put again.
  */
 const familyOps = (
   family: Family,
-  wanted: Pick<PodInterface, 'name' | 'addresses'> & { routes: readonly Route[] },
+  desired: Pick<PodInterface, 'name' | 'addresses'> & { routes: readonly Route[] },
   seen: ObservedInterface,
 ): PodOp[] => {
-  const link = wanted.name;
-  const wantedAddresses = wanted.addresses.filter((address) => cidrFamily(address) === family);
-  const wantedRoutes = wanted.routes.filter(({ dst }) => cidrFamily(dst) === family);
+  const link = desired.name;
+  const desiredAddresses = desired.addresses.filter((address) => cidrFamily(address) === family);
+  const desiredRoutes = desired.routes.filter(({ dst }) => cidrFamily(dst) === family);
   const stale = seen.addresses.filter(
     ({ address, scope, state }) =>
       cidrFamily(address) === family &&
-      (!wantedAddresses.includes(address) || state === 'duplicate') &&
+      (!desiredAddresses.includes(address) || state === 'duplicate') &&
       !isLinkLocal(address, scope),
   );
   const afresh = stale.length > 0;
   const present = seen.addresses.map(({ address }) => address);
   return [
     ...stale.map(({ address }): PodOp => ({ op: 'address.delete', address: { link, address } })),
-    ...wantedAddresses
+    ...desiredAddresses
       .filter((address) => afresh || !present.includes(address))
       .map((address): PodOp => ({ op: 'address.put', address: { link, address } })),
-    ...staleRoutes(family, wantedRoutes, seen).map((route): PodOp => ({ op: 'route.delete', route })),
-    ...wantedRoutes
+    ...staleRoutes(family, desiredRoutes, seen).map((route): PodOp => ({ op: 'route.delete', route })),
+    ...desiredRoutes
       .filter((route) => afresh || !seen.routes.some((other) => sameRoute(route, other)))
       .map((route): PodOp => ({ op: 'route.put', route })),
   ];
@@ -230,9 +230,9 @@ const familyOps = (
 const isLinkLocal = (address: InterfaceAddress, scope: string): boolean =>
   scope === 'link' && addressOf(address).startsWith('fe80:');
 
-/** A route of somebody else in the pod stays, unless it has the place of a wanted one, which then replaces it. */
-const staleRoutes = (family: Family, wanted: readonly Route[], { routes }: ObservedInterface): Route[] => {
-  const keys = new Set(wanted.map(routeKey));
+/** A route of somebody else in the pod stays, unless it has the place of a desired one, which then replaces it. */
+const staleRoutes = (family: Family, desired: readonly Route[], { routes }: ObservedInterface): Route[] => {
+  const keys = new Set(desired.map(routeKey));
   return routes.filter(
     (route) => route.protocol === OUR_PROTOCOL && cidrFamily(route.dst) === family && !keys.has(routeKey(route)),
   );

@@ -29,10 +29,10 @@ export const podInterfaceSuite = (name: string, open: () => Promise<Harness>): v
 
 const newPodCases = ({ netlink, dualStackPod, look }: PodWorld): void => {
   it('makes a pod with all that it needs', async () => {
-    const wanted = dualStackPod();
-    expect(await netlink().pods.ensure(wanted)).toBe('created');
-    const { node, pod } = await look(wanted);
-    for (const { name, hostName, mac, mtu, alias } of wanted.interfaces) {
+    const desired = dualStackPod();
+    expect(await netlink().pods.ensure(desired)).toBe('created');
+    const { node, pod } = await look(desired);
+    for (const { name, hostName, mac, mtu, alias } of desired.interfaces) {
       const end = { kind: 'veth', up: true, carrier: true, mtu, group: POD_LINK_GROUP };
       expect(linkIn(node, hostName)).toMatchObject({ ...end, mac: hostEndMac(mac), alias, addrGenMode: 'none' });
       expect(linkIn(pod, name)).toMatchObject({ ...end, mac, addrGenMode: 'eui64' });
@@ -60,19 +60,19 @@ const newPodCases = ({ netlink, dualStackPod, look }: PodWorld): void => {
     expect([...pod.sysctls.values()]).toEqual(['0', '0', '0', '0', '0', '0']);
   });
 
-  it("tells when the node's ends are there, while it goes on with the pod's", async () => {
+  it("reports when the node's ends are there, while it goes on with the pod's", async () => {
     const seen: string[] = [];
     seen.push(await netlink().pods.ensure(dualStackPod(), undefined, () => seen.push('linked')));
     expect(seen).toEqual(['linked', 'created']);
   });
 
-  it('changes nothing when all is as wanted', async () => {
-    const wanted = dualStackPod();
-    await netlink().pods.ensure(wanted);
-    const before = await look(wanted);
-    expect(await netlink().pods.ensure(wanted)).toBe('unchanged');
-    const after = await look(wanted);
-    expect(stateOf(wanted, after)).toEqual(stateOf(wanted, before));
+  it('changes nothing when all is as desired', async () => {
+    const desired = dualStackPod();
+    await netlink().pods.ensure(desired);
+    const before = await look(desired);
+    expect(await netlink().pods.ensure(desired)).toBe('unchanged');
+    const after = await look(desired);
+    expect(stateOf(desired, after)).toEqual(stateOf(desired, before));
     expect(after.pod.links.map(({ index }) => index)).toEqual(before.pod.links.map(({ index }) => index));
   });
 };
@@ -84,23 +84,23 @@ const specialPodCases = ({ netlink, dualStackPod, look, newNetns }: PodWorld): v
     ['none', [], '1'],
   ])('turns IPv6 on only where there is an address of it: %s', async (_, addresses, disabled) => {
     const { netns, interfaces } = dualStackPod();
-    const wanted = {
+    const desired = {
       netns,
       interfaces: interfaces
         .slice(0, 1)
         .map((one) => ({ ...one, addresses: addresses.map(parseInterfaceAddress), routes: [] })),
     };
-    expect(await netlink().pods.ensure(wanted)).toBe('created');
-    expect(await netlink().pods.check(wanted)).toEqual([]);
+    expect(await netlink().pods.ensure(desired)).toBe('created');
+    expect(await netlink().pods.check(desired)).toEqual([]);
     await netlink().apply({ netns, ops: [{ op: 'sysctl.set', key: 'ipv6/conf/eth0/disable_ipv6', value: '1' }] });
-    expect(await netlink().pods.ensure(wanted)).toBe(disabled === '1' ? 'unchanged' : 'repaired');
-    expect((await look(wanted)).pod.sysctls.get('ipv6/conf/eth0/disable_ipv6')).toBe(disabled);
-    expect((await look(wanted)).pod.sysctls.get('ipv6/conf/eth0/accept_ra')).toBe('0');
+    expect(await netlink().pods.ensure(desired)).toBe(disabled === '1' ? 'unchanged' : 'repaired');
+    expect((await look(desired)).pod.sysctls.get('ipv6/conf/eth0/disable_ipv6')).toBe(disabled);
+    expect((await look(desired)).pod.sysctls.get('ipv6/conf/eth0/accept_ra')).toBe('0');
   });
 
   it('reaches a gateway outside of the pod’s networks', async () => {
     const { netns, interfaces } = dualStackPod();
-    const wanted = {
+    const desired = {
       netns,
       interfaces: interfaces.slice(0, 1).map((one) => ({
         ...one,
@@ -109,9 +109,9 @@ const specialPodCases = ({ netlink, dualStackPod, look, newNetns }: PodWorld): v
         defaultGateways: ['169.254.1.1', 'fd77::1'].map(parseIp),
       })),
     };
-    expect(await netlink().pods.ensure(wanted)).toBe('created');
-    expect(await netlink().pods.ensure(wanted)).toBe('unchanged');
-    expect(routesIn((await look(wanted)).pod)).toEqual([
+    expect(await netlink().pods.ensure(desired)).toBe('created');
+    expect(await netlink().pods.ensure(desired)).toBe('unchanged');
+    expect(routesIn((await look(desired)).pod)).toEqual([
       '0.0.0.0/0 via 169.254.1.1 dev eth0 onlink',
       '::/0 via fd77::1 dev eth0 onlink',
     ]);
@@ -123,7 +123,7 @@ const specialPodCases = ({ netlink, dualStackPod, look, newNetns }: PodWorld): v
       netns: await newNetns(),
       interfaces: first.interfaces.map((one) => ({ ...one, hostName: `${one.hostName}b`, alias: `${one.alias}b` })),
     };
-    expect(await Promise.all([first, second].map((wanted) => netlink().pods.ensure(wanted)))).toEqual([
+    expect(await Promise.all([first, second].map((desired) => netlink().pods.ensure(desired)))).toEqual([
       'created',
       'created',
     ]);
@@ -134,50 +134,50 @@ const specialPodCases = ({ netlink, dualStackPod, look, newNetns }: PodWorld): v
 
 const refusalCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWorld): void => {
   it('does not touch a link of somebody else on the node', async () => {
-    const wanted = dualStackPod();
-    const first = firstOf(wanted);
+    const desired = dualStackPod();
+    const first = firstOf(desired);
     await disturb(undefined, pairOf(first, await newNetns(), 0));
-    await expect(netlink().pods.ensure(wanted)).rejects.toMatchObject({
+    await expect(netlink().pods.ensure(desired)).rejects.toMatchObject({
       code: 'ERR_POD_LINK_FOREIGN',
       message: expect.stringContaining(`host interface ${first.hostName} exists and is not ours`),
     });
-    await expect(netlink().pods.check(wanted)).resolves.toEqual([expect.stringContaining('is not ours')]);
-    const { node, pod } = await look(wanted);
+    await expect(netlink().pods.check(desired)).resolves.toEqual([expect.stringContaining('is not ours')]);
+    const { node, pod } = await look(desired);
     expect(linkIn(node, first.hostName)?.group).toBe(0);
     expect(namesIn(pod)).toEqual(['lo']);
   });
 
   it('does not touch a link of somebody else in the pod, and leaves nothing of its own', async () => {
-    const wanted = dualStackPod();
-    const other = { ...firstOf(wanted), hostName: 'foreign', name: 'ovn-udn1' };
-    await disturb(undefined, pairOf(other, wanted.netns, 0));
-    await expect(netlink().pods.ensure(wanted)).rejects.toMatchObject({ code: 'ERR_POD_LINK_FOREIGN' });
-    const { node, pod } = await look(wanted);
+    const desired = dualStackPod();
+    const other = { ...firstOf(desired), hostName: 'foreign', name: 'ovn-udn1' };
+    await disturb(undefined, pairOf(other, desired.netns, 0));
+    await expect(netlink().pods.ensure(desired)).rejects.toMatchObject({ code: 'ERR_POD_LINK_FOREIGN' });
+    const { node, pod } = await look(desired);
     expect(namesIn(pod)).toEqual(['lo', 'ovn-udn1']);
-    expect(wanted.interfaces.map(({ hostName }) => linkIn(node, hostName))).toEqual([undefined, undefined]);
+    expect(desired.interfaces.map(({ hostName }) => linkIn(node, hostName))).toEqual([undefined, undefined]);
     await disturb(undefined, { op: 'link.delete', name: 'foreign' });
   });
 
   it('does not take a link away from another pod', async () => {
-    const wanted = dualStackPod();
-    await netlink().pods.ensure(wanted);
+    const desired = dualStackPod();
+    await netlink().pods.ensure(desired);
     const thief = {
       netns: await newNetns(),
-      interfaces: wanted.interfaces.map((one) => ({ ...one, alias: 'ovn-udn:test/thief' })),
+      interfaces: desired.interfaces.map((one) => ({ ...one, alias: 'ovn-udn:test/thief' })),
     };
     await expect(netlink().pods.ensure(thief)).rejects.toMatchObject({
       code: 'ERR_POD_LINK_FOREIGN',
-      message: expect.stringContaining(`belongs to "${firstOf(wanted).alias}" already`),
+      message: expect.stringContaining(`belongs to "${firstOf(desired).alias}" already`),
     });
-    expect(await netlink().pods.check(wanted)).toEqual([]);
+    expect(await netlink().pods.check(desired)).toEqual([]);
   });
 
   it('leaves nothing behind when the kernel refuses', async () => {
-    const wanted = dualStackPod();
+    const desired = dualStackPod();
     // IPv6 takes no own address for a gateway.
     const broken = {
-      ...wanted,
-      interfaces: wanted.interfaces.map((one) => ({ ...one, defaultGateways: [parseIp('fd00:20::3')] })),
+      ...desired,
+      interfaces: desired.interfaces.map((one) => ({ ...one, defaultGateways: [parseIp('fd00:20::3')] })),
     };
     const bad = { ...broken, interfaces: broken.interfaces.slice(1) };
     await expect(netlink().pods.ensure(bad)).rejects.toMatchObject({
@@ -188,18 +188,18 @@ const refusalCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWor
     const { node, pod } = await look(bad);
     expect(namesIn(pod)).toEqual(['lo']);
     expect(linkIn(node, firstOf(bad).hostName)).toBeUndefined();
-    expect(await netlink().pods.ensure(wanted)).toBe('created');
+    expect(await netlink().pods.ensure(desired)).toBe('created');
   });
 
   it('needs a namespace', async () => {
-    const wanted = { ...dualStackPod(), netns: '/run/netns/absent' };
-    await expect(netlink().pods.ensure(wanted)).rejects.toMatchObject({ code: 'ERR_POD_NETNS' });
-    expect(await netlink().pods.check(wanted)).toEqual([expect.stringContaining('is not a network namespace')]);
+    const desired = { ...dualStackPod(), netns: '/run/netns/absent' };
+    await expect(netlink().pods.ensure(desired)).rejects.toMatchObject({ code: 'ERR_POD_NETNS' });
+    expect(await netlink().pods.check(desired)).toEqual([expect.stringContaining('is not a network namespace')]);
   });
 
   it('refuses what contradicts itself', async () => {
-    const wanted = dualStackPod();
-    const twice = { ...wanted, interfaces: [...wanted.interfaces, ...wanted.interfaces] };
+    const desired = dualStackPod();
+    const twice = { ...desired, interfaces: [...desired.interfaces, ...desired.interfaces] };
     await expect(netlink().pods.ensure(twice)).rejects.toMatchObject({ code: 'ERR_POD_INTERFACE_INVALID' });
     await expect(netlink().pods.check(twice)).rejects.toMatchObject({ code: 'ERR_POD_INTERFACE_INVALID' });
   });
@@ -207,16 +207,16 @@ const refusalCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWor
 
 const checkCases = ({ netlink, dualStackPod, disturb }: PodWorld): void => {
   it('says in words what differs', async () => {
-    const wanted = dualStackPod();
-    expect(await netlink().pods.check(wanted)).toEqual([
-      `eth0 is missing, or is not the other end of ${firstOf(wanted).hostName}`,
-      `ovn-udn1 is missing, or is not the other end of ${wanted.interfaces[1]?.hostName}`,
+    const desired = dualStackPod();
+    expect(await netlink().pods.check(desired)).toEqual([
+      `eth0 is missing, or is not the other end of ${firstOf(desired).hostName}`,
+      `ovn-udn1 is missing, or is not the other end of ${desired.interfaces[1]?.hostName}`,
       'lo should have up true',
     ]);
-    await netlink().pods.ensure(wanted);
-    expect(await netlink().pods.check(wanted)).toEqual([]);
+    await netlink().pods.ensure(desired);
+    expect(await netlink().pods.check(desired)).toEqual([]);
     await disturb(
-      wanted.netns,
+      desired.netns,
       { op: 'link.set', name: 'eth0', change: { mtu: 1500 } },
       { op: 'address.delete', address: { link: 'ovn-udn1', address: parseInterfaceAddress('fd00:20::3/64') } },
       {
@@ -225,7 +225,7 @@ const checkCases = ({ netlink, dualStackPod, disturb }: PodWorld): void => {
       },
       { op: 'link.txChecksum', name: 'ovn-udn1', on: true },
     );
-    expect(await netlink().pods.check(wanted)).toEqual(
+    expect(await netlink().pods.check(desired)).toEqual(
       expect.arrayContaining([
         'eth0 should have mtu 1400',
         'eth0 should have a route to 10.128.0.0/14 via 10.128.1.1',
@@ -236,14 +236,14 @@ const checkCases = ({ netlink, dualStackPod, disturb }: PodWorld): void => {
   });
 
   it('has nothing against more than was wanted', async () => {
-    const wanted = dualStackPod();
-    await netlink().pods.ensure(wanted);
+    const desired = dualStackPod();
+    await netlink().pods.ensure(desired);
     await disturb(
-      wanted.netns,
+      desired.netns,
       { op: 'address.put', address: { link: 'eth0', address: parseInterfaceAddress('fd77::4/64') } },
       { op: 'route.put', route: route({ dst: parseCidr('fd78::/64'), dev: 'eth0' }) },
     );
-    expect(await netlink().pods.check(wanted)).toEqual([]);
+    expect(await netlink().pods.check(desired)).toEqual([]);
   });
 };
 

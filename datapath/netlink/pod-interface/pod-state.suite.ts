@@ -21,7 +21,7 @@ export const firstOf = ({ interfaces: [first] }: PodNetwork): PodInterface => {
   return first;
 };
 
-export const linkIn = ({ links }: Snapshot, wanted: string | undefined) => links.find(({ name }) => name === wanted);
+export const linkIn = ({ links }: Snapshot, desired: string | undefined) => links.find(({ name }) => name === desired);
 
 export const namesIn = ({ links }: Snapshot): string[] => links.map(({ name }) => name).sort();
 
@@ -47,7 +47,7 @@ export const routesIn = ({ routes }: Snapshot): string[] =>
     )
     .sort();
 
-/** All but what changes with a pair that is made anew. */
+/** All but what changes with a pair that is recreated. */
 export const stateOf = ({ interfaces }: PodNetwork, { node, pod }: { node: Snapshot; pod: Snapshot }) => {
   const settled = ({ links }: Snapshot) =>
     links.map(({ index: _, peer: __, ...link }) => link).sort((a, b) => (a.name < b.name ? -1 : 1));

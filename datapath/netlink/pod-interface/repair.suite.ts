@@ -75,56 +75,56 @@ const DISTURBANCES: Readonly<
 
 export const repairCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWorld): void => {
   it.each(Object.entries(DISTURBANCES))('repairs %s', async (_, { pod, node }) => {
-    const wanted = dualStackPod();
-    await netlink().pods.ensure(wanted);
-    const before = stateOf(wanted, await look(wanted));
-    await disturb(undefined, ...node.flatMap((op) => wanted.interfaces.slice(0, 1).map(op)));
-    await disturb(wanted.netns, ...pod);
-    expect(await netlink().pods.ensure(wanted)).toBe('repaired');
-    expect(stateOf(wanted, await look(wanted))).toEqual(before);
-    expect(await netlink().pods.ensure(wanted)).toBe('unchanged');
+    const desired = dualStackPod();
+    await netlink().pods.ensure(desired);
+    const before = stateOf(desired, await look(desired));
+    await disturb(undefined, ...node.flatMap((op) => desired.interfaces.slice(0, 1).map(op)));
+    await disturb(desired.netns, ...pod);
+    expect(await netlink().pods.ensure(desired)).toBe('repaired');
+    expect(stateOf(desired, await look(desired))).toEqual(before);
+    expect(await netlink().pods.ensure(desired)).toBe('unchanged');
   });
 
   it('leaves alone what somebody else put into the pod', async () => {
-    const wanted = dualStackPod();
-    await netlink().pods.ensure(wanted);
+    const desired = dualStackPod();
+    await netlink().pods.ensure(desired);
     const foreign = route({ dst: parseCidr('10.250.0.0/16'), dev: 'eth0', protocol: 4 });
-    await disturb(wanted.netns, { op: 'route.put', route: foreign });
-    expect(await netlink().pods.ensure(wanted)).toBe('unchanged');
-    expect((await look(wanted)).pod.routes).toContainEqual(foreign);
+    await disturb(desired.netns, { op: 'route.put', route: foreign });
+    expect(await netlink().pods.ensure(desired)).toBe('unchanged');
+    expect((await look(desired)).pod.routes).toContainEqual(foreign);
   });
 
   it('completes what was interrupted after the first step', async () => {
-    const wanted = dualStackPod();
-    const first = firstOf(wanted);
-    await disturb(undefined, pairOf(first, wanted.netns));
-    expect(await netlink().pods.ensure(wanted)).toBe('repaired');
-    expect(await netlink().pods.check(wanted)).toEqual([]);
+    const desired = dualStackPod();
+    const first = firstOf(desired);
+    await disturb(undefined, pairOf(first, desired.netns));
+    expect(await netlink().pods.ensure(desired)).toBe('repaired');
+    expect(await netlink().pods.check(desired)).toEqual([]);
   });
 
-  it('makes a pair anew whose other end is in another namespace', async () => {
-    const wanted = dualStackPod();
+  it('makes a pair again whose other end is in another namespace', async () => {
+    const desired = dualStackPod();
     const elsewhere = await newNetns();
-    await disturb(undefined, ...wanted.interfaces.map((one) => pairOf(one, elsewhere)));
-    expect(await netlink().pods.ensure(wanted)).toBe('repaired');
-    expect(await netlink().pods.check(wanted)).toEqual([]);
+    await disturb(undefined, ...desired.interfaces.map((one) => pairOf(one, elsewhere)));
+    expect(await netlink().pods.ensure(desired)).toBe('repaired');
+    expect(await netlink().pods.check(desired)).toEqual([]);
     expect((await netlink().read({ netns: elsewhere, links: true })).links.map(({ name }) => name)).toEqual(['lo']);
   });
 
-  it('makes a pair anew whose end on the node had another name', async () => {
-    const wanted = dualStackPod();
-    const first = firstOf(wanted);
-    await disturb(undefined, pairOf({ ...first, hostName: 'before' }, wanted.netns));
-    expect(await netlink().pods.ensure(wanted)).toBe('repaired');
-    expect(linkIn((await look(wanted)).node, 'before')).toBeUndefined();
+  it('makes a pair again whose end on the node had another name', async () => {
+    const desired = dualStackPod();
+    const first = firstOf(desired);
+    await disturb(undefined, pairOf({ ...first, hostName: 'before' }, desired.netns));
+    expect(await netlink().pods.ensure(desired)).toBe('repaired');
+    expect(linkIn((await look(desired)).node, 'before')).toBeUndefined();
   });
 
-  it('follows changes of what is wanted', async () => {
-    const wanted = dualStackPod();
-    await netlink().pods.ensure(wanted);
+  it('follows changes of the desired state', async () => {
+    const desired = dualStackPod();
+    await netlink().pods.ensure(desired);
     const changed = {
-      ...wanted,
-      interfaces: wanted.interfaces.map((one) => ({
+      ...desired,
+      interfaces: desired.interfaces.map((one) => ({
         ...one,
         mtu: 1350,
         addresses: one.addresses.map((text) => parseInterfaceAddress(text.replace('3/', '7/'))),

@@ -12,7 +12,7 @@ export const routesOf = ({ name: dev, addresses, routes, defaultGateways, defaul
   ].map(({ dst, via, mtu }) => route({ dst, dev, ...nextHop(networks, via), ...(mtu === undefined ? {} : { mtu }) }));
 };
 
-/** The kernel refuses a next hop outside of the link's networks unless it is told that it is there. */
+/** The kernel refuses a next hop outside of the link's networks unless a flag says that it is there. */
 const nextHop = (networks: readonly Cidr[], via: Ip | undefined): Pick<Route, 'via' | 'onlink'> => {
   if (via === undefined) return {};
   return isLinkLocal6(via) || networks.some((network) => cidrContainsIp(network, via))

@@ -15,10 +15,10 @@ export const MIN_MTU_IPV6 = 1280;
  * - `accept_dad`: off. Addresses come from IPAM and the link-local one from the MAC, which does too; detection would keep
  *   that one unusable for up to two seconds.
  */
-export const settingsOf = (wanted: PodInterface): readonly (readonly [SysctlKey, string])[] => {
-  const setting = (key: string, value: string) => [`ipv6/conf/${wanted.name}/${key}`, value] as const;
+export const settingsOf = (desired: PodInterface): readonly (readonly [SysctlKey, string])[] => {
+  const setting = (key: string, value: string) => [`ipv6/conf/${desired.name}/${key}`, value] as const;
   const always = [setting('accept_ra', '0'), setting('accept_dad', '0')];
-  return needsIpv6(wanted) ? [setting('disable_ipv6', '0'), ...always] : always;
+  return needsIpv6(desired) ? [setting('disable_ipv6', '0'), ...always] : always;
 };
 
 export const needsIpv6 = ({ addresses, routes, defaultGateways }: PodInterface): boolean =>

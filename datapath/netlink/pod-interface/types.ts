@@ -82,7 +82,7 @@ export interface PodInterfaces {
    */
   ensure(pod: PodNetwork, signal?: AbortSignal, onLinked?: () => void): Promise<EnsureOutcome>;
 
-  /** What is not as wanted, one sentence each. More addresses and routes than wanted are no difference (CNI CHECK). */
+  /** What is not as desired, one message each. More addresses and routes than desired are no difference (CNI CHECK). */
   check(pod: PodNetwork, signal?: AbortSignal): Promise<readonly string[]>;
 
   /**
@@ -95,7 +95,7 @@ export interface PodInterfaces {
   /**
    * Puts filters again that something else has changed; those of `ensure` included.
    * @param needless `filters` are those of all links, and so much of the others goes
-   * @returns the links whose filter was not as wanted
+   * @returns the links whose filter was not as desired
    * @throws NetlinkError of the first that the kernel has refused; the others are there then
    */
   keepFilters(
@@ -105,8 +105,8 @@ export interface PodInterfaces {
   ): Promise<readonly string[]>;
 
   /**
-   * Why the kernel takes none of the filters that `ensure` puts, as it says itself then; undefined: it does. Changes nothing.
-   * @throws NetlinkError when it cannot be told
+   * Why the kernel takes none of the filters that `ensure` puts, in its own words; undefined: it does. Changes nothing.
+   * @throws NetlinkError when it is unknown
    */
   whyNoFilters(signal?: AbortSignal): Promise<string | undefined>;
 

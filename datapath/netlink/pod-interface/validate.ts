@@ -24,9 +24,9 @@ export const validatePod = ({ interfaces }: PodNetwork): void => {
   if (problem !== undefined) throw new PodInterfaceError('ERR_POD_INTERFACE_INVALID', problem);
 };
 
-const problemsOf = (wanted: PodInterface): string[] =>
-  [...nameProblems(wanted), ...macProblems(wanted), ...mtuProblems(wanted), ...addressProblems(wanted)].map(
-    (problem) => `${wanted.name}: ${problem}`,
+const problemsOf = (desired: PodInterface): string[] =>
+  [...nameProblems(desired), ...macProblems(desired), ...mtuProblems(desired), ...addressProblems(desired)].map(
+    (problem) => `${desired.name}: ${problem}`,
   );
 
 const nameProblems = ({ name, hostName, alias }: PodInterface): string[] => [
@@ -40,9 +40,9 @@ const macProblems = ({ mac }: PodInterface): string[] => {
   return (first & 1) === 1 || mac === '00:00:00:00:00:00' ? [`${mac} is not the MAC of one interface`] : [];
 };
 
-const mtuProblems = (wanted: PodInterface): string[] => {
-  const { mtu } = wanted;
-  const min = needsIpv6(wanted) ? MIN_MTU_IPV6 : MIN_MTU;
+const mtuProblems = (desired: PodInterface): string[] => {
+  const { mtu } = desired;
+  const min = needsIpv6(desired) ? MIN_MTU_IPV6 : MIN_MTU;
   return Number.isInteger(mtu) && mtu >= min && mtu <= MAX_MTU ? [] : [`MTU ${mtu} is not in ${min}–${MAX_MTU}`];
 };
 

@@ -30,8 +30,8 @@ const anyRoute: fc.Arbitrary<Route> = fc.constantFrom<Family>(4, 6).chain((famil
 describe('a route', () => {
   it('comes back from its bytes, whatever it is', () => {
     fc.assert(
-      fc.property(anyRoute, fc.nat(2 ** 31 - 1), (wanted, index) => {
-        expect(decodeRoute(Buffer.from(putRoute(wanted, index).payload))).toEqual({ ...wanted, index });
+      fc.property(anyRoute, fc.nat(2 ** 31 - 1), (desired, index) => {
+        expect(decodeRoute(Buffer.from(putRoute(desired, index).payload))).toEqual({ ...desired, index });
       }),
     );
   });
@@ -80,15 +80,15 @@ describe('a route', () => {
   });
 
   it('is deleted only as what it is, so that somebody else keeps theirs', () => {
-    const wanted = route({ dst: parseCidr('10.0.0.0/8'), via: parseIp('10.0.0.1'), metric: 7 });
-    const { payload } = deleteRoute(wanted, 3);
-    expect(decodeRoute(Buffer.from(payload))).toEqual({ ...wanted, index: 3 });
+    const desired = route({ dst: parseCidr('10.0.0.0/8'), via: parseIp('10.0.0.1'), metric: 7 });
+    const { payload } = deleteRoute(desired, 3);
+    expect(decodeRoute(Buffer.from(payload))).toEqual({ ...desired, index: 3 });
     expect(payload[6]).toBe(255);
   });
 
   it('says in words what it is', () => {
-    const wanted = route({ dst: parseCidr('fd00::/8'), via: parseIp('fd00::1'), dev: 'eth0', table: 1007 });
-    expect(putRoute(wanted, 3).subject).toBe('put route fd00::/8 via fd00::1 dev eth0 in table 1007');
+    const desired = route({ dst: parseCidr('fd00::/8'), via: parseIp('fd00::1'), dev: 'eth0', table: 1007 });
+    expect(putRoute(desired, 3).subject).toBe('put route fd00::/8 via fd00::1 dev eth0 in table 1007');
     expect(deleteRoute(route({ dst: parseCidr('0.0.0.0/0'), type: 'blackhole' }), undefined).subject).toBe(
       'delete blackhole route 0.0.0.0/0 in table 254',
     );

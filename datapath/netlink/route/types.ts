@@ -48,12 +48,12 @@ export const MAIN_TABLE = 254;
 const IPV6_DEFAULT_METRIC = 1024;
 
 /** A route with the kernel's defaults filled in, ours unless it says otherwise, so that it compares with a dumped one. */
-export const route = (wanted: Pick<Route, 'dst'> & Partial<Route>): Route => ({
+export const route = (desired: Pick<Route, 'dst'> & Partial<Route>): Route => ({
   table: MAIN_TABLE,
   type: 'unicast',
   protocol: OUR_PROTOCOL,
-  ...wanted,
-  metric: kernelMetric(cidrFamily(wanted.dst), wanted.metric ?? 0),
+  ...desired,
+  metric: kernelMetric(cidrFamily(desired.dst), desired.metric ?? 0),
 });
 
 /** A table holds one route per key: adding another one replaces it. */

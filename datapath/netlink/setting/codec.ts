@@ -1,4 +1,4 @@
-/** Settings of links from bytes (include/uapi/linux/netconf.h): the few that the kernel tells of when they change. */
+/** Settings of links from bytes (include/uapi/linux/netconf.h): the few that the kernel reports when they change. */
 import type { Family } from '../../../net/ip.ts';
 import { netlinkFault } from '../errors.ts';
 import { readAttributes, readNumber } from '../wire/attributes.ts';

@@ -53,7 +53,7 @@ describe('change', () => {
     ]);
   });
 
-  it('tells which ones were refused', () => {
+  it('reports which ones were refused', () => {
     const { socket } = scripted((sent) => [end(sent[1]!.seq, 17), end(sent[2]!.seq, 19)]);
     expect(socket.change(['a', 'b', 'c'].map(request))).toEqual([
       undefined,
@@ -113,7 +113,7 @@ describe('get', () => {
 });
 
 describe('dump', () => {
-  it('collects what is wanted from all datagrams', () => {
+  it('collects the desired state from all datagrams', () => {
     const { socket } = scripted(([sent]) => [
       Buffer.concat([message(16, sent!.seq, Buffer.from('aaaa')), message(16, sent!.seq, Buffer.from('skip'))]),
       Buffer.concat([message(16, sent!.seq, Buffer.from('bbbb')), done(sent!.seq)]),

@@ -83,7 +83,7 @@ export class NetlinkSocket {
   /**
    * All objects of a kind. What changes meanwhile makes the kernel say that the list is not reliable; then it is asked
    * again, some times.
-   * @param decode gives undefined for an object that is not wanted
+   * @param decode gives undefined for an object that is not desired
    */
   dump<T>(request: NamedRequest, decode: (payload: Buffer) => T | undefined): T[] {
     for (let attempt = 0; attempt < MAX_DUMP_ATTEMPTS; attempt++) {

@@ -31,7 +31,7 @@ interface Call {
   readonly onLinked: (() => void) | undefined;
 }
 
-/** A worker that died stays dead, and every later call fails: whoever supervises the process starts it anew. */
+/** A worker that died stays dead, and every later call fails: whoever supervises the process starts it again. */
 export class NetlinkWorker implements Netlink, AsyncDisposable {
   readonly pods: PodInterfaces;
   readonly #worker: Worker;

@@ -60,7 +60,7 @@ const keep = (kernel: Kernel, filters: readonly FrameFilter[], needless?: Needle
 const read = (kernel: Kernel, query: Query): Snapshot => {
   const { netns, links, addresses, routes = [], rules, neighbours, filters, sysctls = [] } = query;
   const from = kernel.netns(netns);
-  // Else what has been told of would be read as it was before, and nobody would tell again.
+  // Else a reported change would be read as it was before, and no further event would follow.
   if (routes.length > 0) from.settle();
   return {
     links: links === true ? from.links() : [],

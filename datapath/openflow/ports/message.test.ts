@@ -21,7 +21,7 @@ const REPLY = Buffer.from(
 );
 
 describe('messages about ports', () => {
-  it('say which are to be told', () => {
+  it('say which are reported', () => {
     expect(encodePortsRequest(7).toString('hex')).toBe('0110000c00000007000d0000');
   });
 
@@ -37,7 +37,7 @@ describe('messages about ports', () => {
     expect(() => encodeNoFlood(3, { number, mac: MAC }, true)).toThrow(OpenflowError);
   });
 
-  it('tell ports with what is to be known of them', () => {
+  it('describe ports with what is to be known of them', () => {
     expect(decodePorts(REPLY)).toEqual({
       hasMore: true,
       ports: [

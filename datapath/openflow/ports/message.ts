@@ -1,7 +1,7 @@
 /**
- * The few messages of OpenFlow 1.0 that tell and change how ports are configured (OpenFlow 1.0.1, 5): only there a port can be
- * one that is not flooded to. Open vSwitch tells ports in OpenFlow 1.0, too, as OpenFlow 1.3 does (`OFPMP_PORT_DESC`), in as
- * many messages as it takes.
+ * The few messages of OpenFlow 1.0 that describe and change how ports are configured (OpenFlow 1.0.1, 5): only there a port
+ * can be excluded from floods. Open vSwitch describes ports in OpenFlow 1.0, too, as OpenFlow 1.3 does (`OFPMP_PORT_DESC`),
+ * in as many messages as it takes.
  */
 import { invalid, syntaxError } from '../errors.ts';
 import { encode, hexOf } from '../wire/message.ts';

@@ -61,7 +61,7 @@ describe('a session with a bridge', () => {
   it.each<readonly [string, (socket: Socket) => void]>([
     ['ends', (socket) => void socket.end()],
     ['resets', (socket) => void socket.destroy()],
-  ])('begins anew when the bridge %s connections before it answers', async (_, close) => {
+  ])('restarts when the bridge %s connections before it answers', async (_, close) => {
     const closed = new Set<Socket>();
     await using there = await socketBridge(({ type, xid }, socket) => {
       if (type !== MESSAGE.statsRequest) return undefined;

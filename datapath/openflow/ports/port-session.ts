@@ -50,8 +50,8 @@ const portsOf = async (connection: Connection): Promise<PortConfig[]> => {
     const { type, xid, body } = await connection.next();
     if (type === MESSAGE.error) throw failure(body);
     if (type !== PORT_MESSAGE.statsReply || xid !== PORTS_XID) continue;
-    const { ports: told, hasMore } = decodePorts(body);
-    for (const port of told) ports.push(port);
+    const { ports: reported, hasMore } = decodePorts(body);
+    for (const port of reported) ports.push(port);
     if (!hasMore) return ports;
   }
 };

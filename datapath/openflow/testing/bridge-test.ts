@@ -19,11 +19,11 @@ export const flowItem = (over: Partial<Flow> = {}): BridgeItem => ({
   flow: { table: 0, priority: 9, cookie: COOKIE, inPort: UPLINK, match: {}, actions: [], ...over },
 });
 
-/** The backend with what is wanted, and what it told. */
+/** The backend with the desired state, and the changes that it reported. */
 export class Subject {
   readonly backend: OpenflowBackend;
   readonly changes: OutsideChange[] = [];
-  wanted = new Map<string, BridgeItem>();
+  desired = new Map<string, BridgeItem>();
   #wake: (() => void) | undefined;
 
   constructor({ client, ports }: Pick<SwitchWorld, 'client' | 'ports'>) {
@@ -35,19 +35,19 @@ export class Subject {
   }
 
   want(...items: readonly BridgeItem[]): void {
-    this.wanted = new Map(items.map((item) => [bridgeItemKey(item), item]));
+    this.desired = new Map(items.map((item) => [bridgeItemKey(item), item]));
   }
 
   reconcile(keys: ReadonlySet<string> | 'all' = 'all', prune = true): Promise<ReconcileOutcome> {
-    return this.backend.reconcile({ wanted: this.wanted, keys, prune }, AbortSignal.timeout(WAIT_MS));
+    return this.backend.reconcile({ desired: this.desired, keys, prune }, AbortSignal.timeout(WAIT_MS));
   }
 
   differences() {
-    return this.backend.difference(this.wanted, AbortSignal.timeout(WAIT_MS));
+    return this.backend.difference(this.desired, AbortSignal.timeout(WAIT_MS));
   }
 
   /** The next change of a cause, of those not taken yet. */
-  async told(cause: OutsideChange['cause']): Promise<OutsideChange> {
+  async reported(cause: OutsideChange['cause']): Promise<OutsideChange> {
     const deadline = AbortSignal.timeout(WAIT_MS);
     for (;;) {
       const index = this.changes.findIndex((change) => change.cause === cause);

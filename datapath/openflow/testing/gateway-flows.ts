@@ -51,12 +51,12 @@ const FAMILIES: readonly Family[] = [
 ];
 
 const flow = (
-  place: readonly [table: number, priority: number],
+  position: readonly [table: number, priority: number],
   inPort: string | undefined,
   match: Match,
   actions: readonly Action[],
   cookie = COOKIE,
-): Flow => ({ table: place[0], priority: place[1], cookie, inPort, match, actions });
+): Flow => ({ table: position[0], priority: position[1], cookie, inPort, match, actions });
 
 const commit = (mark: string, nat = ''): string => `ct(commit,zone=64000${nat},exec(set_field:${mark}->ct_mark))`;
 

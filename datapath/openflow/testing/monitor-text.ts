@@ -1,6 +1,6 @@
 /** What `ovs-ofctl -mmm -vvconn:console:dbg monitor` writes for changes of flows: first the log, then the message. */
 
-export interface ToldFlow {
+export interface ReportedFlow {
   readonly event: 'ADDED' | 'DELETED' | 'MODIFIED';
   readonly table: number;
   readonly priority: number;
@@ -13,7 +13,7 @@ export interface ToldFlow {
   readonly rest: Uint8Array;
 }
 
-export const monitorLines = (flows: readonly ToldFlow[]): string[] => {
+export const monitorLines = (flows: readonly ReportedFlow[]): string[] => {
   const texts = flows.map(textOf);
   return [
     '2026-01-01T00:00:00Z|00009|vconn|DBG|unix:/run/br-ex.mgmt: received: OFPST_FLOW_MONITOR reply (OF1.5) (xid=0x0):',
@@ -24,7 +24,7 @@ export const monitorLines = (flows: readonly ToldFlow[]): string[] => {
   ];
 };
 
-const textOf = ({ event, table, cookie, match, actions }: ToldFlow): string => {
+const textOf = ({ event, table, cookie, match, actions }: ReportedFlow): string => {
   const reason = event === 'DELETED' ? ' reason=delete' : '';
   const number = cookie === 0n ? '0' : `0x${cookie.toString(16)}`;
   const rest = [match, ...(actions === undefined ? [] : [`actions=${actions}`])]
@@ -37,7 +37,7 @@ const EVENTS = { ADDED: 1, DELETED: 2, MODIFIED: 3 } as const;
 const HEADER = 16;
 const ENTRY = 24;
 
-const messageOf = (flows: readonly ToldFlow[]): Uint8Array => {
+const messageOf = (flows: readonly ReportedFlow[]): Uint8Array => {
   const length = flows.reduce((sum, { rest }) => sum + ENTRY + rest.length, HEADER);
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);

@@ -7,19 +7,19 @@ export class TestPorts implements PortNumbers {
 
   addBridge(bridge: string): void {
     this.#bridges.set(bridge, new Map());
-    this.#tell(bridge);
+    this.#notify(bridge);
   }
 
   removeBridge(bridge: string): void {
     this.#bridges.delete(bridge);
-    this.#tell(bridge);
+    this.#notify(bridge);
   }
 
   /** Undefined: it has no number, or is gone. */
   set(bridge: string, port: string, number: number | undefined): void {
     if (number === undefined) this.#bridges.get(bridge)?.delete(port);
     else this.#bridges.get(bridge)?.set(port, number);
-    this.#tell(port);
+    this.#notify(port);
   }
 
   hasBridge(bridge: string): boolean {
@@ -35,7 +35,7 @@ export class TestPorts implements PortNumbers {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(name: string): void {
+  #notify(name: string): void {
     for (const listener of this.#listeners) listener(new Set([name]));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Steps of bundles and the messages in which ovs-ofctl 3.5 tells a bridge of them (`ovs-ofctl -O OpenFlow15 bundle` under
+ * Steps of bundles and the messages in which ovs-ofctl 3.5 sends them to a bridge (`ovs-ofctl -O OpenFlow15 bundle` under
  * strace(1)), with 1 for the number of the message.
  */
 import type { BundleOp } from '../switch-client.ts';

@@ -1,7 +1,7 @@
 /** What is read character by character is what a regular expression reads. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { monitorLines, type ToldFlow } from '../testing/monitor-text.ts';
+import { monitorLines, type ReportedFlow } from '../testing/monitor-text.ts';
 import { NORMAL_FORMS } from '../testing/normal-forms.ts';
 import { type CanonicalFlow, fieldsOf, printedFlow } from './flow.ts';
 import { FlowMonitorReader } from './flow-monitor.ts';
@@ -23,7 +23,7 @@ const actions = fc.option(
   ),
   { nil: undefined },
 );
-const flow: fc.Arbitrary<ToldFlow> = fc.record({
+const flow: fc.Arbitrary<ReportedFlow> = fc.record({
   event: fc.constantFrom('ADDED', 'DELETED', 'MODIFIED'),
   table: fc.nat({ max: 254 }),
   priority: fc.nat({ max: 65_535 }),
@@ -33,11 +33,11 @@ const flow: fc.Arbitrary<ToldFlow> = fc.record({
   rest: fc.array(fc.uint8Array({ minLength: 8, maxLength: 8 }), { maxLength: 8 }).map((all) => Buffer.concat(all)),
 });
 
-const expected = ({ table, priority, cookie, match: text, actions: told }: ToldFlow): CanonicalFlow =>
+const expected = ({ table, priority, cookie, match: text, actions: printedActions }: ReportedFlow): CanonicalFlow =>
   printedFlow(table, priority, {
     match: fieldsOf(text),
     cookie: cookie === 0n ? '0' : `0x${cookie.toString(16)}`,
-    actions: told ?? 'drop',
+    actions: printedActions ?? 'drop',
   });
 
 const read = (lines: readonly string[]) => {
@@ -79,7 +79,7 @@ const MORE = [
 const tail = fc.array(fc.constantFrom(...PIECES, ...MORE), { maxLength: 9 }).map((all) => all.join(''));
 
 describe('events of a flow monitor', () => {
-  it('are read as they were told', () => {
+  it('are read as they were reported', () => {
     fc.assert(
       fc.property(fc.array(flow, { minLength: 1, maxLength: 5 }), (flows) => {
         const kinds = flows.map(({ event }) => (event === 'DELETED' ? 'deleted' : 'present'));
@@ -90,7 +90,7 @@ describe('events of a flow monitor', () => {
   });
 
   it('are understood exactly where the regular expression understands them', () => {
-    const base: ToldFlow = {
+    const base: ReportedFlow = {
       event: 'ADDED',
       table: 7,
       priority: 3,

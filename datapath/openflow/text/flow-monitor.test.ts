@@ -27,7 +27,7 @@ const read = (lines: readonly string[]): MonitorEvent[] => {
 const withLine = (index: number, line: string): string[] => EVENT.with(index, line);
 
 describe('the output of a flow monitor', () => {
-  it('says when changes are told, and which, with the priority out of the bytes', () => {
+  it('says when changes are reported, and which, with the priority out of the bytes', () => {
     expect(read([...LOG, ...EVENT, ...EVENT])).toEqual([
       { kind: 'ready' },
       { kind: 'present', flow: { identity: 'table=11,priority=5,ip', cookie: '0x5', actions: 'drop' } },
@@ -35,7 +35,7 @@ describe('the output of a flow monitor', () => {
     ]);
   });
 
-  it('does not listen before a barrier behind the request is answered: ovs-ofctl throws away what is told before', () => {
+  it('does not listen before a barrier behind the request is answered: ovs-ofctl throws away what comes before', () => {
     const [request = '', flags = '', reply = '', , barrier = ''] = LOG;
     expect(read([request, flags, reply])).toEqual([]);
     expect(read([request, flags, barrier])).toEqual([]);

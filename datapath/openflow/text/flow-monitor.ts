@@ -12,13 +12,14 @@ import { HexDump } from './hex-dump.ts';
 import { memo } from './memo.ts';
 
 export type MonitorEvent =
-  /** From now on changes are told. */
+  /** From now on changes are reported. */
   | { readonly kind: 'ready' }
   /** Its texts may be views of the whole output: what is kept has to be copied. */
   | { readonly kind: 'present' | 'deleted'; readonly flow: CanonicalFlow }
   /**
-   * The switch had more to tell than it keeps for a slow reader. Of flows that changed several times meanwhile it has told
-   * only how they are now (`ofmonitor_report()` in Open vSwitch's connmgr.c); flows that came and went it has not told.
+   * The switch had more to report than it keeps for a slow reader. Of flows that changed several times meanwhile it has
+   * reported only how they are now (`ofmonitor_report()` in Open vSwitch's connmgr.c); flows that came and went it has not
+   * reported.
    */
   | { readonly kind: 'resumed' };
 

@@ -1,6 +1,6 @@
 /**
  * Remembers what a pure function said. Flows have few different actions and values, and those that are alike come one after
- * the other (a network's), so a small memory that begins anew when it is full is as good as a large one.
+ * the other (a network's), so a small memory that restarts when it is full is as good as a large one.
  */
 export const memo = <T>(make: (text: string) => T, most = 1_024): ((text: string) => T) => {
   const known = new Map<string, T>();

@@ -61,7 +61,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** May put other memory in the place of what is full. @returns where they are */
+  /** May put other memory in place of what is full. @returns where they are */
   #take(count: number): number {
     const at = this.#length;
     this.#length += count;

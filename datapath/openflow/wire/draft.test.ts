@@ -19,7 +19,7 @@ const op = (priority: number, actions = 'drop'): BundleOp => ({
 });
 const [FIRST, SECOND, UNKNOWN] = [op(1), op(2), op(3, 'bogus')];
 
-/** What the bridge was told: `open`, `add`, `commit`. */
+/** The messages that the bridge got: `open`, `add`, `commit`. */
 const wordOf = ({ type, body }: Message): string => {
   if (type === MESSAGE.hello) return 'hello';
   if (type === ADD) return 'add';
@@ -41,25 +41,25 @@ const usual = (word: string): Buffer | undefined => {
 const setUp = async (
   answer: (word: string, socket: Socket, message: Message) => Buffer | undefined = () => undefined,
 ) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const bridge = await socketBridge((message, socket) => {
     const word = wordOf(message);
-    told.push(word);
+    reported.push(word);
     const bytes = answer(word, socket, message);
     return socket.destroyed ? undefined : (bytes ?? usual(word));
   });
   const stop = new AbortController();
   const draft = new SocketDraft(bridge.socket, stop.signal);
-  return { draft, told, stop, bridge, [Symbol.asyncDispose]: () => bridge[Symbol.asyncDispose]() };
+  return { draft, reported, stop, bridge, [Symbol.asyncDispose]: () => bridge[Symbol.asyncDispose]() };
 };
 
 describe('a draft of a bundle', () => {
-  it('is told piece by piece, and done when the bridge says so', async () => {
+  it('is sent piece by piece, and done when the bridge says so', async () => {
     await using there = await setUp();
     there.draft.push([FIRST]);
     there.draft.push([SECOND]);
     await there.draft.commit();
-    expect(there.told).toEqual(WHOLE);
+    expect(there.reported).toEqual(WHOLE);
   });
 
   it('answers whether it is there', async () => {
@@ -69,14 +69,14 @@ describe('a draft of a bundle', () => {
     });
     there.draft.push([FIRST]);
     await there.draft.commit();
-    expect(there.told).toContain(`${MESSAGE.echoReply}`);
+    expect(there.reported).toContain(`${MESSAGE.echoReply}`);
   });
 
   it('is nothing when there is nothing in it', async () => {
     await using there = await setUp();
     there.draft.push([]);
     await there.draft.commit();
-    expect(there.told).toEqual([]);
+    expect(there.reported).toEqual([]);
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe('a draft of a bundle', () => {
       message: `bridge br-ex refused: ${name} for flow table=0,priority=2,cookie=0x5,actions=drop`,
     });
     // The bridge would commit the other one.
-    expect(there.told).not.toContain('commit');
+    expect(there.reported).not.toContain('commit');
   });
 
   it('is not committed when one of its steps cannot be encoded', async () => {
@@ -107,7 +107,7 @@ describe('a draft of a bundle', () => {
       code: 'ERR_OPENFLOW_INVALID',
       message: 'the bytes of bogus are not known',
     });
-    expect(there.told).not.toContain('commit');
+    expect(there.reported).not.toContain('commit');
   });
 
   it('fails when there is no bridge', async () => {
@@ -120,14 +120,14 @@ describe('a draft of a bundle', () => {
     });
   });
 
-  it('is not repeated when the bridge goes after it was told to commit: it may be done', async () => {
+  it('is not repeated when the bridge goes after the commit was sent: it may be done', async () => {
     await using there = await setUp((word, socket) => void (word === 'commit' && socket.destroy()));
     there.draft.push([FIRST]);
     await expect(there.draft.commit()).rejects.toMatchObject({ code: 'ERR_OPENFLOW_UNREACHABLE' });
-    expect(there.told.filter((word) => word === 'commit')).toHaveLength(1);
+    expect(there.reported.filter((word) => word === 'commit')).toHaveLength(1);
   });
 
-  it('is told again as a whole when the bridge closes the connection before it answers', async () => {
+  it('is sent again as a whole when the bridge closes the connection before it answers', async () => {
     let connections = 0;
     await using there = await setUp((word, socket) => {
       if (word === 'hello' && ++connections < 3) socket.destroy();
@@ -137,10 +137,10 @@ describe('a draft of a bundle', () => {
     there.draft.push([SECOND]);
     await there.draft.commit();
     expect(connections).toBe(3);
-    expect(there.told.slice(-WHOLE.length)).toEqual(WHOLE);
+    expect(there.reported.slice(-WHOLE.length)).toEqual(WHOLE);
   });
 
-  it('is told again as a whole when the bridge gave it up because it took too long', async () => {
+  it('is sent again as a whole when the bridge gave it up because it took too long', async () => {
     let isLate = true;
     await using there = await setUp((word) => {
       if (word !== 'barrier' || !isLate) return undefined;
@@ -151,7 +151,7 @@ describe('a draft of a bundle', () => {
     there.draft.push([FIRST]);
     there.draft.push([SECOND]);
     await there.draft.commit();
-    expect(there.told).toEqual([...WHOLE.slice(0, -1), ...WHOLE]);
+    expect(there.reported).toEqual([...WHOLE.slice(0, -1), ...WHOLE]);
   });
 
   it('does not wait any longer when it is aborted', async () => {

@@ -75,7 +75,7 @@ export const updateFields = (
   const key = managerKey(id);
   const { changed, removed } = changes(schema, live, next, reset);
   const managers = managersOf(live, next);
-  // Nobody owns anything because somebody emptied the record: it begins anew with the next apply.
+  // Nobody owns anything because somebody emptied the record: it restarts with the next apply.
   if (live !== undefined && managers.size === 0) return withManagers(next, managers);
   const before = managers.get(key);
   const set = difference(union(before?.set ?? EMPTY, changed), removed);

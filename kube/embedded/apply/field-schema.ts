@@ -10,7 +10,7 @@ export type FieldSchema =
   /** Unknown: deduced. */
   | { readonly kind: 'any' }
   | { readonly kind: 'map'; readonly fields: Readonly<Record<string, FieldSchema>>; readonly rest: FieldSchema }
-  /** A list of objects that are told apart by some of their fields. */
+  /** A list of objects that some of their fields identify. */
   | { readonly kind: 'list-map'; readonly keys: readonly ListKey[]; readonly items: FieldSchema }
   /** A list of scalars in which none is twice. */
   | { readonly kind: 'list-set' };
@@ -71,7 +71,7 @@ export const childrenOf = (schema: FieldSchema, value: unknown): Child[] | undef
   return undefined;
 };
 
-/** True when a list has an item without any of the fields that tell its items apart: then nobody can own a part of it. */
+/** True when a list has an item without any of the fields that identify its items: then nobody can own a part of it. */
 export const hasUnkeyedItem = (schema: FieldSchema, value: unknown): boolean => {
   if (schema.kind === 'list-map' && Array.isArray(value)) {
     const { keys } = schema;

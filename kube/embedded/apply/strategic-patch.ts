@@ -39,9 +39,9 @@ const mergeField = (schema: FieldSchema, target: unknown, patch: unknown, order:
   if (isRecord(patch)) return mergeMap(schema, isRecord(target) ? target : {}, patch);
   if (!Array.isArray(patch)) return patch;
   const list: readonly unknown[] = Array.isArray(target) ? target : [];
-  const wantedOrder: readonly unknown[] = Array.isArray(order) ? order : patch;
-  if (schema.kind === 'list-set') return inOrder([...new Set([...list, ...patch])], list, identity, wantedOrder);
-  return schema.kind === 'list-map' ? mergeList(schema, list, patch, wantedOrder) : patch;
+  const desiredOrder: readonly unknown[] = Array.isArray(order) ? order : patch;
+  if (schema.kind === 'list-set') return inOrder([...new Set([...list, ...patch])], list, identity, desiredOrder);
+  return schema.kind === 'list-map' ? mergeList(schema, list, patch, desiredOrder) : patch;
 };
 
 type ListMap = Extract<FieldSchema, { kind: 'list-map' }>;
@@ -86,11 +86,11 @@ const inOrder = (
   idOf: Identity,
   order: readonly unknown[],
 ): unknown[] => {
-  const wanted = order.map(idOf);
+  const desired = order.map(idOf);
   const old = before.map(idOf);
-  const named = items.filter((item) => wanted.includes(idOf(item)));
-  const mine = named.toSorted((a, b) => wanted.indexOf(idOf(a)) - wanted.indexOf(idOf(b)));
-  const others = items.filter((item) => !wanted.includes(idOf(item)));
+  const named = items.filter((item) => desired.includes(idOf(item)));
+  const mine = named.toSorted((a, b) => desired.indexOf(idOf(a)) - desired.indexOf(idOf(b)));
+  const others = items.filter((item) => !desired.includes(idOf(item)));
   const result: unknown[] = [];
   while (mine.length > 0 && others.length > 0) {
     const [other, own] = [old.indexOf(idOf(others[0])), old.indexOf(idOf(mine[0]))];

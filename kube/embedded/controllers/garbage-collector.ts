@@ -46,7 +46,7 @@ const collectUnowned = (context: ServerContext, index: OwnerIndex, address: Obje
   else if (gone.length > 0) dropOwners(context, address, gone);
 };
 
-/** An owner of a kind that is not served can't be judged: it counts as there. */
+/** An owner of a kind that is not served can't be evaluated: it counts as there. */
 const isThere = ({ registry, store }: ServerContext, index: OwnerIndex, owner: Owner, namespace: string): boolean => {
   const definition = registry.ofKind(owner.apiVersion, owner.kind);
   if (definition === undefined) return true;

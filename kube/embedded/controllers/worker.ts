@@ -7,7 +7,7 @@ export interface Worker {
   close(): void;
 }
 
-/** @param onError is told of a task that threw; it is not run again by itself */
+/** @param onError called with a task that threw; it is not run again by itself */
 export const createWorker = (onError: (name: string, error: unknown) => void): Worker => {
   const tasks = new Map<string, () => void>();
   const waiters: (() => void)[] = [];

@@ -5,7 +5,7 @@ import type { StructuralSchema } from './structural-schema.ts';
 /** Of the root and of embedded resources. */
 const ALWAYS = ['apiVersion', 'kind', 'metadata'];
 
-/** @param onUnknown is told the path of each field that is removed */
+/** @param onUnknown called with the path of each field that is removed */
 export const pruneObject = (
   schema: StructuralSchema,
   object: JsonRecord,
@@ -44,6 +44,6 @@ const childSchema = (schema: StructuralSchema, name: string): StructuralSchema |
   if (schema['x-kubernetes-embedded-resource'] === true && ALWAYS.includes(name)) return KEEP;
   if (typeof schema.additionalProperties === 'object') return schema.additionalProperties;
   if (schema.additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true) return KEEP;
-  // The typed alternatives: a value that may be anything but an object was given as one, which validation tells.
+  // The typed alternatives: a value that may be anything but an object was given as one, which validation reports.
   return schema.type === undefined || schema.type === 'object' ? undefined : KEEP;
 };

@@ -35,10 +35,10 @@ const typeError = (schema: StructuralSchema, value: unknown, path: string): Fiel
   return mistype(path, type, actual);
 };
 
-const mistype = (path: string, wanted: string, actual: string): FieldError => ({
+const mistype = (path: string, desired: string, actual: string): FieldError => ({
   field: shown(path),
   reason: 'FieldValueTypeInvalid',
-  message: `Invalid value: "${actual}": ${path} in body must be of type ${wanted}: "${actual}"`,
+  message: `Invalid value: "${actual}": ${path} in body must be of type ${desired}: "${actual}"`,
 });
 
 const typeOf = (value: unknown): string => {

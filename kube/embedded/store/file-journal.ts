@@ -1,6 +1,6 @@
 /**
- * A journal in a file, written synchronously, so that a change is there before anybody is told of it. It resists the end of
- * the process (SIGKILL too), not that of the machine: nothing is synchronised to a disk. For one server at a time.
+ * A journal in a file, written synchronously, so that a change is there before anybody is notified of it. It resists the
+ * end of the process (SIGKILL too), not that of the machine: nothing is synchronised to a disk. For one server at a time.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { codeOf } from '../../../base/error-code.ts';
@@ -15,7 +15,7 @@ export interface FileJournal extends Journal {
 export interface FileJournalOptions {
   /** How many bytes may be appended at least before it is full. Default 16 MiB. */
   readonly minFullBytes?: number | undefined;
-  /** Told when it could not be rewritten. */
+  /** Called when it could not be rewritten. */
   readonly onError: (error: unknown) => void;
 }
 

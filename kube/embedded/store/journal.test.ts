@@ -88,7 +88,7 @@ describe('a store with a journal', () => {
     );
   });
 
-  it('tells listeners what there is, and what has changed since it was rewritten', () => {
+  it('passes listeners what there is, and what has changed since it was rewritten', () => {
     const { kept, journal } = textJournal();
     const first = storeOf('', journal);
     first.put('/pods', named('a', 1));
@@ -97,12 +97,12 @@ describe('a store with a journal', () => {
     second.remove('/pods', 'ns/a');
     second.put('/pods', named('b', 2));
     const third = createStore({ firstRevision: 1, historySize: 1000 });
-    const told: string[] = [];
+    const reported: string[] = [];
     third.listen(({ type, stored, previous }) => {
-      told.push(`${type} ${stored.key} ${previous?.object['n']} ${stored.object['n']} ${stored.revision}`);
+      reported.push(`${type} ${stored.key} ${previous?.object['n']} ${stored.object['n']} ${stored.revision}`);
     });
     third.restore(parseJournal(kept.text, 'test'));
-    expect(told).toEqual([
+    expect(reported).toEqual([
       'ADDED ns/a undefined 1 101',
       'ADDED ns/b undefined 1 102',
       'DELETED ns/a 1 1 103',
@@ -126,14 +126,14 @@ describe('a store with a journal', () => {
     const store = storeOf('', journal);
     store.put('/pods', named('a', 1));
     const before = stateOf(store);
-    const told: unknown[] = [];
-    store.listen((event) => told.push(event));
+    const reported: unknown[] = [];
+    store.listen((event) => reported.push(event));
     kept.failing = true;
     expect(() => store.put('/pods', named('a', 2))).toThrow('no space left');
     expect(() => store.put('/pods', named('b', 1))).toThrow('no space left');
     expect(() => store.remove('/pods', 'ns/a')).toThrow('no space left');
     expect(stateOf(store)).toEqual(before);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     kept.failing = false;
     store.put('/pods', named('b', 1));
     expect(stateOf(storeOf(kept.text))).toEqual(stateOf(store));

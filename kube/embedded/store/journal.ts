@@ -54,7 +54,8 @@ export const formatChange = ({ type, collection, stored }: JournalChange): strin
   `{"${type}":${JSON.stringify(collection)},"object":${objectJson(stored)}}\n`;
 
 /**
- * A last line without its line feed was being written when the server ended: nobody has been told of it, so it is left out.
+ * A last line without its line feed was being written when the server ended: nobody has been notified of it, so it is left
+ * out.
  * @returns undefined when there is nothing
  * @throws KubeError ERR_KUBE_DATA for anything else that is not a journal
  */

@@ -7,7 +7,7 @@ export interface Snapshots {
   clear(): void;
 }
 
-/** The oldest goes first; its readers are told that their token has expired. */
+/** The oldest goes first; its readers get the error that their token has expired. */
 const MAX_SNAPSHOTS = 64;
 
 export const createSnapshots = (): Snapshots => {

@@ -46,7 +46,7 @@ export interface Store {
   since(collection: string, revision: number): readonly StoreEvent[];
   /**
    * Takes over what an earlier store had, and the changes that its journal has as history: watches of then can go on.
-   * To be called before anything else is stored; listeners are told of everything.
+   * To be called before anything else is stored; listeners are notified of everything.
    */
   restore(earlier: JournalContent | undefined): void;
   /** Called for every change, after it is stored. */
@@ -69,7 +69,7 @@ export const createStore = ({ firstRevision, historySize, journal }: StoreOption
   let oldestRevision = firstRevision;
   let history: StoreEvent[] = [];
 
-  const tell = (event: StoreEvent): void => {
+  const emit = (event: StoreEvent): void => {
     for (const listener of listeners) listener(event);
   };
   const publish = (event: StoreEvent): void => {
@@ -80,7 +80,7 @@ export const createStore = ({ firstRevision, historySize, journal }: StoreOption
       history = history.slice(-historySize);
       oldestRevision = (history[0]?.revision ?? revision) - 1;
     }
-    tell(event);
+    emit(event);
     if (journal?.isFull) journal.rewrite({ revision, objects: state() });
   };
   const keep = (id: string, stored: Stored): Stored => {
@@ -99,7 +99,7 @@ export const createStore = ({ firstRevision, historySize, journal }: StoreOption
     if (at > revision) (type === 'put' ? keep : drop)(id, stored);
     else {
       collection(id).set(stored);
-      tell({ type: 'ADDED', collection: id, revision: at, stored, previous: undefined });
+      emit({ type: 'ADDED', collection: id, revision: at, stored, previous: undefined });
     }
   };
   return {

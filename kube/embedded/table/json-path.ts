@@ -34,9 +34,9 @@ const stepOf = ([, anywhere, dotted, quoted, index, star, field, operator, liter
   if (name !== undefined) return member(name.replaceAll(/\\(.)/g, '$1'));
   if (index !== undefined) return (value) => (Array.isArray(value) ? defined(value.at(Number(index))) : []);
   if (star !== undefined) return (value) => elements(value);
-  const wanted = literalOf(literal ?? '');
+  const desired = literalOf(literal ?? '');
   const matches = (item: unknown): boolean =>
-    evaluateJsonPath(`.${field}`, item).some((found) => jsonEqual(found, wanted)) === (operator === '==');
+    evaluateJsonPath(`.${field}`, item).some((found) => jsonEqual(found, desired)) === (operator === '==');
   return (value) => elements(value).filter(matches);
 };
 

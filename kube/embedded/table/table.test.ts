@@ -62,7 +62,7 @@ describe('JSONPath', () => {
     ['..topology', ['Layer2']],
     ['.none.at.all', []],
     ['.spec[', []],
-  ])('%s', (path, wanted) => expect(evaluateJsonPath(path, object)).toEqual(wanted));
+  ])('%s', (path, desired) => expect(evaluateJsonPath(path, object)).toEqual(desired));
 });
 
 describe('the table of', () => {
@@ -172,7 +172,7 @@ describe('the table of', () => {
       lastTimestamp: '2026-01-01T00:04:00Z',
       source: { component: 'agent', host: 'n1' },
     };
-    const wanted = {
+    const desired = {
       'Last Seen': '60s',
       Type: 'Warning',
       Reason: 'Failed',
@@ -181,7 +181,7 @@ describe('the table of', () => {
       Count: '3',
       Source: 'agent, n1',
     };
-    expect(await tableOf(EVENTS, event, '/api/v1/namespaces/default/events')).toMatchObject(wanted);
-    expect(await tableOf(EVENTS, event, '/apis/events.k8s.io/v1/namespaces/default/events')).toMatchObject(wanted);
+    expect(await tableOf(EVENTS, event, '/api/v1/namespaces/default/events')).toMatchObject(desired);
+    expect(await tableOf(EVENTS, event, '/apis/events.k8s.io/v1/namespaces/default/events')).toMatchObject(desired);
   });
 });

@@ -50,7 +50,7 @@ export interface ReadOptions {
   readonly fieldValidation: WriteRequest['fieldValidation'];
   /** The object is what an apply has made. */
   readonly isApply: boolean;
-  /** Told of unknown fields, unless they are refused. */
+  /** Called with unknown fields, unless they are refused. */
   readonly warn: (message: string) => void;
 }
 

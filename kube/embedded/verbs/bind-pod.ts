@@ -13,8 +13,8 @@ export const bindPod = (
   request: HttpRequest,
 ): JsonRecord => {
   const { definition, namespace, name } = target;
-  const { target: wanted, metadata } = readObject(request);
-  const node = recordOr(wanted)['name'];
+  const { target: desired, metadata } = readObject(request);
+  const node = recordOr(desired)['name'];
   if (typeof node !== 'string' || node === '') throw badRequest('target.name: Required value');
   const stored = context.store.collection(definition.collection).get(`${namespace}/${name}`);
   if (stored === undefined) throw notFound(definition, name);

@@ -114,7 +114,7 @@ const applyObject = (
   return { stored: updateObject(context, { ...target, options, change, isApply: true, warn }), created: false };
 };
 
-/** The owner of a field that no schema knows, or of one item of two with the same key, could not be told. */
+/** The owner of a field that no schema knows, or of one item of two with the same key, would be ambiguous. */
 const checkDeclared = ({ definition, namespace, name }: Target, applied: JsonRecord): void => {
   const refuse = (problem: string): never => {
     const key = namespace === '' ? name : `${namespace}/${name}`;

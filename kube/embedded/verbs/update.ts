@@ -38,16 +38,16 @@ export const updateObject = (context: ServerContext, input: UpdateInput): Stored
   const stored = context.store.collection(definition.collection).get(key);
   if (stored === undefined) throw notFound(definition, name);
   const old = servedForm(definition, stored.object);
-  const wanted = input.change(old);
-  checkIdentity(wanted, definition, { namespace, name });
-  checkPreconditions(wanted, old, input);
-  const next = admitted(context, input, wanted, old);
+  const desired = input.change(old);
+  checkIdentity(desired, definition, { namespace, name });
+  checkPreconditions(desired, old, input);
+  const next = admitted(context, input, desired, old);
   if (jsonEqual(next, old)) return stored;
   return store(context, input, stored, next);
 };
 
-const checkPreconditions = (wanted: JsonRecord, old: JsonRecord, { definition, name, isPut }: UpdateInput): void => {
-  const [given, before] = [metadataOf(wanted), metadataOf(old)];
+const checkPreconditions = (desired: JsonRecord, old: JsonRecord, { definition, name, isPut }: UpdateInput): void => {
+  const [given, before] = [metadataOf(desired), metadataOf(old)];
   if (isPut && definition.custom && !given['resourceVersion']) {
     const error = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
     throw invalid(definition, name, [error]);
@@ -64,17 +64,17 @@ const checkPreconditions = (wanted: JsonRecord, old: JsonRecord, { definition, n
 };
 
 /** The object that will be stored, complete but for its version. */
-const admitted = (context: ServerContext, input: UpdateInput, wanted: JsonRecord, old: JsonRecord): JsonRecord => {
+const admitted = (context: ServerContext, input: UpdateInput, desired: JsonRecord, old: JsonRecord): JsonRecord => {
   const { definition, subresource, options, isApply = false, warn = () => {} } = input;
   const isStatus = subresource === 'status';
-  const immutable = validateDeletionTime(wanted, old);
+  const immutable = validateDeletionTime(desired, old);
   if (immutable.length > 0) throw invalid(definition, input.name, immutable);
-  const isolated = isStatus ? withNewStatus(definition, wanted, old) : withOldStatus(definition, wanted, old);
+  const isolated = isStatus ? withNewStatus(definition, desired, old) : withOldStatus(definition, desired, old);
   const kept = { ...isolated, metadata: keptMetadata(isolated, old) };
   const { fieldValidation } = options;
   const read = readCustom(kept, definition, { fieldValidation, isApply, warn });
   const defaulted = withKindDefaults(read, definition);
-  const owned = isApply ? defaulted : withOwners(context, input, { old, wanted, next: defaulted });
+  const owned = isApply ? defaulted : withOwners(context, input, { old, desired, next: defaulted });
   const prepared = isStatus ? owned : prepare(owned, old, definition, context);
   validate(prepared, old, definition, context);
   return orderedObject(definition, countGeneration(definition, prepared, old));
@@ -87,28 +87,28 @@ const admitted = (context: ServerContext, input: UpdateInput, wanted: JsonRecord
 const withOwners = (
   context: ServerContext,
   input: UpdateInput,
-  { old, wanted, next }: { readonly old: JsonRecord; readonly wanted: JsonRecord; readonly next: JsonRecord },
+  { old, desired, next }: { readonly old: JsonRecord; readonly desired: JsonRecord; readonly next: JsonRecord },
 ): JsonRecord => {
   const { definition, subresource } = input;
-  const isLost = subresource === 'status' && definition.custom && hasUnkeyedItem(definition.fields, wanted);
+  const isLost = subresource === 'status' && definition.custom && hasUnkeyedItem(definition.fields, desired);
   return isLost ? withMetadata(next, { managedFields: undefined }) : recordFields(context, input, old, next);
 };
 
 /** A write to the object itself can't change its status. */
-const withOldStatus = ({ hasStatus }: ResourceDefinition, wanted: JsonRecord, old: JsonRecord): JsonRecord => {
-  if (!hasStatus) return wanted;
-  const { status: _, ...rest } = wanted;
+const withOldStatus = ({ hasStatus }: ResourceDefinition, desired: JsonRecord, old: JsonRecord): JsonRecord => {
+  if (!hasStatus) return desired;
+  const { status: _, ...rest } = desired;
   return old['status'] === undefined ? rest : { ...rest, status: old['status'] };
 };
 
 /** A write to the status changes nothing else; of built-in kinds it may change labels and annotations too. */
-const withNewStatus = ({ custom }: ResourceDefinition, wanted: JsonRecord, old: JsonRecord): JsonRecord => {
+const withNewStatus = ({ custom }: ResourceDefinition, desired: JsonRecord, old: JsonRecord): JsonRecord => {
   const { status: _, ...rest } = old;
-  const status = wanted['status'] === undefined ? {} : { status: wanted['status'] };
-  const { managedFields } = metadataOf(wanted);
+  const status = desired['status'] === undefined ? {} : { status: desired['status'] };
+  const { managedFields } = metadataOf(desired);
   if (custom) return { ...withMetadata(rest, { managedFields }), ...status };
   const { ownerReferences, finalizers } = metadataOf(old);
-  return { ...rest, ...withMetadata({ metadata: wanted['metadata'] }, { ownerReferences, finalizers }), ...status };
+  return { ...rest, ...withMetadata({ metadata: desired['metadata'] }, { ownerReferences, finalizers }), ...status };
 };
 
 const countGeneration = (definition: ResourceDefinition, next: JsonRecord, old: JsonRecord): JsonRecord => {

@@ -48,7 +48,7 @@ export class BulkWorld implements AsyncDisposable {
     return this;
   }
 
-  /** The reconciler is started as an agent does it: when everything that is wanted is known. */
+  /** The reconciler is started as an agent does it: when the whole desired state is known. */
   async start(): Promise<this> {
     this.session.mirror(this.replica);
     this.session.start();

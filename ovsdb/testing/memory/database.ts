@@ -38,7 +38,7 @@ export class MemoryDatabase {
     return [...(this.#contents.get(table) ?? [])].map(([uuid, row]) => ({ ...row, _uuid: uuid }));
   }
 
-  /** The result as the server would send it: RFC 7047 §4.1.3. Watchers are told before it returns. */
+  /** The result as the server would send it: RFC 7047 §4.1.3. Watchers are notified before it returns. */
   transact(operations: readonly Operation[]): unknown[] {
     const execution = {
       contents: this.#contents,

@@ -1,4 +1,4 @@
-/** What a monitor is told of a change of contents: `<table-updates>` and `<table-updates2>`. */
+/** What a monitor sends for a change of contents: `<table-updates>` and `<table-updates2>`. */
 import { encodeValue } from '../../codec/encode.ts';
 import { sameValue } from '../../codec/equal.ts';
 import { isMapValue, isSetValue, type Value } from '../../codec/value.ts';

@@ -73,4 +73,4 @@ it.each([
   ['0.4.0', '0.4.0', true],
   ['0.10.0', '0.4.0', true],
   ['2.0.0', '1.1.0', true],
-])('isAtLeast(%s, %s) is %s', (version, wanted, expected) => expect(isAtLeast(version, wanted)).toBe(expected));
+])('isAtLeast(%s, %s) is %s', (version, minimum, expected) => expect(isAtLeast(version, minimum)).toBe(expected));

@@ -68,8 +68,8 @@ const highestKnown = (versions: readonly string[]): string | undefined =>
   versions.filter((version) => isAtLeast(RUNTIME_VERSION, version)).toSorted((a, b) => (isAtLeast(a, b) ? -1 : 1))[0];
 
 /** True when `version` is at least `wanted`; both are `x.y.z`. */
-export const isAtLeast = (version: string, wanted: string): boolean => {
-  const [a, b] = [version, wanted].map((text) => text.split('.').map(Number));
+export const isAtLeast = (version: string, minimum: string): boolean => {
+  const [a, b] = [version, minimum].map((text) => text.split('.').map(Number));
   for (let i = 0; i < 3; i++) {
     const difference = (a?.[i] ?? 0) - (b?.[i] ?? 0);
     if (difference !== 0) return difference > 0;

@@ -28,11 +28,11 @@ export const crudCases = ({ test }: Harness): void => {
 
   test('what is not there is NotFound', async ({ client, namespace }) => {
     const ref = { namespace, name: 'none' };
-    const wanted = { status: 404, reason: 'NotFound' };
-    expect(await refusal(client.get(CONFIG_MAPS, ref))).toMatchObject(wanted);
-    expect(await refusal(client.update(CONFIG_MAPS, configMap(namespace, 'none')))).toMatchObject(wanted);
-    expect(await refusal(client.patch(CONFIG_MAPS, ref, { type: 'merge', body: {} }))).toMatchObject(wanted);
-    expect(await refusal(client.delete(CONFIG_MAPS, ref))).toMatchObject(wanted);
+    const expected = { status: 404, reason: 'NotFound' };
+    expect(await refusal(client.get(CONFIG_MAPS, ref))).toMatchObject(expected);
+    expect(await refusal(client.update(CONFIG_MAPS, configMap(namespace, 'none')))).toMatchObject(expected);
+    expect(await refusal(client.patch(CONFIG_MAPS, ref, { type: 'merge', body: {} }))).toMatchObject(expected);
+    expect(await refusal(client.delete(CONFIG_MAPS, ref))).toMatchObject(expected);
   });
 
   test('an object needs an existing namespace', async ({ client }) => {

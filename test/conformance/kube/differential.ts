@@ -162,7 +162,7 @@ const send = async (client: KubeClient, namespace: string, request: RandomReques
   }
 };
 
-/** The object as it is, with the wanted parts in place of its own: what read-modify-write clients send. */
+/** The object as it is, with the requested parts in place of its own: what read-modify-write clients send. */
 const changed = async (
   client: KubeClient,
   resource: ResourceType,

@@ -31,7 +31,7 @@ export const statusCases = ({ test }: Harness): void => {
       expect(withSpec).toMatchObject({ spec: { size: 2 }, status: { phase: 'Done' } });
     }));
 
-  test('of a custom object with a spec that cannot be told apart forgets who owned what', ({ client, namespace }) =>
+  test('of a custom object with a spec that cannot be distinguished forgets who owned what', ({ client, namespace }) =>
     withWidgets(client, namespace, async (widgets) => {
       const created = await client.create(widgets, widget(namespace, 'a', { size: 1 }));
       expect(created.metadata['managedFields']).toHaveLength(1);

@@ -24,7 +24,7 @@ const summary = (events: readonly WatchEvent[]): string[] =>
   events.map(({ type, object }) => `${type} ${String(at(object, 'metadata', 'name'))}`);
 
 export const watchCases = ({ test, options: { bookmarkSeconds = 5 } }: Harness): void => {
-  test('tells changes in order from a version on', async (context) => {
+  test('delivers changes in order from a version on', async (context) => {
     const { client, namespace } = context;
     const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
     const created = await newConfigMap(context, 'a', { n: '1' });

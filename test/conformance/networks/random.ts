@@ -153,7 +153,7 @@ const udns = fc.oneof(
 );
 
 const cudns = some({ uplinks: fc.array(fc.constantFrom('east', 'East'), { maxLength: 2 }), network }, ['network']).map(
-  ({ network: wanted, ...more }) => clusterSpec(wanted as Fields, more),
+  ({ network: desired, ...more }) => clusterSpec(desired as Fields, more),
 );
 
 const anyNetwork = fc.oneof(

@@ -11,17 +11,17 @@ import { TENANTS, type Tenant, tenantManifests } from '../support/cluster/one-of
 import {
   addressTargets,
   answeredBy,
-  type Doors,
-  doorsOf,
+  type EntryPoints,
+  entryPointsOf,
   fromPod,
   publicService,
   whoAnswers,
-} from '../support/services/doors.ts';
+} from '../support/services/entry-points.ts';
 import { idOf, masqueradeAddressesOf } from '../support/state/gone-networks.ts';
 
 export const serviceErrors = (cluster: () => Sandbox): void => {
   const NODE = 'node-1';
-  const EMPTY = (tenant: Tenant): Doors => ({ ...doorsOf(TENANTS.indexOf(tenant)), ingress: [] });
+  const EMPTY = (tenant: Tenant): EntryPoints => ({ ...entryPointsOf(TENANTS.indexOf(tenant)), ingress: [] });
   const client = (tenant: Tenant): string => `${tenant}/${tenant}-client`;
 
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import { applyAndWait } from '../support/cluster/cluster.ts';
 import { pod } from '../support/cluster/manifests.ts';
 import { tenantManifests } from '../support/cluster/one-of-each.ts';
 import { nodeAddress } from '../support/networks/north-south.ts';
-import { answeredBy, describeTarget, fromPod, whoAnswers } from '../support/services/doors.ts';
+import { answeredBy, describeTarget, fromPod, whoAnswers } from '../support/services/entry-points.ts';
 import { service, targetsOf } from '../support/services/services.ts';
 
 export const serviceHostEndpoints = (cluster: () => Sandbox): void => {

@@ -8,7 +8,7 @@ import { pod } from '../support/cluster/manifests.ts';
 import { TENANTS, tenantManifests } from '../support/cluster/one-of-each.ts';
 import { eventsOf } from '../support/faults/events.ts';
 import { addressOfFamily } from '../support/packets/packets.ts';
-import { fromHost } from '../support/services/doors.ts';
+import { fromHost } from '../support/services/entry-points.ts';
 import { expectAnswersAt, expectRefusedAt } from '../support/services/expectations.ts';
 import { backend, service, targetsOf, type WrittenEndpoint, writtenSlice } from '../support/services/services.ts';
 

@@ -14,7 +14,7 @@ import { startRealServer } from '../../conformance/kube/real-server.ts';
 export interface Cluster {
   readonly client: KubeClient;
   readonly kubectl: Kubectl;
-  /** What the cluster manager has told. */
+  /** What the cluster manager has reported. */
   readonly events: readonly EventInput[];
   startManager(): Promise<void>;
   /** @param made of a server that was given, what has to go again */

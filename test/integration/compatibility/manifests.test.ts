@@ -1,6 +1,6 @@
 /**
- * What users of ovn-kubernetes have in their clusters, on a real API server: docs/compatibility.md says what carries over and
- * what is refused, and nothing here is refused with another sentence than it has there.
+ * What users of ovn-kubernetes have in their clusters, on a real API server: docs/compatibility.md says what carries over
+ * and what is refused, and nothing here is refused with another message than it has there.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -176,7 +176,7 @@ describe('is refused with a condition', () => {
   });
 });
 
-it('docs/compatibility.md has each reason, and the sentence with its names left out', () => {
+it('docs/compatibility.md has each reason, and the message with its names left out', () => {
   for (const [, type, reason, message] of REFUSED) {
     expect(page).toContain(type);
     expect(page).toContain(reason);

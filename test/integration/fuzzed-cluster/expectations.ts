@@ -27,23 +27,26 @@ interface Condition {
 const conditionsOf = ({ status }: KubeObject): readonly Condition[] =>
   (status as { conditions?: Condition[] } | undefined)?.conditions ?? [];
 
-/** All that was told about objects, by `idOf`. */
-export const toldOf = (objects: readonly KubeObject[], events: readonly EventInput[]): ReadonlyMap<string, string> => {
-  const told = new Map<string, string>();
-  const add = (id: string, text: string) => told.set(id, `${told.get(id) ?? ''}\n${text}`);
+/** All messages about objects, by `idOf`. */
+export const reportedMessages = (
+  objects: readonly KubeObject[],
+  events: readonly EventInput[],
+): ReadonlyMap<string, string> => {
+  const reported = new Map<string, string>();
+  const add = (id: string, text: string) => reported.set(id, `${reported.get(id) ?? ''}\n${text}`);
   for (const { regarding, message } of events) add(idOf({ kind: regarding.kind, metadata: regarding }), message);
   for (const object of objects) {
     for (const { type, status, message } of conditionsOf(object)) add(idOf(object), `${type} ${status} ${message}`);
   }
-  return told;
+  return reported;
 };
 
 /**
- * Sentences, or parts of them, that have to be told of the object as it was made. Of those that are repaired by writing them
- * anew, only what was read at start is told.
+ * Messages, or parts of them, that have to be reported about the object as it was made. Of those that are repaired by
+ * writing them again, only what was read at start is reported.
  * @param hasLayer2 whether the object's namespace has a layer-2 network
  */
-export const wanted = (object: ObjectInput, hasLayer2: boolean, isFromBefore: boolean): readonly string[] => {
+export const expectedMessages = (object: ObjectInput, hasLayer2: boolean, isFromBefore: boolean): readonly string[] => {
   switch (object.kind) {
     case 'UserDefinedNetwork':
       return fieldsOf(udnFacts(object).error);
@@ -56,7 +59,7 @@ export const wanted = (object: ObjectInput, hasLayer2: boolean, isFromBefore: bo
     case 'Node':
       return isFromBefore ? heldByNode(nodeFacts(object)).errors.map(({ message }) => message) : [];
     case 'Pod':
-      return hasLayer2 ? podSentences(object) : [];
+      return hasLayer2 ? podMessages(object) : [];
     default:
       return [];
   }
@@ -65,13 +68,11 @@ export const wanted = (object: ObjectInput, hasLayer2: boolean, isFromBefore: bo
 const fieldsOf = (error: ApiError | undefined): readonly string[] =>
   error === undefined ? [] : [error.field ?? error.message];
 
-const podSentences = ({
-  metadata: { annotations = {}, namespace = '', name = '' },
-}: ObjectInput): readonly string[] => {
+const podMessages = ({ metadata: { annotations = {}, namespace = '', name = '' } }: ObjectInput): readonly string[] => {
   const key = `${namespace}/${name}`;
   const read = (annotation: string, parse: (text: string) => unknown): readonly string[] => {
     const text = annotations[annotation];
-    return text === undefined ? [] : sentencesOf(() => parse(text));
+    return text === undefined ? [] : messagesOf(() => parse(text));
   };
   const networks = read('k8s.ovn.org/pod-networks', (text) => {
     const map = text === '' ? {} : readMap(text);
@@ -85,7 +86,7 @@ const podSentences = ({
   ];
 };
 
-/** No map: what is said of it is the reader's own sentence. */
+/** No map: what is said of it is the reader's own message. */
 const readMap = (text: string): Record<string, unknown> | undefined => {
   try {
     const value: unknown = JSON.parse(text);
@@ -94,7 +95,7 @@ const readMap = (text: string): Record<string, unknown> | undefined => {
   throw new ApiError('ERR_API_FIELD', 'pod-networks');
 };
 
-const sentencesOf = (parse: () => unknown): readonly string[] => {
+const messagesOf = (parse: () => unknown): readonly string[] => {
   try {
     parse();
     return [];

@@ -1,6 +1,6 @@
 /**
  * Ten thousand objects, half of them wrong, in clusters where tenants work. The cluster manager does not fall over, nobody
- * loses what he has, nothing is given twice, and whoever is wrong is told why. `UDN_FUZZ_SEED` repeats a run.
+ * loses what he has, nothing is given twice, and each wrong object gets the reason. `UDN_FUZZ_SEED` repeats a run.
  */
 import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../../base/clock.ts';
@@ -9,7 +9,7 @@ import { createTestCluster, type TestCluster } from '../../../cluster-manager/te
 import { layer2Udn, layer3Udn, node, pod, tenant } from '../../../cluster-manager/testing/objects.ts';
 import { KubeError } from '../../../kube/errors.ts';
 import type { KubeObject, ObjectInput } from '../../../kube/types.ts';
-import { idOf, toldOf, wanted } from './expectations.ts';
+import { expectedMessages, idOf, reportedMessages } from './expectations.ts';
 import { fuzzedObjects, isLayer2, TENANTS } from './objects.ts';
 
 const SEED = Number(process.env['UDN_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -93,15 +93,15 @@ const create = async (objects: readonly ObjectInput[]): Promise<ObjectInput[]> =
   return taken;
 };
 
-/** What nobody told its owner. Who is told one thing hears of the next when that is mended. */
-const untold = async (objects: readonly ObjectInput[], isFromBefore: boolean): Promise<string[]> => {
-  const told = toldOf(await everything(), cluster.events);
+/** Errors that no owner got. An owner that gets one gets the next when that is mended. */
+const unreported = async (objects: readonly ObjectInput[], isFromBefore: boolean): Promise<string[]> => {
+  const reported = reportedMessages(await everything(), cluster.events);
   return objects.flatMap((object) => {
-    const sentences = wanted(object, isLayer2(object.metadata.namespace), isFromBefore);
-    const text = told.get(idOf(object)) ?? '';
-    if (sentences.length > 0) counts.explained += 1;
-    if (sentences.length === 0 || sentences.some((sentence) => text.includes(sentence))) return [];
-    return [`${idOf(object)}: ${sentences.join('; ')}\nwas told: ${text}\n${JSON.stringify(object)}`];
+    const messages = expectedMessages(object, isLayer2(object.metadata.namespace), isFromBefore);
+    const text = reported.get(idOf(object)) ?? '';
+    if (messages.length > 0) counts.explained += 1;
+    if (messages.length === 0 || messages.some((one) => text.includes(one))) return [];
+    return [`${idOf(object)}: ${messages.join('; ')}\nwas told: ${text}\n${JSON.stringify(object)}`];
   });
 };
 
@@ -112,11 +112,11 @@ const untold = async (objects: readonly ObjectInput[], isFromBefore: boolean): P
 const surprises = async (fuzzed: readonly ObjectInput[]): Promise<string[]> => {
   const ids = new Set(fuzzed.map(idOf));
   const objects = await everything();
-  const told = toldOf(objects, cluster.events);
+  const reported = reportedMessages(objects, cluster.events);
   return violationsOf(objects)
     .filter(({ rule, objects: about }) => {
-      const isTold = rule === 'unreadable' || rule === 'orphan' || about.some((id) => told.has(id));
-      return !isTold || !about.some((id) => ids.has(id));
+      const isReported = rule === 'unreadable' || rule === 'orphan' || about.some((id) => reported.has(id));
+      return !isReported || !about.some((id) => ids.has(id));
     })
     .map(({ rule, objects: about, message }) => `${rule} ${about.join(' ')}: ${message}`);
 };
@@ -132,7 +132,7 @@ const failures = (): string[] =>
 const check = async (fuzzed: readonly ObjectInput[], fresh: readonly ObjectInput[], isFromBefore: boolean) => {
   await cluster.settled();
   expect(failures()).toEqual([]);
-  expect(await untold(fresh, isFromBefore)).toEqual([]);
+  expect(await unreported(fresh, isFromBefore)).toEqual([]);
   expect(await surprises(fuzzed)).toEqual([]);
 };
 

@@ -6,7 +6,7 @@ type Text = fc.Arbitrary<string>;
 const json = (value: fc.Arbitrary<unknown>): Text => value.map((one) => JSON.stringify(one));
 
 /** What is no value of any field, or of none that is looked for. */
-const odd = fc.constantFrom<unknown>(
+const invalid = fc.constantFrom<unknown>(
   null,
   '',
   0,
@@ -38,14 +38,14 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 /** Something else at some place of a JSON text. */
 const withOther = (text: string, at: number, by: unknown): string => {
   const root: Record<string, unknown> & { value: unknown } = { value: JSON.parse(text) };
-  const places: (readonly [Record<string, unknown>, string])[] = [];
+  const slots: (readonly [Record<string, unknown>, string])[] = [];
   const walk = (holder: Record<string, unknown>, key: string): void => {
-    places.push([holder, key]);
+    slots.push([holder, key]);
     const value = holder[key];
     if (isObject(value)) for (const inner of Object.keys(value)) walk(value, inner);
   };
   walk(root, 'value');
-  const [holder, key] = places[at % places.length] ?? [root, 'value'];
+  const [holder, key] = slots[at % slots.length] ?? [root, 'value'];
   if (by === undefined) delete holder[key];
   else holder[key] = by;
   return JSON.stringify(root.value) ?? '';
@@ -54,7 +54,7 @@ const withOther = (text: string, at: number, by: unknown): string => {
 /** Of a JSON text: cut, with another byte, with another value, doubled, or something else altogether. */
 export const damaged = (good: Text): Text =>
   fc.oneof(
-    { weight: 6, arbitrary: fc.tuple(good, fc.nat(), odd).map(([text, at, by]) => withOther(text, at, by)) },
+    { weight: 6, arbitrary: fc.tuple(good, fc.nat(), invalid).map(([text, at, by]) => withOther(text, at, by)) },
     { weight: 2, arbitrary: fc.tuple(good, fc.nat()).map(([text, at]) => withOther(text, at, undefined)) },
     { weight: 2, arbitrary: fc.tuple(good, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1))) },
     {
@@ -64,7 +64,7 @@ export const damaged = (good: Text): Text =>
         .map(([text, at, by]) => text.slice(0, at % text.length) + by + text.slice((at % text.length) + 1)),
     },
     { weight: 1, arbitrary: good.map((text) => text + text) },
-    { weight: 1, arbitrary: json(odd) },
+    { weight: 1, arbitrary: json(invalid) },
     {
       weight: 1,
       arbitrary: fc.constantFrom('', ' ', 'null', '{"__proto__":{"a":1}}', '['.repeat(2000), '{"a":1,"a":2}'),

@@ -177,7 +177,7 @@ describe('values', () => {
     }
   });
 
-  it('a change of the settings makes both programs start anew', async () => {
+  it('a change of the settings makes both programs restart', async () => {
     const digests = async (...args: string[]): Promise<string[]> => [
       ...new Set(JSON.stringify(await rendered(...args)).match(/(?<="k8s.ovn.org\/settings-digest":")[0-9a-f]{64}/g)),
     ];

@@ -35,7 +35,7 @@ const KINDS = [
 
 /** `Kind/name`, with uid and resource version of each object, but for what an API server has of its own. */
 const objects = async (): Promise<Map<string, { uid: string; resourceVersion: string }>> => {
-  await judged();
+  await reviewed();
   const path = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.uid} {.metadata.resourceVersion}{"\\n"}{end}';
   const text = await kubectl.run('get', KINDS, '--namespace', 'ovn-udn', '-o', `jsonpath=${path}`);
   const lines = text.trim().split('\n');
@@ -47,7 +47,7 @@ const objects = async (): Promise<Map<string, { uid: string; resourceVersion: st
   );
 };
 /** The controller manager says of each policy what it thinks of it, a moment later. */
-const judged = (): Promise<void> =>
+const reviewed = (): Promise<void> =>
   eventually(async () => {
     const path = '{range .items[*]}{.metadata.generation}={.status.observedGeneration}{"\\n"}{end}';
     const text = await kubectl.run('get', 'validatingadmissionpolicies', '-o', `jsonpath=${path}`);

@@ -2,8 +2,8 @@
 import type { Sandbox } from '../../../sandbox/index.ts';
 import type { HostileCase, Shot } from './cases.ts';
 import { PODS } from './cast.ts';
+import { complaintAbout } from './complaints.ts';
 import { beatOf, type Control } from './controls.ts';
-import { complaintAbout } from './judge.ts';
 import { listen, type Sighting } from './wire/listener.ts';
 import { markerOf, newRun } from './wire/marker.ts';
 import { sendShots } from './wire/sender.ts';

@@ -11,10 +11,10 @@ it('has no cell twice', () => {
 
 it('has every entry point attacked by every source, over each of its families', () => {
   const attacked = new Set(all.map(({ source, entry, family }) => `${source} → ${entry.name}, IPv${family}`));
-  const wanted = SOURCES.flatMap((source) =>
+  const expected = SOURCES.flatMap((source) =>
     ENTRY_POINTS.flatMap(({ name, families }) => families.map((family) => `${source} → ${name}, IPv${family}`)),
   );
-  expect(wanted.filter((one) => !attacked.has(one))).toEqual([]);
+  expect(expected.filter((one) => !attacked.has(one))).toEqual([]);
 });
 
 it('attacks a new entry point at once', () => {

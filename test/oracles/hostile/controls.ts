@@ -70,12 +70,20 @@ const isHeard = ({ reachesPeers, isAnsweredByDefault = false }: Protocol, { tena
   reachesPeers === true && !(isAnsweredByDefault && tenant === DEFAULT_TENANT);
 
 /**
- * Which doors lead anywhere. `near`: those of the default network, to pods of the node that is asked; local gateway mode without VRFs has no others.
+ * Which entry points lead anywhere. `near`: those of the default network, to pods of the node that is asked; local gateway
+ * mode without VRFs has no others.
  */
-export type Doors = 'all' | 'near';
+export type EntryPoints = 'all' | 'near';
 
-/** Doors of the node that is asked: each leads to the pods behind it, whoever asks. From outside that is the one next to the attacker. */
-export const doorControls = (world: World, attacker: Attacker, served: Doors = 'all'): readonly Control[] => {
+/**
+ * Entry points of the node that is asked: each leads to the pods behind it, whoever asks. From outside that is the one next
+ * to the attacker.
+ */
+export const entryPointControls = (
+  world: World,
+  attacker: Attacker,
+  served: EntryPoints = 'all',
+): readonly Control[] => {
   if (isLocked(attacker.name) || isPacketSocket(attacker.name)) return [];
   const isOfTenant = attacker.tenant !== undefined && attacker.tenant !== DEFAULT_TENANT && attacker.peer !== undefined;
   if (served === 'near' && isOfTenant) return [];

@@ -6,7 +6,7 @@ import { attack, type Outcome, type Violation } from './battery.ts';
 import { casesOf } from './cases.ts';
 import { NODE, OTHER_NODE } from './cast.ts';
 import type { Cell } from './cells.ts';
-import { type Doors, doorControls, markedControl, protocolControls } from './controls.ts';
+import { type EntryPoints, entryPointControls, markedControl, protocolControls } from './controls.ts';
 import { isHonest } from './dimensions/claims.ts';
 import { findAttacker, isLocked, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
@@ -24,10 +24,13 @@ export interface HostileOptions {
   /** Management ports lead into networks. */
   readonly hasVrfs?: boolean;
   /** Default: all. */
-  readonly doors?: Doors;
+  readonly entryPoints?: EntryPoints;
 }
 
-export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false, doors = 'all' }: HostileOptions = {}): void => {
+export const hostileSuite = (
+  cluster: () => Sandbox,
+  { hasVrfs = false, entryPoints = 'all' }: HostileOptions = {},
+): void => {
   const plan = planOf(process.env);
   let worlds: readonly [World, World] | undefined;
   let cells: readonly Cell[] = [];
@@ -79,7 +82,11 @@ export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false, doors = 
         timeout: TIMEOUT_MS,
       },
       async ({ source, seat }) => {
-        const { violations: heard, unproved, sent } = await attackFrom(cluster(), from(seat), { source, doors, cells });
+        const {
+          violations: heard,
+          unproved,
+          sent,
+        } = await attackFrom(cluster(), from(seat), { source, entryPoints, cells });
         expect(unproved, plan.name).toEqual([]);
         const violations = withoutStrays(plan, heard, hasVrfs);
         expect(violations.length, describeViolations(plan, violations)).toBe(0);
@@ -118,9 +125,10 @@ export const hostileSuite = (cluster: () => Sandbox, { hasVrfs = false, doors = 
 
 const NODES = [NODE, OTHER_NODE] as const;
 /**
- * The userspace datapath of Open vSwitch sends fragments that were never put together on, 15 s to 25 s later, with the next packets of anybody that
- * pass conntrack, and by their flows (lib/ipf.c, `ipf_send_expired_frags`; its main branch deletes them): docs/security.md, "What is not kept
- * apart". No row and no flow of ours sees where they come from. They are told here, and fail on the kernel's datapath.
+ * The userspace datapath of Open vSwitch sends fragments that were never put together on, 15 s to 25 s later, with the next
+ * packets of anybody that pass conntrack, and by their flows (lib/ipf.c, `ipf_send_expired_frags`; its main branch deletes
+ * them): docs/security.md, "What is not kept apart". No row and no flow of ours sees where they come from. They are
+ * reported here, and fail on the kernel's datapath.
  */
 const withoutStrays = ({ name }: Plan, violations: readonly Violation[], isKernel: boolean): readonly Violation[] => {
   const strays = isKernel ? [] : violations.filter(({ isFragment }) => isFragment);
@@ -168,12 +176,16 @@ const forgetNeighbours = async (sandbox: Sandbox, { nodes, footholds }: World): 
 const attackFrom = async (
   sandbox: Sandbox,
   world: World,
-  { source, doors, cells }: { readonly source: SourceName; readonly doors: Doors; readonly cells: readonly Cell[] },
+  {
+    source,
+    entryPoints,
+    cells,
+  }: { readonly source: SourceName; readonly entryPoints: EntryPoints; readonly cells: readonly Cell[] },
 ): Promise<Outcome> => {
   const own = cells.filter((cell) => cell.source === source);
   const attacker = findAttacker(world, source);
   const insider = findAttacker(world, 'pod of the default network');
   const sender = attacker.peer?.pod === insider.place ? insider : attacker;
-  const controls = [...protocolControls(sender), ...doorControls(world, sender, doors)];
+  const controls = [...protocolControls(sender), ...entryPointControls(world, sender, entryPoints)];
   return await attack(sandbox, world, casesOf(world, own), controls);
 };

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { inBackground } from '../../e2e/support/packets/background.ts';
-import type { Run } from './doors.ts';
+import type { Run } from './entry-points.ts';
 
 /** Who is aimed at, on the default network. */
 export interface Target {

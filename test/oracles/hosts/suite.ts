@@ -11,16 +11,16 @@ import { pod } from '../../e2e/support/cluster/manifests.ts';
 import type { ReachabilityPod } from '../reachability/types.ts';
 import { sendByLink, watchDefaultInterface } from './by-link.ts';
 import {
-  type Door,
-  doorName,
+  type EntryPoint,
+  entryPointName,
   type Held,
-  type HeldDoors,
-  holdDoors,
-  openDoors,
+  type HeldEntryPoints,
+  holdEntryPoints,
+  openEntryPoints,
   type PortProtocol,
   type Run,
-  serveDoors,
-} from './doors.ts';
+  serveEntryPoints,
+} from './entry-points.ts';
 
 const NODE = 'node-1';
 const OTHER_NODE = 'node-2';
@@ -61,14 +61,14 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
   };
   /** Of different ways to the pod: made by its own node, by another one, and by a pod. */
   const holders = ['a process of the node', 'a process of another node', 'a pod of the default network'];
-  let doors: readonly Door[] = [];
+  let entryPoints: readonly EntryPoint[] = [];
   let insider: ReachabilityPod;
 
   beforeAll(async () => {
     await annotate('[]');
-    doors = doorsOf(await readPod(cluster(), victim), protocols);
+    entryPoints = entryPointsOf(await readPod(cluster(), victim), protocols);
     insider = await readPod(cluster(), plain[0]);
-    await serveDoors(cluster(), victim, doors);
+    await serveEntryPoints(cluster(), victim, entryPoints);
   });
 
   const annotate = async (value: string): Promise<void> => {
@@ -87,21 +87,23 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
   /** By whom, all of them at once. */
   const reached = async (): Promise<Record<string, readonly string[]>> =>
     Object.fromEntries(
-      await Promise.all(Object.entries(callers).map(async ([who, run]) => [who, await openDoors(run, doors)] as const)),
+      await Promise.all(
+        Object.entries(callers).map(async ([who, run]) => [who, await openEntryPoints(run, entryPoints)] as const),
+      ),
     );
-  const become = async (isOpen: (door: Door) => boolean): Promise<void> => {
-    const open = doors.filter(isOpen).map(doorName).sort();
-    const wanted = Object.fromEntries(Object.keys(callers).map((who) => [who, open]));
+  const become = async (isOpen: (entryPoint: EntryPoint) => boolean): Promise<void> => {
+    const open = entryPoints.filter(isOpen).map(entryPointName).sort();
+    const desired = Object.fromEntries(Object.keys(callers).map((who) => [who, open]));
     const timeoutMs = 30_000 * (await cluster().slowdown());
-    await eventually(async () => expect(await reached()).toEqual(wanted), timeoutMs);
+    await eventually(async () => expect(await reached()).toEqual(desired), timeoutMs);
   };
   const annotation = (port: number): string =>
     protocols.map((protocol) => `- protocol: ${protocol}\n  port: ${port}\n`).join('');
 
   describe('a pod of a primary network, on the default network', () => {
     it('is reached by the kubelet, and by nobody else of any node', async () => {
-      const all = doors.map(doorName).sort();
-      await eventually(async () => expect(await openDoors(inKubelet(NODE), doors)).toEqual(all));
+      const all = entryPoints.map(entryPointName).sort();
+      await eventually(async () => expect(await openEntryPoints(inKubelet(NODE), entryPoints)).toEqual(all));
       await become(() => false);
     });
 
@@ -127,13 +129,13 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
     });
 
     it('while one of the default network is', async () => {
-      const served = defaultAddresses(insider).flatMap((address): Door[] => [
+      const served = defaultAddresses(insider).flatMap((address): EntryPoint[] => [
         { protocol: 'tcp', address, port: 8080 },
         { protocol: 'icmp', address, port: 0 },
       ]);
-      const all = served.map(doorName).sort();
+      const all = served.map(entryPointName).sort();
       for (const who of ['a process of the node', 'another host-network pod', 'a process of another node']) {
-        await eventually(async () => expect(await openDoors(callers[who] as Run, served), who).toEqual(all));
+        await eventually(async () => expect(await openEntryPoints(callers[who] as Run, served), who).toEqual(all));
       }
     });
 
@@ -151,8 +153,8 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
     it('keeps connections while other ports are opened and closed, and ends them with their own', async () => {
       await annotate(annotation(FIRST));
       await become(({ port }) => port === FIRST);
-      const first = doors.filter(({ port }) => port === FIRST);
-      const held = await Promise.all(holders.map((who) => holdDoors(callers[who] as Run, who, first)));
+      const first = entryPoints.filter(({ port }) => port === FIRST);
+      const held = await Promise.all(holders.map((who) => holdEntryPoints(callers[who] as Run, who, first)));
       try {
         const start = await lookAt(held);
         await annotate(annotation(FIRST) + annotation(SECOND));
@@ -175,8 +177,8 @@ export const hostIsolation = (cluster: () => Sandbox, options: HostIsolationOpti
   });
 };
 
-const doorsOf = (of: ReachabilityPod, protocols: readonly PortProtocol[]): Door[] =>
-  defaultAddresses(of).flatMap((address): Door[] => [
+const entryPointsOf = (of: ReachabilityPod, protocols: readonly PortProtocol[]): EntryPoint[] =>
+  defaultAddresses(of).flatMap((address): EntryPoint[] => [
     ...protocols.flatMap((protocol) => [FIRST, SECOND].map((port) => ({ protocol, address, port }))),
     { protocol: 'icmp', address, port: 0 },
   ]);
@@ -190,9 +192,9 @@ const defaultAddresses = ({ key, attachments }: ReachabilityPod): readonly Ip[] 
   return found;
 };
 
-const lookAt = async (held: readonly HeldDoors[]): Promise<readonly (Held & { readonly name: string })[]> => {
+const lookAt = async (held: readonly HeldEntryPoints[]): Promise<readonly (Held & { readonly name: string })[]> => {
   const looks = await Promise.all(held.map((one) => one.look()));
   return looks.flatMap((look, index) =>
-    Object.entries(look).map(([door, one]) => ({ name: `${held[index]?.who}: ${door}`, ...one })),
+    Object.entries(look).map(([entryPoint, one]) => ({ name: `${held[index]?.who}: ${entryPoint}`, ...one })),
   );
 };

@@ -63,32 +63,32 @@ spec:
 });
 
 describe('unintended', () => {
-  const wanted = new Map([
+  const expected = new Map([
     [redA.key, 'red_red'],
     [plainA.key, 'default'],
   ]);
 
   it('says nothing of pods that are where they should be', () => {
-    expect(unintended([redA, plainA], wanted, [4])).toEqual([]);
+    expect(unintended([redA, plainA], expected, [4])).toEqual([]);
   });
 
   it('finds what a measurement alone would take for right', () => {
     const inBlue = { ...redA, attachments: [attachment('blue_blue', ['10.100.0.3'], 'primary'), redA.attachments[1]!] };
     const open = { ...redA, attachments: [redA.attachments[0]!] };
     const onDefault = pod(redA.key, 'node-1', attachment('default', ['10.128.0.9'], 'primary'));
-    expect(unintended([plainA], wanted, [4])).toEqual(['red/red-a does not run, or has no addresses']);
-    expect(unintended([inBlue, plainA], wanted, [4])).toEqual([
+    expect(unintended([plainA], expected, [4])).toEqual(['red/red-a does not run, or has no addresses']);
+    expect(unintended([inBlue, plainA], expected, [4])).toEqual([
       'red/red-a has the primary network blue_blue and not red_red',
     ]);
-    expect(unintended([open, plainA], wanted, [4])).toEqual(['red/red-a has locked interfaces on: none']);
-    expect(unintended([onDefault, plainA], wanted, [4])).toEqual([
+    expect(unintended([open, plainA], expected, [4])).toEqual(['red/red-a has locked interfaces on: none']);
+    expect(unintended([onDefault, plainA], expected, [4])).toEqual([
       'red/red-a has the primary network default and not red_red',
       'red/red-a has locked interfaces on: none',
     ]);
   });
 
   it('misses no family', () => {
-    expect(unintended([redA, plainA], wanted, [4, 6])).toEqual([
+    expect(unintended([redA, plainA], expected, [4, 6])).toEqual([
       'red/red-a has no IPv6 address on red_red',
       'red/red-a has no IPv6 address on default',
       'plain/plain-a has no IPv6 address on default',

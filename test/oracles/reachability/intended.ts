@@ -25,7 +25,7 @@ export const intendedNetworks = (manifests: readonly ManifestObject[]): Readonly
 };
 
 /**
- * One sentence for every pod that does not take part as it should: it is missing, is on another network, or lacks an
+ * One message for every pod that does not take part as it should: it is missing, is on another network, or lacks an
  * address.
  * @param families of the cluster: every interface of a pod has to have an address of each
  */
@@ -76,12 +76,12 @@ interface Topologies {
 
 const isPrimary = ({ layer2, layer3 }: Topologies): boolean => (layer3 ?? layer2)?.role === 'Primary';
 
-const wrongNetworks = ({ key, attachments }: ReachabilityPod, wanted: string): string[] => {
+const wrongNetworks = ({ key, attachments }: ReachabilityPod, desired: string): string[] => {
   const primary = attachments.find(({ role }) => role === 'primary')?.network ?? 'none';
   const others = attachments.filter(({ role }) => role === 'infrastructure-locked').map(({ network }) => network);
-  const locked = wanted === DEFAULT_NETWORK_NAME ? [] : [DEFAULT_NETWORK_NAME];
+  const locked = desired === DEFAULT_NETWORK_NAME ? [] : [DEFAULT_NETWORK_NAME];
   return [
-    ...(primary === wanted ? [] : [`${key} has the primary network ${primary} and not ${wanted}`]),
+    ...(primary === desired ? [] : [`${key} has the primary network ${primary} and not ${desired}`]),
     ...(others.join() === locked.join() ? [] : [`${key} has locked interfaces on: ${others.join(', ') || 'none'}`]),
   ];
 };

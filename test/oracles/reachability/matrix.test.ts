@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from './judge.ts';
+import { evaluate } from './evaluate.ts';
 import { describeDifferences, legend, type Paint, renderMatrix, summary } from './matrix.ts';
 import { planProbes } from './plan.ts';
 import { answerOf, type Behaviour, blueB, isolated, outcomesOf, PODS, plainA, redA, redB, SILENCE } from './testing.ts';
 
 const probes = planProbes(PODS, 'run');
-const measured = (behaviour: Behaviour) => judge(PODS, probes, outcomesOf(probes, behaviour));
+const measured = (behaviour: Behaviour) => evaluate(PODS, probes, outcomesOf(probes, behaviour));
 const letters: Paint = (style, text) => (style === 'good' || style === 'bad' ? `${style[0]}${text}` : text);
 
 const broken: Behaviour = (probe) => {

@@ -1,6 +1,6 @@
-/** Who reaches whom as a table for a terminal, and in sentences. Pure. */
+/** Who reaches whom as a table for a terminal, and in messages. Pure. */
 import { cudnOfNetworkName } from '../../../api/names.ts';
-import { differences } from './judge.ts';
+import { differences } from './evaluate.ts';
 import type { Reachability, ReachabilityPod } from './types.ts';
 
 export type Style = 'good' | 'bad' | 'dim' | 'strong';

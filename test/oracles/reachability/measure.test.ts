@@ -56,12 +56,12 @@ describe('measureReachability', () => {
     expect(prober.probed).toHaveLength(4);
   });
 
-  it('tells what is not reached then, either', async () => {
+  it('reports what is not reached then, either', async () => {
     const prober = cluster((from, address) => from === 'plain/plain-b' && address === '10.128.0.5');
     expect(await wrong(prober)).toEqual(Array(3).fill('plain/plain-b'));
   });
 
-  it('does not ask twice for what must not be reached, and tells it', async () => {
+  it('does not ask twice for what must not be reached, and reports it', async () => {
     const prober = cluster(() => true);
     expect(new Set(await wrong(prober))).toEqual(new Set(PODS.map(({ key }) => key)));
     expect(prober.probed).toHaveLength(3);

@@ -1,7 +1,7 @@
-/** The whole measurement: of a running cluster, to a verdict for every pair of pods. */
+/** The whole measurement: of a running cluster, to a decision for every pair of pods. */
 import { randomBytes } from 'node:crypto';
 import type { Objects, Sandbox } from '../../../sandbox/index.ts';
-import { judge } from './judge.ts';
+import { evaluate } from './evaluate.ts';
 import { planProbes } from './plan.ts';
 import { reachabilityPods } from './pods.ts';
 import { DEFAULT_TIMING, type Prober, type ProbeTiming, runProbes } from './run.ts';
@@ -24,7 +24,7 @@ export const measureReachability = async (
   signal?: AbortSignal,
 ): Promise<Reachability[]> => {
   const measure = async (probes: readonly Probe[]): Promise<Reachability[]> =>
-    judge(pods, probes, await runProbes(prober, probes, timing, signal));
+    evaluate(pods, probes, await runProbes(prober, probes, timing, signal));
   const probes = planProbes(pods, newRun());
   const results = await measure(probes);
   const missed = probes.filter((_, index) => isMissed(results[index]));

@@ -1,7 +1,7 @@
 /** Asks from a node: `toolbox probe` as whoever it is, then `toolbox seen` in every pod. */
 import type { CommandOutput } from '../../../datapath/exec/types.ts';
 import type { RunOptions } from '../../../sandbox/index.ts';
-import { judgeNodeProbes } from './node-judge.ts';
+import { evaluateNodeProbes } from './evaluate-node.ts';
 import { type NodeLink, type NodeProbe, type NodeSource, planNodeProbes } from './node-plan.ts';
 import { type Prober, readAnswers, readSeen } from './run.ts';
 import type { ReachabilityPod } from './types.ts';
@@ -12,7 +12,7 @@ export type RunAs = (argv: readonly string[], options: RunOptions) => Promise<Co
 const COMMAND = ['toolbox', 'probe', '--timeout', '400', '--tries', '2'];
 const LIMITS = { timeoutMs: 60_000 };
 
-/** @param pods of the node @returns one sentence for each thing that is not as it should be */
+/** @param pods of the node @returns one message for each thing that is not as it should be */
 export const measureFromNode = async (
   prober: Prober,
   { source, runAs, run }: { readonly source: NodeSource; readonly runAs: RunAs; readonly run: string },
@@ -26,7 +26,7 @@ export const measureFromNode = async (
     const output = await prober.exec(key, ['toolbox', 'seen'], { ...LIMITS, input: nonces });
     return [key, readSeen(output.stdout)] as const;
   });
-  return judgeNodeProbes(pods, probes, {
+  return evaluateNodeProbes(pods, probes, {
     answers: new Map(readAnswers(stdout)),
     seen: new Map(await Promise.all(seen)),
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseIp } from '../../../net/ip.ts';
-import { judgeNodeProbes } from './node-judge.ts';
+import { evaluateNodeProbes } from './evaluate-node.ts';
 import { type NodeProbe, type NodeSource, planNodeProbes } from './node-plan.ts';
 import type { Answer, Attachment, ReachabilityPod } from './types.ts';
 
@@ -37,14 +37,14 @@ const find = (probes: readonly NodeProbe[], address: string, protocol = 'udp'): 
   return found;
 };
 /** As if everything that is expected came, and this besides. */
-const judged = (source: NodeSource, more: readonly (readonly [string, string])[]): readonly string[] => {
+const evaluated = (source: NodeSource, more: readonly (readonly [string, string])[]): readonly string[] => {
   const probes = plan(source);
   const answers = new Map(probes.filter(({ isExpected }) => isExpected).map(({ nonce }) => [nonce, yes]));
   const seen = Map.groupBy(more, ([pod]) => pod);
   const nonces = [...seen].map(
     ([pod, all]) => [pod, new Set(all.map(([, address]) => find(probes, address).nonce))] as const,
   );
-  return judgeNodeProbes(PODS, probes, { answers, seen: new Map(nonces) });
+  return evaluateNodeProbes(PODS, probes, { answers, seen: new Map(nonces) });
 };
 
 it('asks for every address, by the link where it needs one', () => {
@@ -66,26 +66,26 @@ it('asks for every address, by the link where it needs one', () => {
 
 it('is content when pods get what they may', () => {
   expect(
-    judged(NOBODY, [
+    evaluated(NOBODY, [
       ['plain/b', '10.128.0.4'],
       ['plain/b', '224.0.0.1'],
     ]),
   ).toEqual([]);
-  expect(judged(KUBELET, [['red/a', '10.128.0.3']])).toEqual([]);
+  expect(evaluated(KUBELET, [['red/a', '10.128.0.3']])).toEqual([]);
 });
 
-it('tells who got what he may not', () => {
-  expect(judged(NOBODY, [['red/a', '10.128.0.3']])).toEqual(['root → red/a at 10.128.0.3, IPv4 udp: red/a got it']);
-  expect(judged(NOBODY, [['red/a', '224.0.0.1']])).toEqual([
+it('reports who got what he may not', () => {
+  expect(evaluated(NOBODY, [['red/a', '10.128.0.3']])).toEqual(['root → red/a at 10.128.0.3, IPv4 udp: red/a got it']);
+  expect(evaluated(NOBODY, [['red/a', '224.0.0.1']])).toEqual([
     'root → everybody at 224.0.0.1%ovn-k8s-mp0, IPv4 udp: red/a got it',
   ]);
   // The kubelet has no business with groups either.
-  expect(judged(KUBELET, [['red/a', '224.0.0.1']])).toHaveLength(1);
+  expect(evaluated(KUBELET, [['red/a', '224.0.0.1']])).toHaveLength(1);
 });
 
-it('tells what was not answered, and what was without anybody having seen it', () => {
+it('reports what was not answered, and what was without anybody having seen it', () => {
   const probes = plan(KUBELET);
-  expect(judgeNodeProbes(PODS, probes, { answers: new Map(), seen: new Map() })).toContain(
+  expect(evaluateNodeProbes(PODS, probes, { answers: new Map(), seen: new Map() })).toContain(
     'kubelet → red/a at 10.128.0.3, IPv4 tcp: no answer',
   );
   const leak = plan(NOBODY).find(({ address, protocol }) => address === '10.80.0.3' && protocol === 'tcp');
@@ -95,7 +95,7 @@ it('tells what was not answered, and what was without anybody having seen it', (
       one.isExpected || one === leak ? yes : { ...yes, answered: one.nonce === leak?.nonce },
     ]),
   );
-  expect(judgeNodeProbes(PODS, plan(NOBODY), { answers, seen: new Map() })).toEqual([
+  expect(evaluateNodeProbes(PODS, plan(NOBODY), { answers, seen: new Map() })).toEqual([
     'root → red/a at 10.80.0.3%ovn-k8s-mp1, IPv4 tcp: it was answered',
   ]);
 });

@@ -63,7 +63,7 @@ describe('planProbes', () => {
     expect(new Set(nonces).size).toBe(nonces.length);
   });
 
-  it('refuses pods whose answers it could not tell apart', () => {
+  it('refuses pods whose answers would look the same', () => {
     const twin = { ...blueA, hostname: redA.hostname };
     expect(() => planProbes([redA, twin], 'run')).toThrow(/red\/red-a and blue\/blue-a have the same hostname/);
   });

@@ -8,7 +8,7 @@ import { PROTOCOLS, type Probe, type ReachabilityPod } from './types.ts';
  * Every ordered pair of pods, on every address of the second (that of its default network's interface, too), with every
  * protocol.
  * @param run different for every measurement of the same pods; letters, digits, dots and dashes
- * @throws SandboxError ERR_SANDBOX_USAGE when two pods have the same hostname: answers would not tell them apart
+ * @throws SandboxError ERR_SANDBOX_USAGE when two pods have the same hostname: answers would not distinguish them
  */
 export const planProbes = (pods: readonly ReachabilityPod[], run: string): Probe[] => {
   requireDistinctHostnames(pods);

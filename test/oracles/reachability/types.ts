@@ -1,5 +1,5 @@
 /**
- * Who reaches whom in a cluster, measured with real packets: plan (pure) → run (the only I/O) → judge (pure) → matrix
+ * Who reaches whom in a cluster, measured with real packets: plan (pure) → run (the only I/O) → evaluate (pure) → matrix
  * (pure). Several pods may have the same address, so that an answer proves nothing by itself: it counts who answered and
  * whose server saw the probe.
  */

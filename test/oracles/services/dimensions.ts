@@ -12,25 +12,25 @@ export const SOURCES = [
 export type Source = (typeof SOURCES)[number];
 
 /** Where a packet is sent to. */
-export const DOORS = [
+export const ENTRY_POINTS = [
   'ClusterIP',
   'node port of its own node',
   'node port of another node',
   'externalIP',
   'address of a load balancer',
 ] as const;
-export type Door = (typeof DOORS)[number];
+export type EntryPoint = (typeof ENTRY_POINTS)[number];
 
 /** `externalTrafficPolicy` and `internalTrafficPolicy`. */
 export const POLICIES = ['Cluster', 'ETP Local', 'ITP Local'] as const;
 export type Policy = (typeof POLICIES)[number];
 
 /**
- * Where endpoints are, as seen from the node that has the door: of node ports it, of other addresses the client's, and for
- * clients outside the one that their packets are sent to. The last: host-network pods, on both nodes.
+ * Where endpoints are, as seen from the node that has the entry point: of node ports it, of other addresses the client's,
+ * and for clients outside the one that their packets are sent to. The last: host-network pods, on both nodes.
  */
-export const PLACES = ['here', 'there', 'both', 'none', 'nodes'] as const;
-export type Place = (typeof PLACES)[number];
+export const ENDPOINT_PLACEMENTS = ['here', 'there', 'both', 'none', 'nodes'] as const;
+export type EndpointPlacement = (typeof ENDPOINT_PLACEMENTS)[number];
 
 /** The network of the Service's namespace. */
 export const OWNERS = ['layer 3', 'layer 2', 'default'] as const;
@@ -43,9 +43,9 @@ export const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 /** One combination of all of it. */
 export interface Cell {
   readonly from: Source;
-  readonly to: Door;
+  readonly to: EntryPoint;
   readonly policy: Policy;
-  readonly endpoints: Place;
+  readonly endpoints: EndpointPlacement;
   readonly owner: Owner;
   readonly mode: (typeof GATEWAY_MODES)[number];
   readonly family: (typeof FAMILIES)[number];
@@ -54,9 +54,9 @@ export interface Cell {
 
 export const DIMENSIONS: { readonly [Name in keyof Cell]: readonly Cell[Name][] } = {
   from: SOURCES,
-  to: DOORS,
+  to: ENTRY_POINTS,
   policy: POLICIES,
-  endpoints: PLACES,
+  endpoints: ENDPOINT_PLACEMENTS,
   owner: OWNERS,
   mode: GATEWAY_MODES,
   family: FAMILIES,

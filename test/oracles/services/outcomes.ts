@@ -2,14 +2,14 @@
 
 /**
  * As whom the endpoint sees who asks. `gateway router`: by its address on the join switch. `masquerade`: by one of the
- * masquerade subnets. `node`: by the address of the client's node, `node of the door`: of the one that it has asked.
+ * masquerade subnets. `node`: by the address of the client's node, `node of the entry point`: of the one that it has asked.
  * `management port`: by the node's address on the default network.
  */
 export const SEEN = ['itself', 'gateway router', 'node', 'node of the door', 'masquerade', 'management port'] as const;
 export type Seen = (typeof SEEN)[number];
 
 export interface Answered {
-  /** `here`: endpoints of the node with the door only. */
+  /** `here`: endpoints of the node with the entry point only. */
   readonly by: 'all' | 'here';
   /** More than one where it depends on the endpoint. */
   readonly as: readonly Seen[];

@@ -7,7 +7,7 @@ export type Where = { readonly [Name in keyof Cell]?: readonly Cell[Name][] };
 
 export interface Row extends Where {
   readonly expect: Outcome;
-  /** A sentence or two: who promises it, or what keeps it from being as promised. */
+  /** A message or two: who promises it, or what keeps it from being as promised. */
   readonly why: string;
   /** It is not as Kubernetes or an OKEP promise it; docs/services.md says so too. */
   readonly isNotYet?: boolean;

@@ -16,11 +16,11 @@ describe('the matrix of Services', () => {
     expect(ROWS.filter((row) => !used.has(row))).toEqual([]);
   });
 
-  it('knows no limit that docs/services.md does not tell', () => {
+  it('knows no limit that docs/services.md does not name', () => {
     const limits = words(readFileSync('docs/services.md', 'utf8').split('## What does not work yet')[1] ?? '');
-    const told = [...new Set(ROWS.filter(({ isNotYet }) => isNotYet).map(({ why }) => why))];
-    expect(told.length).toBeGreaterThan(0);
-    for (const why of told) expect(limits).toContain(words(why));
+    const limitsReported = [...new Set(ROWS.filter(({ isNotYet }) => isNotYet).map(({ why }) => why))];
+    expect(limitsReported.length).toBeGreaterThan(0);
+    for (const why of limitsReported) expect(limits).toContain(words(why));
   });
 
   it('says which cell has no row, and which has two', () => {

@@ -2,25 +2,25 @@
  * Who reaches which Service, by whom it is answered and as whom it is seen. From here come the tests with packets
  * (test/oracles/services/) and the table in docs/services.md. Every cell is of exactly one row (rows.test.ts).
  */
-import type { Cell, Door, Owner, Place, Policy, Source } from './dimensions.ts';
+import type { Cell, EndpointPlacement, EntryPoint, Owner, Policy, Source } from './dimensions.ts';
 import type { Answered, Seen } from './outcomes.ts';
 import { among, type LeftOut, type Row } from './row.ts';
 
 const TENANTS: readonly Owner[] = ['layer 3', 'layer 2'];
 const DEFAULT: readonly Owner[] = ['default'];
 
-const PODS: readonly Place[] = ['here', 'there', 'both'];
-const HERE: readonly Place[] = ['here', 'both'];
-const THERE: readonly Place[] = ['there'];
-const NOBODY: readonly Place[] = ['none'];
-const ON_NODES: readonly Place[] = ['nodes'];
+const PODS: readonly EndpointPlacement[] = ['here', 'there', 'both'];
+const HERE: readonly EndpointPlacement[] = ['here', 'both'];
+const THERE: readonly EndpointPlacement[] = ['there'];
+const NOBODY: readonly EndpointPlacement[] = ['none'];
+const ON_NODES: readonly EndpointPlacement[] = ['nodes'];
 
-const CLUSTER_IP: readonly Door[] = ['ClusterIP'];
-const OWN_NODE: readonly Door[] = ['node port of its own node'];
-const OTHER_NODE: readonly Door[] = ['node port of another node'];
-const EXTERNAL: readonly Door[] = ['externalIP', 'address of a load balancer'];
-const OWN_NODE_AND_EXTERNAL: readonly Door[] = [...OWN_NODE, ...EXTERNAL];
-const NEAR_DOORS: readonly Door[] = [...CLUSTER_IP, ...OWN_NODE_AND_EXTERNAL];
+const CLUSTER_IP: readonly EntryPoint[] = ['ClusterIP'];
+const OWN_NODE: readonly EntryPoint[] = ['node port of its own node'];
+const OTHER_NODE: readonly EntryPoint[] = ['node port of another node'];
+const EXTERNAL: readonly EntryPoint[] = ['externalIP', 'address of a load balancer'];
+const OWN_NODE_AND_EXTERNAL: readonly EntryPoint[] = [...OWN_NODE, ...EXTERNAL];
+const NEAR_ENTRY_POINTS: readonly EntryPoint[] = [...CLUSTER_IP, ...OWN_NODE_AND_EXTERNAL];
 
 const ETP_LOCAL: readonly Policy[] = ['ETP Local'];
 const ITP_LOCAL: readonly Policy[] = ['ITP Local'];
@@ -55,7 +55,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
 ];
 
 /** The switch of the pod has the load balancers. */
-const OF_OWN_PODS = among({ from: OWN_POD, to: NEAR_DOORS }, [
+const OF_OWN_PODS = among({ from: OWN_POD, to: NEAR_ENTRY_POINTS }, [
   {
     to: CLUSTER_IP,
     policy: ITP_CLUSTER,
@@ -210,7 +210,7 @@ const OF_HOSTS_IN_TENANTS: readonly Row[] = among({ to: CLUSTER_IP }, [
   ]),
 ]);
 
-const OF_HOSTS = among({ from: HOST, to: NEAR_DOORS }, [
+const OF_HOSTS = among({ from: HOST, to: NEAR_ENTRY_POINTS }, [
   ...among({ owner: DEFAULT }, [
     {
       to: CLUSTER_IP,
@@ -304,7 +304,7 @@ const FROM_OUTSIDE: readonly Row[] = [
 export const ROWS: readonly Row[] = [
   ...OF_OWN_PODS,
   ...among({ from: [...OWN_POD, ...TENANT_POD, ...DEFAULT_POD, ...HOST], to: OTHER_NODE }, AT_ANOTHER_NODE),
-  ...among({ from: [...TENANT_POD, ...DEFAULT_POD], to: NEAR_DOORS }, OF_OTHER_NETWORKS),
+  ...among({ from: [...TENANT_POD, ...DEFAULT_POD], to: NEAR_ENTRY_POINTS }, OF_OTHER_NETWORKS),
   ...OF_HOSTS,
   ...among({ from: OUTSIDE }, FROM_OUTSIDE),
 ];

@@ -11,7 +11,7 @@ const kinds = (cells: readonly ExpectedCell[], kindOf: (one: ExpectedCell) => re
   [...new Set(cells.map((one) => kindOf(one).join()))].sort();
 
 describe('the sample of the matrix of Services', () => {
-  it('has every source with every door, on a network of each kind, in each gateway mode', () => {
+  it('has every source with every entry point, on a network of each kind, in each gateway mode', () => {
     const way = ({ cell: { from, to, owner, mode } }: ExpectedCell) => [from, to, owner, mode];
     expect(kinds(SAMPLE, way)).toEqual(kinds(ALL.filter(needsKernel), way));
   });
@@ -29,9 +29,9 @@ describe('the sample of the matrix of Services', () => {
       ROWS.indexOf(row),
       ...[mode, from, owner, endpoints, protocol, family],
     ];
-    const wanted = ALL.filter((one) => needsKernel(one) && reported(one) && one.cell.protocol !== 'SCTP');
-    expect(wanted.length).toBeGreaterThan(0);
-    expect(kinds(SAMPLE.filter(reported), of)).toEqual(expect.arrayContaining(kinds(wanted, of)));
+    const applicable = ALL.filter((one) => needsKernel(one) && reported(one) && one.cell.protocol !== 'SCTP');
+    expect(applicable.length).toBeGreaterThan(0);
+    expect(kinds(SAMPLE.filter(reported), of)).toEqual(expect.arrayContaining(kinds(applicable, of)));
   });
 
   it('is small, and the same each time', () => {

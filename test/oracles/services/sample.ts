@@ -1,14 +1,15 @@
 /** A part of the matrix for machines that are slow: small, the same each time, and something of everything. */
 import { createHash } from 'node:crypto';
-import type { Cell, Door } from './dimensions.ts';
+import type { Cell, EntryPoint } from './dimensions.ts';
 import type { ExpectedCell } from './row.ts';
 
 /**
- * Each cell that has something which none before it has: of its row the network, family, protocol or source; of its source the
- * door, with each network, place and policy; of what ovn-kubernetes is said to do wrong, each source, network and place, by TCP and
- * UDP over both families. What SCTP shows says nothing of the others.
+ * Each cell that has something which none before it has: of its row the network, family, protocol or source; of its source
+ * the entry point, with each network, place and policy; of what ovn-kubernetes is said to do wrong, each source, network
+ * and place, by TCP and UDP over both families. What SCTP shows says nothing of the others.
  *
- * `internalTrafficPolicy: Local` decides about ClusterIPs, most of which need no guest: of it are only rows that have no other policy.
+ * `internalTrafficPolicy: Local` decides about ClusterIPs, most of which need no guest: of it are only rows that have no
+ * other policy.
  */
 export const sampleOf = (cells: readonly ExpectedCell[]): ExpectedCell[] => {
   const rows = [...new Set(cells.map(({ row }) => row))];
@@ -47,4 +48,4 @@ const traits = ({ cell, row: { reports } }: ExpectedCell, row: number): string[]
 };
 
 /** What a load balancer gives is an external address like `externalIPs`. */
-const kindOf = (to: Door): Cell['to'] => (to === 'address of a load balancer' ? 'externalIP' : to);
+const kindOf = (to: EntryPoint): Cell['to'] => (to === 'address of a load balancer' ? 'externalIP' : to);

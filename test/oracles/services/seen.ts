@@ -24,12 +24,12 @@ export interface Client {
 export const describeSeen = (
   address: string,
   { own, node, management = [] }: Client,
-  doorNode: string,
+  entryNode: string,
 ): Seen | string => {
   if (own.includes(address)) return 'itself';
   const isOf = (name: string): boolean => FAMILIES.some((family) => nodeAddress(name, family) === address);
   if (node !== undefined && isOf(node)) return 'node';
-  if (isOf(doorNode)) return 'node of the door';
+  if (isOf(entryNode)) return 'node of the door';
   if (management.includes(address)) return 'management port';
   const ip = parseIp(address);
   return RANGES.find(([, subnets]) => subnets.some((subnet) => cidrContainsIp(subnet, ip)))?.[0] ?? address;

@@ -5,13 +5,13 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { readPod } from '../../e2e/support/cluster/cluster.ts';
 import { outside } from '../../e2e/support/networks/north-south.ts';
 import { addressesOf } from '../../e2e/support/packets/packets.ts';
-import { fromHost, fromOutside, fromPod } from '../../e2e/support/services/doors.ts';
+import { fromHost, fromOutside, fromPod } from '../../e2e/support/services/entry-points.ts';
 import type { RunThere, Target } from '../reachability/service-clients.ts';
 import type { Choice } from './choice.ts';
 import { type Answer, askAll, type Expecting } from './client.ts';
 import { type Asked, CLIENTS, type MatrixClient } from './clients.ts';
 import type { Cell } from './dimensions.ts';
-import { createJudge, type Judge } from './judge.ts';
+import { createEvaluator, type Evaluator } from './evaluator.ts';
 import { type ExpectedCell, expand } from './row.ts';
 import { LEFT_OUT, ROWS } from './rows.ts';
 import type { Client } from './seen.ts';
@@ -48,8 +48,8 @@ export const serviceMatrix = (cluster: () => Sandbox, { mode, choice, patienceMs
         const longEnough = Math.max(patienceMs, expected.length * CELL_MS);
         const run = runnerOf(cluster(), client);
         const ask: Ask = (targets, expecting) => askAll(run, targets, expecting);
-        const judge = createJudge(expected, await identityOf(cluster(), client));
-        await judgeAll(judge, world, ask, longEnough);
+        const evaluator = createEvaluator(expected, await identityOf(cluster(), client));
+        await evaluateAll(evaluator, world, ask, longEnough);
       },
       Math.max(patienceMs, cells.length * CELL_MS) + 120_000,
     );
@@ -65,33 +65,33 @@ type Ask = (targets: readonly Target[], expecting: Expecting) => Promise<Answer[
  * First what is answered or refused, again where it is not yet so. Then what must stay silent: it would be, too, as long as
  * nothing is there.
  */
-const judgeAll = async (judge: Judge, world: World, ask: Ask, patienceMs: number): Promise<void> => {
+const evaluateAll = async (evaluator: Evaluator, world: World, ask: Ask, patienceMs: number): Promise<void> => {
   const askAbout = async (
     questions: readonly ExpectedCell[],
-    tell: Judge['take'],
+    record: Evaluator['take'],
     expecting: Expecting = 'answers',
   ): Promise<void> => {
     const targets = questions.map(({ cell }) => targetOf(world, cell));
     const answers = await ask(targets, expecting);
-    for (const [index, answer] of answers.entries()) tell(questions[index] as ExpectedCell, answer);
+    for (const [index, answer] of answers.entries()) record(questions[index] as ExpectedCell, answer);
   };
   const round = (open: readonly ExpectedCell[]): Promise<void> => {
-    const questions = open.flatMap((one) => Array.from({ length: judge.timesToAsk(one) }, () => one));
-    return askAbout(questions, judge.take);
+    const questions = open.flatMap((one) => Array.from({ length: evaluator.timesToAsk(one) }, () => one));
+    return askAbout(questions, evaluator.take);
   };
   await eventually(async () => {
-    await round(judge.open());
-    expect(judge.problems()).toEqual([]);
+    await round(evaluator.open());
+    expect(evaluator.problems()).toEqual([]);
   }, patienceMs);
-  await askAbout(judge.quiet(), judge.take, 'silence');
+  await askAbout(evaluator.quiet(), evaluator.take, 'silence');
   const confirm = (cells: readonly ExpectedCell[]): Promise<void> =>
     askAbout(
       cells.flatMap((one) => Array.from({ length: TIMES_AGAIN }, () => one)),
-      judge.confirm,
+      evaluator.confirm,
     );
-  await confirm(judge.doubtful());
-  await confirm(judge.unsure());
-  expect(judge.problems()).toEqual([]);
+  await confirm(evaluator.doubtful());
+  await confirm(evaluator.unsure());
+  expect(evaluator.problems()).toEqual([]);
 };
 
 /** An endpoint that should have no part would be missed once in thirty times, for each of dozens of cells. */

@@ -5,10 +5,18 @@ import type { ManifestObject, Sandbox } from '../../../sandbox/index.ts';
 import { applyAndWait } from '../../e2e/support/cluster/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from '../../e2e/support/cluster/manifests.ts';
 import { nodeAddress } from '../../e2e/support/networks/north-south.ts';
-import { type Doors, giveIngress } from '../../e2e/support/services/doors.ts';
+import { type EntryPoints, giveIngress } from '../../e2e/support/services/entry-points.ts';
 import { clusterIps, SERVED } from '../../e2e/support/services/services.ts';
 import type { Target } from '../reachability/service-clients.ts';
-import { type Cell, OWNERS, type Owner, type Place, POLICIES, type Policy, PROTOCOLS } from './dimensions.ts';
+import {
+  type Cell,
+  type EndpointPlacement,
+  OWNERS,
+  type Owner,
+  POLICIES,
+  type Policy,
+  PROTOCOLS,
+} from './dimensions.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 type NodeName = (typeof NODES)[number];
@@ -37,13 +45,13 @@ const key = ({ owner, policy, site }: Served): string => `${NAMESPACES[owner]}/$
 const nameOf = (policy: Policy, site: Site): string => `${policy.toLowerCase().replace(' ', '-')}-${site}`;
 
 /** Not those of `doorsOf`: other tests have them in the same cluster. */
-const doorsAt = (index: number): Doors => ({
+const entryPointsAt = (index: number): EntryPoints => ({
   nodePort: 31_000 + index,
   externalIps: [`203.0.113.${1 + index}`, `2001:db8:113::${1 + index}`],
   ingress: [`198.51.100.${1 + index}`, `2001:db8:51::${1 + index}`],
 });
-const doors = new Map(SERVICES.map((one, index) => [key(one), doorsAt(index)]));
-const doorsOf = (one: Served): Doors => doors.get(key(one)) ?? doorsAt(0);
+const entryPoints = new Map(SERVICES.map((one, index) => [key(one), entryPointsAt(index)]));
+const entryPointsOf = (one: Served): EntryPoints => entryPoints.get(key(one)) ?? entryPointsAt(0);
 
 const PORTS = { TCP: 80, UDP: 53, SCTP: 90 } as const;
 /** Of host-network pods: each of another owner, on the same node. */
@@ -59,7 +67,7 @@ const SELECTORS: Readonly<Record<Site, Readonly<Record<string, string>>>> = {
 
 const serviceOf = (one: Served): ManifestObject => {
   const { owner, policy, site } = one;
-  const { nodePort, externalIps } = doorsOf(one);
+  const { nodePort, externalIps } = entryPointsOf(one);
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -125,7 +133,7 @@ export const makeWorld = async (sandbox: Sandbox, cells: readonly Cell[]): Promi
   await applyAndWait(sandbox, manifestsOf(services));
   const balanced = new Set(cells.filter(({ to }) => to === 'address of a load balancer').map(keyOf));
   for (const one of services.filter((served) => balanced.has(key(served)))) {
-    await giveIngress(sandbox, key(one), doorsOf(one));
+    await giveIngress(sandbox, key(one), entryPointsOf(one));
   }
   await routeOutside(sandbox);
   for (const node of NODES) await sandbox.node(node, ['ovn-nbctl', '--wait=hv', '--timeout=200', 'sync']);
@@ -144,8 +152,8 @@ const routeOutside = async (sandbox: Sandbox): Promise<void> => {
   await sandbox.outside(['sh', '-ec', commands.join('\n')]);
 };
 
-/** The node that has the door of a cell. */
-export const doorNode = ({ from, to }: Cell): NodeName =>
+/** The node that has the entry point of a cell. */
+export const entryNode = ({ from, to }: Cell): NodeName =>
   to === 'node port of another node' && from !== 'outside' ? 'node-2' : NEAR;
 
 const servedBy = (cell: Cell): Served => ({ owner: cell.owner, policy: cell.policy, site: siteOf(cell) });
@@ -153,8 +161,8 @@ const servedBy = (cell: Cell): Served => ({ owner: cell.owner, policy: cell.poli
 const keyOf = (cell: Cell): string => key(servedBy(cell));
 
 const siteOf = (cell: Cell): Site => {
-  const node = doorNode(cell);
-  const sites: Readonly<Record<Place, Site>> = {
+  const node = entryNode(cell);
+  const sites: Readonly<Record<EndpointPlacement, Site>> = {
     here: node,
     there: otherNode(node),
     both: 'both',
@@ -169,7 +177,7 @@ const otherNode = (node: NodeName): NodeName => (node === 'node-1' ? 'node-2' : 
 export const targetOf = (world: World, cell: Cell): Target => {
   const { family, protocol } = cell;
   const served = servedBy(cell);
-  const { nodePort, externalIps, ingress } = doorsOf(served);
+  const { nodePort, externalIps, ingress } = entryPointsOf(served);
   const ofFamily = (ips: readonly string[]): string => ips.find((ip) => ipFamily(parseIp(ip)) === family) ?? '';
   const port = PORTS[protocol];
   switch (cell.to) {
@@ -180,14 +188,14 @@ export const targetOf = (world: World, cell: Cell): Target => {
     case 'address of a load balancer':
       return { ip: ofFamily(ingress), port, protocol };
     default:
-      return { ip: nodeAddress(doorNode(cell), family), port: nodePort, protocol };
+      return { ip: nodeAddress(entryNode(cell), family), port: nodePort, protocol };
   }
 };
 
-/** Names of the endpoints of a cell's Service, or those of the node with the door. */
+/** Names of the endpoints of a cell's Service, or those of the node with the entry point. */
 export const endpointsOf = (cell: Cell, which: 'all' | 'here'): string[] => {
   const site = siteOf(cell);
   const nodes = { 'node-1': ['node-1'], 'node-2': ['node-2'], both: NODES, none: [], nodes: NODES }[site];
   const name = (node: string): string => `${site === 'nodes' ? 'host' : 'web'}-${node}`;
-  return nodes.filter((node) => which === 'all' || node === doorNode(cell)).map(name);
+  return nodes.filter((node) => which === 'all' || node === entryNode(cell)).map(name);
 };

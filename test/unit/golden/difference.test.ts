@@ -10,9 +10,9 @@ it.each([
   ['both, in two sections', ['# flows', 'a', 'b', 'x', '# routes'], ['# flows', '- c', '+ x', '# routes', '- d']],
   ['an order', ['# flows', 'b', 'a', 'c', '# routes', 'd'], ['# flows', '- a', '+ a']],
 ])('tells %s', (_, text, lines) => {
-  const told = differenceOf(base, text);
-  expect(told.slice(0, -1)).toEqual(lines);
-  expect(told.at(-1)).toMatch(new RegExp(`^# ${text.length} lines, sha256 [0-9a-f]{64}$`));
+  const reported = differenceOf(base, text);
+  expect(reported.slice(0, -1)).toEqual(lines);
+  expect(reported.at(-1)).toMatch(new RegExp(`^# ${text.length} lines, sha256 [0-9a-f]{64}$`));
 });
 
 it('tells apart where an equal line is missing', () => {

@@ -1,4 +1,7 @@
-/** A table or column that is written and not read back is silently never compared: a feature that begins to write one is told here. */
+/**
+ * A table or column that is written and not read back is silently never compared: this test names a feature that begins to
+ * write one.
+ */
 import { expect, it } from 'vitest';
 import { createNorthboundReplica } from '../../../agent/databases/northbound.ts';
 import { createSouthboundReplica } from '../../../agent/databases/southbound.ts';

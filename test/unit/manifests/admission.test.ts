@@ -61,8 +61,8 @@ const ACCOUNTS = ['udn-agent', 'udn-cluster-manager'].map(
 /** What conditions name besides the accounts. */
 const keysOf = (policy: string): string[] =>
   quoted(specOf(policy).matchConditions).filter((text) => !ACCOUNTS.includes(text));
-const variable = (policy: string, wanted: string): string[] =>
-  quoted(specOf(policy).variables.filter(({ name }) => name === wanted));
+const variable = (policy: string, requested: string): string[] =>
+  quoted(specOf(policy).variables.filter(({ name }) => name === requested));
 
 it.each(['ovn-udn-nodes', 'ovn-udn-pods'])('%s knows the programs by the names that they have', (name) => {
   const { matchConditions, variables } = specOf(name);

@@ -117,7 +117,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
     },
     { timeout: 10_000 },
   );
-  // The mirror of a slice comes and goes, in the place of what has its name.
+  // The mirror of a slice comes and goes, in place of what has its name.
   await server.create(ENDPOINT_SLICES, {
     metadata: { name: mirrorName('red_net', 'web'), namespace: 'red' },
     addressType: 'IPv4',
@@ -140,7 +140,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   );
   await server.delete(ENDPOINT_SLICES, { namespace: 'red', name: 'web' });
   await isGone(server, ENDPOINT_SLICES);
-  // A second primary network: somebody has to be told; twice, so that the event is counted up.
+  // A second primary network: somebody has to get an event; twice, so that the event is counted up.
   const second = {
     metadata: { name: 'second', namespace: 'red' },
     spec: { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.3.0.0/16'] } },
@@ -209,8 +209,8 @@ it('of the agent', { timeout: 30_000 }, async () => {
   await inputs.whenSynced(stop.signal);
   const writer = createWriter({ client, fieldManager: 'udn-agent', random: () => 0 });
   const recorder = createEventRecorder({ client, component: 'udn-agent', host: 'node-1' });
-  const tellPod = podEvents(recorder);
-  // Never connected: what is wanted of them stays in memory.
+  const emitPodEvent = podEvents(recorder);
+  // Never connected: the desired state of them stays in memory.
   const remote = 'unix:/nowhere';
   const databases = createDatabases(
     { northboundRemote: remote, southboundRemote: remote, ovsRemote: remote },
@@ -229,9 +229,9 @@ it('of the agent', { timeout: 30_000 }, async () => {
     followNeighbours: () => () => undefined,
     followCgroups: () => ({ stop: () => undefined }),
     writer,
-    tellPod,
-    tellService: () => undefined,
-    tellNode: () => undefined,
+    emitPodEvent,
+    emitServiceEvent: () => undefined,
+    emitNodeEvent: () => undefined,
     networkGraceMs: 0,
     onRendered: () => undefined,
   });
@@ -239,7 +239,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   ends.push(
     publishNode({
       node: 'node-1',
-      wanted: () => ({ [NODE_ANNOTATIONS.chassisId]: 'chassis-1' }),
+      desired: () => ({ [NODE_ANNOTATIONS.chassisId]: 'chassis-1' }),
       nodes: inputs.nodes,
       writer,
       onError: (error) => expect.fail(String(error)),
@@ -270,7 +270,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     { timeout: 10_000 },
   );
   for (let round = 0; round < 2; round += 1) {
-    tellPod({ namespace: 'plain', name: 'web', uid: pod.metadata.uid }, 'ErrorAttachingPod', 'for the test');
+    emitPodEvent({ namespace: 'plain', name: 'web', uid: pod.metadata.uid }, 'ErrorAttachingPod', 'for the test');
   }
   await recorder.flush();
   await writer.idle();

@@ -160,13 +160,13 @@ it.each([...ANNOTATIONS, ...TOOLS])('$name', ({ text, read, refusal }) => {
   );
 });
 
-const said = (stdout: string, stderr = '', exitCode = 0) => ({ stdout, stderr, exitCode });
+const output = (stdout: string, stderr = '', exitCode = 0) => ({ stdout, stderr, exitCode });
 
 it('what nft answers to a script, and why it refuses one', async () => {
   const answer = 'add rule inet ovn-udn c handle 5 ip daddr @s accept\n# new generation 5 by process 470 (nft)\n';
   await fc.assert(
     fc.asyncProperty(damaged(answer), async (changed) => {
-      const program = new NftProgram({ runner: new FakeCommandRunner({ nft: () => said(changed) }) });
+      const program = new NftProgram({ runner: new FakeCommandRunner({ nft: () => output(changed) }) });
       const { rules, generation } = await program.run('');
       expect(rules.every((rule) => changed.includes(rule))).toBe(true);
       expect(generation === undefined || Number.isFinite(generation)).toBe(true);
@@ -183,8 +183,8 @@ it('what conntrack and its datapath say', async () => {
   await fc.assert(
     fc.asyncProperty(damaged(dump), damaged(nothing), async (connections, refusal) => {
       const runner = new FakeCommandRunner({
-        'ovs-appctl': ({ args }) => said(DAEMONS[args.at(-1) ?? ''] ?? connections),
-        conntrack: () => said('', refusal, 1),
+        'ovs-appctl': ({ args }) => output(DAEMONS[args.at(-1) ?? ''] ?? connections),
+        conntrack: () => output('', refusal, 1),
       });
       const netns = new FakeKernel().netns();
       const [nothingThere, controlSocket] = [() => Promise.resolve([]), () => Promise.resolve('/run/some.ctl')];

@@ -21,7 +21,7 @@ export interface ServiceSite extends BridgeSite {
 }
 
 /** An address and a port by which a Service is reached. */
-interface Door {
+interface EntryPoint {
   readonly family: PatchFamily;
   readonly protocol: (typeof PROTOCOL_WORDS)[ServicePort['protocol']];
   readonly address: Ip;
@@ -35,16 +35,19 @@ export const nodePortFlows = (site: ServiceSite, service: ServiceFact, port: Pub
     .filter(({ family }) => clusterIpOf(service, family) !== undefined && !isHost(port, family))
     .flatMap((family) => {
       const addresses = site.nodePortIps.filter((ip) => ipFamily(ip) === family.family);
-      return addresses.map((address) => doorOf(family, address, port, nodePort));
+      return addresses.map((address) => entryPointOf(family, address, port, nodePort));
     })
-    .flatMap((door) => throughUplink(site, door));
+    .flatMap((entryPoint) => throughUplink(site, entryPoint));
 };
 
 /** @param isAnswered also by endpoints of this node */
 export const externalFlows = (site: ServiceSite, ports: readonly PublishedPort[], isAnswered: boolean): Flow[] =>
   ports
-    .flatMap((port) => doorsOf(site, port))
-    .flatMap((door) => [...throughUplink(site, door), ...(isAnswered ? betweenNetworks(site, door) : [])]);
+    .flatMap((port) => entryPointsOf(site, port))
+    .flatMap((entryPoint) => [
+      ...throughUplink(site, entryPoint),
+      ...(isAnswered ? betweenNetworks(site, entryPoint) : []),
+    ]);
 
 /** @param ports of one Service. Its network's router speaks for the node's own address whatever Services there are. */
 export const errorFlows = (site: ServiceSite, ports: readonly PublishedPort[]): Flow[] => {
@@ -57,17 +60,22 @@ export const errorFlows = (site: ServiceSite, ports: readonly PublishedPort[]): 
   return [...addresses].filter(isFromRouter).flatMap((ip) => errorsFrom(site, site.patch, site.uplink, ip));
 };
 
-const doorsOf = ({ patch }: ServiceSite, port: PublishedPort): Door[] =>
+const entryPointsOf = ({ patch }: ServiceSite, port: PublishedPort): EntryPoint[] =>
   port.externalIps.flatMap((address) => {
     const family = patch.families.find((one) => one.family === ipFamily(address));
-    return family === undefined || isHost(port, family.family) ? [] : [doorOf(family, address, port, port.port)];
+    return family === undefined || isHost(port, family.family) ? [] : [entryPointOf(family, address, port, port.port)];
   });
 
 /** As everything that comes for the node and nobody else: nftables take it from there. */
 const isHost = ({ hostEndpoints }: PublishedPort, family: Family): boolean =>
   hostEndpoints.some(({ ip: address }) => ipFamily(address) === family);
 
-const doorOf = (family: PatchFamily, address: Ip, { protocol }: Pick<ServicePort, 'protocol'>, port: number): Door => ({
+const entryPointOf = (
+  family: PatchFamily,
+  address: Ip,
+  { protocol }: Pick<ServicePort, 'protocol'>,
+  port: number,
+): EntryPoint => ({
   ...{ family, address, port },
   protocol: PROTOCOL_WORDS[protocol],
 });
@@ -80,17 +88,17 @@ const doorOf = (family: PatchFamily, address: Ip, { protocol }: Pick<ServicePort
  * router takes so many as it may have, and what it answers is noted, with the network's mark, so that ICMP errors about it find their
  * way.
  */
-const throughUplink = (site: ServiceSite, door: Door): Flow[] => {
+const throughUplink = (site: ServiceSite, entryPoint: EntryPoint): Flow[] => {
   const { patch, uplink } = site;
-  const { address, port } = door;
+  const { address, port } = entryPoint;
   return [
     flow('servicesOutside', 'service', {
-      match: { ...inVlan(site), ...packets(door, { dst: address }), tp_dst: String(port) },
+      match: { ...inVlan(site), ...packets(entryPoint, { dst: address }), tp_dst: String(port) },
       actions: [output(patch.port)],
     }),
     flow('classify', 'serviceAnswer', {
       inPort: patch.port,
-      match: { dl_src: site.mac, ...packets(door, { src: address }), tp_src: String(port) },
+      match: { dl_src: site.mac, ...packets(entryPoint, { src: address }), tp_src: String(port) },
       actions: [
         ct({ commit: true, zone: CT_ZONES.external, mark: patch.ctMark, label: CT_LABELS.serviceAnswer }),
         output(uplink),
@@ -105,12 +113,12 @@ const throughUplink = (site: ServiceSite, door: Door): Flow[] => {
  * masquerade address, which the answer finds it by. The default network has the node's, which this gateway router has, too:
  * it takes OVN's masquerade address meanwhile.
  */
-const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
-  const { address, port, family } = door;
+const betweenNetworks = (site: ServiceSite, entryPoint: EntryPoint): Flow[] => {
+  const { address, port, family } = entryPoint;
   const toRouter = [...asNeighbour(site), output(site.patch.port)];
   const to = (src?: Cidr): Match => ({
     dl_src: site.mac,
-    ...packets(door, { src, dst: address }),
+    ...packets(entryPoint, { src, dst: address }),
     tp_dst: String(port),
   });
   return [
@@ -127,7 +135,7 @@ const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
             ],
           }),
           flow('betweenNetworks', 'service', {
-            match: { ...packets(door, { src: family.ovnIp, dst: address }), tp_dst: String(port) },
+            match: { ...packets(entryPoint, { src: family.ovnIp, dst: address }), tp_dst: String(port) },
             actions: toRouter,
           }),
         ]),
@@ -135,7 +143,7 @@ const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
       inPort: site.patch.port,
       match: {
         dl_src: site.mac,
-        ...packets(door, { src: address, dst: family.masqueradeSubnet }),
+        ...packets(entryPoint, { src: address, dst: family.masqueradeSubnet }),
         tp_src: String(port),
       },
       actions: [`resubmit(,${FLOW_TABLES.betweenNetworks})`],
@@ -143,5 +151,5 @@ const betweenNetworks = (site: ServiceSite, door: Door): Flow[] => {
   ];
 };
 
-const packets = ({ family, protocol }: Door, ends: Parameters<typeof ip>[1]): Match =>
+const packets = ({ family, protocol }: EntryPoint, ends: Parameters<typeof ip>[1]): Match =>
   ip(family.family, ends, protocol);

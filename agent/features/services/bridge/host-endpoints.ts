@@ -1,7 +1,8 @@
 /**
- * Ports of this node that a tenant's Services send to: its host-network pods. What the gateway router sends for a Service is told
- * by its address (`gateway-bridge/host-endpoints.ts`). What pods of this node send for one cannot be told from what they send by
- * themselves to the same address, so nothing but these ports is theirs: a tenant's pods reach nothing else of their node.
+ * Ports of this node that a tenant's Services send to: its host-network pods. The address identifies what the gateway
+ * router sends for a Service (`gateway-bridge/host-endpoints.ts`). What pods of this node send for one looks the same as
+ * what they send by themselves to the same address, so nothing but these ports is theirs: a tenant's pods reach nothing
+ * else of their node.
  */
 import type { ServicePort } from '../../../../api/service.ts';
 import type { BridgeItem } from '../../../../datapath/openflow/types.ts';

@@ -135,7 +135,7 @@ describe('which Services', () => {
     expect([routes(it), flows(it)]).toEqual([[], []]);
   });
 
-  it('only ClusterIPs that something has a route to; the others are told', () => {
+  it('only ClusterIPs that something has a route to; the others are reported', () => {
     const it = cluster().service('default/kubernetes', { ...API, ips: ['172.16.1.1', '10.99.0.1'] });
     expect(routes(it).filter((line) => line.includes('10.99.'))).toEqual([]);
     expect(it.render().diagnostics).toContainEqual({

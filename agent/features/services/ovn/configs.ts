@@ -60,9 +60,9 @@ const nodeConfigs = (rules: readonly Rule[], node: LocalNode): Config[] => {
 };
 
 /**
- * At the gateway router a row leaves all of its clients their addresses or none: what is refused has a row of its own there, as a
- * reset that comes from another address than the one that was called is none. Where all keep theirs anyway it stays where it is,
- * whether somebody is behind it or not: northd makes everything anew for a row that leaves a router.
+ * At the gateway router a row leaves all of its clients their addresses or none: what is refused has a row of its own
+ * there, as a reset that comes from another address than the one that was called is none. Where all keep theirs anyway it
+ * stays where it is, whether somebody is behind it or not: northd recreates everything for a row that leaves a router.
  */
 const apart = (config: Config): Config[] => {
   const isRefused = ([, targets]: readonly [string, string]): boolean => targets === '';

@@ -64,7 +64,7 @@ export const services: FeatureOver<'service'> = {
       diagnostics: [
         ...strangers(service, network.name, backends),
         ...lockedPods(service, backends),
-        ...refusals(service, external, isTeller(view.serviceSlices(key), view)),
+        ...refusals(service, external, isReporter(view.serviceSlices(key), view)),
       ],
     };
   },
@@ -103,17 +103,17 @@ const leftOut = ({ namespace, name }: ServiceFact, ips: readonly Ip[], why: stri
 const refusals = (
   { namespace, name }: ServiceFact,
   { refusals: all }: ExternalAddresses,
-  tells: boolean,
+  emits: boolean,
 ): Diagnostic[] =>
   all.map(({ reason, message }) => ({
     object: `Service/${namespace}/${name}`,
     severity: 'warning',
     message,
-    ...(tells && { event: reason }),
+    ...(emits && { event: reason }),
   }));
 
 /** All agents find the same: the one whose node has the first endpoint says so by an event. */
-const isTeller = (slices: readonly SliceFact[], { node }: Pick<View, 'node'>): boolean => {
+const isReporter = (slices: readonly SliceFact[], { node }: Pick<View, 'node'>): boolean => {
   const endpoints = slices.flatMap(({ ready, terminating }) => [...ready, ...terminating]);
   return endpoints.find((endpoint) => endpoint.node !== undefined)?.node === node;
 };

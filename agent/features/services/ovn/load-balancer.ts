@@ -90,7 +90,7 @@ const commonOptions = ({ cluster }: LoadBalancerInput, skipsSnat: boolean): Reco
 });
 
 /**
- * Clients of UDP never begin anew: what is known of theirs is forgotten when its endpoint goes, or they would go on to talk to
+ * Clients of UDP never restart: what is known of theirs is forgotten when its endpoint goes, or they would go on to talk to
  * it. Those of TCP and SCTP hear that nobody is there, and what is still under way with an endpoint that ends may finish.
  */
 const flushing = (protocol: ServiceProtocol): Record<string, string> =>

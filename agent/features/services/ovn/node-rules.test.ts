@@ -1,7 +1,18 @@
 /** What of Services is not the same on every node: node ports, traffic policies, hints, endpoints that are the node itself. */
 import { describe, expect, it } from 'vitest';
 import type { ServiceInput, TestCluster } from '../../../testing/cluster.ts';
-import { cluster, GATEWAY, here, http, places, rows, scopes, there, WEB, web } from '../../../testing/web-service.ts';
+import {
+  attachmentsOf,
+  cluster,
+  GATEWAY,
+  here,
+  http,
+  rows,
+  scopes,
+  there,
+  WEB,
+  web,
+} from '../../../testing/web-service.ts';
 
 describe('addresses from outside, for all endpoints', () => {
   it('are in the load balancer of the ClusterIPs, each once, with the endpoints of its family', () => {
@@ -48,7 +59,7 @@ describe('what nobody is behind', () => {
     expect(skips('cluster_refused')).toBe('true');
     expect(skips('node_router+switch_node1')).toBe('false');
     expect(skips('node_router+switch_node1_refused')).toBe('true');
-    expect(places(it, `${WEB}_cluster_refused`)).toEqual(['clusterLBGroup']);
+    expect(attachmentsOf(it, `${WEB}_cluster_refused`)).toEqual(['clusterLBGroup']);
   });
 
   it('has none when nothing else is answered, nor where pods ask', () => {
@@ -76,8 +87,8 @@ describe('node ports', () => {
       '172.30.0.2:30053': '',
       '192.168.7.2:30053': '',
     });
-    expect(places(it, `${WEB}_cluster`)).toEqual(['clusterLBGroup']);
-    expect(places(it, `${WEB}_node_router+switch_node1`)).toEqual(['GR_node1', 'node1']);
+    expect(attachmentsOf(it, `${WEB}_cluster`)).toEqual(['clusterLBGroup']);
+    expect(attachmentsOf(it, `${WEB}_node_router+switch_node1`)).toEqual(['GR_node1', 'node1']);
   });
 
   it.each([
@@ -89,13 +100,13 @@ describe('node ports', () => {
       .service(key, { ips: ['172.16.1.7', 'fd00:10:96::7'], ports: ['http:TCP/80@30080'] })
       .slices(key, http({ ready: [endpoint] }));
     const name = `${prefix}Service_${key}_TCP_node_router+switch_node1`;
-    expect(places(it, name)).toEqual(own);
+    expect(attachmentsOf(it, name)).toEqual(own);
     const vips = (of: string): unknown => rows(it, 'Load_Balancer').find((row) => row['name'] === of)?.['vips'];
     expect(vips(name)).toEqual({
       '172.30.0.2:30080': `${endpoint}:8080`,
       '192.168.7.2:30080': `${endpoint}:8080`,
     });
-    expect(places(it, `${name}_refused`)).toEqual(own);
+    expect(attachmentsOf(it, `${name}_refused`)).toEqual(own);
     expect(vips(`${name}_refused`)).toEqual({ '[fd00:172::2]:30080': '' });
   });
 
@@ -158,8 +169,8 @@ describe('externalTrafficPolicy Local', () => {
         '169.254.0.3:30080': '10.128.0.5:8080',
       },
     });
-    expect(places(it, `${WEB}_node_local_router_node1`)).toEqual(['GR_node1']);
-    expect(places(it, `${WEB}_node_switch_node1`)).toEqual(['node1']);
+    expect(attachmentsOf(it, `${WEB}_node_local_router_node1`)).toEqual(['GR_node1']);
+    expect(attachmentsOf(it, `${WEB}_node_switch_node1`)).toEqual(['node1']);
     expect(optionsOf(it, 'node_local_router_node1')).toEqual({ ...OPTIONS, skip_snat: 'true' });
     expect(optionsOf(it, 'node_switch_node1')).toEqual({ ...OPTIONS, skip_snat: 'false' });
   });
@@ -182,7 +193,7 @@ describe('externalTrafficPolicy Local', () => {
   it('has the same rows in the same places with one endpoint on the node, with none, and with none at all', () => {
     const seen = [[here('10.128.0.5'), there('10.128.2.5')], [there('10.128.2.5')], []].map((ready) => {
       const it = web(local, http({ ready }));
-      return Object.keys(scopes(it, WEB)).map((scope) => [scope, places(it, `${WEB}_${scope}`)]);
+      return Object.keys(scopes(it, WEB)).map((scope) => [scope, attachmentsOf(it, `${WEB}_${scope}`)]);
     });
     expect(seen[1]).toEqual(seen[0]);
     expect(seen[2]).toEqual(seen[0]);
@@ -237,7 +248,7 @@ describe('internalTrafficPolicy Local', () => {
         node_switch_node1: { '172.16.1.7:80': `${near}:8080`, '192.0.2.1:80': all },
         node_router_node1: { '172.16.1.7:80': all, '192.0.2.1:80': all },
       });
-      expect(places(it, `${name}_node_router_node1`)).toEqual([router]);
+      expect(attachmentsOf(it, `${name}_node_router_node1`)).toEqual([router]);
       it.slices(`${tenant}/web`, http({ ready: [there(far)] }));
       expect(scopes(it, name)['node_switch_node1']).toMatchObject({ '172.16.1.7:80': '' });
     },

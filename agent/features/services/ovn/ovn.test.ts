@@ -50,7 +50,7 @@ describe('a Service of a tenant', () => {
     expect(vips(it, 'red_net_Service_red/web_UDP_cluster')).toEqual({
       '172.16.1.7:53': '10.70.0.5:53,10.70.3.5:53',
     });
-    // Whose clients never begin anew.
+    // Whose clients never restart.
     expect(balancer(it, 'red_net_Service_red/web_UDP_cluster')?.['options']).toMatchObject({ ct_flush: 'true' });
     expect(group(it, 'red_net_clusterLBGroup')).toEqual([
       'Load_Balancer/red_net_Service_red/web_TCP_cluster',
@@ -78,7 +78,7 @@ describe('a Service of a tenant', () => {
     ['of another network', { ready: ['10.71.0.5'] }, ['10.71.0.5']],
     ['of the default network', { ready: ['10.70.0.5'], terminating: ['10.128.0.5'] }, ['10.128.0.5']],
     ['of a node', { ready: ['172.30.0.2', '10.70.0.5', '172.30.0.3'] }, ['172.30.0.2 and 1 more']],
-  ])('sends nothing to an address %s, whoever wrote it', (_, addresses, [told]) => {
+  ])('sends nothing to an address %s, whoever wrote it', (_, addresses, [reported]) => {
     for (const madeBy of [{ madeFor: 'any' } as const, mirror('red_net')]) {
       const it = serviceCluster()
         .service('red/web', HTTP)
@@ -88,7 +88,7 @@ describe('a Service of a tenant', () => {
       expect(it.render().diagnostics).toContainEqual({
         object: 'Service/red/web',
         severity: 'warning',
-        message: `nothing is sent to its endpoint ${told}: not an address that network red_net has endpoints at`,
+        message: `nothing is sent to its endpoint ${reported}: not an address that network red_net has endpoints at`,
       });
     }
   });

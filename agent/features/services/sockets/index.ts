@@ -1,7 +1,7 @@
 /**
- * What Services want of the ports of this node's own network stack. Packets for node ports and external addresses go to the
- * Service before a process sees them: who listens there loses them, so that is told (docs/adr/0050-report-who-listens-on-node-ports.md). Health checks are
- * answered by the agent itself.
+ * The desired state of the ports of this node's own network stack, for Services. Packets for node ports and external
+ * addresses go to the Service before a process sees them: a process that listens there loses them, so that is reported
+ * (docs/adr/0050-report-who-listens-on-node-ports.md). The agent itself answers health checks.
  */
 import type { ServicePort } from '../../../../api/service.ts';
 import { addressOf } from '../../../../net/cidr.ts';

@@ -11,7 +11,7 @@ const cluster = (): TestCluster =>
     .namespace('red', true)
     .network('blue', { id: 1, topology: 'layer3', subnets: ['10.1.0.0/16'], namespace: 'red', nad: 'net' });
 
-const wanted = (it: TestCluster): NodePortItem[] => {
+const desired = (it: TestCluster): NodePortItem[] => {
   it.render();
   return it.sinks.nodePorts.all();
 };
@@ -27,7 +27,7 @@ const counts = (key: string, input: Partial<ServiceInput>, ...slices: readonly S
   const it = cluster()
     .service(key, { ...LOCAL, ...input })
     .slices(key, ...slices);
-  return wanted(it).flatMap((item) => (item.kind === 'health-check' ? [item.localEndpoints] : []));
+  return desired(it).flatMap((item) => (item.kind === 'health-check' ? [item.localEndpoints] : []));
 };
 
 const PORTS = ['http:TCP/8080'];
@@ -71,19 +71,19 @@ describe('a health check counts', () => {
 it('a health check is there without endpoints, and while its network is here', () => {
   const it = cluster().service('red/a', LOCAL);
   const check = { kind: 'health-check', service: 'red/a', port: 31_000, localEndpoints: { 4: 0 } };
-  expect(wanted(it)).toEqual([check]);
+  expect(desired(it)).toEqual([check]);
   it.facts.set('nodeSubnets', 'n1/blue', undefined);
-  expect(wanted(it)).toEqual([]);
+  expect(desired(it)).toEqual([]);
   it.subnets('n1', 'blue', ['10.1.0.0/24']);
-  expect(wanted(it)).toEqual([check]);
+  expect(desired(it)).toEqual([check]);
   it.facts.set('service', 'red/a', undefined);
-  expect(wanted(it)).toEqual([]);
+  expect(desired(it)).toEqual([]);
 });
 
 it('node ports of TCP and UDP are claimed on all addresses', () => {
   const ports = ['http:TCP/80@30080', 'dns:UDP/53@30053', 'sctp:SCTP/90@30090', 'admin:TCP/81'];
   const service = { ips: ['172.16.1.2', 'fd00:172:16::2'], ports };
-  expect(wanted(cluster().service('plain/a', service))).toEqual([
+  expect(desired(cluster().service('plain/a', service))).toEqual([
     { kind: 'claim', service: 'plain/a', protocol: 'TCP', port: 30_080, families: [4, 6] },
     { kind: 'claim', service: 'plain/a', protocol: 'UDP', port: 30_053, families: [4, 6] },
   ]);
@@ -94,20 +94,20 @@ it('ports of external addresses are claimed where the node has the address', () 
   const it = cluster().service('plain/a', { ips: ['172.16.1.2'], ports: ['http:TCP/80', 'SCTP/90'], ...ips });
   const claim = { kind: 'claim', service: 'plain/a', protocol: 'TCP', port: 80 };
   const six = { ...claim, ip: 'fd00:30::2', families: [6] };
-  expect(wanted(it)).toEqual([{ ...claim, ip: '172.30.0.2', families: [4] }, six]);
+  expect(desired(it)).toEqual([{ ...claim, ip: '172.30.0.2', families: [4] }, six]);
   it.gateway('n1', { addresses: ['172.30.0.2/24'], hostAddresses: ['172.30.0.3/24', 'fd00:30::2/64'] });
-  expect(wanted(it)).toEqual([six]);
+  expect(desired(it)).toEqual([six]);
 });
 
 it('a Service that wants no port reads nothing that changes', () => {
   const it = cluster().service('plain/a', { ips: ['172.16.1.2'], ports: ['TCP/80'] });
   const claiming = { ips: ['172.16.1.3'], ports: ['TCP/80@30080'] };
   it.service('plain/b', claiming).slices('plain/a', { ports: ['TCP/80'] });
-  wanted(it);
+  desired(it);
   it.slices('plain/a', { ports: ['TCP/80'], ready: ['10.128.0.5'] });
   it.slices('plain/b', { ports: ['TCP/80'], ready: ['10.128.0.5'] });
   it.gateway('n1', { addresses: ['172.30.0.7/24'] });
-  wanted(it);
+  desired(it);
   expect(it.flushes.at(-1)?.filter((owner) => owner === 'node-ports:plain/a')).toEqual([]);
 });
 
@@ -120,13 +120,13 @@ it('a node without node ports has no endpoint for load balancers, and claims not
       healthCheckNodePort: 31000,
     })
     .slices('plain/a', { ports: ['TCP/8080'], ready: [{ ip: '10.128.0.5', node: 'n1' }] });
-  expect(wanted(it).map((item) => (item.kind === 'health-check' ? item.localEndpoints : item.port))).toEqual([
+  expect(desired(it).map((item) => (item.kind === 'health-check' ? item.localEndpoints : item.port))).toEqual([
     { 4: 1 },
     30080,
   ]);
   const gateway = it.facts.get('gateway', 'n1');
   it.facts.set('gateway', 'n1', gateway && { ...gateway, nodePortEnable: false });
-  expect(wanted(it).map((item) => (item.kind === 'health-check' ? item.localEndpoints : item.port))).toEqual([
+  expect(desired(it).map((item) => (item.kind === 'health-check' ? item.localEndpoints : item.port))).toEqual([
     { 4: 0 },
   ]);
 });
@@ -136,7 +136,7 @@ it('what an older Service has is claimed for that one alone', () => {
   const it = cluster()
     .service('plain/a', { ...wants, createdAt: '2026-01-02T00:00:00Z' })
     .service('plain/b', { ...wants, createdAt: '2026-01-01T00:00:00Z' });
-  expect(new Set(wanted(it).map(({ service }) => service))).toEqual(new Set(['plain/b']));
+  expect(new Set(desired(it).map(({ service }) => service))).toEqual(new Set(['plain/b']));
   it.withoutService('plain/b');
-  expect(wanted(it).map(({ service, port }) => `${service} ${port}`)).toEqual(['plain/a 30080', 'plain/a 80']);
+  expect(desired(it).map(({ service, port }) => `${service} ${port}`)).toEqual(['plain/a 30080', 'plain/a 80']);
 });

@@ -48,7 +48,7 @@ export const localPatch = (site: BridgeSite, name: string, view: View): LocalPat
   };
 };
 
-/** Undefined when there are no masquerade addresses for the network, which `gateway-routers` tells. */
+/** Undefined when there are no masquerade addresses for the network, which `gateway-routers` reports. */
 const patchFamilies = (site: BridgeSite, network: NetworkFact, view: View): PatchFamily[] | undefined => {
   const { cluster } = view;
   const isDefault = network.role === 'default';

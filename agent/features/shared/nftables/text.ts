@@ -5,11 +5,11 @@ import { type ChainEntry, NFT_CHAINS } from '../../../model/registry/nftables.ts
 
 export const chain = (which: keyof typeof NFT_CHAINS, rules: readonly string[]): NftItem => {
   const { name, hook }: ChainEntry = NFT_CHAINS[which];
-  const wanted: Chain = { name, ...(hook === undefined ? {} : { hook }), rules };
-  return { kind: 'chain', chain: wanted };
+  const desired: Chain = { name, ...(hook === undefined ? {} : { hook }), rules };
+  return { kind: 'chain', chain: desired };
 };
 
-export const set = (wanted: NftSet): NftItem => ({ kind: 'set', set: wanted });
+export const set = (desired: NftSet): NftItem => ({ kind: 'set', set: desired });
 
 export const jump = (which: keyof typeof NFT_CHAINS): string => `jump ${NFT_CHAINS[which].name}`;
 

@@ -50,14 +50,14 @@ const initialStatus = (spec: JsonRecord): JsonRecord => ({
 
 const validateNames = (spec: JsonRecord, name: string): FieldError[] => {
   const names = recordOr(spec['names']);
-  const wanted = `${String(names['plural'])}.${String(spec['group'])}`;
+  const desired = `${String(names['plural'])}.${String(spec['group'])}`;
   return [
     ...(typeof spec['group'] === 'string' && spec['group'].includes('.')
       ? []
       : [invalidValue('spec.group', spec['group'], 'should be a domain with at least one dot')]),
     ...(names['plural'] ? [] : [required('spec.names.plural')]),
     ...(names['kind'] ? [] : [required('spec.names.kind')]),
-    ...(name === wanted ? [] : [invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]),
+    ...(name === desired ? [] : [invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]),
     ...(spec['scope'] === 'Cluster' || spec['scope'] === 'Namespaced'
       ? []
       : [notSupported('spec.scope', spec['scope'], ['Cluster', 'Namespaced'])]),

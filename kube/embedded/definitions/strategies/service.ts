@@ -72,11 +72,11 @@ const withAddresses = (spec: JsonRecord, old: JsonRecord, services: ServiceAddre
 };
 
 const familiesOf = (spec: JsonRecord, given: readonly string[], { families }: ServiceAddresses): Family[] => {
-  const wanted = strings(spec['ipFamilies']).filter(
+  const desired = strings(spec['ipFamilies']).filter(
     (family): family is Family => family === 'IPv4' || family === 'IPv6',
   );
   const fromIps = given.filter((ip) => ip !== 'None').map(familyOf);
-  const chosen = wanted.length > 0 ? wanted : [...new Set(fromIps)];
+  const chosen = desired.length > 0 ? desired : [...new Set(fromIps)];
   const dual = spec['ipFamilyPolicy'] === 'PreferDualStack' || spec['ipFamilyPolicy'] === 'RequireDualStack';
   const all = [...new Set([...chosen, ...families])];
   return dual ? all : all.slice(0, Math.max(1, chosen.length));

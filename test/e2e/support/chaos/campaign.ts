@@ -7,7 +7,7 @@ import { outside } from '../networks/north-south.ts';
 import { addressOfFamily } from '../packets/packets.ts';
 import { churn } from './churn.ts';
 import { KINDS, killOne, kindsInAnyOrder } from './kills.ts';
-import { type Kill, type Row, tally, tell } from './losses.ts';
+import { type Kill, type Row, storyOf, tally } from './losses.ts';
 import { type BrokenConnection, type Path, startStreams } from './streams.ts';
 
 export const NODES = ['node-1', 'node-2'] as const;
@@ -64,7 +64,7 @@ export const runCampaign = async (sandbox: Sandbox, options: CampaignOptions): P
   }
   const { datagrams, broken } = await streams.stop();
   const rows = tally([...KINDS.keys()], kills, datagrams, await comingAndGoing);
-  return { story: tell(kills, datagrams), rows, broken, connections: paths.length };
+  return { story: storyOf(kills, datagrams), rows, broken, connections: paths.length };
 };
 
 const killAtRandom = async (

@@ -114,7 +114,7 @@ const outagesOf = (lost: readonly number[]): Outage[] => {
 };
 
 /** Kills, and outages that are no single packets, in order: seconds since the first kill. */
-export const tell = (kills: readonly Kill[], streams: readonly DatagramStream[]): string[] => {
+export const storyOf = (kills: readonly Kill[], streams: readonly DatagramStream[]): string[] => {
   const first = Math.min(...kills.map(({ at }) => at));
   const outages = streams.flatMap(({ name, lost }) =>
     outagesOf(lost)

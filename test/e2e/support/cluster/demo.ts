@@ -19,7 +19,7 @@ export interface DemoRun {
 
 export interface Demo {
   /** Resolves when the demo has said this. @throws Error with all that it said when it ends before */
-  said(text: string): Promise<void>;
+  printed(text: string): Promise<void>;
   /** As a terminal's Ctrl-C does: to all of its process group. */
   signalGroup(signal: NodeJS.Signals): void;
   /** To the demo alone. */
@@ -61,18 +61,18 @@ const demoOf = (child: ChildProcess): Demo => {
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('close', (code, signal) => resolve(code ?? signal ?? 1));
   });
-  const said = (wanted: string): Promise<void> =>
+  const printed = (desired: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const check = (): void => {
-        if (text.includes(wanted)) resolve();
+        if (text.includes(desired)) resolve();
       };
       listeners.add(check);
       check();
-      void ended.then((how) => reject(new Error(`the demo ended (${how}) and did not say "${wanted}":\n${text}`)));
+      void ended.then((how) => reject(new Error(`the demo ended (${how}) and did not say "${desired}":\n${text}`)));
     });
   const pid = child.pid ?? 0;
   return {
-    said,
+    printed,
     ended,
     output: () => text,
     signalGroup: (signal) => void process.kill(-pid, signal),

@@ -36,7 +36,7 @@ export const tenants = ({ families, nodes }: TenantOptions): ManifestObject[] =>
     ...['green', 'gold'].map((name) => layer2(name, 'net', switched)),
     clusterNetwork('shop', 'shop', routed),
     ...Object.entries(TENANTS).flatMap(([tenant, namespaces]) =>
-      placesOf(nodes).map((node, index) =>
+      memberNodes(nodes).map((node, index) =>
         pod(namespaces[index % namespaces.length] ?? tenant, `${tenant}-${'abcdef'[index]}`, node),
       ),
     ),
@@ -44,4 +44,4 @@ export const tenants = ({ families, nodes }: TenantOptions): ManifestObject[] =>
 };
 
 /** The node of each of a tenant's pods. */
-export const placesOf = (nodes: readonly string[]): readonly string[] => [nodes[0] ?? '', ...nodes];
+export const memberNodes = (nodes: readonly string[]): readonly string[] => [nodes[0] ?? '', ...nodes];

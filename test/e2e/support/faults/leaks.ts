@@ -17,21 +17,21 @@ import { idsOf, isOurs, isPodPort, type NodeState, type Row, readNodeState, rows
 const LINK_GROUPS = ['7693422', '7693423'];
 const ALIAS_PREFIX = 'ovn-udn:';
 
-/** @throws Error with one sentence per difference that is still there after `timeoutMs` */
+/** @throws Error with one message per difference that is still there after `timeoutMs` */
 export const untilNothingLeaks = (sandbox: Sandbox, timeoutMs = 20_000): Promise<void> =>
   eventually(async () => {
     const found = await findLeaks(sandbox);
     if (found.length > 0) throw new Error(`${found.length} differences:\n${found.join('\n')}`);
   }, timeoutMs);
 
-/** What is there and should not be, or is not there and should be: one sentence each. */
+/** What is there and should not be, or is not there and should be: one message each. */
 export const findLeaks = async (sandbox: Sandbox): Promise<string[]> => {
   const objects = await sandbox.objects();
   const { nodes } = await sandbox.status();
   const pods = (await objects.list('pods')).flatMap(alivePod);
   const perNode = nodes.map(async ({ name }) => {
     const [state, agent] = await Promise.all([readNodeState(sandbox, name), readAgentPods(sandbox, name)]);
-    return differences(pods, state, agent).map((sentence) => `${name}: ${sentence}`);
+    return differences(pods, state, agent).map((message) => `${name}: ${message}`);
   });
   return [...duplicateAddresses(pods), ...(await Promise.all(perNode)).flat(), ...(await inconsistencies(sandbox))];
 };
@@ -76,7 +76,7 @@ const differences = (pods: readonly AlivePod[], state: NodeState, agent: readonl
 /** A port of every interface of every running pod, by its logical port, with the pod's UID and current sandbox. */
 const comparePorts = (running: readonly AlivePod[], { openvswitch, sandboxes }: NodeState): string[] => {
   const sandboxOf = new Map(sandboxes.map(({ uid, id }) => [uid, id]));
-  const wanted = running.flatMap((pod) =>
+  const desired = running.flatMap((pod) =>
     portNames(pod).map((name) => `${name} of pod ${pod.uid} in sandbox ${sandboxOf.get(pod.uid)}, installed`),
   );
   const interfaces = rowsOf(openvswitch, 'Interface').filter(isPodPort);
@@ -91,7 +91,7 @@ const comparePorts = (running: readonly AlivePod[], { openvswitch, sandboxes }: 
     .map((row) => `${row['name']}: ${row['error']}`);
   const names = (rows: readonly Row[]): string[] => rows.map((row) => String(row['name']));
   return [
-    ...compare('OVS interface', wanted, there),
+    ...compare('OVS interface', desired, there),
     ...compare('OVS port', names(interfaces), names(ports)),
     ...broken.map((text) => `OVS interface ${text}`),
   ];
@@ -121,7 +121,7 @@ const compareLinks = (running: readonly AlivePod[], { links, openvswitch }: Node
 const compareSwitchPorts = (pods: readonly AlivePod[], { node, northbound, bindings }: NodeState): string[] => {
   const used = new Set(pods.filter((pod) => pod.node === node).flatMap(({ networks }) => [...networks.keys()]));
   const isHere = (nad: string): boolean => networkRendering() !== 'on-demand' || used.has(nad);
-  const wanted = pods.flatMap((pod) =>
+  const desired = pods.flatMap((pod) =>
     portNames(pod, (nad, { tunnelId }) => pod.node === node || (tunnelId !== undefined && isHere(nad))),
   );
   const rows = rowsOf(northbound, 'Logical_Switch_Port').filter((row) => isOurs(row) && idsOf(row)['pod'] === 'true');
@@ -129,7 +129,7 @@ const compareSwitchPorts = (pods: readonly AlivePod[], { node, northbound, bindi
   const there = rows.map((row) => String(row['name']));
   const bound = bindings.filter((row) => idsOf(row)['pod'] === 'true' && isOurs(row));
   return [
-    ...compare('switch port', wanted, there),
+    ...compare('switch port', desired, there),
     ...compare(
       'port binding',
       there,
@@ -149,14 +149,14 @@ const compareNamespaces = (local: readonly AlivePod[], { namespaces, sandboxes }
   const inside = sandboxes.flatMap(({ uid, netns = '' }) => {
     const pod = pods.get(uid);
     if (pod?.isRunning !== true) return [];
-    const wanted = [...pod.networks].map(([nad, { mac, ipAddresses }]) => {
+    const desired = [...pod.networks].map(([nad, { mac, ipAddresses }]) => {
       const name = nad === DEFAULT_NETWORK_NAME ? 'eth0' : 'ovn-udn1';
       return `${name} ${mac} ${[...ipAddresses].sort().join(' ')}`;
     });
     const there = (namespaces.get(netns) ?? [])
       .filter(({ name }) => name !== 'lo')
       .map(({ name, mac, addresses }) => `${name} ${mac} ${[...addresses].sort().join(' ')}`);
-    return compare(`interface in pod ${pod.key}`, wanted, there);
+    return compare(`interface in pod ${pod.key}`, desired, there);
   });
   return [
     ...compare(
@@ -174,12 +174,12 @@ const compareNamespaces = (local: readonly AlivePod[], { namespaces, sandboxes }
 };
 
 const compareAgent = (local: readonly AlivePod[], agent: readonly AgentPod[]): string[] => {
-  const wanted = local.map(({ key, uid, isRunning }) => `${key} ${uid} ${isRunning ? 'ready' : 'not running'}`);
+  const desired = local.map(({ key, uid, isRunning }) => `${key} ${uid} ${isRunning ? 'ready' : 'not running'}`);
   const running = new Set(local.filter(({ isRunning }) => isRunning).map(({ uid }) => uid));
   const there = agent.map(
     ({ namespace, name, uid, state }) => `${namespace}/${name} ${uid} ${running.has(uid) ? state : 'not running'}`,
   );
-  return compare('agent’s view: pod', wanted, there);
+  return compare('agent’s view: pod', desired, there);
 };
 
 const duplicateAddresses = (pods: readonly AlivePod[]): string[] => {
@@ -204,9 +204,9 @@ const portNames = (
   [...networks].filter(([nad, entry]) => which(nad, entry)).map(([nad]) => `${nadPrefix(nad)}${key.replace('/', '_')}`);
 
 /** As multisets. */
-const compare = (what: string, wanted: readonly string[], there: readonly string[]): string[] => [
-  ...without(wanted, there).map((one) => `${what} ${one} is missing`),
-  ...without(there, wanted).map((one) => `${what} ${one} is too many`),
+const compare = (what: string, desired: readonly string[], there: readonly string[]): string[] => [
+  ...without(desired, there).map((one) => `${what} ${one} is missing`),
+  ...without(there, desired).map((one) => `${what} ${one} is too many`),
 ];
 
 const without = (all: readonly string[], less: readonly string[]): string[] => {

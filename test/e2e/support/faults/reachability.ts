@@ -1,6 +1,6 @@
 /** Packets of all pods to all others. */
 import type { Sandbox } from '../../../../sandbox/index.ts';
-import { differences } from '../../../oracles/reachability/judge.ts';
+import { differences } from '../../../oracles/reachability/evaluate.ts';
 import { measureCluster } from '../../../oracles/reachability/measure.ts';
 import type { Reachability } from '../../../oracles/reachability/types.ts';
 
@@ -9,7 +9,7 @@ const TIMING = { timeoutMs: 500, tries: 4 };
 /**
  * Measures until pods reach exactly whom they should, IPv4 and IPv6; the second measurement is for what the first one
  * found under way.
- * @returns how many probes were sent @throws Error with a sentence per pair that is wrong
+ * @returns how many probes were sent @throws Error with a message per pair that is wrong
  */
 export const requireReachability = async (sandbox: Sandbox, tries = 2): Promise<number> => {
   const results = await measureCluster(sandbox, TIMING);

@@ -67,18 +67,18 @@ export const hostileLinks = (cluster: () => Sandbox, cast: () => HostileCluster)
     {
       what: 'a locked interface',
       of: () => [onDefault('red/a'), onDefault('blue/a')],
-      says: /^(neighbour|router|multi)/,
+      names: /^(neighbour|router|multi)/,
     },
     {
       what: 'a pod that claims to be a router',
       of: () => [cast().foothold('gold/a'), cast().foothold('gold/b')],
-      says: /^router advertisement/,
+      names: /^router advertisement/,
     },
-  ])('$what', ({ of, says }) => {
-    it('is not heard either while ovn-controller begins anew and the agent is away', async () => {
+  ])('$what', ({ of, names }) => {
+    it('is not heard either while ovn-controller restarts and the agent is away', async () => {
       const [from, to] = of() as [Foothold, Foothold];
       const text = `<${randomBytes(6).toString('hex')}>`;
-      const frames = battery(from, to, to.pod).filter(({ name }) => says.test(name));
+      const frames = battery(from, to, to.pod).filter(({ name }) => names.test(name));
       const built = frames.map(({ device, build }) => ({ device, frame: build(text) }));
       const burst = Array.from({ length: BURSTS }, () => built).flat();
       const flood = async (isEnough: () => boolean): Promise<void> => {

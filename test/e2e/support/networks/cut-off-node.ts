@@ -31,7 +31,7 @@ export const cutOffNode = (cluster: () => Sandbox): void => {
         }
         await (await cluster().objects()).delete(networkOf('cut'));
         await applyAndWait(cluster(), [...networkOf('next'), pod('next', 'a', 'node-1')]);
-        // Nothing but the id tells the two apart.
+        // Nothing but the id distinguishes the two.
         const after = await readPod(cluster(), 'next/a');
         for (const family of FAMILIES) expect(addressOfFamily(after, family)).toBe(addressOfFamily(before, family));
         expect(await idOf(cluster(), 'next')).not.toBe(id);

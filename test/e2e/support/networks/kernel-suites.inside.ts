@@ -32,7 +32,7 @@ const config = {
   experimental: {},
 };
 
-const tell = ({ name, mode, result }: Task): void => {
+const notify = ({ name, mode, result }: Task): void => {
   const errors = result?.errors?.map(({ message, diff = '' }) => `${message}\n${diff}`) ?? [];
   const state = mode === 'skip' ? 'skip' : (result?.state ?? 'fail');
   process.stdout.write(`${JSON.stringify({ name, state, errors })}\n`);
@@ -50,7 +50,7 @@ const runner = {
     hostSuite('Linux', linuxHarness);
     hostBackendSuite('Linux', linuxHarness);
   },
-  onAfterRunTask: tell,
+  onAfterRunTask: notify,
 };
 const [file] = await startTests(['/suites'], runner as unknown as Runner);
 process.exitCode = file?.result?.state === 'pass' ? 0 : 1;

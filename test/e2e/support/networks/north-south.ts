@@ -55,8 +55,8 @@ export const northSouth = (cluster: () => Sandbox, { hasSctp = false, translates
     it.each(TENANTS_AND_PLAIN)('pods of %s reach the outside with the address of their node', async (tenant) => {
       const reached = NODES.map(async (node) => {
         const from = podOf(tenant, node).key;
-        const wanted = { http: nodeAddress(node, family), udp: nodeAddress(node, family), isPinged: true };
-        await eventually(async () => expect(await seenOutside(cluster(), from, family)).toEqual(wanted));
+        const desired = { http: nodeAddress(node, family), udp: nodeAddress(node, family), isPinged: true };
+        await eventually(async () => expect(await seenOutside(cluster(), from, family)).toEqual(desired));
       });
       await Promise.all(reached);
     });

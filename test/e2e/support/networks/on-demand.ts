@@ -155,7 +155,7 @@ const unused = async (sandbox: Sandbox): Promise<string[]> =>
     .filter(({ message }) => message === 'not on this node, nothing here uses it')
     .map(({ name }) => name);
 
-/** With what OVN knows them by: one that is made anew is another one. */
+/** With what OVN knows them by: one that is recreated is another one. */
 const switchesOf = async (sandbox: Sandbox, name: string): Promise<string[]> => {
   const columns = ['--no-headings', '--format=csv', '--columns=_uuid,name'];
   const { stdout } = await sandbox.node(NODE, ['ovn-nbctl', ...columns, 'list', 'Logical_Switch']);

@@ -17,7 +17,7 @@ const GOING = ['shop', 'gold'] as const;
 const RESTART_MS = 60_000;
 const REMOVAL_MS = 60_000;
 
-/** What tells of changes of the kinds of objects that are ours, and which of its lines are of ours. */
+/** The monitors of the kinds of objects that are ours, and which of their lines are about ours. */
 const MONITORS = [
   {
     command: 'ip -o monitor link address route rule',
@@ -110,12 +110,12 @@ const startMonitors = (sandbox: Sandbox, node: string): Promise<string[]> =>
     }),
   );
 
-/** @returns what they have told of ours */
+/** @returns the events about ours */
 const endMonitors = async (sandbox: Sandbox, node: string, pids: readonly string[]): Promise<string[]> => {
   await sandbox.node(node, ['kill', ...pids]);
-  const told = MONITORS.map(async ({ command, isOurs }, index) => {
+  const reported = MONITORS.map(async ({ command, isOurs }, index) => {
     const { stdout } = await sandbox.node(node, ['cat', logOf(index)]);
     return stdout.split('\n').flatMap((line) => (line !== '' && isOurs(line) ? [`${command}: ${line}`] : []));
   });
-  return (await Promise.all(told)).flat();
+  return (await Promise.all(reported)).flat();
 };

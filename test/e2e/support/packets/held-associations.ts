@@ -62,7 +62,7 @@ if os.fork() == 0:
         threading.Thread(target=answer, args=peer).start()
 `;
 
-/** Bound to one address: with more it would tell the server all of them, for times when one does not work. */
+/** Bound to one address: with more it would send the server all of them, for times when one does not work. */
 const CLIENT = `${COMMON}
 own, source, address, port = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 sock = sctp(address)

@@ -52,15 +52,15 @@ setsid ip netns exec far toolbox serve > /dev/null 2>&1 < /dev/null &
 
 /**
  * Call it where tests are declared.
- * @param isTold whether who sends answers that are too large is told so
+ * @param isReported whether the sender of answers that are too large gets an error
  * @param ofServices families in which errors about answers of Services arrive
  */
 export const pathMtu = (
   cluster: () => Sandbox,
   {
-    isTold = false,
+    isReported = false,
     ofServices = FAMILIES,
-  }: { readonly isTold?: boolean; readonly ofServices?: readonly Family[] } = {},
+  }: { readonly isReported?: boolean; readonly ofServices?: readonly Family[] } = {},
 ): void => {
   const python = async (pod: string, ...args: readonly string[]): Promise<string> =>
     (await cluster().exec(pod, ['python3', '-c', ...args])).stdout.trim();
@@ -83,7 +83,7 @@ export const pathMtu = (
     const from = podKey(tenant, 'node-1');
 
     const ping = async (to: Ip, family: Family, size: number): Promise<string> => {
-      // OVS's userspace conntrack does not translate identifiers: two tenants with the same one are not told apart.
+      // OVS's userspace conntrack does not translate identifiers: two tenants with the same one look the same.
       const identifier = String(randomInt(1, 65_536));
       const payload = String(size - HEADERS[family]);
       const argv = ['ping', '-c', '1', '-W', '2', '-e', identifier, '-M', 'do', '-s', payload, to];
@@ -112,8 +112,8 @@ export const pathMtu = (
       });
     });
 
-    it.runIf(isTold).each(FAMILIES)(
-      'answers larger than the network’s MTU: who sends them is told, IPv%s',
+    it.runIf(isReported).each(FAMILIES)(
+      'answers larger than the network’s MTU: their sender gets an error, IPv%s',
       async (family) => {
         await cluster().outside(['ip', `-${family}`, 'route', 'flush', 'cache']);
         const sizes = [NETWORK_MTU, NETWORK_MTU + 1, NETWORK_MTU].map((size) => String(size - HEADERS[family]));
@@ -156,8 +156,8 @@ def serve():
 `;
 
 /**
- * Answers with as many bytes as it is asked for, in one packet that nobody may split, and then with what it was told of it:
- * ip(7) and ipv6(7), `IP_RECVERR` and `IP_PMTUDISC_PROBE`, which sends whatever was learned before.
+ * Answers with as many bytes as it is asked for, in one packet that nobody may split, and then with the errors that it got
+ * about it: ip(7) and ipv6(7), `IP_RECVERR` and `IP_PMTUDISC_PROBE`, which sends whatever was learned before.
  */
 const DARING = `
 def bound(family, any_address):

@@ -23,7 +23,7 @@ interface Half {
   readonly tenant: string;
   readonly name: string;
   readonly family: Family;
-  wanted: readonly string[];
+  desired: readonly string[];
 }
 
 export interface Answers {
@@ -43,7 +43,7 @@ export class ServiceChurn {
     this.#options = options;
     this.#halves = options.tenants.flatMap((tenant) =>
       Array.from({ length: options.perTenant }, (_, index) => `churn-${index}`).flatMap((name) =>
-        FAMILIES.map((family): Half => ({ tenant, name, family, wanted: [] })),
+        FAMILIES.map((family): Half => ({ tenant, name, family, desired: [] })),
       ),
     );
   }
@@ -71,27 +71,27 @@ export class ServiceChurn {
   async step(): Promise<string> {
     const { random, backends, sandbox } = this.#options;
     const half = random.pick(this.#halves);
-    half.wanted = backends(half.tenant).filter(() => random.next() < 0.6);
+    half.desired = backends(half.tenant).filter(() => random.next() < 0.6);
     await (await sandbox.objects()).apply([this.#slice(half)]);
-    return `${half.tenant}/${half.name} IPv${half.family}: ${half.wanted.join(' ') || 'nobody'}`;
+    return `${half.tenant}/${half.name} IPv${half.family}: ${half.desired.join(' ') || 'nobody'}`;
   }
 
   /** By the ClusterIPs, and by what `more` gives. */
   async answers(more: (tenant: string, name: string, family: Family) => readonly Target[]): Promise<Answers[]> {
-    const all = this.#halves.map(async ({ tenant, name, family, wanted }): Promise<Answers> => {
+    const all = this.#halves.map(async ({ tenant, name, family, desired }): Promise<Answers> => {
       const ips = await clusterIps(this.#options.sandbox, `${tenant}/${name}`);
       const own = ips.filter((ip) => ip.includes(':') === (family === 6));
       const targets = own.flatMap((ip): Target[] => [
         { ip, port: 80, protocol: 'TCP' },
         { ip, port: 53, protocol: 'UDP' },
       ]);
-      return { tenant, name, targets: [...targets, ...more(tenant, name, family)], names: wanted };
+      return { tenant, name, targets: [...targets, ...more(tenant, name, family)], names: desired };
     });
     return Promise.all(all);
   }
 
-  #slice({ tenant, name, family, wanted }: Half): ManifestObject {
-    const endpoints = wanted.map((pod): WrittenEndpoint => {
+  #slice({ tenant, name, family, desired }: Half): ManifestObject {
+    const endpoints = desired.map((pod): WrittenEndpoint => {
       const address = this.#addresses.get(`${tenant}/${pod}`)?.[family];
       if (address === undefined) throw new Error(`${pod} has no address`);
       return { address };

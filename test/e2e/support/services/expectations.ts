@@ -34,7 +34,7 @@ export const expectAnswersAt = async (
   targets: readonly Target[],
   names: readonly string[],
 ): Promise<void> => {
-  const wanted = [...names].sort();
+  const desired = [...names].sort();
   let asked = targets;
   await eventually(async () => {
     const attempts = await askBy(sandbox, client, asked.flatMap(repeated));
@@ -42,9 +42,9 @@ export const expectAnswersAt = async (
       const own = attempts.slice(index * OFTEN, (index + 1) * OFTEN);
       return { target, answered: whoAnswered(own), others: own.filter(({ outcome }) => outcome !== 'answered') };
     });
-    const wrong = found.filter(({ answered, others }) => others.length > 0 || !isDeepStrictEqual(answered, wanted));
+    const wrong = found.filter(({ answered, others }) => others.length > 0 || !isDeepStrictEqual(answered, desired));
     asked = wrong.map(({ target }) => target);
-    expect(wrong, `not answered by ${wanted.join(' ')}`).toEqual([]);
+    expect(wrong, `not answered by ${desired.join(' ')}`).toEqual([]);
   });
 };
 

@@ -7,7 +7,7 @@ import { ask, type Target } from '../../../oracles/reachability/service-clients.
 import { applyAndWait } from '../cluster/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace } from '../cluster/manifests.ts';
 import { type DnsQuestion, query, resolve } from '../kubelet/dns.ts';
-import { fromHost, fromPod } from './doors.ts';
+import { fromHost, fromPod } from './entry-points.ts';
 import { backend, clusterIps, SERVED, service } from './services.ts';
 
 const TENANTS = ['red', 'green'] as const;

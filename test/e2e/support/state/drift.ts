@@ -64,11 +64,11 @@ export const drift = (
   describe.runIf(shown.length > 0)('while it lasts, udnctl diff says where', () => {
     it.each(shown)('$what', async ({ command, where }) => {
       await eventually(
-        async () => expect(await differingPlaces(cluster(), command)).toContain(where),
+        async () => expect(await differingBackends(cluster(), command)).toContain(where),
         await repairMs(cluster()),
       );
       await untilRepaired(cluster(), right);
-      await eventually(async () => expect(await differingPlaces(cluster())).toEqual([]));
+      await eventually(async () => expect(await differingBackends(cluster())).toEqual([]));
     });
   });
 };
@@ -99,7 +99,7 @@ const untilRepaired = async (sandbox: Sandbox, right: NodeDump): Promise<void> =
     await repairMs(sandbox),
   );
 
-/** Less than the time of a test, so that it is told what is not as before. */
+/** Less than the time of a test, so that the error names what is not as before. */
 const repairMs = async (sandbox: Sandbox): Promise<number> =>
   Math.min(REPAIR_MS * (await sandbox.slowdown()), LONGEST_REPAIR_MS);
 
@@ -112,7 +112,7 @@ const repairs = async (sandbox: Sandbox, where: BackendName | undefined): Promis
 };
 
 /** @param damage is done again and again until it was looked: it is there for a moment only each time */
-const differingPlaces = async (sandbox: Sandbox, damage = 'true'): Promise<BackendName[]> => {
+const differingBackends = async (sandbox: Sandbox, damage = 'true'): Promise<BackendName[]> => {
   const script = `
     i=0
     while [ $i -lt 2000 ]; do i=$((i + 1)); ${damage}; done >/dev/null 2>&1 &

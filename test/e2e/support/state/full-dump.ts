@@ -22,7 +22,7 @@ export const fullDump = async (sandbox: Runner, node: string): Promise<NodeDump>
         .toSorted(),
     ] as const;
   });
-  // With their `_uuid`: what was there may not have been made anew.
+  // With their `_uuid`: what was there may not have been recreated.
   const databases = DATABASES.map(async (name) => {
     const rows = describeTables(await readDatabase(sandbox, node, name));
     return [
@@ -51,7 +51,7 @@ const withoutDaemonsOwn = (row: string): string =>
         .replaceAll(/"flow_tables":\{[^}]*\}/g, '')
         .replaceAll(/"source":"northd\.c:\d+",?/g, '');
 
-/** northd makes logical flows anew when it makes a group of their datapaths anew, of the same ones, too. */
+/** northd makes logical flows again when it makes a group of their datapaths again, of the same ones, too. */
 const withoutNorthdsIds = (row: string): string =>
   /^Logical_(Flow|DP_Group) /.test(row) ? row.replaceAll(/"(_uuid|logical_dp_group)":"[^"]*",?/g, '') : row;
 

@@ -15,7 +15,7 @@ import { ownRowsNaming } from './rows.ts';
 export const NODES = ['node-1', 'node-2'] as const;
 export const NODE = NODES[0];
 const GONE_MS = 60_000;
-/** Less than the time of a test, so that it is told what is left. */
+/** Less than the time of a test, so that the error names what is left. */
 const LONGEST_MS = 120_000;
 
 export const patience = async (sandbox: Sandbox): Promise<number> =>
@@ -65,21 +65,21 @@ export const untilNothingIsLeft = async (
 ): Promise<void> => {
   const start = performance.now();
   const timeoutMs = await patience(sandbox);
-  const told = (what: string): void =>
+  const progress = (what: string): void =>
     note(`${name}: ${what} after ${((performance.now() - start) / 1000).toFixed(1)} s`);
   for (const node of NODES) {
     await untilAsBefore(sandbox, node, before.get(node) ?? {}, timeoutMs);
-    told(`${node} is as it was`);
+    progress(`${node} is as it was`);
     // The last ones are patch ports, with which ovn-controller takes its time.
     await eventually(async () => expect(await ownRowsNaming(sandbox, node, name)).toEqual([]), timeoutMs);
-    told(`no row of ${node} names it`);
+    progress(`no row of ${node} names it`);
   }
   const marks = ids.map(networkCtMark);
   await eventually(async () => {
     expect((await marksSeen(sandbox)).filter((mark) => marks.includes(mark))).toEqual([]);
-    told('no connection has its mark');
+    progress('no connection has its mark');
     expect(await connectionsOfGone(sandbox, ids)).toEqual([]);
-    told('no zone has a connection of its pods');
+    progress('no zone has a connection of its pods');
   }, timeoutMs);
   await eventually(async () => expect(await doctor(sandbox)).toMatchObject({ status: 0 }), timeoutMs);
 };

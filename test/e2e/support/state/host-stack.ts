@@ -1,4 +1,4 @@
-/** What is ours of a node's network stack: as `udnctl render` says it should be, and as ip(8) tells that it is. */
+/** What is ours of a node's network stack: as `udnctl render` has it, and as ip(8) shows it. */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TUNNEL_ROUTE_TABLE } from '../../../../agent/model/registry/routing.ts';
@@ -117,7 +117,7 @@ const rule = ({ priority, fwmark, dst, table, protocol }: Fields, family: 4 | 6)
 const withLength = (dst: string, family: 4 | 6): string =>
   dst.includes('/') ? dst : `${dst}/${family === 4 ? 32 : 128}`;
 
-/** Fields by name, so that the order in which they are told does not matter. */
+/** Fields by name, so that their order does not matter. */
 const lines = (entries: readonly Fields[]): string[] =>
   entries
     .map((entry) =>

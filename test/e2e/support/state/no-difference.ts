@@ -1,4 +1,7 @@
-/** What is programmed is what is wanted: databases, flows, the host's network stack and nftables, as the agent itself compares. */
+/**
+ * What is programmed is the desired state: databases, flows, the host's network stack and nftables, as the agent itself
+ * compares.
+ */
 import { expect } from 'vitest';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';

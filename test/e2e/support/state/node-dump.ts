@@ -148,7 +148,7 @@ const POD_SYSCTL = /\/[0-9a-f]{13}(_1|[0-9a-f]{2})\//;
 /** OVS and OVN make them, with an address by chance. */
 const OF_OVS = ['br-int', 'ovs-netdev', 'ovs-system'];
 
-/** Without the index, which is another one when a link was made anew, and what follows the state of a peer. */
+/** Without the index, which is another one when a link was recreated, and what follows the state of a peer. */
 const linkLine = (line: string): string => {
   const [, name = '', flags = '', rest = ''] = /^\d+: ([^:]+): <([^>]*)>(.*)$/.exec(line) ?? [];
   const master = / master (\S+)/.exec(rest)?.[1];

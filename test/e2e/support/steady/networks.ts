@@ -49,7 +49,7 @@ const networks = ([routed = '', switched = '']: readonly string[]): ManifestObje
 ];
 
 interface Stays {
-  /** A line that a monitor of the kernel or of nft has told. */
+  /** A line that a monitor of the kernel or of nft has printed. */
   isConcernedBy(line: string): boolean;
 }
 
@@ -95,7 +95,7 @@ interface FlowEvents {
   readonly other: readonly string[];
 }
 
-/** What `ovs-ofctl monitor` told. */
+/** What `ovs-ofctl monitor` printed. */
 export const flowEvents = (lines: readonly string[]): FlowEvents => {
   const events = lines.filter((line) => line.startsWith('flows: ') && line.includes('event='));
   const of = (kind: string): number => events.filter((line) => line.includes(`event=${kind}`)).length;
@@ -103,7 +103,7 @@ export const flowEvents = (lines: readonly string[]): FlowEvents => {
   return { added: of('ADDED'), deleted: of('DELETED'), other };
 };
 
-/** What it should have told: not one flow more than came or went. */
+/** What it should have printed: not one flow more than came or went. */
 export const flowChanges = (difference: readonly string[]): FlowEvents => {
   const of = (sign: '+' | '-'): number => difference.filter((line) => line.startsWith(`flows: ${sign} `)).length;
   expect(of('+')).toBeGreaterThan(20);

@@ -230,7 +230,7 @@ const MONITORS = [
 
 const fileOf = (what: string): string => `/tmp/steady-${what}`;
 
-/** Resolves when what the kernel, OVS and nft tell is no longer written down. */
+/** Resolves when the events of the kernel, OVS and nft are no longer recorded. */
 const watch = async (sandbox: Sandbox): Promise<void> => {
   await Promise.all(
     MONITORS.map(async ({ what, command }) => {
@@ -239,7 +239,7 @@ const watch = async (sandbox: Sandbox): Promise<void> => {
   );
 };
 
-/** What they have told; of a canary only its sign. */
+/** The recorded events; of a canary only its sign. */
 const seenBy = async (sandbox: Sandbox): Promise<string[]> => {
   const seen = await Promise.all(
     MONITORS.map(async ({ what, isChange }) => {

@@ -22,7 +22,7 @@ export interface Protocol {
   readonly families: readonly Family[];
   readonly build: (intent: Intent) => Buffer;
   /** Where the claim is in the message, too: so far it is an attack on neighbour tables. */
-  readonly tellsNeighbours?: boolean;
+  readonly announcesNeighbours?: boolean;
   readonly reachesPeers: Deliverable;
   /** The default network's switch answers it for whom it knows, instead of sending it there. */
   readonly isAnsweredByDefault?: boolean;
@@ -86,7 +86,7 @@ export const PROTOCOLS: readonly Protocol[] = [
     name: 'neighbour solicitation',
     families: [6],
     build: neighbour('solicitation'),
-    tellsNeighbours: true,
+    announcesNeighbours: true,
     reachesPeers: true,
     isAnsweredByDefault: true,
   },
@@ -94,7 +94,7 @@ export const PROTOCOLS: readonly Protocol[] = [
     name: 'neighbour advertisement',
     families: [6],
     build: neighbour('advertisement'),
-    tellsNeighbours: true,
+    announcesNeighbours: true,
     reachesPeers: true,
   },
   { name: 'router solicitation', families: [6], build: neighbour('router solicitation'), reachesPeers: true },
@@ -111,7 +111,7 @@ export const PROTOCOLS: readonly Protocol[] = [
     families: [4],
     build: ({ ethernet, src, dst, marker }) =>
       Buffer.concat([arp(ethernet, { op: 'request', tell: src, about: dst }), marker]),
-    tellsNeighbours: true,
+    announcesNeighbours: true,
     reachesPeers: true,
     isAnsweredByDefault: true,
   },
@@ -120,7 +120,7 @@ export const PROTOCOLS: readonly Protocol[] = [
     families: [4],
     build: ({ ethernet, src, dst, marker }) =>
       Buffer.concat([arp(ethernet, { op: 'reply', tell: src, about: dst, aboutMac: ethernet.to }), marker]),
-    tellsNeighbours: true,
+    announcesNeighbours: true,
     reachesPeers: true,
   },
   {

@@ -19,7 +19,7 @@ export interface Sighting {
 }
 
 export interface Listener extends AsyncDisposable {
-  /** Since the last time. The same headers are told once for each frame, link and direction. */
+  /** Since the last time. The same headers are reported once for each frame, link and direction. */
   hear(): Promise<readonly Sighting[]>;
 }
 

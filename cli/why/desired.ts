@@ -17,21 +17,21 @@ export const nadKeyIn = (facts: NetworkFacts, namespace: string): string => `${n
 export const isOwnedBy = (nad: NadFacts, { metadata }: NetworkFacts): boolean =>
   nad.metadata.ownerReferences.some(({ uid }) => uid === metadata.uid);
 
-export const isWantedIn = (facts: NetworkFacts, namespace: string, { namespaces }: Snapshot): boolean => {
+export const isDesiredIn = (facts: NetworkFacts, namespace: string, { namespaces }: Snapshot): boolean => {
   if (facts.kind === 'UserDefinedNetwork') return facts.metadata.namespace === namespace;
   const labels = namespaces.get(namespace)?.labels;
   return facts.selector !== undefined && labels !== undefined && matchesSelector(facts.selector, labels);
 };
 
-/** The namespaces that it is wanted in, as far as they could be read; sorted. */
-export const wantedNamespaces = (facts: NetworkFacts, snapshot: Snapshot): readonly string[] => {
+/** The namespaces that it is desired in, as far as they could be read; sorted. */
+export const desiredNamespaces = (facts: NetworkFacts, snapshot: Snapshot): readonly string[] => {
   if (facts.kind === 'UserDefinedNetwork') return [facts.metadata.namespace ?? ''];
-  return [...snapshot.namespaces.keys()].filter((name) => isWantedIn(facts, name, snapshot)).sort();
+  return [...snapshot.namespaces.keys()].filter((name) => isDesiredIn(facts, name, snapshot)).sort();
 };
 
 /** All networks that want to be the primary one of a namespace. */
-export const primariesWantedIn = (namespace: string, snapshot: Snapshot): readonly NetworkFacts[] =>
-  [...snapshot.networks.values()].filter((facts) => isPrimary(facts) && isWantedIn(facts, namespace, snapshot));
+export const primariesDesiredIn = (namespace: string, snapshot: Snapshot): readonly NetworkFacts[] =>
+  [...snapshot.networks.values()].filter((facts) => isPrimary(facts) && isDesiredIn(facts, namespace, snapshot));
 
 /** Networks of a namespace that are wrong: what they ask for is not known. */
 export const unreadableIn = (namespace: string, { networks }: Snapshot): readonly NetworkFacts[] =>

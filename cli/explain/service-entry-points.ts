@@ -2,7 +2,7 @@
  * By what a Service is reached from outside, from other networks and from the host, and by what its endpoints on the node are: its
  * flows of the gateway bridge and its elements of nftables, as the agent wants them, with what has come by them.
  */
-import type { DifferencesStatus, NodeStatus, WantedStatus } from '../../api/agent-status.ts';
+import type { DesiredStatus, DifferencesStatus, NodeStatus } from '../../api/agent-status.ts';
 import { elementForm } from '../../datapath/nftables/element-form.ts';
 import type { TableState } from '../../datapath/nftables/table-state.ts';
 import { dumpFlows, type Flow } from '../flows/flow-dump.ts';
@@ -11,15 +11,15 @@ import { type Check, missing, ok, unknown } from './check.ts';
 import { attempt, type ExplainSources } from './sources.ts';
 
 /** @param key `namespace/name` */
-export const doorChecks = async (
+export const entryPointChecks = async (
   { agent, runner, hostTable }: ExplainSources,
   key: string,
   { gateway }: NodeStatus,
   report: DifferencesStatus | undefined,
 ): Promise<Check[]> => {
-  const asked = await attempt('agent', async () => (await agent.wanted()).filter((one) => isOf(one, key)));
+  const asked = await attempt('agent', async () => (await agent.desired()).filter((one) => isOf(one, key)));
   if ('failed' in asked) return [asked.failed];
-  const of = (backend: WantedStatus['backend']): readonly WantedStatus[] =>
+  const of = (backend: DesiredStatus['backend']): readonly DesiredStatus[] =>
     asked.value.filter((one) => one.backend === backend);
   const [flows, elements] = [of('openflow'), of('nftables')];
   const bridge = gateway?.bridge ?? '';
@@ -45,12 +45,12 @@ const FEATURES = [
   'service-cluster-ips',
 ];
 
-const isOf = ({ owners }: WantedStatus, key: string): boolean =>
+const isOf = ({ owners }: DesiredStatus, key: string): boolean =>
   FEATURES.some((feature) => owners.includes(`${feature}:${key}`));
 
 /** One for each address and port. */
 const flowChecks = (
-  wanted: readonly WantedStatus[],
+  desired: readonly DesiredStatus[],
   report: DifferencesStatus | undefined,
   bridge: string,
   flows: readonly Flow[],
@@ -58,16 +58,16 @@ const flowChecks = (
 ): Check[] => {
   const numbers = new Map(ports.flatMap((one) => (one.bridge === bridge ? [[one.name, one.ofport] as const] : [])));
   const counts = new Map(flows.map((flow) => [`${flow.table} ${flow.priority} ${fieldsOf(flow.match)}`, flow.packets]));
-  const described = wanted.map((one) => {
+  const described = desired.map((one) => {
     const [, , table = '', priority = '', match = ''] = one.key.split(' ');
     const fields = fieldsOf(match.replace(/\bin_port=([^,]+)/, (_, name) => `in_port=${numbers.get(name) ?? name}`));
     const packets = counts.get(`${table} ${priority} ${fields}`);
     const text = `table ${table} priority ${priority}${packets === undefined ? '' : ` (${packets} packets)`}`;
-    return { one, door: doorOf(match), text };
+    return { one, entryPoint: entryPointOf(match), text };
   });
-  return [...Map.groupBy(described, ({ door }) => door)].map(([door, members]) =>
-    judged(
-      `${bridge} ${door}`,
+  return [...Map.groupBy(described, ({ entryPoint }) => entryPoint)].map(([entryPoint, members]) =>
+    checked(
+      `${bridge} ${entryPoint}`,
       members.map(({ one }) => one),
       report,
       members.map(({ text }) => text).join(', '),
@@ -79,7 +79,7 @@ const flowChecks = (
 const fieldsOf = (match: string): string => match.split(',').toSorted().join(',');
 
 /** `172.20.0.11:31080/tcp`: the end of the Service, whichever way the packet goes. */
-const doorOf = (match: string): string => {
+const entryPointOf = (match: string): string => {
   const fields = match.split(',');
   const value = (...names: string[]): string =>
     fields.find((field) => names.includes(field.split('=')[0] ?? ''))?.replace(/^[^=]*=/, '') ?? '';
@@ -91,16 +91,16 @@ const doorOf = (match: string): string => {
 
 /** One for each key: several maps have the same, each for another purpose. */
 const elementChecks = (
-  wanted: readonly WantedStatus[],
+  desired: readonly DesiredStatus[],
   report: DifferencesStatus | undefined,
   table: TableState | undefined,
 ): Check[] => {
-  const described = wanted.map((one) => {
+  const described = desired.map((one) => {
     const [, set = '', key = ''] = /^element (\S+) (.*)$/s.exec(one.key) ?? [];
     return { one, key, text: `${set}${valueText(table, set, key)}` };
   });
   return [...Map.groupBy(described, ({ key }) => key)].map(([key, members]) =>
-    judged(
+    checked(
       `nftables ${key}`,
       members.map(({ one }) => one),
       report,
@@ -117,21 +117,21 @@ const valueText = (table: TableState | undefined, set: string, key: string): str
   return value === undefined ? '' : ` → ${value}`;
 };
 
-/** As the agent finds it, which has read everything anew. */
-const judged = (
+/** As the agent finds it, which has read everything again. */
+const checked = (
   what: string,
-  wanted: readonly WantedStatus[],
+  desired: readonly DesiredStatus[],
   report: DifferencesStatus | undefined,
   text: string,
 ): Check => {
-  const [first] = wanted;
+  const [first] = desired;
   if (report === undefined) return unknown(what, `${text}: what is there is not known`);
   const unread = report.unreadable.find(({ backend }) => backend === first?.backend);
   if (unread !== undefined) return unknown(what, `cannot be read: ${unread.message}`);
-  const lack = report.unsupported.find((one) => wanted.some(({ key }) => key === one.key));
+  const lack = report.unsupported.find((one) => desired.some(({ key }) => key === one.key));
   if (lack !== undefined) return unknown(what, `not supported: ${lack.message}`);
   const wrong = report.differences.filter((one) =>
-    wanted.some(({ key, backend }) => one.key === key && one.backend === backend),
+    desired.some(({ key, backend }) => one.key === key && one.backend === backend),
   );
   if (wrong.length === 0) return ok(what, text);
   const texts = wrong.map(

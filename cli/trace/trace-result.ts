@@ -1,7 +1,7 @@
-/** What a trace says, in one sentence. Pure. */
+/** What a trace says, in one message. Pure. */
 import { purposeOf } from '../flows/purpose.ts';
 import { goesToController, outputsOf } from './datapath-actions.ts';
-import { ACL_OFFSET } from './logical-verdict.ts';
+import { ACL_OFFSET } from './logical-result.ts';
 import type { TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
 import type { BridgePort } from './port-names.ts';
 import { withoutPorts } from './steps.ts';
@@ -31,9 +31,9 @@ export interface LogicalFlow {
   readonly match: string;
 }
 
-export interface Verdict {
+export interface TraceResult {
   readonly kind: 'delivered' | 'tunnel' | 'leaves' | 'host' | 'controller' | 'port' | 'dropped';
-  readonly sentence: string;
+  readonly message: string;
   /** Where it ended, of what goes to the host or is dropped. */
   readonly bridge?: string;
   /** Whom it was delivered to. */
@@ -41,13 +41,13 @@ export interface Verdict {
 }
 
 /** @param passes at least one */
-export const verdictOf = (passes: readonly TracePass[], context: TraceContext): Verdict => {
+export const traceResultOf = (passes: readonly TracePass[], context: TraceContext): TraceResult => {
   const arrivals = uniquePorts(passes.flatMap((pass) => arrivalsOf(pass, context)));
   const [only] = arrivals;
   if (only === undefined) return withoutArrival(passes, context);
   if (arrivals.length > 1) {
-    const names = arrivals.map((port) => describe(port, passes, context).sentence);
-    return { kind: 'port', sentence: `goes several ways: ${names.join('; ')}` };
+    const names = arrivals.map((port) => describe(port, passes, context).message);
+    return { kind: 'port', message: `goes several ways: ${names.join('; ')}` };
   }
   return describe(only, passes, context);
 };
@@ -90,22 +90,22 @@ const uniquePorts = (ports: readonly BridgePort[]): BridgePort[] => [
   ...new Map(ports.map((port) => [`${port.bridge} ${port.name}`, port])).values(),
 ];
 
-const describe = (port: BridgePort, passes: readonly TracePass[], { owners, uplink }: TraceContext): Verdict => {
+const describe = (port: BridgePort, passes: readonly TracePass[], { owners, uplink }: TraceContext): TraceResult => {
   const owner = owners.get(port.name);
   if (port.remoteIp !== undefined)
-    return { kind: 'tunnel', sentence: `sent to the node ${port.remoteIp} through a tunnel` };
+    return { kind: 'tunnel', message: `sent to the node ${port.remoteIp} through a tunnel` };
   if (owner?.pod !== undefined)
     return {
       kind: 'delivered',
-      sentence: `delivered to ${owner.pod} on this node, network ${owner.network}`,
+      message: `delivered to ${owner.pod} on this node, network ${owner.network}`,
       pod: owner.pod,
     };
-  if (port.name === uplink) return { kind: 'leaves', sentence: `leaves through ${port.name}${sourceOf(passes)}` };
+  if (port.name === uplink) return { kind: 'leaves', message: `leaves through ${port.name}${sourceOf(passes)}` };
   const { bridge } = port;
-  if (port.name === bridge) return { kind: 'host', bridge, sentence: `goes to the host through ${port.name}` };
+  if (port.name === bridge) return { kind: 'host', bridge, message: `goes to the host through ${port.name}` };
   if (owner !== undefined)
-    return { kind: 'host', bridge, sentence: `goes to the host through ${port.name}, network ${owner.network}` };
-  return { kind: 'port', sentence: `goes out of port ${port.name} of ${port.bridge}` };
+    return { kind: 'host', bridge, message: `goes to the host through ${port.name}, network ${owner.network}` };
+  return { kind: 'port', message: `goes out of port ${port.name} of ${port.bridge}` };
 };
 
 /** ` as 172.20.0.11 (masqueraded from 169.254.0.11)` */
@@ -129,30 +129,30 @@ const natSource = (action: string): string | undefined => {
   return address === undefined ? undefined : withoutPorts(address);
 };
 
-const withoutArrival = (passes: readonly TracePass[], context: TraceContext): Verdict => {
+const withoutArrival = (passes: readonly TracePass[], context: TraceContext): TraceResult => {
   const last = passes.at(-1);
-  const places = placesOf(last?.bridges ?? []);
-  const at = places.at(-1);
+  const positions = positionsOf(last?.bridges ?? []);
+  const at = positions.at(-1);
   // What a router asks the controller to do for a packet is in no datapath action when that keeps nothing of the packet.
   const isAsked = at?.step.actions.some(({ text }) => text.startsWith('controller(')) === true;
   if (last !== undefined && (isAsked || goesToController(last.datapathActions))) {
-    return { kind: 'controller', sentence: controllerSentence(at, context) };
+    return { kind: 'controller', message: controllerMessage(at, context) };
   }
-  if (at === undefined) return { kind: 'dropped', sentence: 'dropped' };
-  return { kind: 'dropped', bridge: at.bridge, sentence: dropSentence(at, places, context) };
+  if (at === undefined) return { kind: 'dropped', message: 'dropped' };
+  return { kind: 'dropped', bridge: at.bridge, message: dropMessage(at, positions, context) };
 };
 
-interface Place {
+interface Position {
   readonly bridge: string;
   readonly step: TraceStep;
 }
 
-const placesOf = (bridges: readonly TraceBridge[]): Place[] =>
+const positionsOf = (bridges: readonly TraceBridge[]): Position[] =>
   bridges.flatMap(({ bridge, isUnderlay, steps }) =>
     isUnderlay ? [] : steps.filter(({ table }) => table !== undefined).map((step) => ({ bridge, step })),
   );
 
-const controllerSentence = (at: Place | undefined, context: TraceContext): string => {
+const controllerMessage = (at: Position | undefined, context: TraceContext): string => {
   const logical = at && context.logicalFlows.get(at.step.flow?.cookie ?? '');
   if (at === undefined || logical === undefined) return 'handed to ovn-controller, which answers it or completes it';
   const where = datapathName(at.step, context);
@@ -161,16 +161,16 @@ const controllerSentence = (at: Place | undefined, context: TraceContext): strin
     : `handed to ovn-controller by stage ${logical.stage} of ${where}`;
 };
 
-const dropSentence = ({ bridge, step }: Place, places: readonly Place[], context: TraceContext): string => {
+const dropMessage = ({ bridge, step }: Position, positions: readonly Position[], context: TraceContext): string => {
   const { table, flow } = step;
   if (flow === undefined) return `dropped by ${bridge} table ${table}: no flow matches`;
   const where = `dropped by ${bridge} table ${table} priority ${flow.priority}`;
   const logical = context.logicalFlows.get(flow.cookie ?? '');
-  if (logical !== undefined) return `${where}: ${logicalReason(logical, step, places, context)}`;
+  if (logical !== undefined) return `${where}: ${logicalReason(logical, step, positions, context)}`;
   if (/\breg14=(0x[0-9a-f]+),reg15=\1\b/.test(flow.match)) return `${where}: it would go back to where it came from`;
   const purpose = purposeOf({ table: table ?? 0, priority: flow.priority, cookie: flow.cookie ?? '' });
   if (purpose === undefined) return where;
-  const here = places.filter((place) => place.bridge === bridge).map((place) => place.step);
+  const here = positions.filter((position) => position.bridge === bridge).map((position) => position.step);
   const inPort = lastField(here, /in_port=([^,]+)/);
   const port = inPort === undefined ? undefined : portOf(context.ports, bridge, inPort);
   const network = port && context.owners.get(port.name)?.network;
@@ -181,11 +181,11 @@ const dropSentence = ({ bridge, step }: Place, places: readonly Place[], context
 const logicalReason = (
   logical: LogicalFlow,
   step: TraceStep,
-  places: readonly Place[],
+  positions: readonly Position[],
   context: TraceContext,
 ): string => {
   const where = datapathName(step, context);
-  const evaluated = places.findLast(({ step: { flow } }) => isAcl(context.logicalFlows.get(flow?.cookie ?? '')));
+  const evaluated = positions.findLast(({ step: { flow } }) => isAcl(context.logicalFlows.get(flow?.cookie ?? '')));
   if (!logical.stage.endsWith('_acl_action') || evaluated === undefined) return `stage ${logical.stage} of ${where}`;
   const acl = context.logicalFlows.get(evaluated.step.flow?.cookie ?? '');
   const priority = (evaluated.step.flow?.priority ?? 0) - ACL_OFFSET;

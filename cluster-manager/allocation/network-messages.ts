@@ -26,12 +26,12 @@ export const faultsOf = ({ confError, keysError }: Pick<NadFacts, 'confError' | 
 /** What follows is the NAD that defines it. */
 export const noMatch = (name: string): string => `CNI config does not match that of network ${name}, which `;
 
-/** Whether a sentence about a NAD says that its network has no id. */
-export const isRefusal = (name: string, sentence: string): boolean => sentence.startsWith(noId(name, ''));
+/** Whether a message about a NAD says that its network has no id. */
+export const isRefusal = (name: string, message: string): boolean => message.startsWith(noId(name, ''));
 
 /** Whether it says that the NAD contradicts the one that defines the network, or may not have its name. */
-export const isMismatch = (name: string, sentence: string): boolean =>
-  sentence.startsWith(noMatch(name)) || sentence.startsWith(whose(name));
+export const isMismatch = (name: string, message: string): boolean =>
+  message.startsWith(noMatch(name)) || message.startsWith(whose(name));
 
 /** Whether it says that the network stays as it is for now, because there is no room to grow. */
-export const isNoGrowth = (name: string, sentence: string): boolean => sentence.startsWith(about(name, NO_ROOM));
+export const isNoGrowth = (name: string, message: string): boolean => message.startsWith(about(name, NO_ROOM));

@@ -164,7 +164,7 @@ const isKubeletsNeighbour = (
 ) =>
   isLocked(attacker.name) &&
   tenant === DEFAULT_TENANT &&
-  (protocol.tellsNeighbours === true || /^router /.test(protocol.name)) &&
+  (protocol.announcesNeighbours === true || /^router /.test(protocol.name)) &&
   isHimself &&
   !isOutgoing;
 

@@ -13,46 +13,47 @@ export type Run = (
 /** IP protocols with ports, of which only some kernels have SCTP. */
 export type PortProtocol = 'tcp' | 'udp' | 'sctp';
 
-export interface Door {
+export interface EntryPoint {
   readonly protocol: PortProtocol | 'icmp';
   readonly address: Ip;
   /** 0 for ICMP. */
   readonly port: number;
 }
 
-export const doorName = ({ protocol, address, port }: Door): string =>
+export const entryPointName = ({ protocol, address, port }: EntryPoint): string =>
   protocol === 'icmp' ? `icmp ${address}` : `${protocol} ${address} ${port}`;
 
 /** Has a pod answer at all of them, as long as it is there. */
-export const serveDoors = async (
+export const serveEntryPoints = async (
   sandbox: Pick<Sandbox, 'exec'>,
   pod: string,
-  doors: readonly Door[],
+  entryPoints: readonly EntryPoint[],
 ): Promise<void> => {
-  await sandbox.exec(pod, ['python3', '-c', SERVER, JSON.stringify(doors.filter(({ port }) => port > 0))]);
+  await sandbox.exec(pod, ['python3', '-c', SERVER, JSON.stringify(entryPoints.filter(({ port }) => port > 0))]);
 };
 
 /**
  * All at once; twice, as a first packet may be lost while a neighbour is asked for.
  * @returns the names of those that answered, sorted
  */
-export const openDoors = async (run: Run, doors: readonly Door[]): Promise<string[]> => {
-  const input = doors.map((door, id) => `${id} ${probeLine(door)}\n`).join('');
+export const openEntryPoints = async (run: Run, entryPoints: readonly EntryPoint[]): Promise<string[]> => {
+  const input = entryPoints.map((entryPoint, id) => `${id} ${probeLine(entryPoint)}\n`).join('');
   const { stdout } = await run(['toolbox', 'probe', '--timeout', '1000', '--tries', '2'], { input });
   const answers = stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => answerSchema.parse(JSON.parse(line)));
-  if (answers.length !== doors.length) throw new Error(`${answers.length} of ${doors.length} probes have ended`);
+  if (answers.length !== entryPoints.length)
+    throw new Error(`${answers.length} of ${entryPoints.length} probes have ended`);
   return answers
     .flatMap(({ id, answered }) => {
-      const door = doors[Number(id)];
-      return answered && door !== undefined ? [doorName(door)] : [];
+      const entryPoint = entryPoints[Number(id)];
+      return answered && entryPoint !== undefined ? [entryPointName(entryPoint)] : [];
     })
     .sort();
 };
 
-const probeLine = ({ protocol, address, port }: Door): string => {
+const probeLine = ({ protocol, address, port }: EntryPoint): string => {
   const family = ipFamily(address);
   const host = family === 6 ? `[${address}]` : address;
   return `${family} ${protocol} ${protocol === 'icmp' ? address : `${host}:${port}`}`;
@@ -65,17 +66,21 @@ const heldSchema = z.object({ answered: z.int(), missed: z.int(), isAlive: z.boo
 /** Of one connection: a message is sent again and again, each when the one before was answered or five seconds are over. */
 export type Held = z.infer<typeof heldSchema>;
 
-export interface HeldDoors {
+export interface HeldEntryPoints {
   readonly who: string;
-  /** By name of the door. */
+  /** By name of the entry point. */
   look(): Promise<Readonly<Record<string, Held>>>;
   end(): Promise<void>;
 }
 
 /** Connects to all of them, and goes on until it is ended. @throws CommandError when one does not answer at once */
-export const holdDoors = async (run: Run, who: string, doors: readonly Door[]): Promise<HeldDoors> => {
+export const holdEntryPoints = async (
+  run: Run,
+  who: string,
+  entryPoints: readonly EntryPoint[],
+): Promise<HeldEntryPoints> => {
   const file = `/tmp/held-doors-${who.replaceAll(' ', '-')}`;
-  const named = doors.map((door) => ({ ...door, name: doorName(door) }));
+  const named = entryPoints.map((entryPoint) => ({ ...entryPoint, name: entryPointName(entryPoint) }));
   await run(['python3', '-c', HOLD, JSON.stringify(named), file]);
   return {
     who,
@@ -86,7 +91,7 @@ export const holdDoors = async (run: Run, who: string, doors: readonly Door[]): 
   };
 };
 
-/** An SCTP endpoint tells its peer every address of the host unless it is bound to one (RFC 9260, section 3.3.2). */
+/** An SCTP endpoint sends its peer every address of the host unless it is bound to one (RFC 9260, section 3.3.2). */
 const COMMON = `
 KINDS = {'tcp': (socket.SOCK_STREAM, 0), 'udp': (socket.SOCK_DGRAM, 0), 'sctp': (socket.SOCK_STREAM, 132)}
 def opened(door):

@@ -1,31 +1,31 @@
-/** What ovn-trace says becomes of a packet, in one sentence, and whether Open vSwitch says the same. Pure. */
+/** What ovn-trace says becomes of a packet, in one message, and whether Open vSwitch agrees. Pure. */
 import type { LogicalBlock, LogicalStage } from './ovn-trace.ts';
 import { kindOfDatapath, type LogicalOutput, outputsOfStage, ownBlocks } from './own-blocks.ts';
-import type { PortOwner, Verdict } from './verdict.ts';
+import type { PortOwner, TraceResult } from './trace-result.ts';
 
-export interface LogicalVerdict {
+export interface LogicalResult {
   /** `port`: of a pod or of the host; `unknown`: conntrack would have to say how it goes on. */
   readonly kind: 'port' | 'remote' | 'gateway' | 'controller' | 'refused' | 'dropped' | 'unknown';
-  readonly sentence: string;
+  readonly message: string;
   /** The logical ports that it comes to. */
   readonly ports: readonly string[];
 }
 
 /** @param blocks at least one */
-export const logicalVerdictOf = (
+export const logicalResultOf = (
   blocks: readonly LogicalBlock[],
   owners: ReadonlyMap<string, PortOwner>,
-): LogicalVerdict => {
+): LogicalResult => {
   const own = ownBlocks(blocks);
-  const asking = placesOf(own).find(({ stage }) => isAsking(stage));
+  const asking = positionsOf(own).find(({ stage }) => isAsking(stage));
   if (asking !== undefined) {
-    return verdict('controller', `${asking.where} does not know the MAC of the next hop, and asks for it`);
+    return result('controller', `${asking.where} does not know the MAC of the next hop, and asks for it`);
   }
-  const outputs = placesOf(own).flatMap(({ stage }) => outputsOfStage(stage).filter(isEnd));
+  const outputs = positionsOf(own).flatMap(({ stage }) => outputsOfStage(stage).filter(isEnd));
   const [only] = outputs;
   if (only === undefined) return withoutOutput(own);
   const ports = outputs.map(({ port }) => port);
-  if (outputs.length > 1) return { kind: 'unknown', sentence: `it goes to ${ports.join(', ')}`, ports };
+  if (outputs.length > 1) return { kind: 'unknown', message: `it goes to ${ports.join(', ')}`, ports };
   return { ...endOf(only, owners), ports };
 };
 
@@ -33,26 +33,23 @@ export const logicalVerdictOf = (
 const isEnd = ({ type }: LogicalOutput): boolean =>
   !['patch', 'l3gateway', 'chassisredirect', 'router', 'l2gateway'].includes(type);
 
-const endOf = (
-  { port, type }: LogicalOutput,
-  owners: ReadonlyMap<string, PortOwner>,
-): Omit<LogicalVerdict, 'ports'> => {
-  if (type === 'localnet') return { kind: 'gateway', sentence: `it goes to the gateway bridge through ${port}` };
-  if (type === 'remote') return { kind: 'remote', sentence: `it goes to another node, as port ${port}` };
+const endOf = ({ port, type }: LogicalOutput, owners: ReadonlyMap<string, PortOwner>): Omit<LogicalResult, 'ports'> => {
+  if (type === 'localnet') return { kind: 'gateway', message: `it goes to the gateway bridge through ${port}` };
+  if (type === 'remote') return { kind: 'remote', message: `it goes to another node, as port ${port}` };
   const pod = owners.get(port)?.pod;
   return {
     kind: 'port',
-    sentence: pod === undefined ? `it comes to port ${port}` : `it comes to ${pod}, port ${port}`,
+    message: pod === undefined ? `it comes to port ${port}` : `it comes to ${pod}, port ${port}`,
   };
 };
 
-interface LogicalPlace {
+interface LogicalPosition {
   /** `router GR_red_node-1` */
   readonly where: string;
   readonly stage: LogicalStage;
 }
 
-const placesOf = (blocks: readonly LogicalBlock[]): LogicalPlace[] => {
+const positionsOf = (blocks: readonly LogicalBlock[]): LogicalPosition[] => {
   let where = 'OVN';
   return blocks.flatMap((block) => {
     if (block.pipeline !== undefined) where = `${kindOfDatapath(block)} ${block.pipeline.datapath}`;
@@ -63,19 +60,21 @@ const placesOf = (blocks: readonly LogicalBlock[]): LogicalPlace[] => {
 /** The packet itself goes on to nobody: ovn-controller keeps it until there is an answer. */
 const isAsking = ({ actions }: LogicalStage): boolean => actions.some((action) => /^(arp|nd_ns) \{/.test(action));
 
-const withoutOutput = (blocks: readonly LogicalBlock[]): LogicalVerdict => {
-  const places = placesOf(blocks);
-  const last = places.at(-1);
-  if (last === undefined) return verdict('dropped', 'it is dropped');
+const withoutOutput = (blocks: readonly LogicalBlock[]): LogicalResult => {
+  const positions = positionsOf(blocks);
+  const last = positions.at(-1);
+  if (last === undefined) return result('dropped', 'it is dropped');
   const { where, stage } = last;
   if (stage.flow === undefined)
-    return verdict('dropped', `dropped by ${where}: no flow of stage ${stage.stage} matches`);
+    return result('dropped', `dropped by ${where}: no flow of stage ${stage.stage} matches`);
   if (/^ct_/.test(stage.actions.at(-1) ?? '')) {
-    return verdict('unknown', `it cannot be followed behind stage ${stage.stage} of ${where}: conntrack decides`);
+    return result('unknown', `it cannot be followed behind stage ${stage.stage} of ${where}: conntrack decides`);
   }
   const kind = stage.actions.some((action) => action.startsWith('reject {')) ? 'refused' : 'dropped';
-  const acl = stage.stage.endsWith('_acl_action') ? places.findLast((one) => isAcl(one.stage))?.stage.flow : undefined;
-  return verdict(
+  const acl = stage.stage.endsWith('_acl_action')
+    ? positions.findLast((one) => isAcl(one.stage))?.stage.flow
+    : undefined;
+  return result(
     kind,
     acl === undefined
       ? `${kind} by stage ${stage.stage} of ${where}: ${stage.flow.match}`
@@ -93,7 +92,7 @@ export const isAcl = ({ stage, flow }: LogicalStage): boolean =>
   flow.priority >= ACL_OFFSET &&
   flow.priority <= ACL_OFFSET + MAX_ACL_PRIORITY;
 
-const verdict = (kind: LogicalVerdict['kind'], sentence: string): LogicalVerdict => ({ kind, sentence, ports: [] });
+const result = (kind: LogicalResult['kind'], message: string): LogicalResult => ({ kind, message, ports: [] });
 
 /**
  * Whether both say the same, as far as OVN's part of it goes: behind the gateway bridge, Open vSwitch alone knows. Undefined
@@ -101,8 +100,8 @@ const verdict = (kind: LogicalVerdict['kind'], sentence: string): LogicalVerdict
  * @param owners pods by logical port
  */
 export const agrees = (
-  { kind, bridge, pod }: Pick<Verdict, 'kind' | 'bridge' | 'pod'>,
-  logical: LogicalVerdict,
+  { kind, bridge, pod }: Pick<TraceResult, 'kind' | 'bridge' | 'pod'>,
+  logical: LogicalResult,
   owners: ReadonlyMap<string, PortOwner>,
 ): boolean | undefined => {
   if (kind === 'port' || logical.kind === 'unknown') return undefined;

@@ -1,12 +1,12 @@
-/** Judges what was answered, cell by cell. */
+/** Evaluates what was answered, cell by cell. */
 
 import type { Answer } from './client.ts';
 import type { Answered, Outcome } from './outcomes.ts';
 import type { ExpectedCell } from './row.ts';
 import { type Client, describeSeen } from './seen.ts';
-import { doorNode, endpointsOf } from './world.ts';
+import { endpointsOf, entryNode } from './world.ts';
 
-export interface Judge {
+export interface Evaluator {
   /** Cells that are to be answered or refused and were not yet. */
   open(): readonly ExpectedCell[];
   /** Cells that nobody may answer. */
@@ -27,7 +27,7 @@ export interface Judge {
 const OFTEN = 3;
 
 /** Who answers is chance: what several rounds have seen of a cell counts, but for an answer that is wrong. */
-export const createJudge = (expected: readonly ExpectedCell[], client: Client): Judge => {
+export const createEvaluator = (expected: readonly ExpectedCell[], client: Client): Evaluator => {
   const quiet = expected.filter(({ row }) => row.expect === 'silent' || row.expect === 'unanswered');
   const missing = new Map(
     expected.filter((one) => !quiet.includes(one)).map((one) => [one, new Set(namesOf(one))] as const),
@@ -38,7 +38,7 @@ export const createJudge = (expected: readonly ExpectedCell[], client: Client): 
   let isLastTime = false;
 
   const seenIn = (one: ExpectedCell, answer: Answer): string => {
-    const seen = answer.outcome === 'answered' ? describeSeen(answer.seen, client, doorNode(one.cell)) : '';
+    const seen = answer.outcome === 'answered' ? describeSeen(answer.seen, client, entryNode(one.cell)) : '';
     last.set(one, seen === '' ? answer.outcome : `${answer.who} as ${seen}`);
     return seen;
   };

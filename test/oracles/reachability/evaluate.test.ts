@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differences, judge } from './judge.ts';
+import { differences, evaluate } from './evaluate.ts';
 import { planProbes } from './plan.ts';
 import {
   answerOf,
@@ -19,7 +19,7 @@ import type { Probe, Reachability, ReachabilityPod } from './types.ts';
 
 const probes = planProbes(PODS, 'run');
 
-const judged = (behaviour: Behaviour): Reachability[] => judge(PODS, probes, outcomesOf(probes, behaviour));
+const evaluated = (behaviour: Behaviour): Reachability[] => evaluate(PODS, probes, outcomesOf(probes, behaviour));
 
 interface Case {
   readonly from: ReachabilityPod;
@@ -53,30 +53,30 @@ const brief = ({ from, to, protocol, role, expected, observed, stray }: Reachabi
   stray,
 });
 
-describe('judge, where tenants are isolated', () => {
+describe('evaluate, where tenants are isolated', () => {
   it('finds nothing else than expected', () => {
-    const results = judged(isolated);
+    const results = evaluated(isolated);
     expect(results).toHaveLength(probes.length);
     expect(differences(results)).toEqual([]);
     expect(results.filter(({ observed }) => observed)).toHaveLength(6 * 3);
   });
 
   it('takes no answer of the sender’s own network for a leak, where both tenants have the address', () => {
-    const results = judged(isolated).filter((result) => isOf({ from: redA, to: blueB }, result));
+    const results = evaluated(isolated).filter((result) => isOf({ from: redA, to: blueB }, result));
     expect(results).toHaveLength(3);
     expect(results.filter(({ protocol }) => protocol !== 'icmp').map(({ who }) => who)).toEqual(['red-b', 'red-b']);
     expect(results.every(({ answered, observed, delivered }) => answered && !observed && !delivered)).toBe(true);
   });
 
   it('takes no answer of the sender itself for a leak: it may have the address, too', () => {
-    const itself = judged(
+    const itself = evaluated(
       except({ from: redA, to: blueA }, (probe) => ({ seenBy: [redA], answer: answerOf(probe, redA) })),
     );
     expect(differences(itself)).toEqual([]);
   });
 });
 
-describe('judge, where isolation is broken', () => {
+describe('evaluate, where isolation is broken', () => {
   const leak: Case = { from: redA, to: blueB };
 
   it.each(['icmp', 'tcp', 'udp'] as const)(
@@ -84,7 +84,7 @@ describe('judge, where isolation is broken', () => {
     (protocol) => {
       const which = { ...leak, protocol };
       const found = differences(
-        judged(except(which, (probe) => ({ seenBy: [blueB], answer: answerOf(probe, blueB) }))),
+        evaluated(except(which, (probe) => ({ seenBy: [blueB], answer: answerOf(probe, blueB) }))),
       );
       expect(found.map(brief)).toEqual([
         { from: redA.key, to: blueB.key, protocol, role: 'primary', expected: false, observed: true, stray: false },
@@ -95,7 +95,7 @@ describe('judge, where isolation is broken', () => {
   it.each(['icmp', 'tcp', 'udp'] as const)(
     '%s that arrives is a difference also when no answer comes back',
     (protocol) => {
-      const found = differences(judged(except({ ...leak, protocol }, () => ({ seenBy: [blueB], answer: SILENCE }))));
+      const found = differences(evaluated(except({ ...leak, protocol }, () => ({ seenBy: [blueB], answer: SILENCE }))));
       expect(found).toHaveLength(1);
       expect(found[0]).toMatchObject({
         from: redA.key,
@@ -109,7 +109,7 @@ describe('judge, where isolation is broken', () => {
 
   it('is seen also when both pods with the address get the probe, and the right one answers first', () => {
     const found = differences(
-      judged(
+      evaluated(
         except({ ...leak, protocol: 'udp' }, (probe) => ({ seenBy: [redB, blueB], answer: answerOf(probe, redB) })),
       ),
     );
@@ -119,7 +119,7 @@ describe('judge, where isolation is broken', () => {
   it('is seen at the locked interface of the default network, from tenants and from the default network', () => {
     for (const from of [redA, plainA, blueA]) {
       const which: Case = { from, to: redB, role: 'infrastructure-locked', protocol: 'icmp' };
-      const found = differences(judged(except(which, () => ({ seenBy: [redB], answer: SILENCE }))));
+      const found = differences(evaluated(except(which, () => ({ seenBy: [redB], answer: SILENCE }))));
       expect(found.map(({ from, to, role }) => [from, to, role])).toEqual([
         [which.from.key, redB.key, 'infrastructure-locked'],
       ]);
@@ -128,13 +128,13 @@ describe('judge, where isolation is broken', () => {
 
   it('is seen when a tenant reaches the default network', () => {
     const found = differences(
-      judged(except({ from: redA, to: plainB, protocol: 'tcp' }, () => ({ seenBy: [plainB], answer: SILENCE }))),
+      evaluated(except({ from: redA, to: plainB, protocol: 'tcp' }, () => ({ seenBy: [plainB], answer: SILENCE }))),
     );
     expect(found).toHaveLength(1);
   });
 
   it('is seen where a third pod gets what was meant for another: a row of its own', () => {
-    const results = judged(
+    const results = evaluated(
       except({ from: redA, to: redB, protocol: 'udp' }, (probe) => ({
         seenBy: [redB, plainB],
         answer: answerOf(probe, redB),
@@ -162,15 +162,15 @@ describe('judge, where isolation is broken', () => {
       const owner = owners.find(({ key }) => key === probe.to) ?? owners[0]!;
       return { seenBy: [owner], answer: answerOf(probe, owner) };
     };
-    const results = judged(flat);
+    const results = evaluated(flat);
     expect(differences(results)).toHaveLength(results.filter(({ expected }) => !expected).length);
   });
 });
 
-describe('judge, where something does not work', () => {
+describe('evaluate, where something does not work', () => {
   it.each(['icmp', 'tcp', 'udp'] as const)('%s without an answer is a difference', (protocol) => {
     const found = differences(
-      judged(except({ from: redA, to: redB, protocol }, () => ({ seenBy: [], answer: SILENCE }))),
+      evaluated(except({ from: redA, to: redB, protocol }, () => ({ seenBy: [], answer: SILENCE }))),
     );
     expect(found.map(brief)).toEqual([
       { from: redA.key, to: redB.key, protocol, role: 'primary', expected: true, observed: false, stray: false },
@@ -179,7 +179,7 @@ describe('judge, where something does not work', () => {
 
   it('a request that arrives and whose answer does not is a difference', () => {
     const found = differences(
-      judged(except({ from: redA, to: redB, protocol: 'udp' }, () => ({ seenBy: [redB], answer: SILENCE }))),
+      evaluated(except({ from: redA, to: redB, protocol: 'udp' }, () => ({ seenBy: [redB], answer: SILENCE }))),
     );
     expect(found[0]).toMatchObject({ expected: true, observed: false, delivered: true });
   });
@@ -187,7 +187,7 @@ describe('judge, where something does not work', () => {
   it.each(['tcp', 'udp'] as const)(
     '%s that another pod answers is a difference, and the stray one is named',
     (protocol) => {
-      const results = judged(
+      const results = evaluated(
         except({ from: redA, to: redB, protocol }, (probe) => ({ seenBy: [blueB], answer: answerOf(probe, blueB) })),
       );
       expect(
@@ -201,7 +201,7 @@ describe('judge, where something does not work', () => {
 
   it('an ICMP answer counts only when the pod that was meant saw the request', () => {
     const found = differences(
-      judged(
+      evaluated(
         except({ from: redA, to: redB, protocol: 'icmp' }, (probe) => ({ seenBy: [], answer: answerOf(probe, redB) })),
       ),
     );
@@ -213,7 +213,7 @@ describe('judge, where something does not work', () => {
     const silent = new Map(
       [...answers].filter(([nonce]) => probes.find((probe) => probe.nonce === nonce)?.from !== redA.key),
     );
-    const found = differences(judge(PODS, probes, { answers: silent, seen }));
+    const found = differences(evaluate(PODS, probes, { answers: silent, seen }));
     expect(found.map(({ from, to, error }) => [from, to, error])).toEqual(
       Array.from({ length: 3 }, () => [redA.key, redB.key, 'the sender reported nothing']),
     );
@@ -227,7 +227,7 @@ describe('judge, where something does not work', () => {
         answer: answerOf(probe, blueB),
       })),
     );
-    const found = differences(judge(PODS, probes, { answers, seen: new Map() })).filter(
+    const found = differences(evaluate(PODS, probes, { answers, seen: new Map() })).filter(
       ({ protocol }) => protocol === 'tcp',
     );
     expect(found.map(({ from, to, observed }) => [from, to, observed])).toEqual([[redA.key, blueB.key, true]]);

@@ -7,7 +7,7 @@ import { type Janitor, startJanitor } from './janitor.ts';
 import { retryAbsent } from './retry-absent.ts';
 import { claimStateFolder, type StateFolder } from './state-folder.ts';
 
-export interface Place {
+export interface Workspace {
   readonly folder: StateFolder;
   readonly cgroup: string;
   /** Ends and removes everything. What starts has to have ended or settled before: nothing may come back afterwards. */
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** @throws SandboxError ERR_SANDBOX_EXISTS when a living process has it */
-export const claimPlace = async (name: string, { toolbox }: Artifacts): Promise<Place> => {
+export const claimWorkspace = async (name: string, { toolbox }: Artifacts): Promise<Workspace> => {
   const cgroup = join(await cgroupsFolder(), name);
   const janitorFor = ({ path }: StateFolder): Janitor => startJanitor({ toolbox, cgroup, folder: path });
   const folder = await claimStateFolder(name, (stale) => janitorFor(stale).clean());

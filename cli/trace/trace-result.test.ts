@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseOfprotoTrace } from './ofproto-trace.ts';
 import { parseDatapathPorts } from './port-names.ts';
 import { stepsOf } from './steps.ts';
-import { decidingFlows, type TraceContext, verdictOf } from './verdict.ts';
+import { decidingFlows, type TraceContext, traceResultOf } from './trace-result.ts';
 
 const read = (name: string) =>
   parseOfprotoTrace(readFileSync(join(import.meta.dirname, 'testdata', `${name}.txt`), 'utf8'));
@@ -41,33 +41,33 @@ const GATEWAY_ROUTER = { kind: 'router', name: 'GR_red_red_node-1' };
 const lastMatch = (passes: ReturnType<typeof read>): string =>
   passes.at(-1)?.bridges.at(-1)?.steps.at(-1)?.flow?.match ?? '';
 
-describe('the verdict comes first, in a sentence', () => {
+describe('the decision comes first, in a message', () => {
   it('on this node', () =>
-    expect(verdictOf(read('local'), context())).toEqual({
+    expect(traceResultOf(read('local'), context())).toEqual({
       kind: 'delivered',
-      sentence: 'delivered to red/b on this node, network red_red',
+      message: 'delivered to red/b on this node, network red_red',
       pod: 'red/b',
     }));
 
   it('through a tunnel, and not out of the uplink that the tunnel uses', () =>
-    expect(verdictOf(read('remote'), context({ uplink: 'eth0' }))).toEqual({
+    expect(traceResultOf(read('remote'), context({ uplink: 'eth0' }))).toEqual({
       kind: 'tunnel',
-      sentence: 'sent to the node 172.20.0.12 through a tunnel',
+      message: 'sent to the node 172.20.0.12 through a tunnel',
     }));
 
   it('to the outside, with the address that it leaves with', () =>
-    expect(verdictOf(read('patch-out'), context())).toEqual({
+    expect(traceResultOf(read('patch-out'), context())).toEqual({
       kind: 'leaves',
-      sentence: 'leaves through up0 as 172.20.0.11 (masqueraded from 169.254.0.11)',
+      message: 'leaves through up0 as 172.20.0.11 (masqueraded from 169.254.0.11)',
     }));
 
   it('all the way from a pod: through routers, translated twice, out of the gateway bridge', () => {
     const ports = parseDatapathPorts(
       '  br-ex:\n    eth0 1/1: (system)\n    patch 3/none: (patch: peer=other)\n  br-int:\n    other 4/none: (patch: peer=patch)\n',
     );
-    expect(verdictOf(read('leaves'), context({ ports, uplink: 'eth0' }))).toEqual({
+    expect(traceResultOf(read('leaves'), context({ ports, uplink: 'eth0' }))).toEqual({
       kind: 'leaves',
-      sentence: 'leaves through eth0 as 172.20.0.11 (masqueraded from 169.254.0.11)',
+      message: 'leaves through eth0 as 172.20.0.11 (masqueraded from 169.254.0.11)',
     });
     const steps = stepsOf(read('leaves'), { ports, datapaths: new Map() });
     expect(steps.slice(-3)).toEqual([
@@ -78,9 +78,9 @@ describe('the verdict comes first, in a sentence', () => {
   });
 
   it('dropped by a flow of the gateway bridge, with what the flow is for', () => {
-    const { kind, sentence } = verdictOf(read('patch-drop'), context());
+    const { kind, message } = traceResultOf(read('patch-drop'), context());
     expect(kind).toBe('dropped');
-    expect(sentence).toMatch(/^dropped by br-tst table 0 priority 9: .+ \(network red_red\)$/);
+    expect(message).toMatch(/^dropped by br-tst table 0 priority 9: .+ \(network red_red\)$/);
   });
 
   describe('of what a network sends, whose flows are those of all networks', () => {
@@ -91,9 +91,9 @@ describe('the verdict comes first, in a sentence', () => {
 
     it('out of the gateway bridge, with the address that told who sends', () => {
       const passes = read('network-out');
-      expect(verdictOf(passes, here)).toEqual({
+      expect(traceResultOf(passes, here)).toEqual({
         kind: 'leaves',
-        sentence: 'leaves through eth0 as 172.30.0.2 (masqueraded from 169.254.0.11)',
+        message: 'leaves through eth0 as 172.30.0.2 (masqueraded from 169.254.0.11)',
       });
       expect(stepsOf(passes, { ports, datapaths: new Map() })).toEqual([
         'br-ex: table 0 priority 730: note which network sends, and that the source is its gateway router’s',
@@ -104,7 +104,7 @@ describe('the verdict comes first, in a sentence', () => {
     });
 
     it('dropped, and of which network it is', () => {
-      expect(verdictOf(read('network-drop'), here).sentence).toBe(
+      expect(traceResultOf(read('network-drop'), here).message).toBe(
         'dropped by br-ex table 0 priority 90: drop everything else of a tenant network (network red_red)',
       );
     });
@@ -114,15 +114,15 @@ describe('the verdict comes first, in a sentence', () => {
     const passes = read('acl');
     const [flow] = decidingFlows(passes).slice(-1);
     const logicalFlows = new Map([[flow?.cookie ?? '', { stage: 'ls_in_acl_action', match: 'reg8[17] == 1' }]]);
-    expect(verdictOf(passes, context({ logicalFlows })).sentence).toBe(
+    expect(traceResultOf(passes, context({ logicalFlows })).message).toBe(
       'dropped by br-int table 18 priority 1000: stage ls_in_acl_action of switch node-1',
     );
   });
 
   it('dropped, and not what only too large packets get', () =>
-    expect(verdictOf(read('drop'), context())).toEqual({
+    expect(traceResultOf(read('drop'), context())).toEqual({
       kind: 'dropped',
-      sentence: 'dropped by br-int table 23 priority 0',
+      message: 'dropped by br-int table 23 priority 0',
       bridge: 'br-int',
     }));
 
@@ -133,7 +133,7 @@ describe('the verdict comes first, in a sentence', () => {
       [evaluated?.cookie ?? '', { stage: 'ls_in_acl_eval', match: 'inport == @isolated' }],
       [action?.cookie ?? '', { stage: 'ls_in_acl_action', match: 'reg8[17] == 1' }],
     ]);
-    expect(verdictOf(passes, context({ logicalFlows })).sentence).toBe(
+    expect(traceResultOf(passes, context({ logicalFlows })).message).toBe(
       'dropped by br-int table 18 priority 1000: an ACL of switch node-1 (priority 1000, inport == @isolated)',
     );
   });
@@ -143,15 +143,15 @@ describe('the verdict comes first, in a sentence', () => {
     const [flow] = decidingFlows(passes).slice(-1);
     const logicalFlows = new Map([[flow?.cookie ?? '', { stage: 'lr_in_arp_request', match: 'eth.dst == 0' }]]);
     const datapaths = new Map([[Number(/metadata=(0x[0-9a-f]+)/.exec(lastMatch(passes))?.[1]), GATEWAY_ROUTER]]);
-    expect(verdictOf(passes, context({ logicalFlows, datapaths }))).toEqual({
+    expect(traceResultOf(passes, context({ logicalFlows, datapaths }))).toEqual({
       kind: 'controller',
-      sentence:
+      message:
         'waits at router GR_red_red_node-1: the MAC of the next hop is not known yet, ovn-controller asks for it',
     });
   });
 
   it('says all ways of a packet that is flooded', () =>
-    expect(verdictOf(read('in-est'), context()).sentence).toMatch(/^goes several ways: /));
+    expect(traceResultOf(read('in-est'), context()).message).toMatch(/^goes several ways: /));
 });
 
 it('the steps name datapaths, conntrack, translation and ports', () => {

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { FakeKernel } from '../netlink/fake/fake-kernel.ts';
 import { NO_FILTERS } from '../netlink/frame-filter/types.ts';
+import { assess, isRight } from './assessment.ts';
+import { DesiredIndex } from './desired-index.ts';
 import { address, bridgeOps } from './host-world.suite.ts';
 import { OWNERSHIP } from './keeper.suite.ts';
 import { Mirror } from './mirror.ts';
-import { isRight, judge } from './verdict.ts';
-import { WantedIndex } from './wanted-index.ts';
 
 const TEXT = 'fd69::2/112';
 
-const verdictOf = (noDad: boolean) => {
+const assessmentOf = (noDad: boolean) => {
   const netns = new FakeKernel().netns();
   netns.apply(bridgeOps);
   const mirror = new Mirror();
@@ -29,12 +29,16 @@ const verdictOf = (noDad: boolean) => {
     filters: NO_FILTERS,
     sysctls: new Map(),
   });
-  return judge(address('br-ex', TEXT, { noDad }), { mirror, index: new WantedIndex(OWNERSHIP), ownership: OWNERSHIP });
+  return assess(address('br-ex', TEXT, { noDad }), {
+    mirror,
+    index: new DesiredIndex(OWNERSHIP),
+    ownership: OWNERSHIP,
+  });
 };
 
-it('an address that somebody has put, so that it has to wait, is put anew', () => {
-  const { ops } = verdictOf(true);
+it('an address that somebody has put, so that it has to wait, is put again', () => {
+  const { ops } = assessmentOf(true);
   expect(ops.map(({ op }) => op)).toEqual(['address.delete', 'address.put']);
 });
 
-it('one that is to wait may wait', () => expect(isRight(verdictOf(false))).toBe(true));
+it('one that is to wait may wait', () => expect(isRight(assessmentOf(false))).toBe(true));

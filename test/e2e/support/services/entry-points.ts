@@ -7,7 +7,7 @@ import { nodeAddress } from '../networks/north-south.ts';
 import { service } from './services.ts';
 
 /** What a Service has besides its ClusterIPs. TCP and UDP have the same number. */
-export interface Doors {
+export interface EntryPoints {
   readonly nodePort: number;
   readonly externalIps: readonly string[];
   /** Addresses that a load balancer has given it. */
@@ -15,7 +15,7 @@ export interface Doors {
 }
 
 /** Of the blocks for documentation (RFC 5737, RFC 3849): nobody on the node network has them. @param index up to 99 */
-export const doorsOf = (index: number): Doors => ({
+export const entryPointsOf = (index: number): EntryPoints => ({
   nodePort: 30_100 + index,
   externalIps: [`203.0.113.${100 + index}`, `2001:db8:113::${100 + index}`],
   ingress: [`198.51.100.${100 + index}`, `2001:db8:51::${100 + index}`],
@@ -25,7 +25,7 @@ export const publicService = (
   namespace: string,
   name: string,
   app: string,
-  { nodePort, externalIps }: Doors,
+  { nodePort, externalIps }: EntryPoints,
   spec: Readonly<Record<string, unknown>> = {},
 ): ManifestObject => {
   const made = service(namespace, name, { app });
@@ -43,7 +43,7 @@ export const publicService = (
 };
 
 /** As a load balancer's controller does. @param key `namespace/name` */
-export const giveIngress = async (sandbox: Sandbox, key: string, { ingress }: Doors): Promise<void> => {
+export const giveIngress = async (sandbox: Sandbox, key: string, { ingress }: EntryPoints): Promise<void> => {
   const [namespace = '', name = ''] = key.split('/');
   const body = { status: { loadBalancer: { ingress: ingress.map((ip) => ({ ip })) } } };
   await (await sandbox.client()).patch(
@@ -55,10 +55,10 @@ export const giveIngress = async (sandbox: Sandbox, key: string, { ingress }: Do
 };
 
 /** Both protocols, both families. */
-export const nodePortTargets = (node: string, { nodePort }: Doors): Target[] =>
+export const nodePortTargets = (node: string, { nodePort }: EntryPoints): Target[] =>
   FAMILIES.flatMap((family) => at(nodeAddress(node, family), nodePort, nodePort));
 
-export const addressTargets = ({ externalIps, ingress }: Doors): Target[] =>
+export const addressTargets = ({ externalIps, ingress }: EntryPoints): Target[] =>
   [...externalIps, ...ingress].flatMap((ip) => at(ip, 80, 53));
 
 const at = (ip: string, tcp: number, udp: number): Target[] => [
@@ -67,7 +67,7 @@ const at = (ip: string, tcp: number, udp: number): Target[] => [
 ];
 
 /** On the host outside: addresses that nobody has are behind a node. */
-export const routeBy = async (sandbox: Sandbox, node: string, { externalIps, ingress }: Doors): Promise<void> => {
+export const routeBy = async (sandbox: Sandbox, node: string, { externalIps, ingress }: EntryPoints): Promise<void> => {
   const commands = [...externalIps, ...ingress].map((text) => {
     const ip = parseIp(text);
     return `ip -${ipFamily(ip)} route replace ${ip} via ${nodeAddress(node, ipFamily(ip))}`;

@@ -2,13 +2,13 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { connectInGuest, type Guest } from './guest.ts';
 
-export interface Door {
+export interface Forward {
   readonly port: number;
   close(): void;
 }
 
 /** @param path of the socket in the guest; it need not be there yet, or always */
-export const openDoor = async (guest: Pick<Guest, 'socket'>, path: string): Promise<Door> => {
+export const openForward = async (guest: Pick<Guest, 'socket'>, path: string): Promise<Forward> => {
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (outer) => {
     const inner = connectInGuest(guest, path);

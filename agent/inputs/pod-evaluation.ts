@@ -10,23 +10,24 @@ import { podPortName } from '../model/names.ts';
 import type { View } from '../model/view.ts';
 import { holderOfPortName } from './port-name-clash.ts';
 
-export interface JudgedPod {
+export interface EvaluatedPod {
   /** With the networks that count. */
   readonly fact: PodFact;
   /** Its name is taken: it has no port, whatever it has been given. */
   readonly isNameTaken: boolean;
 }
 
-export const judgePod = (pod: PodFact, view: View): JudgedPod => {
+export const evaluatePod = (pod: PodFact, view: View): EvaluatedPod => {
   if (pod.hostNetwork) return { fact: { ...pod, networks: NO_NETWORKS }, isNameTaken: false };
   if (pod.finished || pod.node === undefined) return { fact: pod, isNameTaken: false };
   const taken = takenName(pod, view);
   if (taken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: taken }, isNameTaken: true };
   const namespace = view.namespace(pod.namespace);
-  const judged = namespace === undefined ? [] : [...pod.networks].map((one) => judgeEntry(pod, namespace, one, view));
-  const [broken] = judged.flatMap(({ broken: why }) => why ?? []);
+  const results =
+    namespace === undefined ? [] : [...pod.networks].map((one) => evaluateEntry(pod, namespace, one, view));
+  const [broken] = results.flatMap(({ broken: why }) => why ?? []);
   if (broken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: broken }, isNameTaken: false };
-  const counting = judged.flatMap(({ nadKey, entry }) => (entry === undefined ? [] : [[nadKey, entry] as const]));
+  const counting = results.flatMap(({ nadKey, entry }) => (entry === undefined ? [] : [[nadKey, entry] as const]));
   // Of nearly all pods all is as it was, and needs no copy.
   const isWhole =
     counting.length === pod.networks.size && counting.every(([key, entry]) => pod.networks.get(key) === entry);
@@ -49,22 +50,22 @@ const takenName = ({ namespace, name, node, networks }: PodFact, view: View): st
   return undefined;
 };
 
-interface JudgedEntry {
+interface EvaluatedEntry {
   readonly nadKey: string;
   /** Absent: the pod is not on this network, or it is not known yet. */
   readonly entry?: PodNetworkEntry;
   readonly broken?: string;
 }
 
-const judgeEntry = (
+const evaluateEntry = (
   pod: PodFact,
   namespace: NamespaceFact,
   [nadKey, entry]: readonly [string, PodNetworkEntry],
   view: View,
-): JudgedEntry => {
-  const place = placeOf(pod, namespace, nadKey, view);
-  if (place === undefined) return { nadKey };
-  const { network, role } = place;
+): EvaluatedEntry => {
+  const membership = membershipOf(pod, namespace, nadKey, view);
+  if (membership === undefined) return { nadKey };
+  const { network, role } = membership;
   const subnets =
     network.topology === 'layer2' ? network.subnets.map(({ cidr }) => cidr) : view.nodeSubnets(view.node, network.name);
   if (subnets.length === 0) return { nadKey };
@@ -74,7 +75,7 @@ const judgeEntry = (
 };
 
 /** The network, if the pod can have a port on it. Of a pod of another node that is one that spans the nodes. */
-const placeOf = (
+const membershipOf = (
   pod: PodFact,
   { wantsPrimaryNetwork }: NamespaceFact,
   nadKey: string,

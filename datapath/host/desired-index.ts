@@ -1,27 +1,27 @@
-/** Which of what is wanted depends on what, so that an event costs what it touches. */
+/** Which of the desired state depends on what, so that an event costs what it touches. */
 import { MultiMap } from '../../base/multi-map.ts';
 import { type HostOwnership, isVrfTable } from './ownership.ts';
 import type { HostItem } from './types.ts';
 
-export class WantedIndex {
+export class DesiredIndex {
   readonly #ownership: HostOwnership;
   /** Keys by what they depend on: `link NAME`, `table NUMBER`. */
   readonly #dependents = new MultiMap<string>();
   readonly #known = new Map<string, readonly string[]>();
-  #wanted: ReadonlyMap<string, HostItem> = new Map();
+  #desired: ReadonlyMap<string, HostItem> = new Map();
 
   constructor(ownership: HostOwnership) {
     this.#ownership = ownership;
   }
 
-  get wanted(): ReadonlyMap<string, HostItem> {
-    return this.#wanted;
+  get desired(): ReadonlyMap<string, HostItem> {
+    return this.#desired;
   }
 
-  update(wanted: ReadonlyMap<string, HostItem>, keys: ReadonlySet<string> | 'all'): void {
-    const all = keys === 'all' || wanted !== this.#wanted;
-    this.#wanted = wanted;
-    for (const key of all ? new Set([...this.#known.keys(), ...wanted.keys()]) : keys) this.#index(key);
+  update(desired: ReadonlyMap<string, HostItem>, keys: ReadonlySet<string> | 'all'): void {
+    const all = keys === 'all' || desired !== this.#desired;
+    this.#desired = desired;
+    for (const key of all ? new Set([...this.#known.keys(), ...desired.keys()]) : keys) this.#index(key);
   }
 
   /** What has to be looked at when a link comes, goes, or goes up or down. */
@@ -34,15 +34,15 @@ export class WantedIndex {
     return this.#dependents.get(`table ${table}`);
   }
 
-  /** The VRF that a link is wanted to be a port of. */
+  /** The VRF that a link is desired to be a port of. */
   masterOf(link: string): string | undefined {
-    const item = this.#wanted.get(`link ${link}`);
+    const item = this.#desired.get(`link ${link}`);
     return item?.kind === 'link' && item.link.kind === 'foreign' ? item.link.master : undefined;
   }
 
   #index(key: string): void {
     for (const dependency of this.#known.get(key) ?? []) this.#dependents.delete(dependency, key);
-    const item = this.#wanted.get(key);
+    const item = this.#desired.get(key);
     const dependencies = item === undefined ? [] : this.dependenciesOf(item);
     if (dependencies.length === 0) this.#known.delete(key);
     else this.#known.set(key, dependencies);

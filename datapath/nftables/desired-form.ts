@@ -1,4 +1,4 @@
-/** What is wanted, in the words of a listing. */
+/** The desired state, in the words of a listing. */
 import { elementForm } from './element-form.ts';
 import { endsQuoted, plainComment, quoted } from './quoted-text.ts';
 import type { Chain, ChainHook, Element, NftItem, NftSet } from './types.ts';
@@ -35,7 +35,7 @@ export const elementText = ({ key, value, comment }: Pick<Element, 'key' | 'valu
 const commentLine = (comment: string): string => `comment ${quoted(plainComment(comment))}`;
 
 /** The element as the listing of its set would have it. */
-export const wantedElement = (header: readonly string[], { key, value, comment }: Element) => {
+export const desiredElement = (header: readonly string[], { key, value, comment }: Element) => {
   const types = typesOf(header);
   return {
     key: elementForm(types.key, key),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { problemOf } from './desired-form.ts';
 import { elementForm } from './element-form.ts';
 import { scriptOf } from './operations.ts';
 import { planOf } from './plan.ts';
 import { endsQuoted, plainComment } from './quoted-text.ts';
 import { type NftItem, nftItemKey } from './types.ts';
-import { problemOf } from './wanted-form.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -27,8 +27,8 @@ const item: fc.Arbitrary<NftItem> = fc.oneof(
 it('lets no text become more than one command, or a part of the next', () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), (items) => {
-      const wanted = new Map(items.map((one) => [nftItemKey(one), one]));
-      const operations = planOf({ wanted, actual: undefined, keys: 'all', prune: true, forms: new Map() });
+      const desired = new Map(items.map((one) => [nftItemKey(one), one]));
+      const operations = planOf({ desired, actual: undefined, keys: 'all', prune: true, forms: new Map() });
       const lines = scriptOf(operations).split('\n');
       expect(lines).toHaveLength(operations.length + 2);
       for (const line of lines) {

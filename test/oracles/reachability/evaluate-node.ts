@@ -2,8 +2,8 @@
 import type { NodeProbe } from './node-plan.ts';
 import type { Attachment, Outcomes, ReachabilityPod } from './types.ts';
 
-/** One sentence each. */
-export const judgeNodeProbes = (
+/** One message each. */
+export const evaluateNodeProbes = (
   pods: readonly ReachabilityPod[],
   probes: readonly NodeProbe[],
   { answers, seen }: Outcomes,

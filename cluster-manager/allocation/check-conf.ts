@@ -6,7 +6,7 @@ import { type Network, networkOfNetConf } from '../../api/network.ts';
 import { refuseOverlaps } from '../../api/network-overlap.ts';
 import { refuseUnsupported } from '../render/unsupported.ts';
 
-/** Why a NAD that was written by hand can be no network; what is rendered has been judged before. */
+/** Why a NAD that was written by hand can be no network; what is rendered has been evaluated before. */
 export const refusalOf = (conf: NetConf, cluster: ClusterConfig): string | undefined => {
   try {
     refuseUnsupported(conf);

@@ -1,15 +1,15 @@
 /**
- * What the kernel told while it was asked for something: events come before the answer to the request that they follow, so
- * they know better than whoever has just got the answer. Somebody may have changed again what the request brought about.
+ * The events that arrived while the kernel was asked for something: events come before the answer to the request that they
+ * follow, so they are newer than that answer. Another program may have changed again what the request brought about.
  */
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import type { NetlinkEvent } from '../netlink/monitor/events.ts';
-import { linkOfSysctl } from './wanted-index.ts';
+import { linkOfSysctl } from './desired-index.ts';
 
-/** Events are told between two of them. */
+/** Events arrive between two of them. */
 export type Moment = number;
 
-export class ToldSince {
+export class ReportedSince {
   #moment: Moment = 0;
   readonly #at = new Map<string, Moment>();
 
@@ -22,7 +22,7 @@ export class ToldSince {
     if (thing !== undefined) this.#at.set(thing, this.#moment);
   }
 
-  /** Whether anything was told after a moment of what an operation is for, or that the link went that it is on. */
+  /** Whether any event after a moment is about the object of an operation, or about the end of its link. */
   has(moment: Moment, op: KernelOp): boolean {
     return thingsFor(op).some((thing) => (this.#at.get(thing) ?? -1) > moment);
   }

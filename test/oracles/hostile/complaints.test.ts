@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { parseIp } from '../../../net/ip.ts';
 import { caseOf, type HostileCase } from './cases.ts';
 import { type Cell, cells } from './cells.ts';
-import { complaintAbout } from './judge.ts';
+import { complaintAbout } from './complaints.ts';
 import { MADE_UP_WORLD as world } from './testing/world.ts';
 import { markerOf } from './wire/marker.ts';
 
 const all = cells();
 
-const caseLike = (wanted: Partial<Record<keyof Cell, string | number>>): HostileCase => {
-  const plain = { encapsulation: 'none', claim: 'itself', hop: 'router', protocol: 'udp', family: 4, ...wanted };
+const caseLike = (desired: Partial<Record<keyof Cell, string | number>>): HostileCase => {
+  const plain = { encapsulation: 'none', claim: 'itself', hop: 'router', protocol: 'udp', family: 4, ...desired };
   const cell = all.find((one) =>
     Object.entries(plain).every(([key, value]) => {
       const own = one[key as keyof Cell];
@@ -17,7 +17,7 @@ const caseLike = (wanted: Partial<Record<keyof Cell, string | number>>): Hostile
     }),
   );
   const found = cell === undefined ? undefined : caseOf(world, cell, 0);
-  if (found === undefined) throw new Error(`there is no ${JSON.stringify(wanted)}`);
+  if (found === undefined) throw new Error(`there is no ${JSON.stringify(desired)}`);
   return found;
 };
 

@@ -15,21 +15,21 @@ import { mayReach } from './expectation.ts';
 import type { Answer, Outcomes, Probe, Reachability, ReachabilityPod } from './types.ts';
 
 /** One item per probe, in their order, then the strays. */
-export const judge = (
+export const evaluate = (
   pods: readonly ReachabilityPod[],
   probes: readonly Probe[],
   outcomes: Outcomes,
 ): Reachability[] => {
   const byKey = new Map(pods.map((pod) => [pod.key, pod]));
-  const judged = probes.map((probe) => judgeProbe(probe, byKey.get(probe.to)?.hostname, outcomes));
-  return [...judged, ...findStrays(pods, probes, outcomes)];
+  const evaluated = probes.map((probe) => evaluateProbe(probe, byKey.get(probe.to)?.hostname, outcomes));
+  return [...evaluated, ...findStrays(pods, probes, outcomes)];
 };
 
 /** Those where something else was observed than expected. */
 export const differences = (results: readonly Reachability[]): Reachability[] =>
   results.filter(({ expected, observed }) => expected !== observed);
 
-const judgeProbe = (probe: Probe, hostname: string | undefined, outcomes: Outcomes): Reachability => {
+const evaluateProbe = (probe: Probe, hostname: string | undefined, outcomes: Outcomes): Reachability => {
   const answer = outcomes.answers.get(probe.nonce) ?? LOST;
   const delivered = outcomes.seen.get(probe.to)?.has(probe.nonce) ?? false;
   const answeredByIt = answer.answered && (probe.protocol === 'icmp' ? delivered : answer.who === hostname);
@@ -65,14 +65,14 @@ const findStrays = (
 const hasItsOwn = ({ address }: Probe, from: ReachabilityPod, pod: ReachabilityPod): boolean =>
   pod.attachments.some((own) => own.addresses.includes(address) && mayReach(from, own));
 
-interface Verdict {
+interface Result {
   readonly observed: boolean;
   readonly delivered: boolean;
   readonly answer: Answer;
   readonly stray: boolean;
 }
 
-const item = ({ nonce: _, ...probe }: Probe, { observed, delivered, answer, stray }: Verdict): Reachability => ({
+const item = ({ nonce: _, ...probe }: Probe, { observed, delivered, answer, stray }: Result): Reachability => ({
   ...probe,
   observed,
   delivered,

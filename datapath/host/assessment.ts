@@ -1,27 +1,27 @@
-/** Whether a wanted thing is as wanted, and what would make it so. Pure. */
+/** Whether a desired thing is as desired, and what would make it so. Pure. */
 import { addressOf, cidrFamily, parseCidr } from '../../net/cidr.ts';
 import type { Address, NewAddress } from '../netlink/address/types.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
 import type { Link, LinkChange } from '../netlink/link/types.ts';
 import { OUR_PROTOCOL, sameRoute } from '../netlink/route/types.ts';
 import type { Rule } from '../netlink/rule/types.ts';
+import { type DesiredIndex, linkOfSysctl } from './desired-index.ts';
 import type { Mirror } from './mirror.ts';
 import { type HostOwnership, isOurVrf, isVrfTable, VRF_ALIAS } from './ownership.ts';
-import { frameFilterOf, wantedDigest } from './port-filter.ts';
+import { desiredDigest, frameFilterOf } from './port-filter.ts';
 import {
+  type DesiredAddress,
+  type DesiredFilter,
+  type DesiredNeighbour,
+  type DesiredRule,
+  type DesiredSysctl,
   type ForeignLink,
   type HostItem,
   hostItemKey,
   type VrfLink,
-  type WantedAddress,
-  type WantedFilter,
-  type WantedNeighbour,
-  type WantedRule,
-  type WantedSysctl,
 } from './types.ts';
-import { linkOfSysctl, type WantedIndex } from './wanted-index.ts';
 
-export interface Verdict {
+export interface Assessment {
   /** What has to be done; nothing when it is right, or when it can't be done now. */
   readonly ops: readonly KernelOp[];
   /** What is missing that others bring. */
@@ -34,36 +34,36 @@ export interface Verdict {
 
 export interface Situation {
   readonly mirror: Mirror;
-  readonly index: WantedIndex;
+  readonly index: DesiredIndex;
   readonly ownership: HostOwnership;
 }
 
-export const isRight = ({ ops, waiting, failed }: Verdict): boolean =>
+export const isRight = ({ ops, waiting, failed }: Assessment): boolean =>
   ops.length === 0 && waiting === undefined && failed === undefined;
 
-export const judge = (item: HostItem, situation: Situation): Verdict => {
+export const assess = (item: HostItem, situation: Situation): Assessment => {
   switch (item.kind) {
     case 'link':
-      return item.link.kind === 'vrf' ? judgeVrf(item.link, situation) : judgeForeign(item.link, situation);
+      return item.link.kind === 'vrf' ? assessVrf(item.link, situation) : assessForeign(item.link, situation);
     case 'address':
-      return judgeAddress(item.address, situation);
+      return assessAddress(item.address, situation);
     case 'route':
-      return judgeRoute(item, situation);
+      return assessRoute(item, situation);
     case 'rule':
-      return judgeRule(item.rule, situation);
+      return assessRule(item.rule, situation);
     case 'neighbour':
-      return judgeNeighbour(item.neighbour, situation);
+      return assessNeighbour(item.neighbour, situation);
     case 'sysctl':
-      return judgeSysctl(item.sysctl, situation);
+      return assessSysctl(item.sysctl, situation);
     case 'filter':
-      return judgeFilter(item.filter, situation);
+      return assessFilter(item.filter, situation);
   }
 };
 
-const RIGHT: Verdict = { ops: [] };
+const RIGHT: Assessment = { ops: [] };
 
 /** Its alias follows in the same write to the kernel, so that none of ours is ever left without. */
-const judgeVrf = ({ name, table }: VrfLink, { mirror, ownership }: Situation): Verdict => {
+const assessVrf = ({ name, table }: VrfLink, { mirror, ownership }: Situation): Assessment => {
   const link = mirror.links.get(name);
   const make: KernelOp[] = [
     { op: 'master.add', master: { kind: 'vrf', name, table } },
@@ -85,11 +85,11 @@ const judgeVrf = ({ name, table }: VrfLink, { mirror, ownership }: Situation): V
 const portsOf = ({ index }: Link, mirror: Mirror): string[] =>
   [...mirror.links.values()].filter(({ master }) => master === index).map(({ name }) => name);
 
-const judgeForeign = (wanted: ForeignLink, { mirror, ownership }: Situation): Verdict => {
-  const { name, mac, mtu } = wanted;
+const assessForeign = (desired: ForeignLink, { mirror, ownership }: Situation): Assessment => {
+  const { name, mac, mtu } = desired;
   const link = mirror.links.get(name);
   if (link === undefined) return { ops: [], waiting: noLink(name) };
-  const master = masterChange(wanted, link, mirror, ownership);
+  const master = masterChange(desired, link, mirror, ownership);
   const change: LinkChange = {
     ...(master.change === undefined ? {} : { master: master.change }),
     ...(mac === undefined || mac === link.mac ? {} : { mac }),
@@ -115,8 +115,8 @@ const masterChange = (
   return current?.name === master ? {} : { change: master };
 };
 
-const judgeAddress = (wanted: WantedAddress, situation: Situation): Verdict => {
-  const { link, address, deprecated = false, noDad = false, noPrefixRoute = false } = wanted;
+const assessAddress = (desired: DesiredAddress, situation: Situation): Assessment => {
+  const { link, address, deprecated = false, noDad = false, noPrefixRoute = false } = desired;
   const { mirror } = situation;
   const waiting = isOnLinkOf(link, situation);
   if (waiting !== undefined) return { ops: [], waiting };
@@ -129,16 +129,16 @@ const judgeAddress = (wanted: WantedAddress, situation: Situation): Verdict => {
   };
   const there = mirror.address(link, address);
   if (there?.state === 'duplicate') return { ops: [], failed: `another host has ${addressOf(address)}` };
-  // Somebody else has put it: nothing can be sent from it for a second or two, unless it is put anew.
+  // Somebody else has put it: nothing can be sent from it for a second or two, unless it is put again.
   const isWaitedFor = noDad && there?.state === 'tentative';
-  const isAsWanted = there !== undefined && !isWaitedFor && (there.deprecated ?? false) === deprecated;
-  if (isAsWanted && (there.noPrefixRoute ?? false) === noPrefixRoute) return RIGHT;
-  const anew: KernelOp[] = isWaitedFor ? [{ op: 'address.delete', address: { link, address } }] : [];
-  return { ops: [...anew, ...obsoleteBy(wanted, mirror), { op: 'address.put', address: put }] };
+  const isAsDesired = there !== undefined && !isWaitedFor && (there.deprecated ?? false) === deprecated;
+  if (isAsDesired && (there.noPrefixRoute ?? false) === noPrefixRoute) return RIGHT;
+  const removal: KernelOp[] = isWaitedFor ? [{ op: 'address.delete', address: { link, address } }] : [];
+  return { ops: [...removal, ...obsoleteBy(desired, mirror), { op: 'address.put', address: put }] };
 };
 
 /** The kernel keeps the first prefix length of an address, and the route that it made for it. */
-const obsoleteBy = ({ link, address, noPrefixRoute = false }: WantedAddress, mirror: Mirror): KernelOp[] => {
+const obsoleteBy = ({ link, address, noPrefixRoute = false }: DesiredAddress, mirror: Mirror): KernelOp[] => {
   const isObsolete = (other: Address): boolean =>
     addressOf(other.address) === addressOf(address) &&
     (other.address !== address || (other.noPrefixRoute ?? false) !== noPrefixRoute);
@@ -147,7 +147,7 @@ const obsoleteBy = ({ link, address, noPrefixRoute = false }: WantedAddress, mir
     .map((other): KernelOp => ({ op: 'address.delete', address: { link, address: other.address } }));
 };
 
-const judgeRoute = ({ route }: Extract<HostItem, { kind: 'route' }>, situation: Situation): Verdict => {
+const assessRoute = ({ route }: Extract<HostItem, { kind: 'route' }>, situation: Situation): Assessment => {
   const { mirror } = situation;
   const waiting =
     isVrfThere(route.table, situation) ?? (route.dev === undefined ? undefined : isUsable(route.dev, situation));
@@ -162,17 +162,17 @@ const judgeRoute = ({ route }: Extract<HostItem, { kind: 'route' }>, situation: 
   return { ops: [...others.map((one): KernelOp => ({ op: 'route.delete', route: one })), { op: 'route.put', route }] };
 };
 
-const judgeRule = (wanted: WantedRule, situation: Situation): Verdict => {
-  const rule = kernelRule(wanted);
+const assessRule = (desired: DesiredRule, situation: Situation): Assessment => {
+  const rule = kernelRule(desired);
   if (typeof rule === 'string') return { ops: [], failed: rule };
   const waiting = isVrfThere(rule.table, situation);
   if (waiting !== undefined) return { ops: [], waiting };
-  const isThere = situation.mirror.rules.has(hostItemKey({ kind: 'rule', rule: wanted }));
+  const isThere = situation.mirror.rules.has(hostItemKey({ kind: 'rule', rule: desired }));
   return isThere ? RIGHT : { ops: [{ op: 'rule.put', rule }] };
 };
 
-/** A sentence when its prefixes are not as the kernel would give them back: then it could not be found again. */
-export const kernelRule = ({ to, from, fwmark, iif, ...rest }: WantedRule): Rule | string => {
+/** A message when its prefixes are not as the kernel would give them back: then it could not be found again. */
+export const kernelRule = ({ to, from, fwmark, iif, ...rest }: DesiredRule): Rule | string => {
   for (const prefix of [to, from]) if (prefix !== undefined && !isCanonical(prefix)) return `${prefix} is no prefix`;
   return {
     ...rest,
@@ -192,13 +192,13 @@ const isCanonical = (prefix: string): boolean => {
   }
 };
 
-const judgeNeighbour = (neighbour: WantedNeighbour, { mirror }: Situation): Verdict => {
+const assessNeighbour = (neighbour: DesiredNeighbour, { mirror }: Situation): Assessment => {
   const { link, address, mac } = neighbour;
   if (!mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
   return mirror.neighbour(link, address) === mac ? RIGHT : { ops: [{ op: 'neighbour.put', neighbour }] };
 };
 
-const judgeSysctl = ({ key, value, ifPresent = false }: WantedSysctl, { mirror }: Situation): Verdict => {
+const assessSysctl = ({ key, value, ifPresent = false }: DesiredSysctl, { mirror }: Situation): Assessment => {
   const link = linkOfSysctl(key);
   if (link !== undefined && !mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
   const there = mirror.sysctl(key);
@@ -206,11 +206,11 @@ const judgeSysctl = ({ key, value, ifPresent = false }: WantedSysctl, { mirror }
   return { ops: [{ op: 'sysctl.set', key, value, ifPresent }] };
 };
 
-const judgeFilter = (wanted: WantedFilter, { mirror }: Situation): Verdict => {
-  const { link } = wanted;
+const assessFilter = (desired: DesiredFilter, { mirror }: Situation): Assessment => {
+  const { link } = desired;
   if (!mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
-  if (mirror.filter(link)?.digest === wantedDigest(wanted)) return RIGHT;
-  return { ops: [{ op: 'filter.put', filter: frameFilterOf(wanted), withShared: true }] };
+  if (mirror.filter(link)?.digest === desiredDigest(desired)) return RIGHT;
+  return { ops: [{ op: 'filter.put', filter: frameFilterOf(desired), withShared: true }] };
 };
 
 /** Undefined when it is there, and a port of the VRF that it should be one of: an address must not be in the wrong table. */
@@ -223,10 +223,10 @@ const isOnLinkOf = (name: string, { mirror, index }: Situation): string | undefi
     : `link ${name} is not in VRF ${master}`;
 };
 
-/** Routes need a link that is up; one that is wanted is brought up before. */
+/** Routes need a link that is up; one that is desired is brought up before. */
 const isUsable = (name: string, situation: Situation): string | undefined => {
   const { mirror, index } = situation;
-  const isUp = mirror.links.get(name)?.up === true || index.wanted.has(`link ${name}`);
+  const isUp = mirror.links.get(name)?.up === true || index.desired.has(`link ${name}`);
   return isOnLinkOf(name, situation) ?? (isUp ? undefined : `link ${name} is down`);
 };
 
