@@ -17,7 +17,10 @@ export interface FileSize {
   readonly head: string;
 }
 
-/** A sentence each. A reason that is not needed any more is one, too. Made by programs (`*.gen.ts`) is one that may be long. */
+/**
+ * One message each. A reason that is not needed any more is one, too. Made by programs (`*.gen.ts`) is one that may be
+ * long.
+ */
 export const sizeViolations = (files: readonly FileSize[]): string[] =>
   files.flatMap((file) => (file.path.endsWith('.gen.ts') ? [] : (violationOf(file) ?? [])));
 

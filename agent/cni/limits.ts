@@ -4,7 +4,7 @@ export interface CniLimits {
   readonly addressesMs: number;
   /** For ovn-controller to install a port, and for host isolation to be in the kernel. */
   readonly installedMs: number;
-  /** After so long a wait the pod's owner is told. */
+  /** After so long a wait the pod's owner gets an event. */
   readonly patienceMs: number;
 }
 

@@ -110,7 +110,7 @@ export class ReconcileLoop<Item> implements Reconciler {
     return this.#problems.counts;
   }
 
-  /** From now on things are written; what is ours and nobody wants is removed. All that is wanted must be known. */
+  /** From now on things are written; owned state that is not desired is removed. The whole desired state must be known. */
   start(): void {
     if (this.#phase !== 'new') return;
     this.#phase = 'idle';

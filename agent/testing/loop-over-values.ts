@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Backend, OutsideChange, ReconcileOutcome, ReconcileRequest } from '../../datapath/backend.ts';
 import { type LoopObservation, ReconcileLoop } from '../reconcile/reconcile-loop.ts';
 
-/** Keeps values by key, and can be broken. */
+/** A fake where values are kept by key, which may be broken. */
 class TestBackend implements Backend<string> {
   readonly actual = new Map<string, string>();
   readonly requests: (ReadonlySet<string> | 'all')[] = [];

@@ -155,7 +155,7 @@ describe('make demo', () => {
 });
 
 describe('the exit status is 1, and nothing is left,', () => {
-  it('when a pod does not answer, and a Service by none of its pods: the difference and the doors are listed', async () => {
+  it('when a pod does not answer, and a Service by none of its pods: the difference and the entry points are listed', async () => {
     const deaf = backend('red', 'red-b', 'node-2', 'web');
     const containerPorts = [{ name: 'web', containerPort: 8080 }];
     const command = ['toolbox', 'serve', '--udp-port', '0'];

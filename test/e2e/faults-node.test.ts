@@ -50,7 +50,7 @@ const untilPacketsPass = async (own: Own = OWN): Promise<void> => {
   }
 };
 
-/** Does something, waits until packets pass and everything is as it was, and tells how long that took. */
+/** Does something, waits until packets pass and everything is as it was, and reports how long that took. */
 const recovers = async (what: string, damage: () => Promise<unknown>, agentStarts = 0): Promise<void> => {
   const restarts = await restartsOf(cluster(), NODE);
   await damage();

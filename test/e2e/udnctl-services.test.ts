@@ -83,7 +83,7 @@ describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (te
     for (const port of ['http', 'dns']) {
       await eventually(async () => {
         const found = await fromClient(tenant, `service/${tenant}/both:${port}`, '--ip-family', family);
-        expect(found).toMatchObject({ verdict: 'answered', service: { namespace: tenant, name: 'both' } });
+        expect(found).toMatchObject({ result: 'answered', service: { namespace: tenant, name: 'both' } });
         expect(
           found.endpoints
             .map((one) => ({ kind: one.openVswitch.kind, node: one.node, logical: one.logical?.kind }))

@@ -25,7 +25,7 @@ describe('what is missing', () => {
     expect(gatewayRows(worked().node('test-node'))).toBe('none');
   });
 
-  it('of a network that is not wanted here there is nothing at all', () => {
+  it('of a network that is not desired here there is nothing at all', () => {
     for (const topology of ['layer3', 'layer2'] as const) {
       const it = new TestCluster('n1', {}, { networkRendering: 'on-demand' })
         .node('n1', { id: 2, transit: ['100.88.0.2/16'], subnets: { red: ['10.1.1.0/24'] } })
@@ -63,7 +63,7 @@ describe('what cannot be', () => {
       .gateway('n1', { addresses: ['192.0.2.2/24'] })
       .network('red', { id, topology: 'layer3', subnets: ['10.1.0.0/16'], namespace: 'red', nad: 'net' });
 
-  it('is told of the network: no masquerade address for its id', () => {
+  it('the network gets a diagnostic: no masquerade address for its id', () => {
     const it = small({ masqueradeSubnets: '169.254.169.0/29' }, 9);
     expect(messages(it)).toEqual([
       'Network/red: this node has no gateway of it: the masquerade subnets are too small for network id 9',
@@ -72,13 +72,13 @@ describe('what cannot be', () => {
     expect(rows(it, 'Static_MAC_Binding')).toEqual([]);
   });
 
-  it('is told of the network: no join address for the node’s id', () => {
+  it('the network gets a diagnostic: no join address for the node’s id', () => {
     expect(messages(small({ udnJoinSubnets: '100.65.0.0/29' }))).toEqual([
       'Network/red: this node has no gateway of it: the join subnets 100.65.0.0/29 have no address for it',
     ]);
   });
 
-  it('is told of the network: no transit addresses for the node’s id', () => {
+  it('the network gets a diagnostic: no transit addresses for the node’s id', () => {
     const it = new TestCluster('n1', { transitSubnets: '100.88.0.0/28' })
       .node('n1', { id: 9 })
       .gateway('n1', { addresses: ['192.0.2.2/24'] })
@@ -95,7 +95,7 @@ describe('what cannot be', () => {
     ]);
   });
 
-  it('is told of the network: a gateway of another family', () => {
+  it('the network gets a diagnostic: a gateway of another family', () => {
     const it = worked({ families: 'ipv6' }).gateway('test-node', { addresses: ['192.0.2.2/24'] });
     expect(messages(it)).toEqual([
       'Network/isolatednet: this node has no gateway of it: the gateway has no address of a family of the network',

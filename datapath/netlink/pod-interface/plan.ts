@@ -162,19 +162,19 @@ export const filterOf = ({ hostName, mac, hears: { shared, rules, isLocked } }: 
   receiver: { mac, isLocked },
 });
 
-const podOps = (wanted: PodInterface, seen: ObservedInterface): PodOps => ({
+const podOps = (desired: PodInterface, seen: ObservedInterface): PodOps => ({
   settings: [
-    ...settingsOf(wanted)
+    ...settingsOf(desired)
       .filter(([key, value]) => seen.settings.get(key) !== value && (seen.pod === undefined || seen.settings.has(key)))
       .map(([key, value]): PodOp => ({ op: 'sysctl.set', key, value, ifPresent: true })),
-    ...checksumOps(wanted, seen),
+    ...checksumOps(desired, seen),
   ],
   links: [
-    ...(seen.pod === undefined || seen.pod.mtu === wanted.mtu ? [] : linkOps(wanted.name, { mtu: wanted.mtu })),
-    ...addrGenModeOps(wanted.name, seen.pod, 'eui64'),
-    ...(seen.pod?.up === true ? [] : linkOps(wanted.name, { up: true })),
+    ...(seen.pod === undefined || seen.pod.mtu === desired.mtu ? [] : linkOps(desired.name, { mtu: desired.mtu })),
+    ...addrGenModeOps(desired.name, seen.pod, 'eui64'),
+    ...(seen.pod?.up === true ? [] : linkOps(desired.name, { up: true })),
   ],
-  inet: inetOps(wanted, seen),
+  inet: inetOps(desired, seen),
 });
 
 const linkOps = (name: string, change: LinkChange): PodOp[] =>

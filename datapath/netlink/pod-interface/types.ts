@@ -75,9 +75,10 @@ export type EnsureOutcome = 'created' | 'repaired' | 'unchanged';
  */
 export interface PodInterfaces {
   /**
-   * Makes all interfaces of a pod as wanted. When it fails, what this call has made is gone again.
-   * @param onLinked called when other programs can use the node's ends, while they and the pod's are being configured: new ones are
-   * there, but down until their filters are in place; those that were there before are as wanted. Not called for a pod that nothing had to be done for; perhaps called twice.
+   * Makes all interfaces of a pod as desired. When it fails, what this call has made is gone again.
+   * @param onLinked called when other programs can use the node's ends, while they and the pod's are being configured: new
+   * ones are there, but down until their filters are in place; those that were there before are as desired. Not called for
+   * a pod that nothing had to be done for; perhaps called twice.
    * @throws PodInterfaceError
    */
   ensure(pod: PodNetwork, signal?: AbortSignal, onLinked?: () => void): Promise<EnsureOutcome>;

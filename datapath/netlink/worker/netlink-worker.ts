@@ -52,12 +52,12 @@ const call = async (
   method: keyof NetlinkService,
   args: readonly unknown[],
 ): Promise<unknown> => {
-  // What happened before a reading began must not be told after it.
+  // Events before the start of a reading must not be delivered after it.
   monitor?.drain();
   const result: unknown = Reflect.apply(service[method], undefined, args);
   // Not awaited unless it is a promise: calls of other methods are done when the next message is read.
   const value = result instanceof Promise ? await result : result;
-  // What happened during a reading is told after it, for the reading may have missed it.
+  // Events during a reading are delivered after it, for the reading may have missed them.
   if (method !== 'read') monitor?.drain();
   return value;
 };

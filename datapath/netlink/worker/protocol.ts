@@ -18,7 +18,7 @@ export type ToWorker =
     }
   /** Collect garbage, then answer. */
   | { readonly kind: 'collect'; readonly id: number }
-  /** Tell of what changes from now on; for good. */
+  /** Emit changes from now on; for good. */
   | { readonly kind: 'watch' }
   /** Answer what is under way, then end. */
   | { readonly kind: 'close' };

@@ -67,17 +67,17 @@ export const hostileObjects = (cluster: () => Sandbox): void => {
       return pod(tenant, name, NODE, { [POD_ANNOTATIONS.networks]: JSON.stringify(networks) });
     };
 
-    it('get no port, and the pod is told', async () => {
+    it('get no port, and the pod gets an event', async () => {
       const all = claims();
       await (await cluster().objects()).apply(all.map(claiming));
-      const untold = async (): Promise<readonly string[]> => {
-        const told = all.map(async ([tenant, name]) => {
+      const unreported = async (): Promise<readonly string[]> => {
+        const reported = all.map(async ([tenant, name]) => {
           const events = await eventsOf(cluster(), tenant, name);
           return events.some(({ type }) => type === 'Warning') ? [] : [`${tenant}/${name}`];
         });
-        return (await Promise.all(told)).flat();
+        return (await Promise.all(reported)).flat();
       };
-      await expectEventually(untold);
+      await expectEventually(unreported);
       const { stdout } = await cluster().node(NODE, [
         'ovn-nbctl',
         '--bare',
@@ -117,7 +117,7 @@ export const hostileObjects = (cluster: () => Sandbox): void => {
       const objects = await cluster().objects();
       await objects.apply(manifests);
       const pods = manifests.filter(({ kind }) => kind === 'Pod');
-      // Whatever becomes of it: it runs, or is told why not.
+      // Whatever becomes of it: it runs, or gets the reason why not.
       const fates = await Promise.allSettled(
         pods.map(({ metadata: { namespace: inNamespace = '', name = '' } }) =>
           Promise.any([

@@ -161,7 +161,7 @@ export const servicePolicies = (cluster: () => Sandbox): void => {
       { ip, port: 53, protocol: 'UDP' },
     ]);
 
-  it('an external address that two Services want is the older one’s; the other is told, and has it afterwards', async () => {
+  it('an external address that two Services claim belongs to the older one; the other gets an event, and the address afterwards', async () => {
     const spec = { externalIPs: ['192.0.2.77', '2001:db8::77'] };
     const older = service('plain', 'older', { app: 'web', spec });
     await applyAndWait(cluster(), [older]);

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceInput, TestCluster } from '../../../testing/cluster.ts';
 import {
-  attachmentsOf,
   cluster,
   GATEWAY,
   here,
   http,
+  attachmentsOf,
   rows,
   scopes,
   there,
@@ -190,7 +190,7 @@ describe('externalTrafficPolicy Local', () => {
     expect(optionsOf(it, 'node_local_router_node1')).toEqual({ ...OPTIONS, skip_snat: 'true' });
   });
 
-  it('has the same rows in the same places with one endpoint on the node, with none, and with none at all', () => {
+  it('has the same rows in the same attachmentsOf with one endpoint on the node, with none, and with none at all', () => {
     const seen = [[here('10.128.0.5'), there('10.128.2.5')], [there('10.128.2.5')], []].map((ready) => {
       const it = web(local, http({ ready }));
       return Object.keys(scopes(it, WEB)).map((scope) => [scope, attachmentsOf(it, `${WEB}_${scope}`)]);
