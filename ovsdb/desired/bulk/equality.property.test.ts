@@ -9,7 +9,14 @@ import type { ReconcilerSession } from '../reconcile/needs.ts';
 import { whenSettled } from '../reconcile/world.suite.ts';
 import { BulkWorld, operationsOf } from './bulk-world.suite.ts';
 
-it('leaves the same database, and the same to say of every owner, as the ordinary path', async () => {
+/**
+ * An owner whose member names a row that lost a conflict waits for the row, or failed with it: that depends on which of its units were
+ * there when the row was refused, as it does when an agent starts again.
+ */
+const isFinished = (world: BulkWorld, owner: string): boolean =>
+  !['waiting', 'failed'].includes(world.reconciler.status(owner).kind);
+
+it('leaves the same database, and the same owners unfinished, as the ordinary path', async () => {
   let loaded = 0;
   await fc.assert(
     fc.asyncProperty(fragments, fc.integer({ min: 1, max: 6 }), async (wishes, maxOperations) => {
@@ -19,7 +26,7 @@ it('leaves the same database, and the same to say of every owner, as the ordinar
       loaded += bulk.reconciler.counts.transactions - ordinary.reconciler.counts.transactions;
       expect(bulk.rows()).toEqual(ordinary.rows());
       for (const owner of wishes.keys()) {
-        expect(bulk.reconciler.status(owner).kind).toBe(ordinary.reconciler.status(owner).kind);
+        expect([owner, isFinished(bulk, owner)]).toEqual([owner, isFinished(ordinary, owner)]);
       }
       expect(bulk.reconciler.counts).toMatchObject({ failures: 0, driftRepairs: 0 });
     }),
