@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceInput, TestCluster } from '../../../testing/cluster.ts';
 import {
+  attachmentsOf,
   cluster,
   GATEWAY,
   here,
   http,
-  attachmentsOf,
   rows,
   scopes,
   there,
