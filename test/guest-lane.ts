@@ -1,6 +1,7 @@
 /**
- * Scenarios that need what a kernel may lack (docs/testing.md), and so run in a guest on most machines. There are two lanes, each
- * with a guest of its own: a guest has one cluster at a time, and that one mostly waits.
+ * Scenarios that need what a kernel may lack (docs/testing.md), and so run in a guest on most machines. Each of the two lanes has a
+ * guest of its own, which has one cluster at a time. Both at once take more processor time than two processors have: scenarios miss their
+ * deadlines then.
  */
 
 /** Local gateway mode, and what else takes about as long as the other lane. */

@@ -8,7 +8,7 @@ export const REPORT_FOLDER = 'build/reports';
 export const LANES = ['unit', 'e2e', 'e2e-on-demand', 'integration', 'e2e-guest', 'e2e-guest-local'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** Each of these runs beside all others: it takes about as long as they do, and never has more than one file at a time. */
+/** Run beside the others, one after the other: they take as long as all of them, and never have more than one file at a time. */
 export const BESIDE: readonly Lane[] = ['e2e-guest', 'e2e-guest-local'];
 
 export interface Counts {

@@ -1,10 +1,9 @@
 /**
- * `make test`: the test lanes of docs/testing.md in rows, as they share the machine. Every lane runs, also after one that
+ * `make test`: the test lanes of docs/testing.md in two rows, as they share the machine. Every lane runs, also after one that
  * failed. Names of lanes as arguments run only those.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { findArtifacts } from '../sandbox/artifacts.ts';
@@ -52,10 +51,7 @@ const main = async (requested: readonly string[]): Promise<void> => {
     // The client of a guest is notified again.
     await ensureGuestImages(findArtifacts(), progress).catch((error: unknown) => console.error('no guest:', error));
   }
-  const beside = lanes.filter(isBeside);
-  // A guest may take 6 GiB.
-  const guests = totalmem() > 16 * 2 ** 30 ? beside.map((lane) => [lane]) : [beside];
-  const rows = [lanes.filter((lane) => !isBeside(lane)), ...guests];
+  const rows = [lanes.filter((lane) => !isBeside(lane)), lanes.filter(isBeside)];
   const outcomes = (await Promise.all(rows.map(runInTurn))).flat();
   console.log('');
   for (const { lane } of outcomes) console.log(`longest of ${lane}: ${longest(lane)}`);
