@@ -107,6 +107,7 @@ export const networkDeletion = (cluster: () => Sandbox, { stays, many, hasMarks 
       expect(await doctor(cluster(), '--fix')).toMatchObject({ status: 0 });
       expect(await doctor(cluster())).toEqual({
         stdout: 'nothing is left of networks and pods that are gone\n',
+        stderr: '',
         status: 0,
       });
       await goes('stale', [STALE]);
