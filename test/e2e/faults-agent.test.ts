@@ -170,7 +170,7 @@ describe(`the agent, killed ${KILLS} times at random moments of ADD and DEL`, ()
         }
       }),
     );
-  }, 120_000);
+  }, 300_000);
 
   it('and every pod works, and nothing else is there', async () => {
     const context = `UDN_SEED=${random.seed}\n${script.join('\n')}`;
