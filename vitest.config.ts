@@ -26,6 +26,9 @@ const SIMULATIONS = [
  */
 const RETRIES = 1;
 
+/** What was found instead is said in full: a run elsewhere leaves nothing but its output. */
+const IN_FULL = { truncateThreshold: 0 };
+
 const unit = {
   exclude: ['**/*.integration.test.ts', 'node_modules/**', 'dist/**', 'build/**'],
   // Property tests take a second; a machine that does ten things at once takes longer.
@@ -34,6 +37,7 @@ const unit = {
 
 const e2e = {
   retry: RETRIES,
+  chaiConfig: IN_FULL,
   globalSetup: ['test/guest/share.ts'],
   testTimeout: 180_000,
   // More than pods are waited for in a guest, so that it is told which is not ready.
@@ -73,6 +77,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           retry: RETRIES,
+          chaiConfig: IN_FULL,
           include: [`${source}/**/*.integration.test.ts`, 'test/integration/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
