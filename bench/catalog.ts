@@ -1,5 +1,5 @@
 /** All benchmarks, in the order in which they run: those that need a quiet machine most come first. */
-import { benchAgent500, benchAgentIdle, benchAgentPerNetwork } from './agent/index.ts';
+import { benchAgent500, benchAgentIdle, benchAgentPerNetwork, benchAgentServices } from './agent/index.ts';
 import {
   benchCniBurst,
   benchCniDefault,
@@ -61,6 +61,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: NODE_STATUS_WRITES_NAMES, run: benchNodeStatusWrites },
   { names: NODE_STATUS_NAMES, run: benchNodeStatus, onRequest: true },
   { names: ['agent/rss-500'], run: benchAgent500 },
+  { names: ['agent/rss-services-10k'], run: benchAgentServices },
   { names: ['agent/rss-idle'], run: benchAgentIdle },
   { names: ['node/flows'], run: benchFlows },
   { names: ['node/routes'], run: benchRoutes },

@@ -84,6 +84,7 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'ovn/on-demand-controller-cpu': undefined,
   ...withoutGoal(SETTING_NAMES),
   'agent/rss-500': 215,
+  'agent/rss-services-10k': 250,
   'forward/udn-vs-default': 1.1,
   'forward/udn-vs-default/latency': 1.1,
   'forward/udn-vs-default/latency-p99': undefined,
