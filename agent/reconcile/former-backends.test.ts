@@ -61,7 +61,18 @@ it('and all of a row that goes', async () => {
 });
 
 it.each([
-  ['a new row', change(undefined, row({ '10.96.0.2:53': A }))],
+  ['of a new row', undefined],
+  ['that comes', row({})],
+  ['that gets its first endpoint', row({ '10.96.0.2:53': '', '[fd00::2]:53': '' })],
+])('forgets what was sent to a VIP %s before', async (_, before) => {
+  const { log, former } = open();
+  former.changed([change(before, row({ '10.96.0.2:53': `${A},${B}`, '[fd00::2]:53': '[fd01::4]:8081' }))]);
+  await settle();
+  const own = ['forget 10.96.0.2:53 10.96.0.2:53', 'forget [fd00::2]:53 [fd00::2]:53'];
+  expect(log).toEqual(['installed', 'revalidated', ...own]);
+});
+
+it.each([
   ['an endpoint that comes', change(row({ '10.96.0.2:53': A }), row({ '10.96.0.2:53': `${A},${B}` }))],
   ['TCP', change(row({ '10.96.0.2:53': A }, 'tcp'), undefined)],
   ['a row that does not ask for it', change(row({ '10.96.0.2:53': A }, 'udp', {} as never), undefined)],
@@ -82,7 +93,9 @@ it('leaves an endpoint that is back, and waits again for one that goes while it 
   former.changed([change(row({ '10.96.0.2:53': A }), row({}))]);
   await settle();
   const first = ['installed', 'revalidated'];
-  expect(log).toEqual([...first, ...first, `forget 10.96.0.3:53 ${B}`]);
+  // What was sent while it was gone was led to nobody.
+  const untranslated = 'forget 10.96.0.2:53 10.96.0.2:53';
+  expect(log).toEqual([...first, ...first, untranslated, `forget 10.96.0.3:53 ${B}`]);
 });
 
 it('of many, forgets those that the datapath remembers', async () => {

@@ -3,6 +3,10 @@
  * it has changed the flows (`ct_flush`), but the datapath goes by cached flows until its revalidators have looked at them, and a
  * client that sends meanwhile, from one port, is led to the former endpoint for as long as it goes on. Nor does an ovn-controller
  * that was away meanwhile know what it would have to forget. What the kernel remembers is of `ServiceConnections`.
+ *
+ * And those to an address and port before a Service had them: a connection that began untranslated is never translated (only the
+ * first packet is, `ct.new`), and a client that goes on to send would not reach the Service for as long. As a translation, it is one
+ * to the address and port itself.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
@@ -37,12 +41,12 @@ export class FormerBackends {
   /** @param changes of the northbound database, of any tables */
   changed(changes: readonly RowChange[]): void {
     for (const { table, before, after } of changes) {
-      // What is new, thousands at a start, takes nothing away.
-      if (table !== 'Load_Balancer' || (before === undefined && this.#former.size === 0)) continue;
+      if (table !== 'Load_Balancer') continue;
       const [former, current] = [translationsOf(before), translationsOf(after)];
       for (const [key, one] of former) if (!current.has(key)) this.#former.set(key, one);
       // It may be back before it was forgotten.
       for (const key of current.keys()) this.#former.delete(key);
+      for (const [key, one] of untranslated(former, current)) this.#former.set(key, one);
     }
     if (this.#former.size > 0 && !this.#isBusy && this.#cancelRetry === undefined) void this.#forget();
   }
@@ -95,6 +99,18 @@ const translationsOf = (row: RowChange['before']): ReadonlyMap<string, Translati
         .filter((backend) => backend !== '')
         .map((backend) => [`${vip} ${backend}`, { vip, backend }] as const),
     ),
+  );
+};
+
+/** To VIPs that nobody answered, and somebody does. */
+const untranslated = (
+  former: ReadonlyMap<string, Translation>,
+  current: ReadonlyMap<string, Translation>,
+): ReadonlyMap<string, Translation> => {
+  if (current.size === 0) return NONE;
+  const known = new Set([...former.values()].map(({ vip }) => vip));
+  return new Map(
+    [...current.values()].flatMap(({ vip }) => (known.has(vip) ? [] : [[`${vip} ${vip}`, { vip, backend: vip }]])),
   );
 };
 

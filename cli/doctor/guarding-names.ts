@@ -30,6 +30,7 @@ const SETS = [
   'defaultPods',
   'nodeIps',
   'managementSources',
+  'managementIps',
   'isolatedPods',
   'openPorts',
   'openIcmp',

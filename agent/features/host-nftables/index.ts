@@ -19,7 +19,7 @@ import { markText } from '../shared/nftables/text.ts';
 import { forwardingItems } from './forwarding.ts';
 import { hostPodServiceItems } from './host-pod-services.ts';
 import { localGatewayItems } from './local-gateway.ts';
-import { managementInItems, managementSources } from './management-in.ts';
+import { managementInItems, managementIps, managementSources } from './management-in.ts';
 import { managementSnatItems } from './management-snat.ts';
 import { pathMtuItems } from './path-mtu.ts';
 import { tenantServiceItems } from './tenant-services.ts';
@@ -59,8 +59,9 @@ export const hostNftablesNetwork: FeatureOver<'network'> = {
   name: 'host-nftables-network',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
-    if (network === undefined) return EMPTY_FRAGMENT;
+    const local = localNetwork(name, view);
+    if (local === undefined) return EMPTY_FRAGMENT;
+    const { network, subnets } = local;
     const mark = networkPacketMark(network.id);
     return {
       nftables: {
@@ -73,7 +74,9 @@ export const hostNftablesNetwork: FeatureOver<'network'> = {
               rules: [`meta mark set ${markText(mark)}`],
             },
           },
-          ...(network.role === 'primary' ? managementSources(network, view.cluster) : []),
+          ...(network.role === 'primary'
+            ? [...managementSources(network, view.cluster), ...managementIps(network, subnets)]
+            : []),
         ],
       },
     };

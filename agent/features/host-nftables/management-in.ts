@@ -3,22 +3,27 @@
  * host's VRF and from there to wherever that has a route. So only what the router has translated may begin something, what answers
  * somebody on the host, and what keeps the link: neighbour discovery, which no router sends on (RFC 4861 §7.1).
  *
+ * Networks have the same addresses, and those of hosts outside: to conntrack, what a tenant's pod sends to the node is a reply to
+ * whoever has sent to that address by the uplink, another network's pods and the host itself included. So a reply by a tenant's
+ * management port belongs to a connection that the host has led there: to an address of its own on that port, or of a Service.
+ *
  * The hook is after conntrack (-200), and before anything of ours that goes by destinations. A packet passes it twice, the second time
  * with the VRF as its interface (Documentation/networking/vrf.rst): the first time is enough.
  */
 
 import type { ClusterConfig } from '../../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../../api/masquerade.ts';
-import { networkFamilies } from '../../../api/network.ts';
+import { managementIp, networkFamilies } from '../../../api/network.ts';
 import { DYING_LINK_GROUP, POD_LINK_GROUP } from '../../../api/pod-links.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
-import { FAMILIES, ipFamily } from '../../../net/ip.ts';
+import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { NetworkFact } from '../../model/facts.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, set } from '../shared/nftables/text.ts';
+import { NETWORK_MARKS } from './host-pod-services.ts';
 import { toTunnels } from './tunnels.ts';
 
 /**
@@ -31,16 +36,23 @@ const DEFAULT_LINK = managementLinkName(DEFAULT_NETWORK_ID);
 
 /** @param podSubnets of the default network, on all nodes: its pods come as themselves, but not those that have another network */
 export const managementInItems = (podSubnets: readonly Cidr[], isEncrypted: boolean): NftItem[] => [
-  ...FAMILIES.map((family) =>
-    set({ name: setName('managementSources', family), type: `ifname . ${addressType(family)}` }),
+  ...FAMILIES.flatMap((family) =>
+    (['managementSources', 'managementIps'] as const).map((name) =>
+      set({ name: setName(name, family), type: `ifname . ${addressType(family)}` }),
+    ),
   ),
   chain('managementIn', [
     fromPodLinks(),
     'iifname != "ovn-k8s-mp*" return',
     ...toTunnels(isEncrypted),
     'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',
-    'ct state related accept',
-    'ct direction reply accept',
+    `iifname "${DEFAULT_LINK}" ct state related accept`,
+    `iifname "${DEFAULT_LINK}" ct direction reply accept`,
+    'ct direction reply ct status dnat accept',
+    `ct direction reply ct mark ${NETWORK_MARKS} accept`,
+    ...FAMILIES.map(
+      (family) => `ct direction reply iifname . ${ipWord(family)} daddr @${setName('managementIps', family)} accept`,
+    ),
     ...FAMILIES.map((family) => `iifname . ${ipWord(family)} saddr @${setName('managementSources', family)} accept`),
     `iifname != "${DEFAULT_LINK}" drop`,
     ...FAMILIES.map((family) => `${ipWord(family)} saddr @${setName('isolatedPods', family)} drop`),
@@ -55,12 +67,14 @@ export const managementSources = (network: NetworkFact, cluster: ClusterConfig):
   const addresses = networkMasqueradeAddresses(cluster, network.id, 'management') ?? [];
   return addresses
     .filter((ip) => families.includes(ipFamily(ip)))
-    .map((ip) => ({
-      kind: 'element',
-      element: {
-        set: setName('managementSources', ipFamily(ip)),
-        key: `"${managementLinkName(network.id)}" . ${ip}`,
-        comment: network.name,
-      },
-    }));
+    .map((ip) => elementOf('managementSources', network, ip));
 };
+
+/** The host's own addresses on a network's port. @param subnets of this node */
+export const managementIps = (network: NetworkFact, subnets: readonly Cidr[]): NftItem[] =>
+  subnets.map((subnet) => elementOf('managementIps', network, managementIp(network, subnet)));
+
+const elementOf = (set: 'managementSources' | 'managementIps', { id, name }: NetworkFact, ip: Ip): NftItem => ({
+  kind: 'element',
+  element: { set: setName(set, ipFamily(ip)), key: `"${managementLinkName(id)}" . ${ip}`, comment: name },
+});

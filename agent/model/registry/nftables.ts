@@ -153,6 +153,10 @@ export const NFT_SETS = {
     name: 'udn-management-sources',
     purpose: 'management ports of user-defined networks, and as which their pods come in there',
   },
+  managementIps: {
+    name: 'udn-management-ips',
+    purpose: 'management ports of user-defined networks, and the addresses that the host has there',
+  },
   isolatedPods: { name: 'udn-pod-default-ips', purpose: 'addresses on the default network of pods with a primary one' },
   openPorts: { name: 'udn-open-ports', purpose: 'ports that are open on these addresses' },
   openIcmp: { name: 'udn-open-ports-icmp', purpose: 'those of these addresses that may be pinged' },

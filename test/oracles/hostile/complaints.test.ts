@@ -185,6 +185,9 @@ it('in local gateway mode such an answer passes the management port of that podâ
   expect(heard(esp, 'node-1', managementPort, true, to('red/b'))).toMatch(/^the host sent it on/);
   expect(heard(esp, 'node-1', managementPort, true, to('red/c'))).toMatch(/^the host sent it on/);
   expect(heard(esp, 'node-1', others, true, to('red/a'))).toMatch(/^the host sent it on/);
+  const masquerade = world.networks.find(({ tenant }) => tenant === 'red')?.masquerade[4].at(-1) ?? '';
+  expect(heard(esp, 'node-1', managementPort, true, withHeader({ protocol: 50, dst: masquerade }))).toBeUndefined();
+  expect(heard(esp, 'node-1', others, true, withHeader({ protocol: 50, dst: masquerade }))).toMatch(/^the host sent/);
   const udp = caseLike({ source: 'host outside', entry: 'node' });
   expect(heard(udp, 'node-1', managementPort, true, to('red/a', 17))).toMatch(/^the host sent it on/);
 });

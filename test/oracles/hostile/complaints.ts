@@ -65,15 +65,18 @@ const hasAsked = (world: World, { target }: HostileCase, { pod, node }: Foothold
   /\/[ac]$/.test(pod) &&
   world.nodes.some(({ name, addresses }) => name === node && Object.values(addresses).includes(target.ip));
 
-/** In local gateway mode the host takes such an answer to the pod's network. */
-const isAnswerForwarded = (world: World, one: HostileCase, by: string, outer: Layer | undefined): boolean =>
-  mayAnswer(one) &&
-  world.footholds.some(
+/** In local gateway mode the host takes such an answer to the pod's network, and to the pod or to the router that has translated it. */
+const isAnswerForwarded = (world: World, one: HostileCase, by: string, outer: Layer | undefined): boolean => {
+  if (!mayAnswer(one) || outer?.ip === undefined) return false;
+  const { dst } = outer.ip;
+  const isToRouter = networkOf(world, by).masquerade[ipFamily(dst)].includes(dst);
+  return world.footholds.some(
     (pod) =>
       pod.tenant === by &&
-      Object.values(pod.primary.addresses).some((ip) => ip === outer?.ip?.dst) &&
+      (isToRouter || Object.values(pod.primary.addresses).includes(dst)) &&
       hasAsked(world, one, pod),
   );
+};
 
 const mayAnswer = ({ attacker, cell: { protocol, encapsulation }, isHimself }: HostileCase): boolean =>
   (/^(gre|esp)$/.test(protocol.name) || /^(gre|ip in ip)$/.test(encapsulation)) &&
