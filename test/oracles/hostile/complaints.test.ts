@@ -171,8 +171,30 @@ it('and the pod that does not know the protocol says so by its management port, 
   const from = (protocol: number) => withHeader({ protocol, src: pod });
   expect(heard(esp, 'node-1', 'ovn-k8s-mp0', false, from(1))).toBeUndefined();
   expect(heard(esp, 'node-1', 'ovn-k8s-mp0', false, from(50))).toMatch(/^it came by ovn-k8s-mp0/);
+  const router = withHeader({
+    protocol: 1,
+    src: world.networks.find(({ tenant }) => tenant === 'red')?.masquerade[4][0] ?? '',
+  });
+  expect(heard(esp, 'node-1', deviceOf('red'), false, router)).toBeUndefined();
+  expect(heard(esp, 'node-1', deviceOf('gold'), false, router)).toMatch(/^it came by/);
   const udp = caseLike({ source: 'host outside', entry: 'node' });
   expect(heard(udp, 'node-1', 'ovn-k8s-mp0', false, from(1))).toMatch(/^it came by ovn-k8s-mp0/);
+});
+
+it('who has pinged himself as a node answers whom of its pods has pinged him, and nobody else', () => {
+  const echo = caseLike({
+    source: 'host outside',
+    entry: 'server outside',
+    protocol: 'icmp echo',
+    claim: 'the other node',
+  });
+  const answer = withHeader({ protocol: 1, src: world.outside.addresses[4] });
+  expect(heard(echo, 'red/c', 'ovn-udn1', false, answer)).toBeUndefined();
+  expect(heard(echo, 'red/b', 'ovn-udn1', false, answer)).toBe('a pod of red heard it');
+  expect(heard(echo, 'red/c', 'eth0', false, answer)).toBe('a pod of red heard it');
+  expect(heard(echo, 'red/c', 'ovn-udn1')).toBe('a pod of red heard it');
+  const udp = caseLike({ source: 'host outside', entry: 'server outside', claim: 'the other node' });
+  expect(heard(udp, 'red/c', 'ovn-udn1', false, answer)).toBe('a pod of red heard it');
 });
 
 it('in local gateway mode such an answer passes the management port of that pod’s network, to that pod alone', () => {

@@ -41,10 +41,12 @@ const HOST_MASQUERADE: ReadonlySet<string> = new Set(['169.254.0.2', 'fd69::2'])
 
 const isOutside = ({ attacker: { name } }: HostileCase): boolean => name === 'host outside';
 
-const heardByPod = (world: World, one: HostileCase, { place, device }: Sighting): string | undefined => {
+const heardByPod = (world: World, one: HostileCase, { place, device, bytes }: Sighting): string | undefined => {
   const pod = world.footholds.find((foothold) => foothold.pod === place);
   const isTheirs = pod !== undefined && audienceOf(one).includes(pod.tenant) && device === pod.primary.device;
   if (isAnswer(world, one, pod, device)) return undefined;
+  const isByPrimary = pod !== undefined && device === pod.primary.device;
+  if (isByPrimary && hasPinged(pod) && isEchoed(world, one, dissect(bytes)[0])) return undefined;
   if (!isTheirs) return `a pod of ${pod?.tenant} heard it`;
   const isHeardAs = one.isHimself || (isOutside(one) && !NOWHERE.has(one.cell.claim));
   return isHeardAs && one.cell.encapsulation === 'none' ? undefined : 'a pod heard it, from somebody else';
@@ -67,16 +69,33 @@ const hasAsked = (world: World, { target }: HostileCase, { pod, node }: Foothold
 
 /** In local gateway mode the host takes such an answer to the pod's network, and to the pod or to the router that has translated it. */
 const isAnswerForwarded = (world: World, one: HostileCase, by: string, outer: Layer | undefined): boolean => {
-  if (!mayAnswer(one) || outer?.ip === undefined) return false;
+  if (outer?.ip === undefined) return false;
   const { dst } = outer.ip;
-  const isToRouter = networkOf(world, by).masquerade[ipFamily(dst)].includes(dst);
-  return world.footholds.some(
-    (pod) =>
-      pod.tenant === by &&
-      (isToRouter || Object.values(pod.primary.addresses).includes(dst)) &&
-      hasAsked(world, one, pod),
+  const pods = world.footholds.filter(
+    (pod) => pod.tenant === by && (isRouterOf(world, by, dst) || Object.values(pod.primary.addresses).includes(dst)),
   );
+  if (isEchoed(world, one, outer)) return pods.some(hasPinged);
+  return mayAnswer(one) && pods.some((pod) => hasAsked(world, one, pod));
 };
+
+/** As which it translates what goes to the host. */
+const isRouterOf = (world: World, tenant: string, ip: Ip): boolean =>
+  networkOf(world, tenant).masquerade[ipFamily(ip)].includes(ip);
+
+/**
+ * Whoever is outside has pinged himself as a node, and answers the node: with the identifier by which its pods have pinged him, it is the
+ * answer to them. He could send it at once.
+ */
+const isEchoed = ({ outside }: World, one: HostileCase, outer: Layer | undefined): boolean =>
+  isOutside(one) &&
+  one.cell.protocol.name === 'icmp echo' &&
+  one.cell.entry.name === 'server outside' &&
+  outer?.ip !== undefined &&
+  ICMP.has(outer.ip.protocol) &&
+  Object.values(outside.addresses).includes(outer.ip.src);
+
+/** Those that attack. */
+const hasPinged = ({ pod }: Foothold): boolean => /\/[ac]$/.test(pod);
 
 const mayAnswer = ({ attacker, cell: { protocol, encapsulation }, isHimself }: HostileCase): boolean =>
   (/^(gre|esp)$/.test(protocol.name) || /^(gre|ip in ip)$/.test(encapsulation)) &&
@@ -84,12 +103,15 @@ const mayAnswer = ({ attacker, cell: { protocol, encapsulation }, isHimself }: H
   !isLocked(attacker.name) &&
   !isPacketSocket(attacker.name);
 
-/** The pod that has got such an answer says that it does not know the protocol, and repeats what it got (RFC 792, RFC 4443 §3.4). */
-const isErrorAboutAnswer = (world: World, one: HostileCase, outer: Layer | undefined): boolean =>
+/**
+ * The pod that has got such an answer says that it does not know the protocol, and repeats what it got (RFC 792, RFC 4443 §3.4). The
+ * router that has translated what it sent translates that, too.
+ */
+const isErrorAboutAnswer = (world: World, one: HostileCase, by: string, outer: Layer | undefined): boolean =>
   mayAnswer(one) &&
   outer?.ip !== undefined &&
   ICMP.has(outer.ip.protocol) &&
-  podAddresses(world).includes(outer.ip.src);
+  (podAddresses(world).includes(outer.ip.src) || isRouterOf(world, by, outer.ip.src));
 
 const ICMP: ReadonlySet<number> = new Set([1, 58]);
 
@@ -137,7 +159,10 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
   const isAsked = isAskedFromOutside(one, network.tenant);
   if (isOutgoing && (isAsked || isAnswerForwarded(world, one, network.tenant, outer))) return undefined;
-  if (!isOutgoing && (isErrorAboutAnswer(world, one, outer) || (isAsked && isErrorTo(world.outside, outer)))) {
+  if (
+    !isOutgoing &&
+    (isErrorAboutAnswer(world, one, network.tenant, outer) || (isAsked && isErrorTo(world.outside, outer)))
+  ) {
     return undefined;
   }
   if (network.tenant !== one.attacker.tenant) {
