@@ -54,5 +54,6 @@ clean: ## remove what was built here (not the cache)
 build/.installed: package.json package-lock.json tools/bootstrap.sh
 	@tools/bootstrap.sh
 # Not `npm ci`: it refuses a lock file that lacks optional packages of platforms which a mirror does not carry.
-	@$(NPM) install --no-save --silent
+	@echo "installing npm packages"
+	@$(NPM) install --no-save --no-audit --no-fund --loglevel=error
 	@mkdir -p build && touch $@

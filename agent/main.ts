@@ -1,8 +1,8 @@
 /** `udn-agent`: one per node. */
 import { fileURLToPath } from 'node:url';
-import { destination, pino } from 'pino';
 import { openConntrack } from '../datapath/conntrack/conntrack.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import { openLog } from '../program/log.ts';
 import { runProgram } from '../program/run.ts';
 import { runAgent } from './agent.ts';
 import { type CleanupEdges, cleanUpNode } from './cleanup/clean-up.ts';
@@ -16,8 +16,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
   if (command.kind === 'help') process.stdout.write(agentHelp());
   else if (command.kind === 'version') process.stdout.write(`${NAME} ${packageJson.version}\n`);
   else {
-    // Synchronous: the last lines before the exit are the ones that matter.
-    const log = pino({ name: NAME, level: command.options.logLevel }, destination({ dest: 1, sync: true }));
+    const log = openLog(NAME, command.options.logLevel);
     if (command.kind === 'cleanup') {
       await cleanUpNode({
         options: command.options,

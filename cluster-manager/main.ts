@@ -1,6 +1,6 @@
 /** `udn-cluster-manager`: one per cluster. */
 import { join } from 'node:path';
-import { destination, type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { systemClock } from '../base/clock.ts';
 import { createDelegatedAccess } from '../kube/access/delegated-access.ts';
 import { connect } from '../kube/client/connect.ts';
@@ -8,6 +8,7 @@ import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startHttpServer } from '../program/http-server.ts';
+import { openLog } from '../program/log.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
 import { createManager } from './controllers/manager.ts';
@@ -26,8 +27,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 };
 
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
-  // Synchronous: the last lines before the exit are the ones that matter.
-  const log = pino({ name: NAME, level: options.logLevel }, destination({ dest: 1, sync: true }));
+  const log = openLog(NAME, options.logLevel);
   const { kubeconfig, context, cluster, limits, lease, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const userAgent = `${NAME}/${packageJson.version}`;

@@ -62,6 +62,6 @@ it('log levels and addresses are checked', () => {
 
 it('the help names every flag and its default', () => {
   const text = formatHelp({ usage: 'udn-x', about: ['Does things.'], flags: FLAGS });
-  expect(text).toContain('  --node                  name of the node\n');
+  expect(text).toContain('  --node                name of the node\n');
   expect(text).toContain('default: 1400');
 });

@@ -97,22 +97,26 @@ export interface HelpText {
   readonly flags: readonly Flag[];
 }
 
-export const formatHelp = ({ usage, about, flags }: HelpText): string =>
-  [
+export const formatHelp = ({ usage, about, flags }: HelpText): string => {
+  const lines = [
+    ...flags.map(
+      ({ flag, help, defaultText }) =>
+        [flag, defaultText === undefined ? help : `${help}; default: ${defaultText}`] as const,
+    ),
+    ['help', 'this text'] as const,
+    ['version', 'the version'] as const,
+  ];
+  const width = Math.max(...lines.map(([flag]) => flag.length));
+  return [
     `usage: ${usage}`,
     '',
     ...about,
     '',
     'Flags; each has an environment variable, for example UDN_LOG_LEVEL for --log-level:',
-    ...flags.map(({ flag, help, defaultText }) =>
-      line(flag, defaultText === undefined ? help : `${help}; default: ${defaultText}`),
-    ),
-    line('help', 'this text'),
-    line('version', 'the version'),
+    ...lines.map(([flag, help]) => `  ${`--${flag}`.padEnd(width + 2)}  ${help}`),
     '',
   ].join('\n');
-
-const line = (flag: string, help: string): string => `  ${`--${flag}`.padEnd(24)}${help}`;
+};
 
 const variableOf = (flag: string): string => `UDN_${flag.replaceAll('-', '_').toUpperCase()}`;
 

@@ -1,9 +1,10 @@
 /** `api`: an API server in the foreground. */
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { startEmbeddedServer } from '../../kube/embedded/server.ts';
 import { openDataFolder } from '../api/data-folder.ts';
 import { SandboxError } from '../errors.ts';
+import { startSandbox } from '../index.ts';
 import { API_KINDS } from '../plan/options.ts';
 
 interface ApiOptions {
@@ -39,14 +40,37 @@ export const addApiCommand = (program: Command): void => {
     .action(serve);
 };
 
-const serve = async (options: ApiOptions): Promise<void> => {
-  if (options.api !== 'embedded') {
-    const instead = 'sandbox up --api kube --programs api --nodes 0';
-    throw new SandboxError('ERR_SANDBOX_USAGE', `a real API server is several programs in a sandbox: \`${instead}\``);
-  }
+const serve = async (options: ApiOptions, command: Command): Promise<void> => {
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());
   });
+  await (options.api === 'kube' ? serveReal(options, command, stopped) : serveEmbedded(options, stopped));
+};
+
+/** etcd, kube-apiserver and its controllers, as a cluster without nodes has them. What they are told is a sandbox's own. */
+const serveReal = async ({ kubeconfig }: ApiOptions, command: Command, stopped: Promise<void>): Promise<void> => {
+  const given = OF_EMBEDDED.find(
+    (name) => command.getOptionValueSource(name) !== 'default' && command.getOptionValue(name) !== undefined,
+  );
+  if (given !== undefined) {
+    const flag = given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new SandboxError('ERR_SANDBOX_USAGE', `--${flag} is of the embedded API server only`);
+  }
+  const sandbox = await startSandbox({ name: `api-${process.pid}`, api: 'kube', nodes: 0, programs: 'api' });
+  try {
+    const own = (await sandbox.status()).kubeconfig;
+    if (own === undefined) throw new SandboxError('ERR_SANDBOX_MACHINE', 'the API server has no kubeconfig');
+    await writeWhole(kubeconfig, await readFile(own, 'utf8'));
+    await stopped;
+    await rm(kubeconfig, { force: true });
+  } finally {
+    await sandbox.down();
+  }
+};
+
+const OF_EMBEDDED = ['port', 'socket', 'data', 'serviceSubnet', 'endpoint', 'endpointPort'] as const;
+
+const serveEmbedded = async (options: ApiOptions, stopped: Promise<void>): Promise<void> => {
   const kept = options.data === undefined ? undefined : await openDataFolder(options.data);
   const server = await startEmbeddedServer({
     listen: [

@@ -5,6 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../kube/client/connect.ts';
+import { loadConnection } from '../../kube/config/load.ts';
+import { NAMESPACES } from '../../kube/resources.ts';
 import { namespacesOf, tracesOf, untilNothingIsLeft } from '../leaks.ts';
 import { livingOwner, stateFolder } from '../supervisor/state-folder.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -47,7 +50,12 @@ describe('without a cluster', () => {
     [['up', '--needs', 'wings'], 2, /^$/, /^needs\.0: must be some of vrf/],
     [['up', '--kubelet', 'real', '--api', 'embedded'], 2, /^$/, /^api: real kubelets need --api kube/],
     [['up', '--api', 'kube', '--nodes', '0'], 2, /^$/, /^nodes: kubelet and agent need at least 1/],
-    [['api', '--api', 'kube', '--kubeconfig', 'k'], 2, /^$/, /^a real API server is several programs in a sandbox/],
+    [
+      ['api', '--api', 'kube', '--kubeconfig', 'k', '--port', '1'],
+      2,
+      /^$/,
+      /^--port is of the embedded API server only/,
+    ],
     [['down'], 0, /^$/, /^the sandbox "test-cli" is not up\n$/],
     [['status'], 1, /^$/, /is not up/],
     [['node', 'node-1', '--', 'true'], 1, /^$/, /is not up/],
@@ -180,6 +188,23 @@ describe('api', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(existsSync(kubeconfig)).toBe(false);
+  });
+
+  it('serves a real one, and ends its programs', async () => {
+    const kubeconfig = join(folder, 'real');
+    const child = spawn(PROGRAM, ['api', '--api', 'kube', '--kubeconfig', kubeconfig], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await eventually(() => readFile(kubeconfig), 50_000);
+    const client = connect(await loadConnection({ kubeconfig, env: {} }), { userAgent: 'test' });
+    expect(await client.get(NAMESPACES, { name: 'default' })).toMatchObject({ status: { phase: 'Active' } });
+    client.close();
+    const name = `api-${child.pid}`;
+    const namespaces = await namespacesOf(name);
+    expect(namespaces.ids.size).toBeGreaterThan(0);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(existsSync(kubeconfig)).toBe(false);
+    await untilNothingIsLeft(name, namespaces);
   });
 
   it('that cannot write the kubeconfig ends', () => {
