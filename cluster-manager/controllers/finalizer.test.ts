@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { UDN_FINALIZER } from '../../api/names.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { nad, namespace } from '../testing/objects.ts';
+import { layer2Udn, nad, namespace, tenant } from '../testing/objects.ts';
 import { removeFinalizer } from './finalizer.ts';
 
 let cluster: TestCluster;
@@ -28,4 +28,14 @@ it('an object that is gone has none', async () => {
   cluster = await createTestCluster();
   await cluster.create(namespace('ns'));
   await expect(remove([UDN_FINALIZER])).resolves.toBeUndefined();
+});
+
+it('a network that somebody replaced without it gets it back', async () => {
+  cluster = await createTestCluster();
+  cluster.start();
+  await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']));
+  const held = async () => (await cluster.get('UserDefinedNetwork', 'ns/net'))?.metadata.finalizers;
+  expect(await held()).toEqual([UDN_FINALIZER]);
+  await cluster.patchAndSettle('UserDefinedNetwork', 'ns/net', { metadata: { finalizers: null } });
+  expect(await held()).toEqual([UDN_FINALIZER]);
 });

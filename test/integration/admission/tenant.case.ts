@@ -90,10 +90,11 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
     // The controller manager puts the rules into the roles.
     await eventually(() => tenant.create(USER_DEFINED_NETWORKS, networkOf('red', 'probe'), { dryRun: true }));
     await eventually(() => viewer.list(NETWORK_ATTACHMENT_DEFINITIONS, { namespace: 'red' }));
-    await admin.create(USER_DEFINED_NETWORKS, {
-      ...networkOf('red', 'held'),
-      metadata: { namespace: 'red', name: 'held', finalizers: [UDN_FINALIZER] },
-    });
+    for (const name of ['held', 'replaced', 'going']) {
+      const metadata = { namespace: 'red', name, finalizers: [UDN_FINALIZER] };
+      await admin.create(USER_DEFINED_NETWORKS, { ...networkOf('red', name), metadata });
+    }
+    await admin.delete(USER_DEFINED_NETWORKS, { namespace: 'red', name: 'going' });
     await admin.create(IPAM_CLAIMS, claimOf('red', 'kept'));
     await admin.create(IPAM_CLAIMS, claimOf('blue', 'kept'));
     await admin.create(PODS, podOf('placed', { nodeName: 'node-1' }, { [NETWORKS]: '{}', ...ASKED }));
@@ -106,6 +107,10 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
       { name: 'label it', attempt: () => udn('red', 'mine')(tenant, { metadata: { labels: { a: 'b' } } }) },
       { name: 'put a finalizer of its own on one', attempt: () => udn('red', 'held')(tenant, heldBy('example.com/a')) },
       { name: 'take that away', attempt: () => udn('red', 'held')(tenant, heldBy()) },
+      {
+        name: 'replace one by a manifest, which has no finalizer',
+        attempt: () => udn('red', 'replaced')(tenant, { metadata: { finalizers: [] } }),
+      },
       {
         name: 'delete its network',
         attempt: () => tenant.delete(USER_DEFINED_NETWORKS, { namespace: 'red', name: 'mine' }),
@@ -224,7 +229,7 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
     },
     {
       name: 'let its network go while pods use it',
-      attempt: () => udn('red', 'held')(tenant, { metadata: { finalizers: [] } }),
+      attempt: () => udn('red', 'going')(tenant, { metadata: { finalizers: [] } }),
       message: byPolicy('ovn-udn-finalizers', `the finalizer ${UDN_FINALIZER} is removed by ovn-udn alone`),
     },
     {

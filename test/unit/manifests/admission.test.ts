@@ -9,6 +9,7 @@ import {
   PRIMARY_NETWORK_LABEL,
   UDN_FINALIZER,
 } from '../../../api/names.ts';
+import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../../api/resources.ts';
 import { readKustomization, readManifests, roleSchema } from './load.ts';
 
 const expression = z.object({ name: z.string(), expression: z.string() });
@@ -86,7 +87,10 @@ it('the programs own what they write', () => {
 });
 
 it('the names in the other policies are those of the project', () => {
-  expect(quoted(specOf('ovn-udn-finalizers').matchConditions)).toEqual([UDN_FINALIZER]);
+  expect(quoted(specOf('ovn-udn-finalizers').matchConditions)).toEqual([
+    UDN_FINALIZER,
+    NETWORK_ATTACHMENT_DEFINITIONS.plural,
+  ]);
   expect(keysOf('default-network-annotation')).toEqual([POD_ANNOTATIONS.defaultNetwork]);
   expect(quoted(specOf('user-defined-networks-namespace-label').validations)).toEqual([PRIMARY_NETWORK_LABEL]);
 });
