@@ -35,12 +35,18 @@ const namedNodes = (why: string, description: string) =>
 const nodesSchema = z
   .object({
     total: count('Nodes of the cluster.'),
+    summary: z
+      .string()
+      .max(32)
+      .optional()
+      .meta({ description: 'Nodes that have the network, of those that should: 2/3. Not exact to the second.' }),
     allocated: count('Nodes that have a subnet of every family of the network. On layer 3 only.').optional(),
     failed: count('Nodes for which there was no subnet. On layer 3 only.').optional(),
     failures: namedNodes('Why it has no subnet.', `The first ${MAX_NAMED} without a subnet, by name.`),
     ready: count('Nodes that have all of it, as their agents say. Not exact to the second.').optional(),
     pending: count('Nodes that are to have it, and have not all of it yet.').optional(),
     failing: count('Nodes that cannot make it.').optional(),
+    silent: count('Nodes whose agents have not reported, or have stopped renewing their reports.').optional(),
     problems: namedNodes('What its agent says is wrong.', `The first ${MAX_NAMED} that cannot make it, by name.`),
   })
   .meta({

@@ -61,6 +61,14 @@ export const reportStatusSchema = z
         'The last retirement of the NetworkIdPool that the agent has seen: of the ids retired up to it, the node has those that are listed here and no others.',
       format: 'int32',
     }),
+    renewTime: z.string().optional().meta({
+      description: 'When the agent last renewed the report, by the clock of the node.',
+      format: 'date-time',
+    }),
+    leaseDurationSeconds: z.int().min(1).max(86_400).optional().meta({
+      description: 'The report counts for so long after a renewal. Absent: until it is changed.',
+      format: 'int32',
+    }),
     networks: z
       .object({
         ready: count('Networks that are there.'),

@@ -17,6 +17,13 @@ const networkColumns = (spec: string): readonly PrinterColumn[] => [
   { name: 'Subnets', type: 'string', jsonPath: '.status.subnets', description: 'Where pods get addresses from.' },
   { name: 'ID', type: 'integer', jsonPath: '.status.networkID', description: 'Its number in the cluster.' },
   {
+    name: 'Nodes',
+    type: 'string',
+    jsonPath: '.status.nodes.summary',
+    description: 'Nodes that have the network, of those that should.',
+  },
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  {
     name: 'State',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].reason',

@@ -65,7 +65,7 @@ const playNetworks = async (
   chains: readonly RequestChain[],
 ): Promise<number> => {
   await using created = await networkTally(plane, 'NetworkCreated', signal);
-  await using ready = await networkTally(plane, 'Ready', signal);
+  await using ready = await networkTally(plane, 'NetworkAllocationSucceeded', signal);
   await using player = await startPlayer({ folder: plane.folder, kubeconfig: plane.administrators }, chains);
   const start = performance.now();
   player.write('go\n');

@@ -87,7 +87,7 @@ const rootCertificatesOf = async ({ client }: ControlPlane, signal: AbortSignal)
 };
 
 export interface Created {
-  /** Milliseconds from the first request until the last has the condition `NetworkCreated`, and until it is `Ready`. */
+  /** Milliseconds from the first request until the last has the condition `NetworkCreated`, and `NetworkAllocationSucceeded`. */
   readonly created: number;
   readonly ready: number;
 }
@@ -99,7 +99,7 @@ export const createNetworks = async (
   topologyOf: (tenant: number) => Topology,
 ): Promise<Created> => {
   await using created = await networkTally(plane, 'NetworkCreated', signal);
-  await using ready = await networkTally(plane, 'Ready', signal);
+  await using ready = await networkTally(plane, 'NetworkAllocationSucceeded', signal);
   const [createdGoal, readyGoal] = [created, ready].map(({ count }) => count + networks.length);
   const chains = networks.map((tenant) => [networkRequest(tenant, topologyOf(tenant))]);
   await using player = await startPlayer({ folder: plane.folder, kubeconfig: plane.administrators }, chains);

@@ -103,7 +103,7 @@ const phase = async (run: Run, name: string, change: () => void | Promise<void>)
   const after = reading(run);
   const cost = {
     reads: after.reads - before.reads,
-    reports: after.writes - before.writes,
+    reports: after.writes - after.renewals - (before.writes - before.renewals),
     bytesSent: after.bytesSent - before.bytesSent,
     bytesStored: after.bytesStored - before.bytesStored,
     statusWrites: after.statusWrites - before.statusWrites,

@@ -137,7 +137,7 @@ type Reading = Omit<Cost, 'seconds'>;
 
 const reading = async ({ plane, agents: { tally }, watched, manager }: Run): Promise<Reading> => ({
   reads: tally.reads,
-  reports: tally.writes,
+  reports: tally.writes - tally.renewals,
   bytesSent: tally.bytesSent,
   bytesStored: tally.bytesStored,
   bytesWatched: watched.bytes,

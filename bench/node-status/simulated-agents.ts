@@ -29,6 +29,8 @@ export interface SimulationOptions {
 export interface RequestTally {
   reads: number;
   writes: number;
+  /** Of the writes, those that only say that the agent is still there. */
+  renewals: number;
   /** Of the bodies of the writes. */
   bytesSent: number;
   /** Of the objects as the server gave them back, as JSON. */
@@ -50,7 +52,7 @@ export interface SimulatedAgents {
 }
 
 export const simulateAgents = (options: SimulationOptions): SimulatedAgents => {
-  const tally: RequestTally = { reads: 0, writes: 0, bytesSent: 0, bytesStored: 0, failures: 0 };
+  const tally: RequestTally = { reads: 0, writes: 0, renewals: 0, bytesSent: 0, bytesStored: 0, failures: 0 };
   const client = counted(options.client, tally);
   const agents = new Map(
     options.nodes.map((node) => [node.name, new SimulatedAgent(node, { ...options, client }, tally)]),
@@ -94,7 +96,8 @@ class SimulatedAgent {
         nodes: () => nodes.length,
         writer: createWriter({ client, fieldManager: 'udn-agent', clock, random }),
         observe: ({ kind }: ReportObservation) => {
-          if (kind !== 'written') tally.failures += 1;
+          if (kind === 'renewed') tally.renewals += 1;
+          else if (kind !== 'written') tally.failures += 1;
         },
         ...{ client, clock, random },
       });

@@ -61,7 +61,7 @@ it('a network is ready that some nodes are still at, or have no use of', () => {
   expect(isReady).toBe(true);
   expect(findings).toContainEqual({
     ...{ what: 'agents', state: 'ok' },
-    found: '20 of 500 nodes have it, 2 have not all of it yet',
+    found: '20 of 500 nodes have it, 2 have not programmed all of it yet',
   });
 });
 

@@ -97,7 +97,8 @@ const conditionFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[
     const found = `its conditions are about generation ${ready.observedGeneration ?? 0}, and it is at ${metadata.generation}`;
     return [waitsForManager(scene, what, 'not-seen-yet', found)];
   }
-  // What `NodesReady` says, the counts of the status say, too.
+  // What `NodesReady` says, the counts of the status say, too; `Ready` repeats it.
+  if (ready.reason.startsWith('Nodes')) return [];
   const broken = conditions.filter(({ type, status }) => !/^(Nodes)?Ready$/.test(type) && status !== 'True');
   const [worst = ready] = broken;
   if (ready.status === 'True') return [ok(what, 'Ready')];

@@ -38,13 +38,17 @@ const statusSchema = z.object({ nodes: networkStatusSchema.shape.nodes });
 export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   const { nodes } = statusSchema.catch({}).parse(facts.status);
   if (nodes?.ready === undefined) return [];
-  const { total, ready, pending = 0, failing = 0, problems = [] } = nodes;
+  const { total, ready, pending = 0, failing = 0, silent = 0, problems = [] } = nodes;
+  if (failing === 0 && silent > 0) {
+    const found = `${silent} of ${total} nodes do not report the network`;
+    return [{ ...unknown('agents', found), next: 'check that udn-agent runs there: kubectl get nodenetworkreports' }];
+  }
   if (failing === 0) {
-    const rest = pending === 0 ? '' : `, ${pending} have not all of it yet`;
+    const rest = pending === 0 ? '' : `, ${pending} have not programmed all of it yet`;
     return [ok('agents', `${ready} of ${total} nodes have it${rest}`)];
   }
   const [first] = problems;
-  const found = `${failing} of ${total} nodes cannot make it; ${first?.node}: ${first?.message}`;
+  const found = `${failing} of ${total} nodes cannot program it; ${first?.node}: ${first?.message}`;
   const next = `on node ${first?.node}: udnctl explain network ${facts.networkName}; all: kubectl get nodenetworkreports`;
   return [blocked('agents', 'node-failing', found, next)];
 };

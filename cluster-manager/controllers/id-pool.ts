@@ -115,6 +115,7 @@ const UNREADABLE: Omit<ReportFacts, 'node'> = {
   ...{ hasAll: true, observed: '', ready: [], pending: [], failed: [], leaving: [] },
   retirement: -1,
   failures: new Map(),
+  renewal: undefined,
 };
 
 /** Nodes whose agents may not know yet that the network is gone, or say that something of it is left. */

@@ -23,16 +23,17 @@ import { adoptPool, type FoundPool, heldMessage, whenFound } from './id-pool.ts'
 import { nadReconciler } from './nad-controller.ts';
 import { createNadCreations } from './nad-creations.ts';
 import { networkReconciler } from './network-controller.ts';
-import { usageDelayMs, usageReconciler } from './network-usage.ts';
+import { readinessDelayMs, readinessReconciler, usageDelayMs, usageReconciler } from './network-usage.ts';
 import { createNetworkViews } from './network-views.ts';
 import { nodeReconciler } from './node-controller.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
+import { createReportFreshness } from './report-freshness.ts';
 import { sliceReconciler } from './slice-controller.ts';
 import { stateSources } from './state-sources.ts';
-import { followCaches, touch } from './triggers.ts';
+import { followCaches, onFreshness, touch } from './triggers.ts';
 import type { ControllerContext, Enqueue, Reconcile } from './types.ts';
 import { createUnanswered, type Unanswered } from './unanswered.ts';
 
@@ -48,7 +49,7 @@ export interface ManagerOptions {
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
-export type ControllerName = 'network' | 'usage' | 'nad' | 'node' | 'pod' | 'claim' | 'slice';
+export type ControllerName = 'network' | 'usage' | 'readiness' | 'nad' | 'node' | 'pod' | 'claim' | 'slice';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -100,7 +101,7 @@ export const createManager = (options: ManagerOptions): Manager => {
     };
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state, ownWrites: createOwnWrites() },
-      { unanswered, keepIds, random: random ?? Math.random },
+      { unanswered, keepIds, random: random ?? Math.random, signal },
       queueMaker({ clock, random, observe }),
     );
   };
@@ -236,17 +237,20 @@ interface Beside {
   /** @param came called when ids can be assigned that could not be before */
   readonly keepIds: (came: () => void) => IdKeeper;
   readonly random: () => number;
+  readonly signal: AbortSignal;
 }
 
 const startControllers = (
   base: Omit<ControllerContext, 'enqueue' | 'ids'>,
-  { unanswered, keepIds, random }: Beside,
+  { unanswered, keepIds, random, signal }: Beside,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
 ): Readonly<Record<ControllerName, WorkQueue>> => {
   const { udns, cudns } = base.caches;
   const enqueue: Enqueue = {
     network: (key) => queues.network.add(key),
     usage: (key) => queues.usage.addAfter(key, usageDelayMs(udns.size + cudns.size, random)),
+    usageNow: (key) => queues.usage.add(key),
+    readiness: (key) => queues.readiness.addAfter(key, readinessDelayMs(queues.readiness.counts().waiting, random)),
     nad: (key) => queues.nad.add(key),
     node: (name) => queues.node.add(name),
     pod: (key) => queues.pod.add(key),
@@ -263,15 +267,20 @@ const startControllers = (
     unanswered,
     touch: (touched) => touch({ ...context, waiters }, touched),
   });
+  const freshness = createReportFreshness(
+    { clock: base.clock, onChange: (node) => onFreshness(context, node) },
+    signal,
+  );
   const queues = {
     network: createQueue('network', networkReconciler({ ...context, views, creations }, users)),
-    usage: createQueue('usage', usageReconciler(context)),
+    usage: createQueue('usage', usageReconciler({ ...context, freshness })),
+    readiness: createQueue('readiness', readinessReconciler({ ...context, freshness })),
     nad: createQueue('nad', nadReconciler(context, users)),
     node: createQueue('node', nodeReconciler(context)),
     pod: createQueue('pod', podReconciler(context, waiters)),
     claim: createQueue('claim', claimReconciler(context)),
     slice: createQueue('slice', sliceReconciler(context)),
   };
-  followCaches({ ...context, views, creations, users, waiters });
+  followCaches({ ...context, views, creations, users, waiters, freshness });
   return queues;
 };

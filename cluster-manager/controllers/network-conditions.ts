@@ -1,7 +1,7 @@
 /** What the conditions of a network say. Pure. */
 import type { ConditionInput } from '../../api/condition.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
-import type { NodeCounts } from './node-reports.ts';
+import type { NodeTally } from './node-reports.ts';
 
 const CREATED = 'NetworkAttachmentDefinitionCreated';
 
@@ -72,11 +72,41 @@ export const refusedCondition = (message: string): ConditionInput => ({
   message,
 });
 
-/** `Ready`: what the others come to. The first that is not true is what it says. */
+/** `Ready`: the first part that is false, else the first that is unknown, speaks for all. */
 export const readyCondition = (parts: readonly ConditionInput[]): ConditionInput => {
-  const broken = parts.find(({ status }) => status !== 'True');
-  if (broken !== undefined) return { ...broken, type: 'Ready', status: 'False' };
-  return { type: 'Ready', status: 'True', reason: 'NetworkReady', message: 'The network is there for pods.' };
+  const broken = parts.find(({ status }) => status === 'False') ?? parts.find(({ status }) => status !== 'True');
+  if (broken !== undefined) return { ...broken, type: 'Ready' };
+  return {
+    type: 'Ready',
+    status: 'True',
+    reason: 'NetworkReady',
+    message: 'Pods can use the network on all nodes that need it.',
+  };
+};
+
+/** What the nodes contribute to `Ready`: their condition as it is published, so that the two never contradict each other. */
+export const nodesPart = (published: readonly ConditionInput[]): ConditionInput =>
+  published.find(({ type }) => type === 'NodesReady') ?? {
+    type: 'NodesReady',
+    status: 'False',
+    reason: 'NodesPending',
+    message: 'The network waits for the first report of its nodes.',
+  };
+
+/** A network that pods cannot be attached to yet, however complete it is. Undefined: they can. */
+export const attachmentPart = ({ kind, spec }: NetworkFacts): ConditionInput | undefined => {
+  const field = kind === 'UserDefinedNetwork' ? 'spec' : 'spec.network';
+  const { topology, layer2, layer3 } = spec ?? {};
+  const role = (layer2 ?? layer3)?.role;
+  if (topology !== 'Localnet' && role !== 'Secondary') return undefined;
+  const asked =
+    topology === 'Localnet' ? `${field}.topology Localnet` : `${field}.${topology?.toLowerCase()}.role Secondary`;
+  return {
+    type: 'Ready',
+    status: 'False',
+    reason: 'AttachmentNotSupported',
+    message: `${asked} is not supported yet: the network has its ids and addresses, and no pod can be attached to it.`,
+  };
 };
 
 /** `Ready` of a network that no namespace has. */
@@ -87,29 +117,47 @@ export const unusedCondition: ConditionInput = {
   message: 'spec.namespaceSelector selects no namespace',
 };
 
-/**
- * `NodesReady`: what the agents say. A node that has no use of the network is asked nothing.
- * @param total of the nodes @param silent how many of them have no report at all
- */
-export const nodesCondition = (
-  total: number,
-  silent: number,
-  { pending, failing, problems = [] }: NodeCounts,
-): ConditionInput => {
-  const type = 'NodesReady';
-  if (failing > 0) {
-    const first = problems.slice(0, MAX_REPORTED).map(({ node, message }) => `${node}: ${message}`);
-    const message = `${failing} of ${total} nodes cannot make it: ${first.join('; ')}`;
-    return { type, status: 'False', reason: 'NodesFailing', message };
+/** `NodesReady`: what the agents report. A node that has no use of the network counts for nothing. */
+export const nodesCondition = ({ total, ready, pending, failing, unreported, stale }: NodeTally): ConditionInput => {
+  const say = (status: ConditionInput['status'], reason: string, message: string): ConditionInput => ({
+    ...{ type: 'NodesReady', status, reason, message },
+  });
+  if (total === 0) return say('Unknown', 'NoNodes', 'The cluster has no nodes.');
+  if (failing.length > 0) {
+    const first = failing.slice(0, MAX_REPORTED).map(({ node, message }) => `${node}: ${message}`);
+    return say(
+      'False',
+      'NodesFailing',
+      `${failing.length} of ${total} nodes cannot program the network: ${first.join('; ')}`,
+    );
   }
-  if (pending > 0) {
-    return { type, status: 'False', reason: 'NodesPending', message: 'Not all nodes that are to have it have it yet.' };
+  if (unreported.length === total) {
+    const message = `None of the ${total} nodes has reported: check that udn-agent runs on them (kubectl get nodenetworkreports).`;
+    return say('Unknown', 'NodesSilent', message);
   }
-  if (silent > 0) {
-    const message = `The others have it; ${silent} of ${total} nodes say nothing: their agents have not reported yet.`;
-    return { type, status: 'Unknown', reason: 'NodesSilent', message };
+  if (pending.length > 0) {
+    const message = `${pending.length} of ${total} nodes have not programmed the network yet: ${named(pending)}`;
+    return say('False', 'NodesPending', message);
   }
-  return { type, status: 'True', reason: 'NodesReady', message: 'All nodes that are to have it have it.' };
+  if (unreported.length + stale.length > 0) return say('Unknown', 'NodesSilent', silence(total, unreported, stale));
+  const message =
+    ready === 0
+      ? 'No node needs the network yet: each programs it when one of its pods does.'
+      : `All ${ready} nodes that need the network have programmed it.`;
+  return say('True', 'NodesReady', message);
+};
+
+const silence = (total: number, unreported: readonly string[], stale: readonly string[]): string => {
+  const parts = [
+    unreported.length > 0 ? `${unreported.length} of ${total} nodes have not reported: ${named(unreported)}` : [],
+    stale.length > 0 ? `${stale.length} of ${total} nodes have stopped reporting: ${named(stale)}` : [],
+  ].flat();
+  return `${parts.join('; ')}. Check udn-agent there.`;
+};
+
+const named = (nodes: readonly string[]): string => {
+  const more = nodes.length - MAX_REPORTED;
+  return more > 0 ? `${nodes.slice(0, MAX_REPORTED).join(', ')} and ${more} more` : nodes.join(', ');
 };
 
 const MAX_REPORTED = 3;

@@ -11,9 +11,11 @@ import { type DesiredPlan, planDesired, planRelease, type ReleasePlan } from '..
 import { removeFinalizer } from './finalizer.ts';
 import { failureTexts, networkAllocation } from './network-allocation.ts';
 import {
+  attachmentPart,
   createdCondition,
   deletingCondition,
   errorReason,
+  nodesPart,
   readyCondition,
   transportCondition,
   unusedCondition,
@@ -225,7 +227,8 @@ const allocated = (
   }
   const { condition, fields, failures } = allocation;
   controller.problems.report(regarding(facts), 'NetworkAllocationFailed', failureTexts(failures));
-  return { conditions: [condition, readyCondition([created, condition])], fields };
+  const ready = readyCondition([created, condition, attachmentPart(facts) ?? nodesPart(facts.conditions)]);
+  return { conditions: [condition, ready], fields };
 };
 
 const rethrow = (errors: readonly unknown[]): void => {

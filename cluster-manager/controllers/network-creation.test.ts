@@ -42,7 +42,9 @@ describe('a new network', () => {
     await cluster.createAndSettle(tenant('a'), tenant('b'), node('n1'));
     await cluster.createAndSettle(layer2Udn('a/net', ['10.20.0.0/16']), layer2Udn('b/net', ['10.20.0.0/16']));
     expect(writes()).toMatchObject({ userdefinednetworks: 4, 'network-attachment-definitions': 2 });
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('of the whole cluster takes two, and one of the NAD of each namespace', async () => {
@@ -108,7 +110,9 @@ describe('a new network', () => {
     gate.resolve();
     await cluster.settled();
     expect(writes()).toEqual({ userdefinednetworks: 2, 'network-attachment-definitions': 1 });
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('whose NAD is not seen for long is written again', async () => {
@@ -125,7 +129,9 @@ describe('a new network', () => {
     expect(await idOf('a/net')).toBe('1');
     gate.resolve();
     await cluster.settled();
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('keeps its ids when its NAD is written again', async () => {
@@ -160,7 +166,9 @@ it('a network whose NAD an admission webhook changes says that it is ready all t
   cluster.start();
   const udn = layer2Udn('a/net', ['10.20.0.0/16']);
   await cluster.createAndSettle(tenant('a'), { ...udn, metadata: { ...udn.metadata, labels: { tier: 'gold' } } });
-  expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+  expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+    status: 'True',
+  });
   expect(writes()['userdefinednetworks']).toBe(2);
 });
 
@@ -198,7 +206,9 @@ describe('a NAD that can not be written', () => {
     await clock.advance(60_000);
     await settledWith(clock);
     expect(await idOf('a/net')).toBe('2');
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('as far as one knows keeps its ids as long as it may still be written', async () => {
@@ -223,7 +233,9 @@ describe('a NAD that can not be written', () => {
     await late[0]?.();
     await settledWith(clock);
     expect(await idOf('a/net')).toBe('1');
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('is waited for when its network goes, and gives its ids back when it has not come', async () => {
@@ -252,7 +264,9 @@ describe('a NAD that can not be written', () => {
     await cluster.create(layer2Udn('b/net', ['10.20.0.0/16']));
     await settledWith(clock);
     expect([await idOf('a/net'), await idOf('b/net')].sort()).toEqual(['1', '2']);
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 });
 

@@ -26,9 +26,9 @@ it('a network above the limit says so, and has its turn when another one is gone
   expect(await readyOf('c/net', 'Ready')).toBe(`False InternalError: ${FULL}`);
   expect(eventsAbout('net')).toContain(`InvalidNetwork: ${FULL}`);
   expect(await addressOf('c/web', 'c/net')).toBeUndefined();
-  expect(await readyOf('a/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('a/net', 'NetworkAllocationSucceeded')).toMatch(/^True/);
   await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
-  expect(await readyOf('c/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('c/net', 'NetworkAllocationSucceeded')).toMatch(/^True/);
   expect(await annotation('NetworkAttachmentDefinition', 'c/net', 'network-id')).toBe('3');
   // The pod has waited for it, too.
   expect(await addressOf('c/web', 'c/net')).toBe('10.20.0.3/16');
@@ -49,12 +49,12 @@ it('a namespace has no more networks than it may, and goes on when one of its ow
     'no id for network a_more: no more than 1 networks are allowed in a namespace (--max-networks-per-namespace), and a has 1';
   expect(await readyOf('a/more', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${full}`);
   expect(eventsAbout('more')).toContain(`InvalidNetwork: ${full}`);
-  expect(await readyOf('b/net', 'Ready')).toMatch(/^True/);
-  expect((await condition('ClusterUserDefinedNetwork', 'shared', 'Ready'))?.status).toBe('True');
+  expect(await readyOf('b/net', 'NetworkAllocationSucceeded')).toMatch(/^True/);
+  expect((await condition('ClusterUserDefinedNetwork', 'shared', 'NetworkAllocationSucceeded'))?.status).toBe('True');
   await cluster.deleteAndSettle('UserDefinedNetwork', 'b/net');
-  expect(await readyOf('a/more', 'Ready')).toMatch(/^False/);
+  expect(await readyOf('a/more', 'NetworkAllocationSucceeded')).toMatch(/^False/);
   await cluster.deleteAndSettle('UserDefinedNetwork', 'a/net');
-  expect(await readyOf('a/more', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('a/more', 'NetworkAllocationSucceeded')).toMatch(/^True/);
 });
 
 it('the limit is kept over a restart: the oldest have what they had', async () => {
@@ -87,5 +87,5 @@ it('a network with more annotations than its NAD can have beside ours is refused
   await cluster.patchAndSettle('UserDefinedNetwork', 'a/net', {
     metadata: { annotations: { 'example.com/notes': 'short' } },
   });
-  expect(await readyOf('a/net', 'Ready')).toMatch(/^True/);
+  expect(await readyOf('a/net', 'NetworkAllocationSucceeded')).toMatch(/^True/);
 });

@@ -25,7 +25,9 @@ describe('the name of a network', () => {
     expect(await idOf('x/copy')).toBeUndefined();
     expect(await addressOf('x/p', 'x/copy')).toBeUndefined();
     expect(eventsAbout('copy')).toEqual(['InvalidNetwork: network name a_net belongs to UserDefinedNetwork a/net']);
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('is taken from who had it first, when its network comes', async () => {
@@ -37,7 +39,9 @@ describe('the name of a network', () => {
     expect(await annotation(NAD, 'x/squat', 'tunnel-keys')).toBeUndefined();
     expect(await idOf('a/net')).toBe('1');
     expect(await addressOf('a/p', 'a/net')).toBe('10.20.0.3/16');
-    expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('UserDefinedNetwork', 'a/net', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
     await cluster.delete('Pod', 'a/p');
     await cluster.delete('UserDefinedNetwork', 'a/net');
     await cluster.createAndSettle(pod('x/p'));
@@ -66,7 +70,9 @@ describe('the name of a network', () => {
     expect(eventsAbout('first')).toEqual([
       'InvalidNetwork: network name cluster_udn_blue belongs to ClusterUserDefinedNetwork blue',
     ]);
-    expect(await condition('ClusterUserDefinedNetwork', 'blue', 'Ready')).toMatchObject({ status: 'True' });
+    expect(await condition('ClusterUserDefinedNetwork', 'blue', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
   });
 
   it('stays with its NAD when that loses its owner', async () => {

@@ -56,11 +56,13 @@ describe('the status of a network', () => {
       ],
     });
     expect(status.usage?.[1]).not.toHaveProperty('free');
-    expect(status).not.toHaveProperty('nodes');
+    expect(status.nodes).toMatchObject({ total: 1, summary: '0/1', silent: 1 });
     expect(conditionsOf(status)).toEqual([
       'NetworkAllocationSucceeded True NetworkAllocationSucceeded 1',
       'NetworkCreated True NetworkAttachmentDefinitionCreated 1',
-      'Ready True NetworkReady 1',
+      // No agent reports here.
+      'NodesReady Unknown NodesSilent 1',
+      'Ready Unknown NodesSilent 1',
     ]);
     await cluster.deleteAndSettle('Pod', 'ns/a');
     await statusWith('UserDefinedNetwork', 'ns/net', { pods: 1, usage: [{ used: 1, free: 3 }, {}] });
@@ -82,12 +84,12 @@ describe('the status of a network', () => {
     const more = [...subnets, { cidr: '10.22.0.0/16', hostSubnet: 24 }];
     await cluster.patchAndSettle('UserDefinedNetwork', 'ns/net', { spec: { layer3: { subnets: more } } });
     const after = await statusWith('UserDefinedNetwork', 'ns/net', { nodes: { allocated: 3, failed: 0 } });
-    expect(after.nodes).toEqual({ total: 3, allocated: 3, failed: 0 });
+    expect(after.nodes).toMatchObject({ total: 3, allocated: 3, failed: 0, silent: 3 });
     expect(after.usage).toEqual([
       { subnet: '10.20.0.0/23', unit: 'NodeSubnets', used: 2, free: 0 },
       { subnet: '10.22.0.0/16', unit: 'NodeSubnets', used: 1, free: 255 },
     ]);
-    expect(conditionsOf(after)).toContain('Ready True NetworkReady 2');
+    expect(conditionsOf(after)).toContain('NetworkAllocationSucceeded True NetworkAllocationSucceeded 2');
   });
 
   it('names no more than ten nodes that failed', async () => {
@@ -136,7 +138,7 @@ describe('the status of a network', () => {
     await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
     const status = await statusOf('UserDefinedNetwork', 'ns/net');
     expect(status.blockedBy).toEqual({ pods: 12, names: names.slice(0, 10) });
-    expect(conditionsOf(status).filter((text) => !text.startsWith('NetworkAllocation'))).toEqual([
+    expect(conditionsOf(status).filter((text) => !/^(NetworkAllocation|Nodes)/.test(text))).toEqual([
       expect.stringMatching(/^NetworkCreated False SyncError/),
       expect.stringMatching(/^Ready False SyncError/),
     ]);
@@ -162,7 +164,7 @@ describe('the status of a network', () => {
     await cluster.createAndSettle(pod('a/p'));
     const desired = { networkID: 1, vrf: { name: 'red' }, pods: 1 };
     const status = await statusWith('ClusterUserDefinedNetwork', 'red', desired);
-    expect(conditionsOf(status)).toContain('Ready True NetworkReady 2');
+    expect(conditionsOf(status)).toContain('NetworkAllocationSucceeded True NetworkAllocationSucceeded 2');
     await select('b');
     await cluster.settled();
     expect((await statusOf('ClusterUserDefinedNetwork', 'red')).blockedBy).toEqual({ pods: 1, names: ['a/p'] });
@@ -206,6 +208,8 @@ describe('how full a network is', () => {
     const clock = createFakeClock();
     await startCluster({ clock });
     await cluster.createAndSettle(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await clock.advance(30_000);
+    await cluster.settled();
     const before = statusWrites();
     await cluster.createAndSettle(...Array.from({ length: 200 }, (_, i) => pod(`ns/p${i}`)));
     expect(statusWrites() - before).toBe(0);

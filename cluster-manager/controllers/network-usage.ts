@@ -7,12 +7,14 @@
 import { MAX_NAMED } from '../../api/network-status.ts';
 import type { NetworkRecord } from '../allocation/network-registry.ts';
 import type { SubnetUsage } from '../allocation/port.ts';
+import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import { usedNads } from '../facts/pod-facts.ts';
 import { nodesCondition } from './network-conditions.ts';
 import { factsOf } from './network-key.ts';
 import { type StatusPart, USAGE_MANAGER, writeStatus } from './network-status.ts';
-import { countNodes } from './node-reports.ts';
+import { type NodeTally, nodeFields, tallyNodes } from './node-reports.ts';
+import type { ReportFreshness } from './report-freshness.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
 
 const INTERVAL_MS = 30_000;
@@ -22,8 +24,35 @@ const INTERVAL_PER_NETWORK_MS = 100;
 export const usageDelayMs = (networks: number, random: () => number): number =>
   Math.max(INTERVAL_MS, networks * INTERVAL_PER_NETWORK_MS) * (0.5 + random() / 2);
 
+interface UsageContext extends ControllerContext {
+  readonly freshness: Pick<ReportFreshness, 'isStale'>;
+}
+
+/**
+ * Writes at once that all nodes have the network, which users wait for. That they have it no more waits for the usual turn: a
+ * network that flaps is written as seldom as any other.
+ */
+export const readinessReconciler =
+  (context: UsageContext): Reconcile =>
+  (key) => {
+    const facts = factsOf(context.caches, key);
+    const record = facts === undefined ? undefined : context.state.registry.get(facts.networkName);
+    if (facts === undefined || record === undefined || saysNodesReady(facts)) return Promise.resolve();
+    if (nodesCondition(tallyOf(context, record)).status === 'True') context.enqueue.usageNow(key);
+    return Promise.resolve();
+  };
+
+export const saysNodesReady = ({ conditions }: NetworkFacts): boolean =>
+  conditions.some(({ type, status }) => type === 'NodesReady' && status === 'True');
+
+/** The more networks wait for it, the later each is looked at: all together 20 times a second at most. */
+export const readinessDelayMs = (waiting: number, random: () => number): number =>
+  Math.max(READINESS_MS, waiting * INTERVAL_PER_NETWORK_MS) * (0.5 + random() / 2);
+
+const READINESS_MS = 1_000;
+
 export const usageReconciler =
-  (context: ControllerContext): Reconcile =>
+  (context: UsageContext): Reconcile =>
   async (key, signal) => {
     const facts = factsOf(context.caches, key);
     if (facts === undefined || facts.metadata.deletionTimestamp != null) return;
@@ -38,31 +67,35 @@ export const changedNads = (before: PodFacts | undefined, after: PodFacts | unde
   return [...nadsOf(before).symmetricDifference(nadsOf(after))];
 };
 
-const usageOf = (
-  { caches, state }: Pick<ControllerContext, 'caches' | 'state'>,
-  { name, network, keys }: NetworkRecord,
-): StatusPart => {
+const usageOf = (context: UsageContext, record: NetworkRecord): StatusPart => {
+  const { caches, state } = context;
+  const { name, network } = record;
   const pods = state.registry
     .nadsOf(name)
     .reduce((sum, { key }) => sum + caches.pods.keysByIndex('usedNad', key).length, 0);
   const isLayer3 = network.topology === 'layer3';
   const usage = isLayer3 ? state.nodes.usageOf(name) : state.pods.usageOf(name);
   const unit = isLayer3 ? 'NodeSubnets' : 'Addresses';
-  const total = caches.nodes.size;
-  // The report of a Node that is gone is about to go.
-  const reports = [...caches.reports.values()].filter(({ node }) => caches.nodes.has(node));
-  const counts = countNodes(reports, { name, id: keys.id, createdAt: state.registry.createdAt(name) });
+  const tally = tallyOf(context, record);
   return {
-    conditions: counts === undefined ? [] : [nodesCondition(total, total - reports.length, counts)],
+    conditions: [nodesCondition(tally)],
     fields: {
       pods,
       ...(usage.length > 0 && { usage: usage.map((one) => ({ unit, ...toNumbers(one) })) }),
-      ...((isLayer3 || counts !== undefined) && {
-        nodes: { total, ...(isLayer3 && subnetsOfNodes(name, state)), ...counts },
-      }),
+      nodes: { ...nodeFields(tally), ...(isLayer3 && subnetsOfNodes(name, state)) },
     },
   };
 };
+
+const tallyOf = ({ caches, state, freshness }: UsageContext, { name, keys }: NetworkRecord): NodeTally =>
+  tallyNodes(
+    {
+      nodes: caches.nodes.keys(),
+      report: (node) => caches.reports.get(node),
+      isStale: freshness.isStale,
+    },
+    { name, id: keys.id, createdAt: state.registry.createdAt(name) },
+  );
 
 const toNumbers = ({ subnet, used, free }: SubnetUsage) => ({
   subnet,

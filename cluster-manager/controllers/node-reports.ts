@@ -1,5 +1,5 @@
 /** What the nodes say of networks: which networks a report changes, and how many nodes have one. Pure. */
-import { MAX_NAMED } from '../../api/network-status.ts';
+import { MAX_NAMED, type NetworkStatusFields } from '../../api/network-status.ts';
 import { differingIds, hasId, type IdRanges, NO_IDS } from '../../net/id-ranges.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
 
@@ -10,12 +10,34 @@ export interface ReportedNetwork {
   readonly createdAt: string;
 }
 
-/** As `status.nodes` has them. */
-export interface NodeCounts {
+/** Most reports only say that the agent is still there. */
+export const isOnlyRenewed = (before: ReportFacts, after: ReportFacts): boolean =>
+  before.hasAll === after.hasAll &&
+  before.observed === after.observed &&
+  before.retirement === after.retirement &&
+  differingIds(before.leaving, after.leaving).length === 0 &&
+  changedIds(before, after).length === 0 &&
+  changedFailures(before, after).length === 0;
+
+/** How the nodes of the cluster stand to one network. A node that has no use of it counts in `total` alone. */
+export interface NodeTally {
+  readonly total: number;
   readonly ready: number;
-  readonly pending: number;
-  readonly failing: number;
-  readonly problems?: { readonly node: string; readonly message: string }[];
+  /** Names, sorted. */
+  readonly pending: readonly string[];
+  readonly failing: readonly { readonly node: string; readonly message: string }[];
+  /** Nodes without a report. */
+  readonly unreported: readonly string[];
+  /** Nodes whose agents have stopped renewing their reports: what they say may not be so any more. */
+  readonly stale: readonly string[];
+}
+
+/** Where the tally comes from. */
+export interface NodeReports {
+  /** Names of all nodes of the cluster. */
+  readonly nodes: Iterable<string>;
+  report(node: string): ReportFacts | undefined;
+  isStale(node: string): boolean;
 }
 
 /** Ids whose networks stand another way on the node. */
@@ -30,33 +52,44 @@ export const changedFailures = (before: ReportFacts | undefined, after: ReportFa
     (network) => before?.failures.get(network) !== after?.failures.get(network),
   );
 
-/**
- * Tests two or three bits of each report: to be called when a status is written, which is bounded, and not for every report.
- * @param reports of nodes that there are @returns undefined when no node reports at all
- */
-export const countNodes = (reports: Iterable<ReportFacts>, network: ReportedNetwork): NodeCounts | undefined => {
-  let [reporting, ready, pending] = [0, 0, 0];
-  const failures: { readonly node: string; readonly message: string }[] = [];
-  for (const report of reports) {
-    reporting += 1;
-    switch (stateOn(report, network)) {
-      case 'ready':
-        ready += 1;
-        break;
-      case 'pending':
-        pending += 1;
-        break;
-      case 'failed':
-        failures.push({ node: report.node, message: report.failures.get(network.name) ?? UNNAMED });
-        break;
-      case undefined:
+/** Tests two or three bits of each report: to be called when a status is written, which is bounded, and not for every report. */
+export const tallyNodes = ({ nodes, report, isStale }: NodeReports, network: ReportedNetwork): NodeTally => {
+  let [total, ready] = [0, 0];
+  const [pending, unreported, stale]: [string[], string[], string[]] = [[], [], []];
+  const failing: { readonly node: string; readonly message: string }[] = [];
+  for (const node of nodes) {
+    total += 1;
+    const found = report(node);
+    if (found === undefined) unreported.push(node);
+    else if (isStale(node)) stale.push(node);
+    else {
+      const state = stateOn(found, network);
+      if (state === 'ready') ready += 1;
+      else if (state === 'pending') pending.push(node);
+      else if (state === 'failed') failing.push({ node, message: found.failures.get(network.name) ?? UNNAMED });
     }
   }
-  if (reporting === 0) return undefined;
-  failures.sort((a, b) => (a.node < b.node ? -1 : 1));
-  const problems = failures.slice(0, MAX_NAMED);
-  return { ready, pending, failing: failures.length, ...(problems.length > 0 && { problems }) };
+  failing.sort((a, b) => (a.node < b.node ? -1 : 1));
+  return { total, ready, failing, pending: pending.sort(), unreported: unreported.sort(), stale: stale.sort() };
 };
+
+/** As `status.nodes` has it. */
+export const nodeFields = ({ total, ready, pending, failing, unreported, stale }: NodeTally): NodeFields => {
+  const silent = unreported.length + stale.length;
+  const desired = ready + pending.length + failing.length + silent;
+  const problems = failing.slice(0, MAX_NAMED);
+  return {
+    total,
+    summary: `${ready}/${desired}`,
+    ready,
+    pending: pending.length,
+    failing: failing.length,
+    silent,
+    ...(problems.length > 0 && { problems }),
+  };
+};
+
+type NodeFields = NonNullable<NetworkStatusFields['nodes']>;
 
 /** Undefined: the node has no use of the network. */
 const stateOn = (

@@ -19,11 +19,12 @@ import type { Touched } from '../state/cluster-state.ts';
 import type { AddressWaiters } from './address-waiters.ts';
 import { reportConflicts } from './allocation-conflicts.ts';
 import type { NadCreations } from './nad-creations.ts';
-import { networkKey } from './network-key.ts';
-import { changedNads } from './network-usage.ts';
+import { factsOf, networkKey } from './network-key.ts';
+import { changedNads, saysNodesReady } from './network-usage.ts';
 import type { NetworkViews } from './network-views.ts';
-import { changedFailures, changedIds } from './node-reports.ts';
+import { changedFailures, changedIds, isOnlyRenewed } from './node-reports.ts';
 import type { PodUsers } from './pod-users.ts';
+import type { ReportFreshness } from './report-freshness.ts';
 import type { ControllerContext } from './types.ts';
 
 interface TouchContext extends Pick<ControllerContext, 'caches' | 'state' | 'enqueue' | 'problems' | 'ids'> {
@@ -34,6 +35,7 @@ export interface TriggerContext extends TouchContext {
   readonly views: NetworkViews;
   readonly creations: NadCreations;
   readonly users: PodUsers;
+  readonly freshness: Pick<ReportFreshness, 'follow'>;
 }
 
 /** Follows the caches, from what is in them now. @returns what ends it */
@@ -47,6 +49,7 @@ export const followCaches = (context: TriggerContext): (() => void) => {
     // Before pods: what a claim has is noted before anything is given out.
     caches.claims.subscribe((change) => onClaim(context, change)),
     follow(caches.pods, { replay: (change) => replayPod(context, change), change: (change) => onPod(context, change) }),
+    caches.reports.subscribe((change) => context.freshness.follow(change)),
     follow(caches.reports, { change: (change) => onReport(context, change) }),
     caches.slices.subscribe((change) => onSlice(context, change)),
     // Last: by now every network and every pod is queued, and the replay of namespaces has nothing to add.
@@ -264,13 +267,30 @@ const enqueueUsageOfNodes = (context: TriggerContext): void => {
   }
 };
 
-const enqueueUsageOf = (context: TriggerContext, network: string): void => {
-  for (const key of sourcesOf(context, network)) context.enqueue.usage(key);
+const enqueueUsageOf = (context: Pick<TriggerContext, 'state' | 'caches' | 'enqueue'>, network: string): void => {
+  for (const key of sourcesOf(context, network)) {
+    context.enqueue.usage(key);
+    const facts = factsOf(context.caches, key);
+    if (facts !== undefined && !saysNodesReady(facts)) context.enqueue.readiness(key);
+  }
+};
+
+/** The report of a node has become stale, or counts again: so it is with all networks that the node has. */
+export const onFreshness = (context: Pick<TriggerContext, 'state' | 'caches' | 'enqueue'>, node: string): void => {
+  const { registry } = context.state;
+  const report = context.caches.reports.get(node);
+  if (report === undefined) return;
+  const ids = [report.ready, report.pending, report.failed].flatMap((ranges) => [...idsIn(ranges)]);
+  const networks = report.hasAll
+    ? [...registry.networks()].map(({ name }) => name)
+    : ids.map((id) => registry.holderOf(id));
+  for (const network of networks) if (network !== undefined) enqueueUsageOf(context, network);
 };
 
 /** What it says of networks again; a report that comes or goes says something of all. */
 const onReport = (context: TriggerContext, { before, after }: Change<ReportFacts>): void => {
   const { state, ids } = context;
+  if (before !== undefined && after !== undefined && isOnlyRenewed(before, after)) return;
   ids.reported();
   if (before?.hasAll !== after?.hasAll) {
     for (const { name } of state.registry.networks()) enqueueUsageOf(context, name);
@@ -296,7 +316,7 @@ const sourcesOf = ({ state, caches }: Pick<TriggerContext, 'state' | 'caches'>, 
   new Set(state.registry.nadsOf(network).flatMap((nad) => ownersOf(caches, nad)));
 
 const ownersOf = (
-  { udns, cudns }: TriggerContext['caches'],
+  { udns, cudns }: Pick<TriggerContext['caches'], 'udns' | 'cudns'>,
   nad: Pick<NadFacts, 'metadata'> | undefined,
 ): readonly string[] =>
   (nad?.metadata.ownerReferences ?? []).flatMap(({ kind, name }) => {

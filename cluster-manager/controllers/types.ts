@@ -30,6 +30,10 @@ export interface Enqueue {
   network(key: string): void;
   /** How full a network is has changed: it is written after a while. The key is that of `network`. */
   usage(key: string): void;
+  /** The same, without waiting. */
+  usageNow(key: string): void;
+  /** All nodes may have the network by now: it is looked at soon. The key is that of `network`. */
+  readiness(key: string): void;
   nad(key: string): void;
   node(name: string): void;
   pod(key: string): void;

@@ -17,15 +17,22 @@ export interface ReportFacts {
   readonly retirement: number;
   /** Name of a network that failed → why; of the first of them. */
   readonly failures: ReadonlyMap<string, string>;
+  /** When the agent has renewed the report, by its clock, and how long that counts. Undefined: an agent that renews nothing. */
+  readonly renewal: { readonly at: number; readonly leaseMs: number } | undefined;
 }
 
 /** @throws ApiError */
 export const reportFacts = (object: unknown): ReportFacts => {
   const { metadata, status } = parseNodeNetworkReport(object);
   const { rendering, observed = '', retirement = -1, ids, exceptions } = status;
+  const { renewTime, leaseDurationSeconds } = status;
   const failures = exceptions.flatMap(({ state, network, message }): [string, string][] =>
     state === 'Failed' ? [[network, message]] : [],
   );
   const hasAll = rendering === 'Always';
-  return { node: metadata.name, hasAll, observed, retirement, ...ids, failures: new Map(failures) };
+  const renewal =
+    renewTime === undefined || leaseDurationSeconds === undefined
+      ? undefined
+      : { at: Date.parse(renewTime), leaseMs: leaseDurationSeconds * 1_000 };
+  return { node: metadata.name, hasAll, observed, retirement, ...ids, failures: new Map(failures), renewal };
 };

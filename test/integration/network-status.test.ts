@@ -104,7 +104,7 @@ describe('on a real API server', () => {
         usage: [{ subnet: '10.20.0.0/16', unit: 'Addresses', used: 3, free: 65_536 - 4 - 3 }],
       });
       const ready = status.conditions?.find(({ type }) => type === 'Ready');
-      expect(ready).toMatchObject({ status: 'True', reason: 'NetworkReady', observedGeneration: 1 });
+      expect(ready).toMatchObject({ status: 'Unknown', reason: 'NodesSilent', observedGeneration: 1 });
     });
     await eventually(async () => {
       const { nodes: reported, subnets } = await statusOf(USER_DEFINED_NETWORKS, UDN('st-l3'));
@@ -128,10 +128,12 @@ describe('on a real API server', () => {
         .split('\n')[0]
         ?.trim()
         .split(/ {2,}|\t/),
-    ).toEqual(expect.arrayContaining(['NAME', 'TOPOLOGY', 'ROLE', 'SUBNETS', 'ID', 'STATE', 'AGE']));
-    expect(table).toMatch(/^net +Layer2 +Primary +\["10\.20\.0\.0\/16"\] +[0-9]+ +NetworkReady +[0-9]+/m);
+    ).toEqual(expect.arrayContaining(['NAME', 'TOPOLOGY', 'ROLE', 'SUBNETS', 'ID', 'NODES', 'READY', 'STATE', 'AGE']));
+    expect(table).toMatch(
+      /^net +Layer2 +Primary +\["10\.20\.0\.0\/16"\] +[0-9]+ +0\/[0-9]+ +Unknown +NodesSilent +[0-9]+/m,
+    );
     const wide = await kubectl.run('get', 'udn', '-n', 'st-l2', '-o', 'wide');
-    expect(wide).toMatch(/ 3 +mp[0-9]+-udn-vrf +The network is there for pods\./);
+    expect(wide).toMatch(/ 3 +mp[0-9]+-udn-vrf +None of the [0-9]+ nodes has reported/);
     expect(await kubectl.run('get', 'ovn-udn', '-n', 'st-l3')).toContain('10.21.0.0/16/24');
     expect(await kubectl.run('explain', 'cudn.spec.network.layer2.ipam.lifecycle')).toContain('outlive the pods');
     expect(await kubectl.run('explain', 'udn.status.blockedBy.names')).toContain('as namespace/name');
@@ -153,7 +155,22 @@ describe('on a real API server', () => {
       const problems = [{ node: 'st-n2', message: 'EINVAL' }];
       expect(reported).toMatchObject({ ready: 1, pending: 0, failing: 1, problems });
       expect(conditions?.find(({ type }) => type === 'NodesReady')).toMatchObject({ reason: 'NodesFailing' });
-      expect(conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' });
+      expect(conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'NodesFailing',
+      });
+    });
+    expect(await kubectl.run('get', 'udn', '-n', 'st-l2')).toMatch(/ 1\/[0-9]+ +False +NodesFailing /);
+    // `kubectl wait` waits for all nodes.
+    const nodesOfCluster = (await client.list(NODES)).items.map(({ metadata }) => metadata.name);
+    const waiting = kubectl.run('wait', '-n', 'st-l2', 'udn/net', '--for=condition=Ready', '--timeout=30s');
+    for (const one of nodesOfCluster) {
+      await report(one, { rendering: 'Always', observed, networks: { ready: 2, pending: 0, failed: 0 }, ids });
+    }
+    expect(await waiting).toContain('condition met');
+    await report('st-n2', {
+      ...{ rendering: 'OnDemand', observed, networks: { ready: 0, pending: 0, failed: 1 }, exceptions },
+      ids: { ready: '', pending: '', failed: `${id}` },
     });
     const table = await kubectl.run('get', 'nnr', '-o', 'wide');
     expect(table).toMatch(/^NAME +READY +PENDING +FAILED +RENDERING +AGE +MESSAGE/);

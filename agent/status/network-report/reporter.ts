@@ -1,13 +1,14 @@
 /**
  * Writes what this node has of the networks to the API, in an object that this agent alone writes: when it has changed, after a
- * while in which more may change, and not more often than all agents together should. While nothing changes nothing is
- * written: that a node is alive is said elsewhere.
+ * while in which more may change, and not more often than all agents together should. While nothing changes it is renewed, so
+ * that nobody takes the last word of an agent that has stopped for what its node has (ADR 80).
  */
 import { type NetworkException, type ReportStatus, reportStatusSchema } from '../../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../../api/resources.ts';
 import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { isNotFound } from '../../../kube/errors.ts';
+import { recordOr } from '../../../kube/is-record.ts';
 import { jsonEqual } from '../../../kube/json-equal.ts';
 import type { KubeClient, KubeObject, ObjectInput } from '../../../kube/types.ts';
 import type { Writer } from '../../../kube/writer/types.ts';
@@ -34,6 +35,8 @@ export interface NetworkReporterOptions {
 
 export type ReportObservation =
   | { readonly kind: 'written' }
+  /** The report has not changed. */
+  | { readonly kind: 'renewed' }
   /** The API server has no such kind: an older cluster. Reported once. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly error: unknown };
@@ -43,11 +46,24 @@ const SETTLE_MS = 1_000;
 const MIN_SPREAD_MS = 1_000;
 /** All agents together write at most 20 times a second. */
 const SPREAD_PER_NODE_MS = 50;
+/** As often as a kubelet renews the Lease of its node, and in large clusters as seldom as reports change. */
+const MIN_RENEW_MS = 10_000;
+/** A kubelet's Lease counts for as long. */
+const MIN_LEASE_SECONDS = 40;
+/** One renewal may be late, or fail. */
+const RENEWALS_PER_LEASE = 3;
 /** From this, twice as long each time, to that: the report of an earlier Node of the name may have to go first. */
 const RETRY = { minMs: 30_000, maxMs: 600_000 };
 
 /** The shortest time between two writes of one node, and over what time a change on all nodes is spread. */
 export const reportSpreadMs = (nodes: number): number => Math.max(MIN_SPREAD_MS, nodes * SPREAD_PER_NODE_MS);
+
+/** Between two renewals of a report that does not change. */
+export const renewMs = (nodes: number): number => Math.max(MIN_RENEW_MS, reportSpreadMs(nodes));
+
+/** How long a report counts after it was written. */
+export const leaseSeconds = (nodes: number): number =>
+  Math.max(MIN_LEASE_SECONDS, Math.ceil((RENEWALS_PER_LEASE * renewMs(nodes)) / 1_000));
 
 export class NetworkReporter {
   readonly #options: NetworkReporterOptions;
@@ -60,6 +76,7 @@ export class NetworkReporter {
   #areIdsTouched = false;
   #notBefore = 0;
   #cancel: (() => void) | undefined;
+  #cancelRenewal: (() => void) | undefined;
   #isWriting = false;
   #isAbsent = false;
   #failures = 0;
@@ -96,6 +113,7 @@ export class NetworkReporter {
   stop(): void {
     this.#stop.abort();
     this.#cancel?.();
+    this.#cancelRenewal?.();
   }
 
   #schedule(): void {
@@ -125,27 +143,48 @@ export class NetworkReporter {
     if (nodeUid() !== uid) this.#known = undefined;
     if (this.#touched.size > 0 || this.#isUnreadyTouched || this.#areIdsTouched || this.#known === undefined)
       this.#schedule();
+    this.#planRenewal();
+  }
+
+  #planRenewal(): void {
+    this.#cancelRenewal?.();
+    if (this.#stop.signal.aborted || this.#known === undefined) return;
+    this.#cancelRenewal = this.#options.clock.schedule(this.#renewInMs(), () => {
+      this.#cancelRenewal = undefined;
+      // What is scheduled renews it, too.
+      if (this.#cancel === undefined && !this.#isWriting) void this.#report();
+    });
+  }
+
+  /** 0: it is due. */
+  #renewInMs(): number {
+    const { clock, nodes } = this.#options;
+    const age = clock.wall() - (this.#known?.renewedAt ?? 0);
+    // A clock that was put back says nothing.
+    return age < 0 ? 0 : Math.max(0, renewMs(nodes()) - age);
   }
 
   /** @returns whether something was written */
   async #writeIfChanged(uid: string): Promise<boolean> {
-    const { writer, node, rendering, observe } = this.#options;
+    const { writer, node, rendering, observe, clock, nodes } = this.#options;
     this.#known ??= await this.#read();
     this.#ledger ??= new ReportLedger(exceptionsOf(this.#known));
     this.#look(this.#ledger);
     this.#areIdsTouched = false;
     const status = this.#ledger.status(rendering, this.#options.ids?.());
-    const desired: Known = { uid, status };
-    if (jsonEqual(this.#known, desired)) return false;
-    await writer.apply(NODE_NETWORK_REPORTS, reportOf(node, uid, status), {}, this.#stop.signal);
-    this.#known = desired;
-    observe({ kind: 'written' });
+    const isSame = this.#known.uid === uid && jsonEqual(this.#known.status, status);
+    if (isSame && this.#renewInMs() > 0) return false;
+    const renewedAt = clock.wall();
+    const renewal = { renewTime: timeOf(renewedAt), leaseDurationSeconds: leaseSeconds(nodes()) };
+    await writer.apply(NODE_NETWORK_REPORTS, reportOf(node, uid, { ...status, ...renewal }), {}, this.#stop.signal);
+    this.#known = { uid, status, renewedAt };
+    observe({ kind: isSame ? 'renewed' : 'written' });
     return true;
   }
 
   #look(ledger: ReportLedger): void {
     const { look, clock } = this.#options;
-    const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
+    const now = timeOf(clock.wall());
     if (this.#isUnreadyTouched) for (const network of ledger.unready) this.#touched.add(network);
     this.#isUnreadyTouched = false;
     for (const network of this.#touched) ledger.set(network, look(network), now);
@@ -157,7 +196,7 @@ export class NetworkReporter {
     try {
       return knownOf(await client.get(NODE_NETWORK_REPORTS, { name: node }, this.#stop.signal));
     } catch (error) {
-      if (isNotFound(error)) return { uid: undefined, status: undefined };
+      if (isNotFound(error)) return { uid: undefined, status: undefined, renewedAt: 0 };
       throw error;
     }
   }
@@ -178,13 +217,23 @@ export class NetworkReporter {
 interface Known {
   /** Of the Node that owns it. */
   readonly uid: string | undefined;
+  /** Without what renews it. */
   readonly status: unknown;
+  /** By the clock of this node; 0: never. */
+  readonly renewedAt: number;
 }
 
-const knownOf = ({ metadata: { ownerReferences = [] }, status }: KubeObject): Known => ({
-  uid: ownerReferences.length === 1 ? ownerReferences[0]?.uid : undefined,
-  status,
-});
+const knownOf = ({ metadata: { ownerReferences = [] }, ...object }: KubeObject): Known => {
+  const { renewTime, leaseDurationSeconds: _, ...status } = recordOr(object['status']);
+  const renewedAt = typeof renewTime === 'string' ? Date.parse(renewTime) : Number.NaN;
+  return {
+    uid: ownerReferences.length === 1 ? ownerReferences[0]?.uid : undefined,
+    status,
+    renewedAt: Number.isNaN(renewedAt) ? 0 : renewedAt,
+  };
+};
+
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.[0-9]+Z$/, 'Z');
 
 /** The last that this agent wrote; what somebody else put there has no `since` that is worth anything. */
 const exceptionsOf = ({ status }: Known): readonly NetworkException[] => {

@@ -78,6 +78,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
 
 const logReport = (log: Logger, observation: ReportObservation): void => {
   if (observation.kind === 'written') log.debug('networks of this node reported');
+  else if (observation.kind === 'renewed') log.trace('report of this node renewed');
   else if (observation.kind === 'failed') log.warn({ err: observation.error }, 'networks of this node not reported');
   else log.info('networks of this node are not reported: the API server knows no NodeNetworkReport');
 };

@@ -155,7 +155,7 @@ export const NETWORK_CASES: readonly Case[] = [
         nodes: { total: 3, ready: 2, pending: 0, failing: 1, problems: [{ node: 'n1', message: 'EINVAL' }] },
       }),
     ],
-    ...{ ask: UDN, cause: 'node-failing', expectedText: '1 of 3 nodes cannot make it; n1: EINVAL' },
+    ...{ ask: UDN, cause: 'node-failing', expectedText: '1 of 3 nodes cannot program it; n1: EINVAL' },
   },
   {
     state: 'a node that has not got its subnet yet',

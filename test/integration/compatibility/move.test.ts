@@ -190,12 +190,14 @@ const objects = async (): Promise<readonly KubeObject[]> =>
     get(PODS, 'web', 'mv-shop'),
   ]);
 
-const isReady = async (resource: ResourceType, name: string, namespace?: string) =>
+const isAllocated = async (resource: ResourceType, name: string, namespace?: string) =>
   eventually(async () => {
     const status = (await get(resource, name, namespace))['status'] as {
       conditions?: { type: string; status: string }[];
     };
-    expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' });
+    expect(status?.conditions?.find(({ type }) => type === 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
     return status;
   });
 
@@ -206,10 +208,10 @@ const addressOf = async (key: string, nad: string): Promise<{ ip_addresses?: str
 
 describe('what has been given out stays', () => {
   it('networks are ready under the ids and with the definitions that they had', async () => {
-    const shop = await isReady(CLUSTER_USER_DEFINED_NETWORKS, 'mv-shop');
+    const shop = await isAllocated(CLUSTER_USER_DEFINED_NETWORKS, 'mv-shop');
     expect(shop).toMatchObject({ networkName: 'cluster_udn_mv-shop', networkID: 54 });
-    expect(await isReady(USER_DEFINED_NETWORKS, 'vms', 'mv-vms')).toMatchObject({ networkID: 9 });
-    expect(await isReady(USER_DEFINED_NETWORKS, 'green', 'mv-green')).toMatchObject({ networkID: 20 });
+    expect(await isAllocated(USER_DEFINED_NETWORKS, 'vms', 'mv-vms')).toMatchObject({ networkID: 9 });
+    expect(await isAllocated(USER_DEFINED_NETWORKS, 'green', 'mv-green')).toMatchObject({ networkID: 20 });
     const after = await objects();
     for (const [index, { metadata, spec, kind }] of before.entries()) {
       const now = after[index];

@@ -99,7 +99,7 @@ export const everyoneHasAll = async (cluster: TestCluster): Promise<readonly str
     const { namespace, name, deletionTimestamp } = one.metadata;
     if (deletionTimestamp !== undefined) return true;
     if (one.kind === 'Node') return annotation(one, 'node-id') === undefined;
-    if (one.kind === 'UserDefinedNetwork') return !isReady(one);
+    if (one.kind === 'UserDefinedNetwork') return !isAllocated(one);
     if (one.kind !== 'Pod') return false;
     const isServed = isLayer2(Number(namespace?.slice(1))) && isWithNetwork(namespace);
     return (
@@ -115,7 +115,7 @@ export const everyoneHasAll = async (cluster: TestCluster): Promise<readonly str
     .map(({ kind, metadata }) => `${kind}/${metadata.namespace}/${metadata.name}`);
 };
 
-const isReady = ({ status }: KubeObject): boolean => {
+const isAllocated = ({ status }: KubeObject): boolean => {
   const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
-  return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+  return conditions.some((one) => one.type === 'NetworkAllocationSucceeded' && one.status === 'True');
 };
