@@ -32,6 +32,7 @@ import {
   ONE_MOMENT,
   partOf,
 } from './network-room.ts';
+import { oldestRival, primaryTaken } from './primary-rivals.ts';
 import { RowNames } from './row-names.ts';
 
 export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
@@ -226,8 +227,10 @@ export class NetworkRegistry {
     this.#byNamespace.add(nad.metadata.namespace, nad.key);
     const { change, problem } = this.#refresh(conf.name);
     const passedOn = change.some(({ before: was }) => was !== undefined) ? this.#passOnRoom() : [];
+    const hasLeft = before?.conf.role === 'primary' && conf.role !== 'primary';
+    const succeeding = hasLeft ? this.#passOnPrimary(nad.metadata.namespace) : [];
     return {
-      changes: [...left, ...change, ...passedOn],
+      changes: [...left, ...change, ...succeeding, ...passedOn],
       problems: [...faultsOf(nad), ...problem, ...this.mismatch(nad.key)],
     };
   }
@@ -243,7 +246,9 @@ export class NetworkRegistry {
     this.#nads.delete(key);
     this.#byNetwork.delete(nad.conf.name, key);
     this.#byNamespace.delete(nad.metadata.namespace, key);
-    return [...this.#refresh(nad.conf.name).change, ...this.#passOnRoom()];
+    const change = this.#refresh(nad.conf.name).change;
+    const succeeding = nad.conf.role === 'primary' ? this.#passOnPrimary(nad.metadata.namespace) : [];
+    return [...change, ...succeeding, ...this.#passOnRoom()];
   }
 
   #recordsOf(keys: Iterable<string>): readonly NadRecord[] {
@@ -272,7 +277,7 @@ export class NetworkRegistry {
   /** @throws NetError, or an Error with the reason why it gets no ids */
   #define(name: string, { conf, metadata }: NadRecord): { change: NetworkChange[]; problem: string[] } {
     const before = this.#networks.get(name);
-    const refusal = refusalOf(conf, this.#cluster);
+    const refusal = refusalOf(conf, this.#cluster) ?? this.#rivalry(name);
     const hasId = this.#keys.has(name);
     // What is reserved for another NAD of that name is not yet what a network works with.
     const isOld = hasId && (before !== undefined || !this.#reservations.has(name));
@@ -339,6 +344,26 @@ export class NetworkRegistry {
 
   #passOnRowNames(name: string): NetworkChange[] {
     return this.#rowNames.release(name).flatMap((next) => this.#refresh(next).change);
+  }
+
+  /**
+   * A namespace has one primary network, that of its oldest primary NAD. One that is second in all its namespaces is no network: no
+   * pod is ever on it, and what nodes made of it would stand beside that of the first.
+   */
+  #rivalry(name: string): string | undefined {
+    const messages = this.nadsOf(name).map((nad) => {
+      const { namespace } = nad.metadata;
+      const first = nad.conf.role === 'primary' ? oldestRival(nad, this.nadsIn(namespace)) : undefined;
+      return first === undefined ? undefined : primaryTaken(namespace, first.metadata.name);
+    });
+    return messages.includes(undefined) ? undefined : messages[0];
+  }
+
+  /** The first primary network of a namespace may be another one. */
+  #passOnPrimary(namespace: string): NetworkChange[] {
+    return this.nadsIn(namespace)
+      .filter(({ conf }) => conf.role === 'primary' && !this.#networks.has(conf.name))
+      .flatMap(({ conf }) => this.#refresh(conf.name).change);
   }
 
   /** What became free goes to those who wait for it. */

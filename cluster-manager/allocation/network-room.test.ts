@@ -168,7 +168,9 @@ describe('a limit for networks', () => {
     it('does not count networks of the cluster, whatever namespaces they are in', () => {
       const networks = perNamespace(1);
       for (const name of ['cluster_udn_x', 'cluster_udn_y', 'a_n'])
-        networks.upsert(layer2(`a/${name.slice(-1)}`, name));
+        networks.upsert(
+          nadFacts(nad(`a/${name.slice(-1)}`, netConf(`a/${name.slice(-1)}`, name, { role: 'secondary' }))),
+        );
       expect(idsOf(networks)).toEqual(['cluster_udn_x', 'cluster_udn_y', 'a_n']);
     });
 

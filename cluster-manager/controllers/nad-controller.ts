@@ -5,6 +5,7 @@
 import { NAD_API_VERSION, UDN_FINALIZER } from '../../api/names.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
+import { primaryTaken } from '../allocation/primary-rivals.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import { removeFinalizer } from './finalizer.ts';
 import { changedIdAnnotations, heldIdAnnotations, idAnnotations } from './nad-ids.ts';
@@ -67,5 +68,7 @@ const secondPrimary = (nad: NadFacts, { caches, state }: Pick<ControllerContext,
   const labels = caches.namespaces.get(namespace)?.labels ?? {};
   const primary = state.registry.primaryOf(namespace, labels);
   if (primary.kind !== 'network' || !primary.ignored.some(({ key }) => key === nad.key)) return [];
-  return [`primary network already exist in namespace "${namespace}": "${primary.nad.metadata.name}"`];
+  // Without an id its problem is reported already.
+  if (state.registry.networkOfNad(nad.key) === undefined) return [];
+  return [primaryTaken(namespace, primary.nad.metadata.name)];
 };

@@ -8,7 +8,7 @@ const { cluster, reopen } = clusterPerTest();
 
 const ZERO_MAC = '[{"namespace":"ovn-kubernetes","name":"default","mac":"00:00:00:00:00:00"}]';
 
-const { annotation, entryOf, addressOf, eventsAbout } = observe(() => cluster);
+const { annotation, condition, entryOf, addressOf, eventsAbout } = observe(() => cluster);
 
 describe('a NAD that was written by hand', () => {
   it('gets the ids of its network', async () => {
@@ -41,6 +41,53 @@ describe('a NAD that was written by hand', () => {
         /^InvalidNetwork: CNI config does not match that of network shared, which ns\/one defines$/,
       ),
     ]);
+  });
+});
+
+describe('a second primary NAD of a namespace', () => {
+  const rival = nad('ns/rival', netConf('ns/rival', 'rival'), { creationTimestamp: undefined });
+  const isNetwork = (name: string): boolean => cluster.manager.state?.registry.get(name) !== undefined;
+
+  it('is no network: it gets no id, and the network of the namespace names it until it is gone', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    await cluster.create(rival);
+    await cluster.settled();
+    expect(isNetwork('rival')).toBe(false);
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/rival', 'network-id')).toBeUndefined();
+    expect(eventsAbout('rival')).toEqual([
+      'InvalidNetwork: no id for network rival: primary network already exist in namespace "ns": "net"',
+    ]);
+    expect((await condition('UserDefinedNetwork', 'ns/net', 'Ready'))?.message).toMatch(
+      /NetworkAttachmentDefinitions \[ns\/rival\] ask for a second primary network and are refused: delete them\.$/,
+    );
+    await cluster.delete('NetworkAttachmentDefinition', 'ns/rival');
+    await cluster.settled();
+    expect((await condition('UserDefinedNetwork', 'ns/net', 'Ready'))?.message).not.toContain('rival');
+  });
+
+  it('is the network of the namespace once the first is gone', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), node('n1'), layer2Udn('ns/net', ['10.20.0.0/16']));
+    await cluster.settled();
+    await cluster.create(rival);
+    await cluster.settled();
+    await cluster.delete('UserDefinedNetwork', 'ns/net');
+    await cluster.settled();
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/rival', 'network-id')).toMatch(/^[0-9]+$/);
+  });
+
+  it('keeps the id that it has had before', async () => {
+    cluster.start();
+    await cluster.create(tenant('ns'), rival);
+    await cluster.settled();
+    const id = await annotation('NetworkAttachmentDefinition', 'ns/rival', 'network-id');
+    await cluster.stop();
+    await cluster.create(nad('ns/older', netConf('ns/older', 'older')));
+    cluster.start();
+    await cluster.settled();
+    expect(await annotation('NetworkAttachmentDefinition', 'ns/rival', 'network-id')).toBe(id);
   });
 });
 

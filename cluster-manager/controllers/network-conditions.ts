@@ -84,6 +84,15 @@ export const readyCondition = (parts: readonly ConditionInput[]): ConditionInput
   };
 };
 
+/** @param rivals keys of NADs that ask for another primary network where this one is */
+export const withRivals = (ready: ConditionInput, rivals: readonly string[]): ConditionInput => {
+  if (rivals.length === 0) return ready;
+  const more = rivals.length > MAX_REPORTED ? ` and ${rivals.length - MAX_REPORTED} more` : '';
+  const names = `[${rivals.slice(0, MAX_REPORTED).join(' ')}]${more}`;
+  const message = `${ready.message} NetworkAttachmentDefinitions ${names} ask for a second primary network and are refused: delete them.`;
+  return { ...ready, message };
+};
+
 /** What the nodes contribute to `Ready`: their condition as it is published, so that the two never contradict each other. */
 export const nodesPart = (published: readonly ConditionInput[]): ConditionInput =>
   published.find(({ type }) => type === 'NodesReady') ?? {

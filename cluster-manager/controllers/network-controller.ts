@@ -19,6 +19,7 @@ import {
   readyCondition,
   transportCondition,
   unusedCondition,
+  withRivals,
 } from './network-conditions.ts';
 import { factsOf, networkKey } from './network-key.ts';
 import { applyPlan, deleteNad, type NadContext, settleAll } from './network-nads.ts';
@@ -228,8 +229,17 @@ const allocated = (
   const { condition, fields, failures } = allocation;
   controller.problems.report(regarding(facts), 'NetworkAllocationFailed', failureTexts(failures));
   const ready = readyCondition([created, condition, attachmentPart(facts) ?? nodesPart(facts.conditions)]);
-  return { conditions: [condition, ready], fields };
+  return { conditions: [condition, withRivals(ready, rivalsOf(controller, nads))], fields };
 };
+
+/** Primary NADs that stand beside the network's own. */
+const rivalsOf = ({ caches, state }: Controller, own: readonly string[]): readonly string[] =>
+  own
+    .filter((key) => state.registry.nad(key)?.conf.role === 'primary')
+    .flatMap((key) => caches.nads.byIndex('namespace', key.split('/')[0] ?? ''))
+    .filter(({ key, conf }) => conf?.role === 'primary' && !own.includes(key))
+    .map(({ key }) => key)
+    .sort();
 
 const rethrow = (errors: readonly unknown[]): void => {
   if (errors.length === 1) throw errors[0];

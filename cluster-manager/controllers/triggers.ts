@@ -143,6 +143,10 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   for (const slice of caches.slices.keysByIndex('namespace', namespace)) enqueue.slice(slice);
   // Its place may be free now for the primary network that was refused because of it.
   for (const failed of views.failedIn(namespace)) enqueue.network(failed);
+  // The networks beside it name a second primary one.
+  if ([before, after].some((nad) => nad?.conf?.role === 'primary')) {
+    for (const nad of caches.nads.byIndex('namespace', namespace)) enqueueOwners(context, nad.key, [nad]);
+  }
   enqueuePodsOf(context, after);
 };
 

@@ -4,6 +4,7 @@ import { ApiError } from '../../api/errors.ts';
 import { UDN_FINALIZER, UDN_LABEL } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import { invalidPrimaryStateMessage, isPrimaryLabelled } from '../../api/primary-network.ts';
+import { primaryTaken } from '../allocation/primary-rivals.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NamespaceFacts } from '../facts/namespace-facts.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
@@ -158,9 +159,7 @@ const primaryRefusal = (
       .pendingPrimaries(namespace.name)
       .find((pending) => pending !== key)
       ?.split('/')[1];
-  return primary === undefined
-    ? undefined
-    : `primary network already exist in namespace "${namespace.name}": "${primary}"`;
+  return primary === undefined ? undefined : primaryTaken(namespace.name, primary);
 };
 
 const deletedMessage = (nad: NadFacts, view: NetworkView): string => {
