@@ -90,6 +90,24 @@ export const sameNetwork = (a: NetConf, b: NetConf): boolean =>
   formatNetConf({ ...a, cniVersion: '', netAttachDefName: '' }) ===
   formatNetConf({ ...b, cniVersion: '', netAttachDefName: '' });
 
+/**
+ * True when both mean the same NAD of the same network, however they write it: other programs order keys and lists their way, name
+ * another version of CNI, and leave out what is the default.
+ */
+export const sameMeaning = (a: NetConf, b: NetConf): boolean => meaningOf(a, b) === meaningOf(b, a);
+
+const meaningOf = (conf: NetConf, other: NetConf): string =>
+  formatNetConf({
+    ...conf,
+    cniVersion: '',
+    excludeSubnets: conf.excludeSubnets.toSorted(),
+    reservedSubnets: conf.reservedSubnets.toSorted(),
+    infrastructureSubnets: conf.infrastructureSubnets.toSorted(),
+    joinSubnets: conf.joinSubnets.toSorted(),
+    // Before it was configured, it was the default.
+    transitSubnets: other.transitSubnets.length === 0 ? [] : conf.transitSubnets.toSorted(),
+  });
+
 const joined = (items: readonly string[]): string | undefined => (items.length === 0 ? undefined : items.join(','));
 
 const formatSubnet = ({ cidr, hostPrefix }: NetworkSubnet): string =>

@@ -37,6 +37,9 @@ import { RowNames } from './row-names.ts';
 
 export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
 
+/** As with Multus' isolation of namespaces, whose `globalNamespaces` has it by default. */
+const GLOBAL_NAMESPACE = 'default';
+
 export class NetworkRegistry {
   readonly #cluster: ClusterConfig;
   readonly #room: NetworkRoom;
@@ -115,6 +118,15 @@ export class NetworkRegistry {
   isForeign(key: string): boolean {
     const nad = this.#nads.get(key);
     return nad !== undefined && this.#isForeign(nad);
+  }
+
+  /**
+   * Whether pods of a namespace may be on the network of a NAD by it. Each namespace that a network is rendered for has a NAD of its
+   * own; one that was written by hand is for its own namespace, and in namespace `default` for all (ADR 80).
+   */
+  isFor({ isOwn, conf, metadata }: NadRecord, namespace: string): boolean {
+    if (metadata.namespace === namespace) return true;
+    return conf.role === 'secondary' && !isOwn && metadata.namespace === GLOBAL_NAMESPACE;
   }
 
   nadsIn(namespace: string): readonly NadRecord[] {

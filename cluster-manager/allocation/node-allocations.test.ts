@@ -32,6 +32,19 @@ describe('node allocations', () => {
     });
   });
 
+  it('have transit addresses of the families that the cluster or one of its layer-3 networks has', () => {
+    const nodes = new NodeAllocations(parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23' }));
+    nodes.addNode('n1');
+    const transit = () => nodes.annotations('n1').transitAddresses;
+    expect(transit()).toBe('{"ipv4":"100.88.0.2/16"}');
+    for (const subnets of ['10.10.0.0/16,fd00:10::/48', '10.10.0.0/16,10.11.0.0/16,fd00:10::/48']) {
+      nodes.setNetwork(layer3('ns_udn', subnets));
+      expect(transit()).toBe('{"ipv4":"100.88.0.2/16","ipv6":"fd97::2/64"}');
+    }
+    nodes.removeNetwork('ns_udn');
+    expect(transit()).toBe('{"ipv4":"100.88.0.2/16"}');
+  });
+
   it('recover what nodes have, and report what two have', () => {
     const nodes = new NodeAllocations(cluster);
     const held = {

@@ -11,6 +11,7 @@ import { nodeTransitAddresses } from '../../api/network-keys.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { type Cidr, cidrFamily, cidrSize } from '../../net/cidr.ts';
 import { parseNodeId } from '../../net/ids.ts';
+import type { Family } from '../../net/ip.ts';
 import { type HeldByNode, heldByNode, type NodeFacts } from '../facts/node-facts.ts';
 import { createIdLedger } from './id-ledger.ts';
 import type { SubnetUsage } from './port.ts';
@@ -41,6 +42,8 @@ export class NodeAllocations {
   readonly #networks = new Map<string, NetworkEntry>();
   /** Names of the networks; sorted when they are needed, which is quick for a list that nearly is. */
   #sorted: string[] = [];
+  /** How many networks have subnets of a family. */
+  readonly #families = new Map<Family, number>();
   #isSorted = true;
   readonly #idFailures = new Map<string, string>();
 
@@ -125,6 +128,7 @@ export class NodeAllocations {
 
   /** @returns whether it was known */
   removeNetwork(name: string): boolean {
+    this.#countFamilies(this.#networks.get(name)?.network, -1);
     this.#sorted = this.#sorted.filter((one) => one !== name);
     return this.#networks.delete(name);
   }
@@ -166,7 +170,7 @@ export class NodeAllocations {
     return {
       id: id === undefined ? undefined : String(id),
       transitAddresses: hasTransit
-        ? formatAddressPair(nodeTransitAddresses(this.#cluster.transitSubnets, parseNodeId(id)))
+        ? formatAddressPair(nodeTransitAddresses(this.#transitSubnets, parseNodeId(id)))
         : undefined,
       subnets: this.#subnetsText(node),
     };
@@ -195,6 +199,17 @@ export class NodeAllocations {
     }
   }
 
+  /** Of the families that the cluster and its layer-3 networks have. */
+  get #transitSubnets(): readonly Cidr[] {
+    return this.#cluster.transitSubnets.filter((cidr) => (this.#families.get(cidrFamily(cidr)) ?? 0) > 0);
+  }
+
+  #countFamilies(network: Network | undefined, by: 1 | -1): void {
+    for (const family of network === undefined ? [] : networkFamilies(network)) {
+      this.#families.set(family, (this.#families.get(family) ?? 0) + by);
+    }
+  }
+
   /** The transit subnet that has no address for a node of this id; the last of IPv4 is the broadcast address. */
   #transitWithout(id: number): Cidr | undefined {
     return this.#cluster.transitSubnets.find(
@@ -213,6 +228,8 @@ export class NodeAllocations {
       hostPrefix === undefined ? [] : [{ cidr, hostPrefix }],
     );
     const entry: NetworkEntry = { network, ledger: createSubnetLedger(ranges), failures: new Map() };
+    this.#countFamilies(this.#networks.get(network.name)?.network, -1);
+    this.#countFamilies(network, 1);
     if (!this.#networks.has(network.name)) {
       this.#sorted.push(network.name);
       this.#isSorted = false;

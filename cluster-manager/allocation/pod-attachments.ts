@@ -41,22 +41,23 @@ export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): reado
   if (!pod.isActive) return [];
   return (pod.attachedKeys ?? []).flatMap((nadKey) => {
     const record = registry.networkOfNad(withoutAttachment(nadKey));
-    const isMade = record !== undefined && isOurs(record) && !isForeignPrimary(pod, nadKey, registry);
+    const isMade = record !== undefined && isOurs(record) && !isForeign(pod, nadKey, registry);
     return isMade ? [{ nadKey, record }] : [];
   });
 };
 
-/** A primary network is for its namespace, and a pod has it once. */
-const isForeignPrimary = ({ namespace }: PodFacts, nadKey: string, registry: NetworkRegistry): boolean => {
+/** A network is for its namespaces, and a pod has its primary one once. */
+const isForeign = ({ namespace }: PodFacts, nadKey: string, registry: NetworkRegistry): boolean => {
   const nad = registry.nad(withoutAttachment(nadKey));
-  return nad?.conf.role === 'primary' && (nad.key !== nadKey || nad.metadata.namespace !== namespace);
+  if (nad === undefined) return false;
+  return !registry.isFor(nad, namespace) || (nad.conf.role === 'primary' && nad.key !== nadKey);
 };
 
 /** Keys that do not count: whoever wrote them, the pod is not on those networks. */
 const strayProblems = (pod: PodFacts, registry: NetworkRegistry): readonly string[] => {
   const { annotatedKeys = [], attachedKeys } = pod;
   const counting = annotatedKeys === attachedKeys ? undefined : new Set(attachedKeys);
-  const strays = annotatedKeys.filter((key) => counting?.has(key) === false || isForeignPrimary(pod, key, registry));
+  const strays = annotatedKeys.filter((key) => counting?.has(key) === false || isForeign(pod, key, registry));
   if (strays.length === 0) return [];
   const more = strays.length > NAMED_STRAYS ? ` and ${strays.length - NAMED_STRAYS} more` : '';
   const named = strays.slice(0, NAMED_STRAYS).map((key) => key.slice(0, 120));
@@ -148,6 +149,7 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
     const message = `unexpected primary network "${nad.conf.name}" specified with a NetworkSelectionElement ${nad.key}`;
     return { layer2: [], problems: [message] };
   }
+  if (!registry.isFor(nad, pod.namespace)) return { layer2: [], problems: [notFor(nad, pod.namespace)] };
   if (!isOurs(record)) return NO_ATTACHMENTS;
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
   const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });
@@ -171,6 +173,9 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
     problems: [],
   };
 };
+
+const notFor = ({ key, conf }: NadRecord, namespace: string): string =>
+  `network ${conf.name} is not for namespace ${namespace}: NetworkAttachmentDefinition ${key} gives its pods no address; name one of namespace ${namespace}`;
 
 const claimKey = ({ namespace }: PodFacts, claim: string | undefined): string | undefined =>
   claim === undefined ? undefined : `${namespace}/${claim}`;

@@ -260,7 +260,11 @@ const startControllers = (
   const waiters = createAddressWaiters();
   const ids = keepIds(() => touch({ ...context, waiters }, context.state.idsCame()));
   const context: ControllerContext = { ...base, enqueue, ids };
-  const users = createPodUsers(context.caches.pods, (nad) => context.state.registry.nad(nad)?.conf.role === 'primary');
+  const users = createPodUsers(context.caches.pods, (key, namespace) => {
+    const nad = context.state.registry.nad(key);
+    // Of one that is not known, whoever says to use it may.
+    return nad === undefined || context.state.registry.isFor(nad, namespace);
+  });
   const views = createNetworkViews(context, users);
   const creations = createNadCreations({
     ...context,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
+import { cudn, layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 import { clusterPerTest } from '../testing/per-test.ts';
 
@@ -41,6 +41,75 @@ describe('a NAD that was written by hand', () => {
         /^InvalidNetwork: CNI config does not match that of network shared, which ns\/one defines$/,
       ),
     ]);
+  });
+});
+
+describe('a secondary network and pods of other namespaces', () => {
+  const asking = (key: string, network: string) =>
+    pod(key, { annotations: { 'k8s.v1.cni.cncf.io/networks': network } });
+  const REFUSED = (network: string, of: string, by: string) =>
+    `ErrorAllocatingPod: network ${network} is not for namespace ${by}: NetworkAttachmentDefinition ${of} gives its pods no address; name one of namespace ${by}`;
+  const secondary = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.40.0.0/29'] } };
+
+  it('of one namespace gives them no address, and does not wait for them when it is deleted', async () => {
+    cluster.start();
+    await cluster.create(namespace('a'), namespace('b'), node('n1'), udn('a/net', secondary));
+    await cluster.settled();
+    await cluster.create(...['x', 'y', 'z'].map((name) => asking(`b/${name}`, 'a/net')), asking('a/own', 'net'));
+    await cluster.settled();
+    expect(await addressOf('a/own', 'a/net')).toMatch(/^10\.40\.0\./);
+    expect(await addressOf('b/x', 'a/net')).toBeUndefined();
+    expect(eventsAbout('x')).toContain(REFUSED('a_net', 'a/net', 'b'));
+    await cluster.delete('Pod', 'a/own');
+    await cluster.delete('UserDefinedNetwork', 'a/net');
+    await cluster.settled();
+    expect(await cluster.get('UserDefinedNetwork', 'a/net')).toBeUndefined();
+  });
+
+  it('takes back what they had of before', async () => {
+    await cluster.create(namespace('a'), namespace('b'), node('n1'), udn('a/net', secondary));
+    const entry = { 'a/net': { ip_addresses: ['10.40.0.3/29'], mac_address: '0a:58:0a:28:00:03', role: 'secondary' } };
+    const annotations = { 'k8s.v1.cni.cncf.io/networks': 'a/net', 'k8s.ovn.org/pod-networks': JSON.stringify(entry) };
+    await cluster.create(pod('b/x', { annotations }));
+    cluster.start();
+    await cluster.settled();
+    await cluster.delete('UserDefinedNetwork', 'a/net');
+    await cluster.settled();
+    expect(await cluster.get('UserDefinedNetwork', 'a/net')).toBeUndefined();
+  });
+
+  it('of the cluster is for those that it selects, each by its own NAD', async () => {
+    cluster.start();
+    const labels = { team: 'a' };
+    await cluster.create(
+      namespace('a', labels),
+      namespace('b'),
+      node('n1'),
+      cudn('red', { matchLabels: labels }, secondary),
+    );
+    await cluster.settled();
+    await cluster.create(asking('b/x', 'a/red'));
+    await cluster.settled();
+    expect(await addressOf('b/x', 'a/red')).toBeUndefined();
+    expect(eventsAbout('x')).toContain(REFUSED('cluster_udn_red', 'a/red', 'b'));
+    await cluster.patch('Namespace', 'b', { metadata: { labels } });
+    await cluster.create(asking('b/y', 'red'));
+    await cluster.settled();
+    expect(await addressOf('b/x', 'a/red')).toBeUndefined();
+    expect(await addressOf('b/y', 'b/red')).toMatch(/^10\.40\.0\./);
+  });
+
+  it('that was written by hand is for its namespace, in namespace default for all', async () => {
+    cluster.start();
+    const conf = (key: string, name: string) =>
+      nad(key, netConf(key, name, { role: 'secondary', subnets: '10.41.0.0/24' }));
+    await cluster.create(namespace('a'), namespace('b'), node('n1'));
+    await cluster.create(conf('default/shared', 'shared'), conf('a/own', 'own'));
+    await cluster.settled();
+    await cluster.create(asking('b/x', 'default/shared'), asking('b/y', 'a/own'));
+    await cluster.settled();
+    expect(await addressOf('b/x', 'default/shared')).toMatch(/^10\.41\.0\./);
+    expect(await addressOf('b/y', 'a/own')).toBeUndefined();
   });
 });
 

@@ -12,15 +12,18 @@ export interface PodUsers {
   follow(change: Change<PodFacts>): void;
 }
 
-/** @param isPrimary whether a NAD is of a primary network: no pod of another namespace is on it, whatever it says */
-export const createPodUsers = (pods: Caches['pods'], isPrimary: (nadKey: string) => boolean): PodUsers => {
+/** @param isFor whether pods of a namespace may be on the network of a NAD: no others are, whatever they say */
+export const createPodUsers = (
+  pods: Caches['pods'],
+  isFor: (nadKey: string, namespace: string) => boolean,
+): PodUsers => {
   /** NAD key → waiter → what to call. */
   const waiting = new Map<string, Map<string, () => void>>();
 
   const using = (nadKey: string): readonly string[] => {
     const namespace = nadKey.split('/')[0];
     const saying = [...pods.keysByIndex('usedNad', nadKey)];
-    const referring = isPrimary(nadKey) ? saying.filter((key) => key.startsWith(`${namespace}/`)) : saying;
+    const referring = saying.filter((key) => isFor(nadKey, key.split('/')[0] ?? ''));
     return [...new Set([...referring, ...pods.keysByIndex('usedNad', `${namespace}/*`)])].sort();
   };
   const wake = (nadKey: string): void => {

@@ -1,7 +1,7 @@
 /** The agent of a pod's node writes to the annotation that says what the pod has: not all that it says is the pod's. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { layer2Udn, namespace, node, pod, tenant, udn } from '../testing/objects.ts';
+import { layer2Udn, nad, namespace, netConf, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -13,6 +13,8 @@ beforeEach(async () => {
     tenant('blue'),
     node('n1'),
     layer2Udn('red/net', ['10.20.0.0/29']),
+    // Of namespace default, by hand: for all.
+    nad('default/shared', netConf('default/shared', 'shared', { role: 'secondary', subnets: '10.50.0.0/29' })),
     udn('red/sec', { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.30.0.0/29'] } }),
   );
 });
@@ -63,14 +65,26 @@ describe.each(['while the manager runs', 'at a start'])("another tenant's networ
     expect(await isThere(nad)).toBe(false);
   });
 
-  it('is held by what the pod has selected, and by no more attachments', async () => {
-    await cluster.createAndSettle(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
-    await say('blue/x', { 'red/sec/1': entry('10.30.0', 5) });
+  it.each([
+    ['for all', 'default/shared', 'shared', '10.50.0', 1],
+    ['for its namespace', 'red/sec', 'red_sec', '10.30.0', 0],
+  ])(
+    'that is %s is held by what the pod has selected, and by no more attachments',
+    async (_, key, name, subnet, size) => {
+      await cluster.createAndSettle(pod('blue/x', { annotations: { [SELECTION]: key } }));
+      await say('blue/x', { [`${key}/1`]: entry(subnet, 5) });
+      await settle();
+      expect(held(name)).toBe(size);
+      expect(eventsAbout('x').join()).toContain(`are ${key}/1: it holds nothing`);
+    },
+  );
+
+  it('is not held by a pod that selects it, whatever its annotation has', async () => {
+    await cluster.create(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
+    await say('blue/x', { 'red/sec': entry('10.30.0', 5) });
     await settle();
-    expect(held('red_sec')).toBe(1);
-    expect(eventsAbout('x').join()).toContain('are red/sec/1: it holds nothing');
     await cluster.deleteAndSettle('UserDefinedNetwork', 'red/sec');
-    expect(await isThere('red/sec')).toBe(true);
+    expect(await isThere('red/sec')).toBe(false);
   });
 
   it('is not held by a pod that selects it as if it were secondary', async () => {
@@ -95,14 +109,14 @@ describe('a pod', () => {
   });
 
   it('keeps at a start what it has of another namespace when its selection cannot be read any more', async () => {
-    await cluster.createAndSettle(pod('blue/x', { annotations: { [SELECTION]: 'red/sec' } }));
+    await cluster.createAndSettle(pod('blue/x', { annotations: { [SELECTION]: 'default/shared' } }));
     await cluster.stop();
     await cluster.patch('Pod', 'blue/x', { metadata: { annotations: { [SELECTION]: '[{' } } });
     cluster.start();
     await cluster.settled();
-    await cluster.createAndSettle(pod('red/y', { annotations: { [SELECTION]: 'sec' } }));
-    expect(await addressOf('blue/x', 'red/sec')).toBe('10.30.0.1/29');
-    expect(await addressOf('red/y', 'red/sec')).toBe('10.30.0.2/29');
+    await cluster.createAndSettle(pod('red/y', { annotations: { [SELECTION]: 'default/shared' } }));
+    expect(await addressOf('blue/x', 'default/shared')).toBe('10.50.0.1/29');
+    expect(await addressOf('red/y', 'default/shared')).toBe('10.50.0.2/29');
   });
 
   it('has one address of a family by one key', async () => {
@@ -118,15 +132,13 @@ describe('a pod', () => {
   });
 
   it.each([
-    ['selects the network', 'red/sec', true],
-    ['selects something else', 'blue/other', false],
-  ])('whose annotation is unreadable holds the network of another namespace: it %s', async (_, selection, isHeld) => {
+    ['selects the network', 'red/sec'],
+    ['selects something else', 'blue/other'],
+  ])('whose annotation is unreadable does not hold the network of another namespace: it %s', async (_, selection) => {
     await cluster.createAndSettle(namespace('evil'), pod('evil/x', { annotations: { [SELECTION]: selection } }));
     await say('evil/x', '{garbage');
     await cluster.settled();
     await cluster.deleteAndSettle('UserDefinedNetwork', 'red/sec');
-    expect(await isThere('red/sec')).toBe(isHeld);
-    await cluster.deleteAndSettle('Pod', 'evil/x');
     expect(await isThere('red/sec')).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 /** The NetworkAttachmentDefinition of a network in one namespace. Pure. */
 import { NAD_API_VERSION, UDN_API_VERSION, UDN_FINALIZER, UDN_LABEL } from '../../api/names.ts';
-import { formatNetConf, type NetConf } from '../../api/net-conf.ts';
+import { formatNetConf, type NetConf, parseNetConf, sameMeaning } from '../../api/net-conf.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 
@@ -57,13 +57,19 @@ export const annotationBytes = ({ metadata }: NadManifest): number =>
 
 /** True when the NAD says all that the manifest says; annotations of ours and labels of others may be there too. */
 export const isRendered = (nad: NadFacts, { metadata, spec }: NadManifest): boolean =>
-  nad.config === spec.config &&
+  hasConfig(nad, spec.config, metadata) &&
   hasAll(nad.metadata.labels, metadata.labels) &&
   hasAll(nad.metadata.annotations, metadata.annotations) &&
   metadata.finalizers.every((finalizer) => nad.metadata.finalizers.includes(finalizer)) &&
   metadata.ownerReferences.every((desired) =>
     nad.metadata.ownerReferences.some((actual) => isSameOwner(actual, desired)),
   );
+
+const hasConfig = ({ config, conf }: NadFacts, desired: string, metadata: NadManifest['metadata']): boolean => {
+  if (config === desired) return true;
+  const rendered = conf === undefined ? undefined : parseNetConf(desired, metadata);
+  return conf !== undefined && rendered !== undefined && sameMeaning(conf, rendered);
+};
 
 /** Of another kind or without `controller` it would not be found, and not be kept. */
 const isSameOwner = (

@@ -186,6 +186,34 @@ describe('plan', () => {
     expect(isRendered(edited, renderNad(facts, 'ns', renderNetConf(facts, cluster)('ns')))).toBe(false);
   });
 
+  it('keeps a NAD that means the same, as other programs write it', () => {
+    const written = (change: (config: Record<string, unknown>) => unknown) =>
+      nadFacts({
+        metadata: own().metadata,
+        spec: { config: JSON.stringify(change(JSON.parse(own().config ?? '')), null, 2) },
+      });
+    const reversed = (config: Record<string, unknown>) => Object.fromEntries(Object.entries(config).reverse());
+    const joinSubnet = 'fd99::/64,100.65.0.0/16';
+    const same = [
+      reversed,
+      (config: Record<string, unknown>) => ({ ...config, cniVersion: '1.0.0', joinSubnet, mtu: 0, transport: '' }),
+      // Of before the transit subnet was configured.
+      ({ transitSubnet: _, ...config }: Record<string, unknown>) => config,
+    ];
+    for (const change of same) {
+      expect(planDesired(facts, 'ns', view({ nads: [written(change)] }))).toMatchObject({ kind: 'keep' });
+    }
+    for (const other of [
+      { subnets: '10.99.0.0/16' },
+      { joinSubnet: '100.66.0.0/16' },
+      { mtu: 1300 },
+      { role: 'secondary' },
+    ]) {
+      const nads = [written((config) => ({ ...config, ...other }))];
+      expect(planDesired(facts, 'ns', view({ nads }))).toMatchObject({ kind: 'apply', isNew: false });
+    }
+  });
+
   it.each<[string, NetworkView, string]>([
     [
       'a NAD of somebody else has the name',

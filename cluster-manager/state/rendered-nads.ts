@@ -3,7 +3,7 @@
  * network in use: what it is comes from the network then, and from what the NAD said before. Pure.
  */
 import { matchesSelector } from '../../api/label-selector.ts';
-import { formatNetConf, type NetConf } from '../../api/net-conf.ts';
+import { formatNetConf, type NetConf, sameMeaning } from '../../api/net-conf.ts';
 import type { NadRecord } from '../allocation/network-registry.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import { isNamedByOwner, type NadOwner, nadOwner } from '../facts/nad-owner.ts';
@@ -69,7 +69,8 @@ const confOf = (
     return nad.conf?.name === networkName ? nad.conf : (last ?? nad.conf);
   }
   const desired = rendered(nad.metadata.namespace);
-  if (nad.config === formatNetConf(desired)) return nad.conf;
+  if (nad.config === formatNetConf(desired) || (nad.conf !== undefined && sameMeaning(nad.conf, desired)))
+    return nad.conf;
   // After a restart the network says it: from what it was before, it can only have grown.
   return last ?? desired;
 };
