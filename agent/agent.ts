@@ -24,8 +24,9 @@ import { serveNodePorts } from './node-ports/start.ts';
 import { whenIdle } from './reconcile/reconcilers.ts';
 import { announce, startNetworkReport } from './status/network-report/start.ts';
 import { openProbes } from './status/open-probes.ts';
-import { Probes } from './status/probes.ts';
+import { connectedDatabases, Probes } from './status/probes.ts';
 import { startStatus } from './status/start.ts';
+import { reasonsNotStarted } from './status/start-reasons.ts';
 import { untilReady } from './status/until-ready.ts';
 import type { AgentContext } from './wiring/context.ts';
 import { type Edges, openEdges } from './wiring/edges.ts';
@@ -41,6 +42,7 @@ export const runAgent = async (context: AgentContext): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const probes = new Probes();
   const edges = await openEdges(context, resources);
+  probes.ready = () => reasonsNotStarted({ inputs: edges.inputs, connected: connectedDatabases(edges.databases) });
   await serveMetrics(context, edges, probes, resources);
   try {
     const node = await startNode(context, { edges, probes }, resources);

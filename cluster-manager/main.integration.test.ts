@@ -36,9 +36,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const ALONE = ['--leader-elect', 'false'];
+
 /** The program, as soon as it has said that it recovered what was there, or something else. */
 const start = async (
-  flags: readonly string[] = [],
+  flags: readonly string[] = ALONE,
   until = 'recovered what was given out',
 ): Promise<{ child: ChildProcess; metricsPort: number; ended: Promise<unknown[]> }> => {
   const args = [MAIN, '--kubeconfig', join(folder, 'kubeconfig'), '--metrics-address', '127.0.0.1:0', ...flags];
@@ -102,6 +104,30 @@ it('runs until SIGTERM, ends with status 0, and goes on where it was', async () 
   expect(await second.ended).toEqual([0, null]);
 });
 
+it('holds a Lease unless it is told otherwise, and refuses to work without it while somebody holds it', async () => {
+  await client.create(NAMESPACES, { metadata: { name: 'ovn-udn' } });
+  const first = await start([]);
+  const refused = await start(ALONE, 'started');
+  expect((await refused.ended)[0]).not.toBe(0);
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toEqual([0, null]);
+  // It was given back.
+  const alone = await start();
+  alone.child.kill('SIGTERM');
+  expect(await alone.ended).toEqual([0, null]);
+});
+
+it('is not ready before the API server has answered, whether it leads or not', async () => {
+  const kubeconfig = join(folder, 'nowhere');
+  const text = server.kubeconfig();
+  writeFileSync(kubeconfig, text.replace(/server: .*/, 'server: http://127.0.0.1:1'));
+  for (const flags of [[], ALONE]) {
+    const { metricsPort, child } = await start([...flags, '--kubeconfig', kubeconfig], 'started');
+    expect((await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status).toBe(503);
+    child.kill('SIGTERM');
+  }
+});
+
 it('of two with a Lease one works, and the other takes over', async () => {
   const flags = ['--lease', 'kube-system/udn-cluster-manager'];
   const first = await start(flags);
@@ -125,7 +151,7 @@ it('of two with a Lease one works, and the other takes over', async () => {
 it('is ready when it has read what there is, and says until then what it has not', async () => {
   const name = 'userdefinednetworks.k8s.ovn.org';
   await client.delete(CUSTOM_RESOURCE_DEFINITIONS, { name });
-  const { metricsPort } = await start([], 'started');
+  const { metricsPort } = await start(ALONE, 'started');
   const ready = async (): Promise<[number, string]> => {
     const response = await fetch(`http://127.0.0.1:${metricsPort}/readyz?verbose`);
     return [response.status, await response.text()];

@@ -28,7 +28,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   const log = openLog(NAME, options.logLevel);
-  const { kubeconfig, context, cluster, limits, lease, metricsAddress } = options;
+  const { kubeconfig, context, cluster, limits, lease, electsLeader, metricsAddress } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const userAgent = `${NAME}/${packageJson.version}`;
   // With connections of its own the Lease is renewed however much there is to write.
@@ -51,7 +51,8 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   });
   metrics.follow(manager);
   // Ready to take over, where it does not lead.
-  let isStandby = lease !== undefined;
+  let isStandby = electsLeader;
+  let isReached = false;
   const lead = (leading: AbortSignal, held: () => boolean): Promise<void> => {
     isStandby = false;
     isHeld = held;
@@ -68,11 +69,20 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
           notAlive: () => [],
           // Those that do not lead have metrics, too: with the client that may always write.
           access: createDelegatedAccess({ client: leaseClient, clock: systemClock }),
-          notReady: () => (isStandby || manager.state !== undefined ? [] : manager.mirrors.unread()),
+          notReady: () => {
+            if (!isReached)
+              return [
+                `the API server ${connection.server} has not answered about the Lease ${lease.namespace}/${lease.name}`,
+              ];
+            return isStandby || manager.state !== undefined ? [] : manager.mirrors.unread();
+          },
         });
   log.info({ server: connection.server, metricsPort: http?.port }, 'started');
   try {
-    await whenLeading({ client: leaseClient, lease, log }, lead, signal);
+    const onReached = (): void => {
+      isReached = true;
+    };
+    await whenLeading({ client: leaseClient, lease, electsLeader, log, onReached }, lead, signal);
   } finally {
     await http?.close();
     client.close();

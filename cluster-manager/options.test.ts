@@ -9,7 +9,8 @@ describe('command line', () => {
       options: {
         kubeconfig: undefined,
         context: undefined,
-        lease: undefined,
+        lease: { namespace: 'ovn-udn', name: 'udn-cluster-manager', seconds: 15 },
+        electsLeader: true,
         metricsAddress: undefined,
         logLevel: 'info',
         cluster: parseClusterConfig(),
@@ -51,6 +52,7 @@ describe('command line', () => {
     [['--unknown'], 'there is no flag --unknown'],
     [['extra'], '"extra" is not a flag'],
     [['--mtu', '1'], 'mtu: "1" is not an MTU (576–65536)'],
+    [['--leader-elect', 'no'], '--leader-elect must be true or false, not "no"'],
     [['--lease', 'one'], '--lease "one" is not namespace/name'],
     [['--max-networks', '4096'], '--max-networks must be a number from 0 to 4095, not "4096"'],
     [['--max-networks', 'many'], '--max-networks must be a number from 0 to 4095, not "many"'],

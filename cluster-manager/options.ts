@@ -19,8 +19,9 @@ import { MOST_NETWORKS, type NetworkLimits, PER_NAMESPACE_FLAG } from './allocat
 export interface Options {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
-  /** Undefined: nobody else does this work. */
-  readonly lease: LeaseOptions | undefined;
+  readonly lease: LeaseOptions;
+  /** False: it works without holding the Lease, and only when nobody holds it at its start. */
+  readonly electsLeader: boolean;
   /** Undefined: nothing is served. */
   readonly metricsAddress: ListenAddress | undefined;
   readonly logLevel: LogLevel;
@@ -53,6 +54,7 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
       kubeconfig: flags.text('kubeconfig'),
       context: flags.text('context'),
       lease: readLease(flags.text('lease'), flags.text('lease-duration')),
+      electsLeader: readBoolean('--leader-elect', flags.text('leader-elect')),
       metricsAddress: readListenAddress(flags, 'metrics-address'),
       logLevel: readLogLevel(flags),
       cluster: readClusterConfig(flags),
@@ -64,12 +66,19 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
   };
 };
 
-const readLease = (text: string | undefined, duration = '15'): LeaseOptions | undefined => {
+/** That of the manifests: whoever runs another cluster manager by hand meets it. */
+const DEFAULT_LEASE = 'ovn-udn/udn-cluster-manager';
+
+const readBoolean = (flag: string, text = 'true'): boolean => {
+  if (text !== 'true' && text !== 'false') throw new UsageError(`${flag} must be true or false, not "${text}"`);
+  return text === 'true';
+};
+
+const readLease = (text = DEFAULT_LEASE, duration = '15'): LeaseOptions => {
   const seconds = Number(duration);
   if (!Number.isInteger(seconds) || seconds < 1) {
     throw new UsageError(`--lease-duration must be a number of seconds, not "${duration}"`);
   }
-  if (text === undefined) return undefined;
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (namespace === undefined || name === undefined) throw new UsageError(`--lease "${text}" is not namespace/name`);
   return { namespace, name, seconds };
@@ -94,7 +103,12 @@ export const helpText = (): string =>
 const FLAGS: readonly Flag[] = [
   { flag: 'kubeconfig', help: 'file with the API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
-  { flag: 'lease', help: 'Lease, namespace/name, that one of several holds to work', defaultText: 'off' },
+  { flag: 'lease', help: 'Lease, namespace/name, that the cluster manager holds to work', defaultText: DEFAULT_LEASE },
+  {
+    flag: 'leader-elect',
+    help: 'false: work without the Lease, and refuse to start while somebody holds it',
+    defaultText: 'true',
+  },
   { flag: 'lease-duration', help: 'seconds after which another takes the Lease of who is silent', defaultText: '15' },
   {
     flag: 'max-networks',

@@ -1,6 +1,7 @@
 /** Mirrors of the API's objects, each reduced to what the agent needs. */
 
 import { NETWORK_ATTACHMENT_DEFINITIONS, NETWORK_ID_POOLS } from '../../api/resources.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { createOutage, type Outage } from '../../kube/outage.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
@@ -30,6 +31,8 @@ export interface ClusterInputs extends ClusterCaches {
   run(signal: AbortSignal): Promise<void>;
   whenSynced(signal: AbortSignal): Promise<void>;
   isSynced(): boolean;
+  /** Each resource that could not be read yet, and why where that is known, for people. */
+  unread(): readonly string[];
   /** What could not be read, of all objects. */
   problems(): Problem[];
 }
@@ -48,11 +51,15 @@ export const createClusterInputs = ({
   node,
   observe,
 }: ClusterInputsOptions): ClusterInputs => {
+  const failures = new Map<string, string>();
   const common = (resource: ResourceType) => ({
     client,
     outage,
     resource,
-    observe: (observation: ReflectorObservation) => observe(resource.plural, observation),
+    observe: (observation: ReflectorObservation) => {
+      if (observation.kind === 'failed') failures.set(resource.plural, `: ${messageOf(observation.error)}`);
+      observe(resource.plural, observation);
+    },
   });
   const nodes = createReflector({ ...common(NODES), project: projectNode });
   const namespaces = createReflector({ ...common(NAMESPACES), project: projectNamespace });
@@ -61,7 +68,19 @@ export const createClusterInputs = ({
   const services = createReflector({ ...common(SERVICES), project: projectService });
   const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
   const idPools = createReflector({ ...common(NETWORK_ID_POOLS), project: projectRetiredIds, optional: true });
-  const all = [idPools, nodes, namespaces, nads, pods, services, slices];
+  const named = {
+    networkidpools: idPools,
+    nodes,
+    namespaces,
+    [NETWORK_ATTACHMENT_DEFINITIONS.plural]: nads,
+    pods,
+    services,
+  };
+  const byName: Readonly<Record<string, Pick<Reflector<unknown>, 'run' | 'whenSynced' | 'synced'>>> = {
+    ...named,
+    endpointslices: slices,
+  };
+  const all = Object.values(byName);
   return {
     nodes,
     namespaces,
@@ -77,6 +96,10 @@ export const createClusterInputs = ({
       await Promise.all(all.map((reflector) => reflector.whenSynced(signal)));
     },
     isSynced: () => all.every(({ synced }) => synced),
+    unread: () =>
+      Object.entries(byName)
+        .filter(([, { synced }]) => !synced)
+        .map(([resource]) => `${resource} have not been read from the API server yet${failures.get(resource) ?? ''}`),
     problems: () => [
       ...[...nodes.values()].flatMap(({ problems }) => problems),
       ...[...pods.values()].flatMap(({ problems }) => problems),

@@ -102,7 +102,8 @@ const installManifests = async (
 const startClusterManager = (context: ClusterContext, state: ClusterState, kubeconfig: string): void => {
   const { artifacts } = context;
   const bundle = join(artifacts.dist, `${BUNDLES['cluster-manager']}.mjs`);
-  const args = [bundle, '--kubeconfig', kubeconfig];
+  // The sandbox starts one, and when it has ended the next one need not wait until a Lease has run out.
+  const args = [bundle, '--kubeconfig', kubeconfig, '--leader-elect', 'false'];
   startOnce(context, state, 'cluster-manager', { file: artifacts.node, args });
 };
 
