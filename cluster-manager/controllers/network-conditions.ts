@@ -10,14 +10,26 @@ export const createdCondition = (
   { kind }: NetworkFacts,
   namespaces: readonly string[],
   messages: readonly string[],
+  failed: readonly string[] = [],
 ): ConditionInput => {
-  if (messages.length > 0) return failedCondition(kind, messages);
+  if (messages.length > 0) {
+    const isShared = kind === 'ClusterUserDefinedNetwork' && failed.length > 0 && namespaces.length > 0;
+    const where = `the network works in namespaces [${firstOf(namespaces)}] and not in [${firstOf(failed)}]`;
+    return failedCondition(kind, isShared ? [...messages, where] : messages);
+  }
   const message =
     kind === 'UserDefinedNetwork'
       ? 'NetworkAttachmentDefinition has been created'
       : `NetworkAttachmentDefinition has been created in following namespaces: [${namespaces.join(', ')}]`;
   return { type: 'NetworkCreated', status: 'True', reason: CREATED, message };
 };
+
+const firstOf = (namespaces: readonly string[]): string => {
+  const more = namespaces.length - MAX_NAMESPACES;
+  return more > 0 ? `${namespaces.slice(0, MAX_NAMESPACES).join(', ')} and ${more} more` : namespaces.join(', ');
+};
+
+const MAX_NAMESPACES = 20;
 
 /** `NetworkCreated` of a network that is being deleted. */
 export const deletingCondition = (

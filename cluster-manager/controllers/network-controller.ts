@@ -82,12 +82,13 @@ const ensure = async (
     ...outcomes.flatMap(({ message }) => message ?? []),
   ];
   const namespaces = plans.filter(({ plan }) => isThere(plan)).map(({ namespace }) => namespace);
+  const failed = plans.filter(({ plan }) => plan.kind === 'error').map(({ namespace }) => namespace);
   // A namespace that is about to go takes its networks along: nothing is left to be said about them.
   const isLeaving = facts.kind === 'UserDefinedNetwork' && plans.every(({ plan }) => plan.kind === 'skip');
   // When it has come back by the mirror, all of it is said at once.
   const isUnderWay = messages.length === 0 && outcomes.some((outcome) => outcome.isUnderWay);
   if (!isLeaving && !isUnderWay) {
-    await report(controller, facts, createdCondition(facts, namespaces, messages), releases, signal);
+    await report(controller, facts, createdCondition(facts, namespaces, messages, failed), releases, signal);
   }
   rethrow(outcomes.flatMap(({ error }) => error ?? []));
   return await settleUndesired(controller, facts, plans, signal);
