@@ -43,8 +43,7 @@ describe('a ClusterUserDefinedNetwork', () => {
       cudn('blue', TEAM_A, PRIMARY),
       pod('b/p'),
     );
-    for (const ns of ['a', 'b']) await cluster.patch('Namespace', ns, { metadata: { labels: { team: 'x' } } });
-    await cluster.settled();
+    for (const ns of ['a', 'b']) await cluster.patchAndSettle('Namespace', ns, { metadata: { labels: { team: 'x' } } });
     expect(await cluster.get('NetworkAttachmentDefinition', 'a/blue')).toBeUndefined();
     expect(await condition('ClusterUserDefinedNetwork', 'blue')).toMatchObject({
       status: 'False',
@@ -97,7 +96,9 @@ describe('a ClusterUserDefinedNetwork', () => {
     cluster.start();
     await cluster.settled();
     expect((await nads()).sort()).toEqual(['a/blue', 'b/red']);
-    expect(await readyMessage('red')).toBe('primary network already exist in namespace "a": "blue"');
+    expect(await readyMessage('red')).toBe(
+      'primary network already exist in namespace "a": "blue"; the network works in namespaces [b] and not in [a]',
+    );
     await cluster.patchAndSettle('Pod', 'a/p', { status: { phase: 'Succeeded' } }, 'status');
     expect((await nads()).sort()).toEqual(['a/red', 'b/red']);
     expect(await readyMessage('red')).toContain('in following namespaces: [a, b]');
