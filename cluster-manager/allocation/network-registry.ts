@@ -32,13 +32,10 @@ import {
   ONE_MOMENT,
   partOf,
 } from './network-room.ts';
-import { oldestRival, primaryTaken } from './primary-rivals.ts';
+import { rivalry } from './primary-rivals.ts';
 import { RowNames } from './row-names.ts';
 
 export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
-
-/** As with Multus' isolation of namespaces, whose `globalNamespaces` has it by default. */
-const GLOBAL_NAMESPACE = 'default';
 
 export class NetworkRegistry {
   readonly #cluster: ClusterConfig;
@@ -118,15 +115,6 @@ export class NetworkRegistry {
   isForeign(key: string): boolean {
     const nad = this.#nads.get(key);
     return nad !== undefined && this.#isForeign(nad);
-  }
-
-  /**
-   * Whether pods of a namespace may be on the network of a NAD by it. Each namespace that a network is rendered for has a NAD of its
-   * own; one that was written by hand is for its own namespace, and in namespace `default` for all (ADR 80).
-   */
-  isFor({ isOwn, conf, metadata }: NadRecord, namespace: string): boolean {
-    if (metadata.namespace === namespace) return true;
-    return conf.role === 'secondary' && !isOwn && metadata.namespace === GLOBAL_NAMESPACE;
   }
 
   nadsIn(namespace: string): readonly NadRecord[] {
@@ -289,7 +277,7 @@ export class NetworkRegistry {
   /** @throws NetError, or an Error with the reason why it gets no ids */
   #define(name: string, { conf, metadata }: NadRecord): { change: NetworkChange[]; problem: string[] } {
     const before = this.#networks.get(name);
-    const refusal = refusalOf(conf, this.#cluster) ?? this.#rivalry(name);
+    const refusal = refusalOf(conf, this.#cluster) ?? rivalry(this.nadsOf(name), (namespace) => this.nadsIn(namespace));
     const hasId = this.#keys.has(name);
     // What is reserved for another NAD of that name is not yet what a network works with.
     const isOld = hasId && (before !== undefined || !this.#reservations.has(name));
@@ -356,19 +344,6 @@ export class NetworkRegistry {
 
   #passOnRowNames(name: string): NetworkChange[] {
     return this.#rowNames.release(name).flatMap((next) => this.#refresh(next).change);
-  }
-
-  /**
-   * A namespace has one primary network, that of its oldest primary NAD. One that is second in all its namespaces is no network: no
-   * pod is ever on it, and what nodes made of it would stand beside that of the first.
-   */
-  #rivalry(name: string): string | undefined {
-    const messages = this.nadsOf(name).map((nad) => {
-      const { namespace } = nad.metadata;
-      const first = nad.conf.role === 'primary' ? oldestRival(nad, this.nadsIn(namespace)) : undefined;
-      return first === undefined ? undefined : primaryTaken(namespace, first.metadata.name);
-    });
-    return messages.includes(undefined) ? undefined : messages[0];
   }
 
   /** The first primary network of a namespace may be another one. */

@@ -1,4 +1,5 @@
 /** Which layer-2 networks and localnets a pod is attached to, and what it asks of each. Pure. */
+
 import { annotationOf } from '../../api/annotations/annotation-of.ts';
 import {
   type Attachment,
@@ -15,6 +16,7 @@ import { hasClusterIpam } from '../../api/network.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import { withoutAttachment } from '../facts/attached-keys.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
+import { isFor } from './nad-scope.ts';
 import type { NadRecord, NetworkRecord, NetworkRegistry } from './network-registry.ts';
 import type { AddressRequest } from './port.ts';
 
@@ -50,7 +52,7 @@ export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): reado
 const isForeign = ({ namespace }: PodFacts, nadKey: string, registry: NetworkRegistry): boolean => {
   const nad = registry.nad(withoutAttachment(nadKey));
   if (nad === undefined) return false;
-  return !registry.isFor(nad, namespace) || (nad.conf.role === 'primary' && nad.key !== nadKey);
+  return !isFor(nad, namespace) || (nad.conf.role === 'primary' && nad.key !== nadKey);
 };
 
 /** Keys that do not count: whoever wrote them, the pod is not on those networks. */
@@ -149,7 +151,7 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
     const message = `unexpected primary network "${nad.conf.name}" specified with a NetworkSelectionElement ${nad.key}`;
     return { layer2: [], problems: [message] };
   }
-  if (!registry.isFor(nad, pod.namespace)) return { layer2: [], problems: [notFor(nad, pod.namespace)] };
+  if (!isFor(nad, pod.namespace)) return { layer2: [], problems: [notFor(nad, pod.namespace)] };
   if (!isOurs(record)) return NO_ATTACHMENTS;
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
   const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });

@@ -2,9 +2,27 @@
 
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import { type NadCandidate, primaryNetworkOf } from '../../api/primary-network.ts';
+import type { NadRecord } from './network-records.ts';
+
+/**
+ * A namespace has one primary network, that of its oldest primary NAD. One that is second in all its namespaces is no network: no
+ * pod is ever on it, and what nodes made of it would stand beside that of the first.
+ * @param nads of the network @returns why it gets no id
+ */
+export const rivalry = (
+  nads: readonly NadRecord[],
+  nadsIn: (namespace: string) => readonly NadRecord[],
+): string | undefined => {
+  const messages = nads.map((nad) => {
+    const { namespace } = nad.metadata;
+    const first = nad.conf.role === 'primary' ? oldestRival(nad, nadsIn(namespace)) : undefined;
+    return first === undefined ? undefined : primaryTaken(namespace, first.metadata.name);
+  });
+  return messages.includes(undefined) ? undefined : messages[0];
+};
 
 /** The NAD whose network the namespace has instead. @param nads of its namespace, in any order, with it */
-export const oldestRival = <Nad extends NadCandidate>(nad: Nad, nads: readonly Nad[]): Nad | undefined => {
+const oldestRival = <Nad extends NadCandidate>(nad: Nad, nads: readonly Nad[]): Nad | undefined => {
   const found = primaryNetworkOf('', LABELLED, nads);
   return found.kind === 'network' && found.nad.conf.name !== nad.conf.name ? found.nad : undefined;
 };

@@ -37,13 +37,13 @@ describe('a network that waits for its pods to go', () => {
           spec: { namespaceSelector: { matchLabels: isSelected ? TEAM.matchLabels : { team: 'b' } } },
         });
     };
-    await cluster.create(namespace('x', { team: 'a' }), namespace('y'), node('n1'), cudn('blue', TEAM, SECOND));
+    await cluster.create(namespace('x', { team: 'a' }), node('n1'), cudn('blue', TEAM, SECOND));
     await cluster.createAndSettle(pod('x/old', selecting('blue')));
     await select(false);
-    await cluster.createAndSettle(pod('y/new', selecting('x/blue')));
-    expect(await addressOf('y/new', 'x/blue')).toBeUndefined();
+    await cluster.createAndSettle(pod('x/new', selecting('blue')));
+    expect(await addressOf('x/new', 'x/blue')).toBeUndefined();
     expect(await addressOf('x/old', 'x/blue')).toBe('10.30.0.1/16');
     await select(true);
-    expect(await addressOf('y/new', 'x/blue')).toBe('10.30.0.2/16');
+    expect(await addressOf('x/new', 'x/blue')).toBe('10.30.0.2/16');
   });
 });

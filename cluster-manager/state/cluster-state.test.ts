@@ -72,13 +72,13 @@ describe('what is there again has what it had, in the turn in which it comes', (
       return Object.values(state.planPod(asking, {}).entries)[0];
     };
     state.upsertNad(facts('b/blue'));
-    expect(next('c/1')).toMatchObject({ ip_address: '10.9.0.1/24' });
+    expect(next('b/1')).toMatchObject({ ip_address: '10.9.0.1/24' });
     state.upsertNad(facts('a/red'));
-    expect(next('c/2')).toMatchObject({ ip_address: '10.9.0.4/24' });
+    expect(next('b/2')).toMatchObject({ ip_address: '10.9.0.4/24' });
     state.removeNad('b/blue');
     state.removeNad('a/red');
     state.upsertNad(facts('b/blue'));
-    expect(next('c/3')).toMatchObject({ ip_address: '10.9.0.1/24' });
-    expect(next('c/4')).toMatchObject({ ip_address: '10.9.0.3/24' });
+    expect(next('b/3')).toMatchObject({ ip_address: '10.9.0.1/24' });
+    expect(next('b/4')).toMatchObject({ ip_address: '10.9.0.3/24' });
   });
 });
