@@ -144,7 +144,7 @@ export const AGENT_METRICS = {
   },
   udn_agent_network_reports_total: {
     type: 'counter',
-    help: 'What became of reports of what this node has of the networks: written, failed; absent: the API server has no such kind.',
+    help: 'What became of reports of what this node has of the networks: written, renewed (nothing has changed), failed; absent: the API server has no such kind.',
     labels: ['result'],
     use: 'alert: `rate{result="failed"}` above 0 for 30 minutes: what the API says of this node is old',
   },

@@ -65,6 +65,19 @@ it('a network is ready that some nodes are still at, or have no use of', () => {
   });
 });
 
+it('the nodes that are silent about a network are named', () => {
+  const message = '1 of 3 nodes have stopped reporting: n2. Check udn-agent there.';
+  const silent = { ...condition('NodesReady', 'Unknown', message), reason: 'NodesSilent' };
+  const nodes = { total: 3, ready: 2, pending: 0, failing: 0, silent: 1 };
+  const status = { conditions: [{ ...silent, type: 'Ready' }, silent], nodes };
+  const { summary, findings } = why(UDN, scene([red, n1, nadOf(net, 'red'), web, settledNetwork(net, status)]));
+  expect(summary).toMatch(/is ready, as far as it can be told$/);
+  expect(findings).toContainEqual({
+    ...{ what: 'agents', state: 'unknown', found: message },
+    next: 'check that udn-agent runs there: kubectl get nodenetworkreports',
+  });
+});
+
 it('pods that need no network of theirs are ready', () => {
   const onHost = pod('red/web', {}, { hostNetwork: true }, { conditions: [{ type: 'Ready', status: 'True' }] });
   expect(why(POD, scene([red, n1, onHost])).isReady).toBe(true);

@@ -40,7 +40,7 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   if (nodes?.ready === undefined) return [];
   const { total, ready, pending = 0, failing = 0, silent = 0, problems = [] } = nodes;
   if (failing === 0 && silent > 0) {
-    const found = `${silent} of ${total} nodes do not report the network`;
+    const found = silenceOf(facts) ?? `${silent} of ${total} nodes do not report the network`;
     return [{ ...unknown('agents', found), next: 'check that udn-agent runs there: kubectl get nodenetworkreports' }];
   }
   if (failing === 0) {
@@ -52,6 +52,10 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   const next = `on node ${first?.node}: udnctl explain network ${facts.networkName}; all: kubectl get nodenetworkreports`;
   return [blocked('agents', 'node-failing', found, next)];
 };
+
+/** The message of the condition names the nodes. */
+const silenceOf = ({ conditions }: NetworkFacts): string | undefined =>
+  conditions.find(({ type, reason }) => type === 'NodesReady' && reason === 'NodesSilent')?.message;
 
 const NEXT_SUBNETS = 'append a subnet to the network, or remove nodes that are gone';
 
