@@ -75,7 +75,13 @@ export const SLICE_ANNOTATIONS = {
 } as const;
 
 /** https://kubernetes.io/docs/reference/labels-annotations-taints/#topologykubernetesiozone */
-export const NODE_LABELS = { zone: 'topology.kubernetes.io/zone' } as const;
+export const NODE_LABELS = {
+  zone: 'topology.kubernetes.io/zone',
+  /** https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetes-io-os */
+  system: 'kubernetes.io/os',
+  /** With any value: no agent runs on the node, and no network waits for it. */
+  excluded: 'k8s.ovn.org/exclude-from-networks',
+} as const;
 
 export const NODE_ANNOTATIONS = {
   subnets: 'k8s.ovn.org/node-subnets',

@@ -45,6 +45,23 @@ describe('node allocations', () => {
     expect(transit()).toBe('{"ipv4":"100.88.0.2/16"}');
   });
 
+  it('keep the transit addresses that a node has of another family', () => {
+    const nodes = new NodeAllocations(parseClusterConfig({ clusterSubnets: '10.128.0.0/14/23' }));
+    const held = {
+      'k8s.ovn.org/node-id': '7',
+      'k8s.ovn.org/node-transit-switch-port-ifaddr': '{"ipv4":"100.88.0.7/16","ipv6":"fd97::7/64"}',
+    };
+    expect(nodes.recover(nodeFacts(node('n1', held)))).toEqual([]);
+    expect(nodes.recover(nodeFacts(node('n2', { 'k8s.ovn.org/node-transit-switch-port-ifaddr': '{' })))).toEqual([]);
+    for (const name of ['n1', 'n2']) nodes.addNode(name);
+    const transit = (name: string) => nodes.annotations(name).transitAddresses;
+    expect(transit('n1')).toBe('{"ipv4":"100.88.0.7/16","ipv6":"fd97::7/64"}');
+    expect(transit('n2')).toBe('{"ipv4":"100.88.0.2/16"}');
+    nodes.removeNode('n1');
+    nodes.addNode('n1');
+    expect(transit('n1')).toBe('{"ipv4":"100.88.0.3/16"}');
+  });
+
   it('recover what nodes have, and report what two have', () => {
     const nodes = new NodeAllocations(cluster);
     const held = {

@@ -39,6 +39,8 @@ export class NodeAllocations {
   readonly #cluster: ClusterConfig;
   readonly #ids = createIdLedger({ min: FIRST_NODE_ID, max: LAST_NODE_ID });
   readonly #nodes = new Set<string>();
+  /** Node → families that its transit addresses had before this cluster manager wrote them. */
+  readonly #heldTransit = new Map<string, readonly Family[]>();
   readonly #networks = new Map<string, NetworkEntry>();
   /** Names of the networks; sorted when they are needed, which is quick for a list that nearly is. */
   #sorted: string[] = [];
@@ -63,6 +65,7 @@ export class NodeAllocations {
   recover(node: NodeFacts, held: HeldByNode = heldByNode(node)): readonly string[] {
     const problems = held.errors.map(({ object, message }) => `${object}: ${message}`);
     if (held.id !== undefined) problems.push(...this.#recoverId(node.name, held.id));
+    if (held.transitFamilies.length > 0) this.#heldTransit.set(node.name, held.transitFamilies);
     for (const [name, subnets] of held.subnets) {
       const entry = this.#networks.get(name);
       if (entry === undefined) continue;
@@ -96,6 +99,7 @@ export class NodeAllocations {
     if (!this.#nodes.delete(name)) return { nodes: [], networks: [] };
     this.#ids.release(name);
     this.#idFailures.delete(name);
+    this.#heldTransit.delete(name);
     const nodes = new Set<string>();
     const networks = new Set<string>();
     for (const [network, { ledger, failures }] of this.#networks) {
@@ -170,7 +174,7 @@ export class NodeAllocations {
     return {
       id: id === undefined ? undefined : String(id),
       transitAddresses: hasTransit
-        ? formatAddressPair(nodeTransitAddresses(this.#transitSubnets, parseNodeId(id)))
+        ? formatAddressPair(nodeTransitAddresses(this.#transitSubnetsOf(node), parseNodeId(id)))
         : undefined,
       subnets: this.#subnetsText(node),
     };
@@ -199,9 +203,13 @@ export class NodeAllocations {
     }
   }
 
-  /** Of the families that the cluster and its layer-3 networks have. */
-  get #transitSubnets(): readonly Cidr[] {
-    return this.#cluster.transitSubnets.filter((cidr) => (this.#families.get(cidrFamily(cidr)) ?? 0) > 0);
+  /** Of the families that the cluster and its layer-3 networks have, and of those that the node has addresses of already. */
+  #transitSubnetsOf(node: string): readonly Cidr[] {
+    const held = this.#heldTransit.get(node) ?? [];
+    return this.#cluster.transitSubnets.filter((cidr) => {
+      const family = cidrFamily(cidr);
+      return (this.#families.get(family) ?? 0) > 0 || held.includes(family);
+    });
   }
 
   #countFamilies(network: Network | undefined, by: 1 | -1): void {

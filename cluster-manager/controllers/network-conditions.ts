@@ -1,5 +1,6 @@
 /** What the conditions of a network say. Pure. */
 import type { ConditionInput } from '../../api/condition.ts';
+import { NODE_LABELS } from '../../api/names.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NodeTally } from './node-reports.ts';
 
@@ -173,7 +174,8 @@ const silence = (total: number, unreported: readonly string[], stale: readonly s
     unreported.length > 0 ? `${unreported.length} of ${total} nodes have not reported: ${named(unreported)}` : [],
     stale.length > 0 ? `${stale.length} of ${total} nodes have stopped reporting: ${named(stale)}` : [],
   ].flat();
-  return `${parts.join('; ')}. Check udn-agent there.`;
+  const advice = unreported.length > 0 ? `, and label nodes that run none ${NODE_LABELS.excluded}=` : '';
+  return `${parts.join('; ')}. Check udn-agent there${advice}.`;
 };
 
 const named = (nodes: readonly string[]): string => {

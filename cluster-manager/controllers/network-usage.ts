@@ -90,7 +90,7 @@ const usageOf = (context: UsageContext, record: NetworkRecord): StatusPart => {
 const tallyOf = ({ caches, state, freshness }: UsageContext, { name, keys }: NetworkRecord): NodeTally =>
   tallyNodes(
     {
-      nodes: caches.nodes.keys(),
+      nodes: [...caches.nodes.values()].filter(({ isExcluded }) => !isExcluded).map(({ name: node }) => node),
       report: (node) => caches.reports.get(node),
       isStale: freshness.isStale,
     },

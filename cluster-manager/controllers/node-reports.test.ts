@@ -3,6 +3,7 @@ import type { NetworkStatus } from '../../api/network-status.ts';
 import type { ReportStatus } from '../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
+import { NODES } from '../../kube/resources.ts';
 import { parseRanges } from '../../net/id-ranges.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
@@ -70,10 +71,12 @@ describe('the nodes of a network', () => {
       /^Unknown NodesSilent: None of the 2 nodes has reported/,
     );
     expect(conditionTextOf(tally([has('n1')], red, { others: ['n2'] }))).toBe(
-      'Unknown NodesSilent: 1 of 2 nodes have not reported: n2. Check udn-agent there.',
+      'Unknown NodesSilent: 1 of 2 nodes have not reported: n2. Check udn-agent there, and label nodes that run none k8s.ovn.org/exclude-from-networks=.',
     );
     const stale = tally([has('n1'), has('n2'), away], red, { stale: ['n2'] });
-    expect(conditionTextOf(stale)).toBe('Unknown NodesSilent: 1 of 3 nodes have stopped reporting: n2. Check udn-agent there.');
+    expect(conditionTextOf(stale)).toBe(
+      'Unknown NodesSilent: 1 of 3 nodes have stopped reporting: n2. Check udn-agent there.',
+    );
     expect(nodeFields(stale)).toMatchObject({ total: 3, summary: '1/2', ready: 1, silent: 1 });
     expect(conditionTextOf(tally([has('n1'), report('n2')], red))).toBe(
       'False NodesPending: 1 of 2 nodes have not programmed the network yet: n2',
@@ -165,6 +168,25 @@ describe('the status of a network', () => {
     const found = conditions.find(({ type }) => type === name);
     return found && `${found.status} ${found.reason} ${found.message}`;
   };
+
+  it('waits for no node that is excluded by a label or by its system, from when it is', async () => {
+    await start();
+    const windows = node('n2', {}, { labels: { 'kubernetes.io/os': 'windows' } });
+    await cluster.createAndSettle(tenant('ns'), node('n1'), windows, node('n3'), layer2Udn('ns/net', ['10.2.0.0/16']));
+    await reportStatus('n1', { ready: '0-1' });
+    await isReady(/^Unknown NodesSilent 1 of 2 nodes have not reported: n3[.]/);
+    const label = (value: string | null) =>
+      cluster.client.patch(
+        NODES,
+        { name: 'n3' },
+        { type: 'merge', body: { metadata: { labels: { 'k8s.ovn.org/exclude-from-networks': value } } } },
+      );
+    await label('');
+    await shows(counts({ total: 1, ready: 1 }));
+    await isReady(/^True NetworkReady/);
+    await label(null);
+    await isReady(/^Unknown NodesSilent/);
+  });
 
   it('counts the nodes that say something, and names those that cannot program it; Ready says the same', async () => {
     await start();

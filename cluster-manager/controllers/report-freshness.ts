@@ -4,6 +4,7 @@
  * nodes need not agree. Only what is there at the start counts from the time that it says itself, or a restart would take
  * all nodes for alive.
  */
+import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Change } from '../../kube/reflector/types.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
@@ -44,7 +45,7 @@ export const createReportFreshness = ({ clock, onChange }: FreshnessOptions, sig
     });
     renewals.set(node, { due, cancel });
   };
-  signal.addEventListener('abort', () => [...renewals.keys()].forEach(forget), { once: true });
+  onAbort(signal, () => [...renewals.keys()].forEach(forget));
 
   return {
     isStale: (node) => stale.has(node),

@@ -99,7 +99,7 @@ const followNodes = (context: TriggerContext): (() => void) => {
   let isReplay = true;
   const end = context.caches.nodes.subscribe((change) => {
     onNode(context, change);
-    if (!isReplay && change.before?.uid !== change.after?.uid) enqueueUsageOfNodes(context);
+    if (!isReplay && partOf(change.before) !== partOf(change.after)) enqueueUsageOfNodes(context);
   });
   isReplay = false;
   return end;
@@ -262,6 +262,9 @@ export const touch = (context: TouchContext, touched: Touched): void => {
 const enqueueUsage = ({ caches, enqueue }: TriggerContext, nads: readonly string[]): void => {
   for (const nad of nads) for (const key of ownersOf(caches, caches.nads.get(nad))) enqueue.usage(key);
 };
+
+/** What of a node changes how many nodes a network counts. */
+const partOf = (node: NodeFacts | undefined): string | undefined => node && `${node.uid} ${node.isExcluded}`;
 
 /** Each node has a part of every layer-3 network; where nodes report, all of them are counted for every network. */
 const enqueueUsageOfNodes = (context: TriggerContext): void => {
