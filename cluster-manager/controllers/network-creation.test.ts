@@ -1,5 +1,5 @@
 /** What is written when a network is made: each object as few times as it takes, and nothing that would be given twice. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
 import { KubeError } from '../../kube/errors.ts';
@@ -277,6 +277,10 @@ describe('a status of before', () => {
     cluster = await createTestCluster();
     cluster.start();
     await cluster.createAndSettle(tenant('a'), layer2Udn('a/net', ['10.20.0.0/16']));
+    // What the nodes report comes in a write of its own, and `Ready` after it.
+    await vi.waitFor(async () =>
+      expect(await condition('UserDefinedNetwork', 'a/net', 'Ready')).toMatchObject({ reason: 'NoNodes' }),
+    );
     await cluster.stop();
     const udn = (await cluster.get('UserDefinedNetwork', 'a/net')) as KubeObject;
     const { networkID, networkName, vrf, conditions } = udn['status'] as Record<string, unknown>;

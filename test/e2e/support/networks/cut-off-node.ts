@@ -24,6 +24,8 @@ export const cutOffNode = (cluster: () => Sandbox): void => {
       const from = addressOfFamily(sender, 4);
       await callOut(cluster(), 'cut/b', addressOfFamily(before, 4));
       await eventually(async () => expect(await hears(cluster(), 'cut/a', from)).toBe(true), 60_000);
+      // Of networks before it, the node is to have said all.
+      await eventually(async () => expect(await retiredIds(cluster())).toEqual([]), await patience(cluster()));
       await whileCutOff(cluster(), async () => {
         const client = await cluster().client();
         for (const name of ['a', 'b']) {
