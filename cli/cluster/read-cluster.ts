@@ -12,6 +12,7 @@ import { readLease } from '../../kube/lease/lease-record.ts';
 import { listAll } from '../../kube/reflector/list-all.ts';
 import { ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
+import { readPolicies } from './read-policies.ts';
 import { type Leader, type Snapshot, snapshotOf, type Unread } from './snapshot.ts';
 
 export interface ReadOptions {
@@ -23,6 +24,8 @@ export interface ReadOptions {
   readonly services?: boolean;
   /** What is said of ids of deleted networks, too. */
   readonly reservations?: boolean;
+  /** Policies that nothing enforces, as far as the user may read them. */
+  readonly policies?: boolean;
   /** Read its Events, too: `involvedObject.name=web`. */
   readonly eventsOf?: { readonly namespace: string; readonly name: string } | undefined;
   /** Where the cluster manager's Lease is. Absent: nobody asks. */
@@ -36,14 +39,24 @@ export const CLUSTER_MANAGER_LEASE = 'udn-cluster-manager';
 /** @throws KubeError when the server cannot be reached, or does not know who asks */
 export const readCluster = async (
   client: Pick<KubeClient, 'get' | 'list'>,
-  { namespace, selector, services = false, reservations = false, eventsOf, programs, now }: ReadOptions,
+  {
+    namespace,
+    selector,
+    services = false,
+    reservations = false,
+    policies = false,
+    eventsOf,
+    programs,
+    now,
+  }: ReadOptions,
 ): Promise<Snapshot> => {
   const objects: unknown[] = [];
   const unread: Unread[] = [];
   const list = (resource: ResourceType, options: Selection = {}): Promise<void> =>
     readList(client, resource, options, objects, unread);
-  const [leader] = await Promise.all([
+  const [leader, unenforced] = await Promise.all([
     programs === undefined ? undefined : readLeader(client, programs, unread),
+    policies ? readPolicies(client, { namespace, asAllowed: true }) : [],
     readNamespaces(client, namespace, objects, unread),
     list(USER_DEFINED_NETWORKS, { namespace }),
     list(CLUSTER_USER_DEFINED_NETWORKS),
@@ -57,7 +70,7 @@ export const readCluster = async (
       : list(EVENTS, { namespace: eventsOf.namespace, fieldSelector: `involvedObject.name=${eventsOf.name}` }),
   ]);
   unread.sort((a, b) => (a.what < b.what ? -1 : 1));
-  return snapshotOf({ objects, unread, leader, now, namespace });
+  return snapshotOf({ objects, policies: unenforced, unread, leader, now, namespace });
 };
 
 interface Selection {

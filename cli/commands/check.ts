@@ -15,6 +15,7 @@ import { checkDefinitions, checkPermissions, checkPolicies } from './check/insta
 import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
 import { nodeTraces } from './check/node-traces.ts';
 import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers } from './check/running.ts';
+import { checkUnenforced } from './check/unenforced.ts';
 
 export interface CheckOptions {
   /** Of the programs. */
@@ -68,6 +69,7 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
     checkNodes(client),
     checkKubeProxy(client, namespace),
     checkOthers(client),
+    checkUnenforced(client),
   ]);
   return findings.flat();
 };

@@ -57,6 +57,7 @@ export const askWhy = async (
     ...(isIn ? { namespace: first } : {}),
     ...(question.kind === 'pod' && name !== undefined ? { eventsOf: { namespace: first, name } } : {}),
     programs: PROGRAMS_NAMESPACE,
+    policies: true,
     now,
   });
   const result = why(question, sceneOf(snapshot));
@@ -82,5 +83,5 @@ const findingLines = ({ what, state, found, next }: Finding, width: number): rea
   ...(next === undefined ? [] : [`${' '.repeat(SIGN_WIDTH + width)}→ ${next}`]),
 ];
 
-const SIGNS = { ok: 'ok     ', blocked: 'BLOCKED', unknown: '?      ' } as const;
+const SIGNS = { ok: 'ok     ', warning: 'warning', blocked: 'BLOCKED', unknown: '?      ' } as const;
 const SIGN_WIDTH = 13;

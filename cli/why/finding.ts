@@ -42,7 +42,8 @@ export type Cause = (typeof CAUSES)[number];
 
 export interface Finding {
   readonly what: string;
-  readonly state: 'ok' | 'blocked' | 'unknown';
+  /** `warning`: it works, and otherwise than somebody may think. */
+  readonly state: 'ok' | 'warning' | 'blocked' | 'unknown';
   /** What was found, or what is wrong: a message without a full stop that names the object. */
   readonly found: string;
   readonly cause?: Cause;
@@ -64,6 +65,8 @@ export interface Diagnosis {
 }
 
 export const ok = (what: string, found: string): Finding => ({ what, state: 'ok', found });
+
+export const warning = (what: string, found: string): Finding => ({ what, state: 'warning', found });
 
 export const unknown = (what: string, found: string): Finding => ({ what, state: 'unknown', found });
 

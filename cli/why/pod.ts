@@ -7,6 +7,8 @@ import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown } from 
 import { eventsAbout } from './nad-findings.ts';
 import { servedFinding } from './node-findings.ts';
 import { entryFindings } from './pod-addresses.ts';
+import { podEntries } from './pod-entries.ts';
+import { policiesOfPod } from './policies.ts';
 
 export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const subject = `pod ${pod.key}`;
@@ -17,9 +19,19 @@ export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
     return diagnosisOf(subject, [ok('pod', 'has completed')], 'has completed and needs no network', '');
   const findings = podFindings(pod, scene);
   const isAttached = findings.every(({ state }) => state !== 'blocked');
-  const all = isAttached ? [...findings, containersFinding(pod, scene)] : findings;
+  const containers = isAttached ? [containersFinding(pod, scene)] : [];
+  const all = [...findings, ...containers, ...policiesOfPod(pod, scene)];
   // The kubelet may be content with a pod that is on another network than it should be.
-  return diagnosisOf(subject, all, 'is ready', pod.isReady ? 'is not on its networks' : 'is not ready');
+  return diagnosisOf(subject, all, 'is ready', problemOf(pod));
+};
+
+/** What runs goes on with what its annotation says, also when what that came from is gone. */
+const problemOf = (pod: PodState): string => {
+  if (!pod.isReady) return 'is not ready';
+  const entries = podEntries(pod);
+  const isOnNetwork =
+    entries instanceof Map && [...entries.values()].some((entry) => 'role' in entry && entry.role === 'primary');
+  return isOnNetwork ? 'is ready, but a new pod like it would not be' : 'is not on its networks';
 };
 
 /** Only of its networks: whether it has all its addresses. */

@@ -30,6 +30,7 @@ import { nodeReconciler } from './node-controller.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
+import { warnOfPolicies } from './policy-warnings.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
 import { createReportFreshness } from './report-freshness.ts';
 import { sliceReconciler } from './slice-controller.ts';
@@ -75,7 +76,8 @@ export interface Manager {
 export const createManager = (options: ManagerOptions): Manager => {
   const { client, events, cluster, limits, clock = systemClock, random, observe = () => {} } = options;
   const outage = createOutage({ clock, random });
-  const mirrors = createMirrors(client, (about) => observe({ source: 'mirror', about }), outage);
+  const observeMirror = (about: MirrorObservation): void => observe({ source: 'mirror', about });
+  const mirrors = createMirrors(client, observeMirror, outage);
   const unanswered = createUnanswered(clock);
   const writer = openWriter({ client, outage, clock, random }, (about) => {
     unanswered.follow(about);
@@ -125,7 +127,15 @@ export const createManager = (options: ManagerOptions): Manager => {
     },
     idle,
     run: async (signal) => {
-      const mirroring = mirrors.run(signal);
+      const policies = {
+        client,
+        outage,
+        clock,
+        random,
+        problems: createProblemReporter(events),
+        observe: observeMirror,
+      };
+      const mirroring = Promise.all([mirrors.run(signal), warnOfPolicies(policies, signal)]);
       try {
         await mirrors.whenSynced(signal);
         queues = start(await whenFound({ client, clock, onError: idsFailed }, signal), signal);

@@ -20,6 +20,7 @@ import {
   SLICE_LABELS,
   SLICE_MIRROR_CONTROLLER,
 } from '../../../api/names.ts';
+import { UNENFORCED_POLICIES } from '../../../api/policy.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
@@ -34,7 +35,14 @@ import { mirrorName } from '../../../cluster-manager/render/mirrored-slice.ts';
 import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  ENDPOINT_SLICES,
+  NAMESPACES,
+  NETWORK_POLICIES,
+  NODES,
+  PODS,
+} from '../../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../../kube/types.ts';
 import { createWriter } from '../../../kube/writer/writer.ts';
 import { parseIp } from '../../../net/ip.ts';
@@ -50,11 +58,27 @@ afterEach(async () => {
   ends = [];
 });
 
+/** As somebody else installs it. */
+const definitionOf = ({ group, version, plural, kind, namespaced }: ResourceType) => ({
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    ...{ group, scope: namespaced ? 'Namespaced' : 'Cluster', names: { plural, kind, singular: kind.toLowerCase() } },
+    versions: [
+      {
+        ...{ name: version, served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+});
+
 const startServer = async (): Promise<KubeClient> => {
   const server = createEmbeddedCluster();
   ends.push(() => server.close());
   const client = server.client('test');
   for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  for (const policy of UNENFORCED_POLICIES.filter(({ group }) => group !== NETWORK_POLICIES.group))
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(policy));
   await server.settled();
   await client.create(NODES, { metadata: { name: 'node-1' } });
   await client.create(NAMESPACES, { metadata: { name: 'red', labels: LABELS } });
