@@ -99,7 +99,7 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   const cniIsOpen = openProbes({ ...node, ...prerequisites });
   const handler = await startCni(context, { ...node, ...prerequisites }, resources);
   cniIsOpen();
-  const sources = await startStatus(context, { ...node, ...prerequisites }, resources);
+  const sources = await startStatus(context, { ...node, ...prerequisites, handler }, resources);
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
   const { replica } = edges.databases.openvswitch;
   await untilReady({ ...prerequisites, facts: core.facts, replica, nftables: datapath.nftables }, signal);

@@ -50,6 +50,7 @@ export const awaitAddressedPod = async (
         (found) => {
           const known = isThisPod(found);
           if (known === undefined) throw unknownPod(pod, found);
+          if (!isAddressed(known)) refuseLeaving(known);
           // Nothing that is waited for gives it one: somebody has to change the pod, or what it is in the way of.
           if (known.pod.barred !== undefined) throw notAddressed(key, known);
           return isAddressed(known) ? known : undefined;
@@ -58,6 +59,11 @@ export const awaitAddressedPod = async (
       ),
     why,
   ).finally(cancelReport);
+};
+
+/** The kubelet ends a pod only when its ADD has ended, and the pod needs nothing any more. @throws CniError */
+export const refuseLeaving = ({ pod }: PodAttachments): void => {
+  if (pod.leaving === true) throw new CniError('podGone', `pod ${pod.namespace}/${pod.name} is being deleted`);
 };
 
 /** Runs `work` with a signal that also aborts after `milliseconds`, with what `late` returns. */

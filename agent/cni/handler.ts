@@ -9,8 +9,9 @@ import { messageOf } from '../../base/error-message.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import { isLocked, podKey } from '../model/facts.ts';
+import { AddFailures } from './add-failures.ts';
 import type { AttachmentRegistry } from './attachments/registry.ts';
-import { awaitAddressedPod, within } from './await-pod.ts';
+import { awaitAddressedPod, refuseLeaving, within } from './await-pod.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import { PodLanes } from './lanes.ts';
@@ -36,6 +37,7 @@ export interface CniHandlerOptions {
 }
 
 export class CniHandler {
+  readonly failures = new AddFailures();
   readonly #options: CniHandlerOptions;
   readonly #lanes = new PodLanes();
 
@@ -98,10 +100,14 @@ export class CniHandler {
       );
       const plumbing = this.#plumbing(attachments, request);
       await this.#plumb(plumbing, attachments, timer, signal);
+      this.failures.succeeded(request.pod);
       return formatCniResult(plumbing.result, request.cniVersion);
     } catch (error) {
       const known = endedBy(signal, error) ?? namedError(error);
-      if (!signal.aborted) this.#report(request, messageOf(known));
+      if (!signal.aborted) {
+        this.failures.failed(request.pod, messageOf(known));
+        this.#report(request, messageOf(known));
+      }
       throw known;
     }
   }
@@ -177,8 +183,10 @@ export class CniHandler {
     const gone = registry.until(
       `${pod.namespace}/${pod.name}`,
       (found) => {
-        if (found?.pod.uid === pod.uid) return undefined;
-        throw new CniError('podGone', `pod ${pod.namespace}/${pod.name} was deleted while it was added`);
+        if (found?.pod.uid !== pod.uid)
+          throw new CniError('podGone', `pod ${pod.namespace}/${pod.name} was deleted while it was added`);
+        refuseLeaving(found);
+        return undefined;
       },
       both,
     );

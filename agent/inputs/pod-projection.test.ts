@@ -31,6 +31,20 @@ describe('the UID by which the runtime knows a pod', () => {
   });
 });
 
+it('a pod of this node that is being deleted is seen as such', () => {
+  const of = (metadata: object, nodeName = 'node1') =>
+    projectPod(
+      {
+        metadata: { name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1', ...metadata },
+        spec: { nodeName },
+      } as unknown as KubeObject,
+      'node1',
+    );
+  const [before, after] = [of({}), of({ deletionTimestamp: '2026-01-01T00:00:00Z' })];
+  expect([before?.fact.leaving, after?.fact.leaving]).toEqual([undefined, true]);
+  expect(before && after && samePod(before, after)).toBe(false);
+});
+
 it('no field of what is kept of a pod can change unseen, but the version', () => {
   const pod = project({ [OPEN]: '- protocol: icmp\n' });
   if (pod === undefined) throw new Error('not projected');

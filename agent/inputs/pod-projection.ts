@@ -48,6 +48,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       node: nodeName,
       hostNetwork,
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
+      ...(nodeName === localNode && metadata.deletionTimestamp != null && { leaving: true }),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),

@@ -80,6 +80,8 @@ export interface PodFact {
   readonly hostNetwork: boolean;
   /** Succeeded or failed: its addresses and ports belong to others now. */
   readonly finished: boolean;
+  /** It is being deleted; of pods of other nodes nobody asks. */
+  readonly leaving?: boolean | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */

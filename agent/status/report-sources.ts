@@ -1,6 +1,7 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
+import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
@@ -20,6 +21,7 @@ export interface Parts {
   readonly edges: Pick<Edges, 'databases' | 'inputs' | 'netlink'>;
   readonly core: Core;
   readonly ports: OvsPorts;
+  readonly handler: Pick<CniHandler, 'failures'>;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly nodePorts: Pick<NodePorts, 'problems'>;
   readonly usage: Pick<ConnectionUsage, 'problems'>;
@@ -37,6 +39,7 @@ export const reportSources = ({
   edges: { databases, inputs, netlink },
   core,
   ports,
+  handler,
   keeper,
   nodePorts,
   usage,
@@ -51,6 +54,7 @@ export const reportSources = ({
   facts: core.facts,
   registry: core.registry,
   ports,
+  addFailures: handler.failures,
   reconcilers,
   isHere: (network) =>
     networkRendering === 'always' ||

@@ -29,6 +29,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     facts: it.facts,
     registry,
     ports,
+    addFailures: { of: () => undefined },
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     diagnostics: it.engine.diagnostics,
@@ -117,6 +118,9 @@ describe('a pod says what it waits for', () => {
     const sources = sourcesOf(cluster().pod('red/a', addressed));
     expect(statusOf(sources)?.message).toBe(
       'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away',
+    );
+    expect(statusOf({ ...sources, addFailures: { of: () => 'no such device' } })?.message).toBe(
+      'it has no port: CNI ADD failed: no such device',
     );
     sources.ports.installs = false;
     await sources.ports.plug([portOf('red_a', 'one'), portOf('red.net_red_a', 'one_1')]);

@@ -10,6 +10,7 @@ import type {
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { type Reconciler, type State, type Status, worst } from '../../base/reconciler.ts';
+import type { AddFailures } from '../cni/add-failures.ts';
 import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
 import type { Problem } from '../inputs/problem.ts';
@@ -26,6 +27,8 @@ export interface ReportSources extends ServiceSources, DifferenceSources {
   readonly node: string;
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
+  /** Of the pods' last calls. */
+  readonly addFailures: Pick<AddFailures, 'of'>;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
@@ -147,12 +150,12 @@ const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 const podStatus = (
   { pod, attachments, waitingFor }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
-  { reconcilers }: ReportSources,
+  { reconcilers, addFailures }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
   const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
-  const why = waitingFor ?? message ?? lacking(statuses);
+  const why = waitingFor ?? message ?? lacking(statuses, addFailures.of(pod));
   return {
     namespace: pod.namespace,
     name: pod.name,
@@ -184,10 +187,11 @@ const attachmentStatus = (
   };
 };
 
-const lacking = (attachments: readonly PodAttachmentStatus[]): string | undefined => {
+const lacking = (attachments: readonly PodAttachmentStatus[], addFailure: string | undefined): string | undefined => {
   const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
   if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
+  if (unplugged !== undefined && addFailure !== undefined) return `it has no port: CNI ADD failed: ${addFailure}`;
   if (unplugged !== undefined)
     return 'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);

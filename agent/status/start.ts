@@ -9,7 +9,8 @@ import type { ReportSources } from './report.ts';
 import { reportSources, type Parts as SourceParts } from './report-sources.ts';
 import { serveStatus } from './server.ts';
 
-interface Parts extends Pick<SourceParts, 'core' | 'ports' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers'> {
+interface Parts
+  extends Pick<SourceParts, 'core' | 'ports' | 'handler' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers'> {
   readonly edges: Edges;
   readonly local: LocalNode;
   readonly probes: Pick<Probes, 'ready'>;

@@ -62,6 +62,7 @@ export interface PodInput {
   readonly openPorts?: readonly OpenPort[];
   readonly unreadableOpenPorts?: string;
   readonly barred?: string;
+  readonly leaving?: boolean;
 }
 
 export interface ServiceInput {
@@ -227,11 +228,13 @@ export class TestCluster {
       openPorts,
       unreadableOpenPorts,
       barred,
+      leaving,
     } = input;
     this.facts.set('pod', key, {
       ...{ namespace, name, uid, runtimeUid: uid, node, hostNetwork, finished, networks },
       ...(openPorts !== undefined && { openPorts }),
       ...(barred !== undefined && { barred }),
+      ...(leaving !== undefined && { leaving }),
       ...(unreadableOpenPorts !== undefined && { unreadableOpenPorts }),
     });
     return this;

@@ -76,7 +76,10 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
       signal,
     );
   };
-  return { cluster, flush, call, kernel, netlink, ports, isolation, clock, failures, observations, garbage, notReady };
+  return {
+    ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
+    ...{ failures, observations, garbage, notReady },
+  };
 };
 
 export const withPod = (options?: Parameters<typeof setUp>[0]) => {

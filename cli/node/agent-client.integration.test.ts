@@ -28,6 +28,7 @@ const serve = (host: Reconciler) => {
     facts: cluster.facts,
     registry: new AttachmentRegistry(),
     ports: new FakePorts(),
+    addFailures: { of: () => undefined },
     isHere: () => true,
     ownersOfNetwork: () => [],
     diagnostics: new Map(),
