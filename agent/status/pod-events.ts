@@ -9,9 +9,10 @@ export interface PodIdentity {
 
 /**
  * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorOpenDefaultPorts`: its
- * annotation cannot be read, so nothing is open. `ConnectionLimitNear`: it has nearly all connections that it may have.
+ * annotation cannot be read, so nothing is open. `AnnotationRepaired`: its networks could not be read, and were written again. `ConnectionLimitNear`: it has nearly all connections that it may have.
  */
 export type PodEventReason =
+  | 'AnnotationRepaired'
   | 'ConnectionLimitNear'
   | 'ErrorAllocatingPod'
   | 'ErrorAttachingPod'
@@ -24,7 +25,7 @@ export const podEvents =
   ({ namespace, name, uid }, reason, message) =>
     recorder.record({
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
-      type: 'Warning',
+      type: reason === 'AnnotationRepaired' ? 'Normal' : 'Warning',
       reason,
       message,
     });

@@ -139,9 +139,13 @@ const createAnnotator = (
       const projection = inputs.pods.get(pod);
       return projection && { value: projection.annotation, resourceVersion: projection.resourceVersion };
     },
-    onProblem: ({ pod, uid, message }) => {
+    onProblem: ({ pod, uid, reason, message }) => {
       const [namespace = '', name = ''] = pod.split('/');
-      emitPodEvent({ namespace, name, uid }, 'ErrorAllocatingPod', message);
+      emitPodEvent(
+        { namespace, name, uid },
+        reason === 'unreadable' ? 'AnnotationRepaired' : 'ErrorAllocatingPod',
+        message,
+      );
     },
     later: (retry) => systemClock.schedule(RETRY_MS, retry),
   });

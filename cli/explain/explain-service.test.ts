@@ -238,6 +238,19 @@ describe('explain service', () => {
     expect(exitStatus).toBe(1);
   });
 
+  it.each([
+    ['no EndpointSlice', []],
+    ['no endpoint is ready', service.slices.map((slice) => ({ ...slice, ready: [], terminating: [] }))],
+  ])('is not in place with %s', async (text, slices) => {
+    const [balancer] = service.loadBalancers;
+    if (balancer === undefined) throw new Error('there is none');
+    const found = [{ ...service, slices, loadBalancers: [{ ...balancer, vips: { '10.96.0.7:80': '' } }] }];
+    const { missing, exitStatus } = await of({ found });
+    expect(exitStatus).toBe(1);
+    expect(missing).toEqual([expect.objectContaining({ what: 'endpoints', found: expect.stringContaining(text) })]);
+    expect((await of()).missing).toEqual([]);
+  });
+
   it('has what the agent says of it, and of its slices', async () => {
     const problem = (object: string): ProblemStatus => ({ object, severity: 'warning', message: `of ${object}` });
     const problems = ['Service/red/web', 'EndpointSlice/red/web-2', 'Service/red/web-2'].map(problem);

@@ -3,7 +3,7 @@ import type { BalancerStatus, DifferencesStatus, ServiceStatus } from '../../api
 import { dumpFlows } from '../flows/flow-dump.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
-import { leftOutChecks, scopeOf, sliceChecks, vipChecks } from './service-endpoints.ts';
+import { endpointChecks, leftOutChecks, scopeOf, sliceChecks, vipChecks } from './service-endpoints.ts';
 import { entryPointChecks } from './service-entry-points.ts';
 import { attempt, type ExplainSources, rowWith } from './sources.ts';
 
@@ -29,6 +29,7 @@ export const explainService = async (sources: ExplainSources, key: string): Prom
         .filter(({ object }) => isAbout(object, service))
         .map(({ object, message }) => unknown(object, message)),
       ...sliceChecks(service),
+      ...endpointChecks(service),
       ...rows.flat(),
       ...vipChecks(service),
       ...leftOutChecks(service),

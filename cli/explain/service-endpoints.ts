@@ -22,6 +22,22 @@ export const sliceChecks = (service: ServiceStatus): Check[] => {
   return [...slices.map((slice) => ok(`slice ${slice.name}`, sliceText(slice))), ...without];
 };
 
+/** Of all nodes: that this one sends to none may be what a traffic policy asks for. */
+export const endpointChecks = ({ namespace, name, slices }: ServiceStatus): Check[] => {
+  if (slices.some(({ ready, terminating }) => ready.length + terminating.length > 0)) return [];
+  const found =
+    slices.length === 0
+      ? 'it has no EndpointSlice, so connections are refused'
+      : 'no endpoint is ready, so connections are refused';
+  return [
+    missing(
+      'endpoints',
+      found,
+      `are pods ready that its selector matches? kubectl -n ${namespace} describe service ${name}`,
+    ),
+  ];
+};
+
 const sliceText = ({ madeFor, network, family, counts, ports, ready, terminating }: Slice): string => {
   const origin = {
     default: "Kubernetes' own, with addresses on the default network",

@@ -54,6 +54,14 @@ it('what is well is ready', () => {
   expect(why(POD, scene(layer3)).isReady).toBe(true);
 });
 
+it('a pod that runs on its network goes on when the NAD is gone, and no other would start', () => {
+  const without = why(POD, scene([red, n1, net, web]));
+  expect(without).toMatchObject({ isReady: false, cause: 'nad-missing' });
+  expect(without.summary).toMatch(/^pod red\/web is ready, but a new pod like it would not be: /);
+  const elsewhere = settledPod('red/web', DEFAULT_ENTRY);
+  expect(why(POD, scene([red, n1, net, elsewhere])).summary).toMatch(/^pod red\/web is not on its networks: /);
+});
+
 it('a network is ready that some nodes are still at, or have no use of', () => {
   const nodes = { total: 500, ready: 20, pending: 2, failing: 0 };
   const status = { conditions: [condition('Ready'), condition('NodesReady', 'False')], nodes };
