@@ -9,7 +9,11 @@ import type { OwnedControl } from './cluster-control.ts';
 
 /** @throws SandboxError ERR_SANDBOX_MACHINE when the kernel that was asked for lacks what is needed */
 export const startOnKernel = async (options: SandboxOptions, callbacks: ClusterCallbacks): Promise<OwnedControl> => {
-  if (process.getuid?.() !== 0) throw new SandboxError('ERR_SANDBOX_MACHINE', 'the sandbox needs root: it makes network namespaces, links and cgroups');
+  if (process.getuid?.() !== 0)
+    throw new SandboxError(
+      'ERR_SANDBOX_MACHINE',
+      'the sandbox needs root: it makes network namespaces, links and cgroups',
+    );
   if (options.kernel === 'guest') return await startGuestCluster(options, callbacks);
   const lack = options.needs.length === 0 ? [] : lackOf(await readFeatures(findArtifacts().toolbox), options.needs);
   if (lack.length === 0) return await startCluster(options, callbacks);

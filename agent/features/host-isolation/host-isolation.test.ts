@@ -24,7 +24,8 @@ const elements = (it: TestCluster): string[] =>
   items(it)
     .flatMap(({ kind, ...item }) => (kind === 'element' && 'element' in item ? [item.element] : []))
     .filter(
-      ({ set }) => set.startsWith('udn-') && !/^udn-(mark-(nodeports|external)|node-ips|management-(sources|ips))/.test(set),
+      ({ set }) =>
+        set.startsWith('udn-') && !/^udn-(mark-(nodeports|external)|node-ips|management-(sources|ips))/.test(set),
     )
     .map(({ set, key, value, comment }) => `${set} ${key}${value === undefined ? '' : ` : ${value}`} # ${comment}`)
     .sort();
