@@ -27,6 +27,22 @@ it('ADD ends when its pod is being deleted while ovn-controller is at it, and ta
   expect(it.ports.all()).toEqual([]);
 });
 
+it('ADD of a pod that selects a secondary network of ours is refused, and one of another plugin is not', async () => {
+  const it = setUp();
+  const network = { id: 2, topology: 'layer2', subnets: ['10.30.0.0/16'], namespace: 'ns', nad: 'storage' } as const;
+  const addressed = { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } };
+  const selecting = (name: string) => ({ ...addressed, selected: [{ nad: `ns/${name}`, interfaceName: 'net1' }] });
+  it.cluster.network('ns_storage', network).pod('ns/a', selecting('storage'));
+  it.flush();
+  const message = 'secondary networks are not supported yet: ns/storage as net1';
+  await expect(it.call('ADD')).rejects.toMatchObject({ reason: 'invalidConfig', message });
+  expect(it.failures).toEqual([`ns/a: ${message}`]);
+  expect(it.ports.all()).toEqual([]);
+  it.cluster.pod('ns/a', selecting('macvlan'));
+  it.flush();
+  expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(1);
+});
+
 it('ADD keeps why it failed until it succeeds, of that very pod', async () => {
   const it = withPod();
   const pod = { namespace: 'ns', name: 'a', runtimeUid: 'uid-a' };

@@ -20,7 +20,7 @@ export interface AwaitPodOptions {
 
 /**
  * @throws CniError `podGone` when the API does not have this pod on this node, `networkNotReady` when its addresses do not
- * come, both with the reason
+ * come, both with the reason; `invalidConfig` when it selects a network that nobody can attach it to
  */
 export const awaitAddressedPod = async (
   pod: CniPod,
@@ -51,6 +51,7 @@ export const awaitAddressedPod = async (
           const known = isThisPod(found);
           if (known === undefined) throw unknownPod(pod, found);
           if (!isAddressed(known)) refuseLeaving(known);
+          if (known.refused !== undefined) throw new CniError('invalidConfig', known.refused);
           // Nothing that is waited for gives it one: somebody has to change the pod, or what it is in the way of.
           if (known.pod.barred !== undefined) throw notAddressed(key, known);
           return isAddressed(known) ? known : undefined;

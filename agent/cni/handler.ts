@@ -7,7 +7,7 @@ import { CNI_NETWORK_NAME, DEFAULT_INTERFACE } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
-import type { PodAttachments } from '../model/attachments.ts';
+import { type PodAttachments, secondaryUnsupported } from '../model/attachments.ts';
 import { isLocked, podKey } from '../model/facts.ts';
 import { AddFailures } from './add-failures.ts';
 import type { AttachmentRegistry } from './attachments/registry.ts';
@@ -256,13 +256,9 @@ const NEVER = new AbortController().signal;
 
 const refuseSecondary = ({ config, ifName }: AttachmentRequest): void => {
   if (config.netAttachDefName === undefined) return;
-  throw new CniError(
-    'invalidConfig',
-    `secondary networks are not supported yet: ${config.netAttachDefName} as ${ifName}`,
-    {
-      field: 'netAttachDefName',
-    },
-  );
+  throw new CniError('invalidConfig', secondaryUnsupported(`${config.netAttachDefName} as ${ifName}`), {
+    field: 'netAttachDefName',
+  });
 };
 
 /** A later call of the pod's says so itself; what could not be taken back says more. */

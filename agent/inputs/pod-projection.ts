@@ -1,8 +1,9 @@
 /** What the agent keeps of a Pod. */
 import { z } from 'zod';
+import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
-import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { nadKey, POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -49,6 +50,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       hostNetwork,
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       ...(nodeName === localNode && metadata.deletionTimestamp != null && { leaving: true }),
+      ...(nodeName === localNode && selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),
@@ -62,6 +64,18 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
 };
 
 export const samePod = equalBut<PodProjection>('resourceVersion');
+
+/** What cannot be read is the cluster manager's to report, which reads it for addresses. */
+const selectedOf = (annotation: string | undefined, key: string): Pick<PodFact, 'selected'> => {
+  if (annotation === undefined) return {};
+  const selections = readOr(`Pod/${key}`, [], () => parseNetworkSelections(annotation, key)) ?? [];
+  if (selections.length === 0) return {};
+  const selected = attachmentsOf(selections).map(({ namespace, name, interfaceName }) => ({
+    nad: nadKey(namespace, name),
+    interfaceName,
+  }));
+  return { selected };
+};
 
 /** A list with anything wrong in it opens nothing. */
 const openPortsOf = (

@@ -22,8 +22,13 @@ export interface PodAttachments {
   readonly attachments: readonly Attachment[];
   /** A message without a full stop, for example `namespace red has no primary network yet`. */
   readonly waitingFor?: string | undefined;
+  /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on. */
+  readonly refused?: string | undefined;
 }
 
 /** Every attachment has its addresses. */
 export const isAddressed = ({ pod, attachments }: PodAttachments): boolean =>
   attachments.length > 0 && attachments.every(({ nadKey }) => pod.networks.has(nadKey));
+
+/** @param what `red/storage as net1` */
+export const secondaryUnsupported = (what: string): string => `secondary networks are not supported yet: ${what}`;

@@ -69,6 +69,11 @@ export interface PrimaryNadFact {
   readonly network: string;
 }
 
+export interface SelectedNad {
+  readonly nad: string;
+  readonly interfaceName: string;
+}
+
 export interface PodFact {
   readonly namespace: string;
   readonly name: string;
@@ -82,6 +87,8 @@ export interface PodFact {
   readonly finished: boolean;
   /** It is being deleted; of pods of other nodes nobody asks. */
   readonly leaving?: boolean | undefined;
+  /** What it selects besides its primary network; absent where it selects nothing, or nobody can read what. */
+  readonly selected?: readonly SelectedNad[] | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */

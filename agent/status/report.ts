@@ -148,14 +148,14 @@ const UNUSED: Status = { kind: 'done', message: 'not on this node, nothing here 
 const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 
 const podStatus = (
-  { pod, attachments, waitingFor }: PodAttachments,
+  { pod, attachments, waitingFor, refused }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
   { reconcilers, addFailures }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
   const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
-  const why = waitingFor ?? message ?? lacking(statuses, addFailures.of(pod));
+  const why = waitingFor ?? message ?? lacking(statuses, addFailures.of(pod)) ?? refused;
   return {
     namespace: pod.namespace,
     name: pod.name,

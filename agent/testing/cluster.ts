@@ -15,7 +15,7 @@ import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { ServiceIndex } from '../inputs/service-index.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { type EndpointFact, LOCAL, nodeSubnetsId, type SliceFact } from '../model/facts.ts';
+import { type EndpointFact, LOCAL, nodeSubnetsId, type PodFact, type SliceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type RenderDocument, renderDocument } from '../render/document.ts';
 import { MemorySinks } from '../render/memory-sinks.ts';
@@ -63,6 +63,7 @@ export interface PodInput {
   readonly unreadableOpenPorts?: string;
   readonly barred?: string;
   readonly leaving?: boolean;
+  readonly selected?: PodFact['selected'];
 }
 
 export interface ServiceInput {
@@ -220,22 +221,10 @@ export class TestCluster {
         ];
       }),
     );
-    const {
-      node,
-      uid = `uid-${name}`,
-      finished = false,
-      hostNetwork = false,
-      openPorts,
-      unreadableOpenPorts,
-      barred,
-      leaving,
-    } = input;
+    const { node, uid = `uid-${name}`, finished = false, hostNetwork = false, networks: _, ...rest } = input;
     this.facts.set('pod', key, {
       ...{ namespace, name, uid, runtimeUid: uid, node, hostNetwork, finished, networks },
-      ...(openPorts !== undefined && { openPorts }),
-      ...(barred !== undefined && { barred }),
-      ...(leaving !== undefined && { leaving }),
-      ...(unreadableOpenPorts !== undefined && { unreadableOpenPorts }),
+      ...rest,
     });
     return this;
   }

@@ -8,7 +8,7 @@ import {
   PRIMARY_INTERFACE,
   PRIMARY_NETWORK_LABEL,
 } from '../../../api/names.ts';
-import type { Attachment, PodAttachments } from '../../model/attachments.ts';
+import { type Attachment, type PodAttachments, secondaryUnsupported } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
@@ -20,7 +20,8 @@ export const attachments: FeatureOver<'pod'> = {
   render: ({ pod: key }, view) => {
     const pod = view.pod(key);
     if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
-    return pod.hostNetwork ? usingThatOf(pod.namespace, view) : diagnosticsOf(attachmentsOf(pod, view));
+    if (pod.hostNetwork) return usingThatOf(pod.namespace, view);
+    return diagnosticsOf({ ...attachmentsOf(pod, view), ...refusalOf(pod, view) });
   },
 };
 
@@ -43,6 +44,15 @@ const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
     return waiting(pod, `network ${nad.network} is localnet, which cannot be primary`);
   const primary = { nadKey: nad.nad, network, role: 'primary', interfaceName: PRIMARY_INTERFACE } as const;
   return onDefault(pod, view, 'infrastructure-locked', [primary]);
+};
+
+/** Says what CNI answers under Multus, which asks for each network by itself. Networks of other plugins are not ours to refuse. */
+const refusalOf = ({ selected = [] }: PodFact, view: View): Pick<PodAttachments, 'refused'> => {
+  const ours = selected.filter(({ nad }) => view.networkOfNad(nad) !== undefined);
+  if (ours.length === 0) return {};
+  return {
+    refused: secondaryUnsupported(ours.map(({ nad, interfaceName }) => `${nad} as ${interfaceName}`).join(', ')),
+  };
 };
 
 type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName'>;
@@ -75,11 +85,14 @@ const diagnosticsOf = (result: PodAttachments): Fragment => ({
   ...withDiagnostics(result),
 });
 
-const withDiagnostics = ({ pod, waitingFor }: PodAttachments): Fragment => {
+const withDiagnostics = ({ pod, waitingFor, refused }: PodAttachments): Fragment => {
   const object = `Pod/${podKey(pod)}`;
   const { barred } = pod;
   if (barred !== undefined) {
     return { diagnostics: [{ object, severity: 'error', message: barred, event: 'ErrorAllocatingPod' }] };
   }
-  return waitingFor === undefined ? {} : { diagnostics: [{ object, severity: 'warning', message: waitingFor }] };
+  const messages = [waitingFor, refused].filter((message) => message !== undefined);
+  return messages.length === 0
+    ? {}
+    : { diagnostics: messages.map((message) => ({ object, severity: 'warning', message })) };
 };
