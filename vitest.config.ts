@@ -10,11 +10,14 @@ const source = '{base,program,api,net,kube,ovsdb,datapath,agent,cluster-manager,
 
 /** Unit tests that take seconds each, as they try so much: with the integration lane, so that `make check` stays short. */
 const SIMULATIONS = [
+  'agent/features/services/rules.property.test.ts',
   'cluster-manager/allocation/address-ledger.property.test.ts',
   'cluster-manager/controllers/fairness.test.ts',
   'cluster-manager/controllers/id-keeper.test.ts',
   'cluster-manager/controllers/manager.property.test.ts',
   'datapath/host/convergence.test.ts',
+  'datapath/netlink/wire/fuzz.test.ts',
+  'ovsdb/desired/bulk/equality.property.test.ts',
   'test/unit/node-status/node-status.test.ts',
   'test/unit/outside-text/outside-text.test.ts',
 ];

@@ -19,8 +19,10 @@ const isFinished = (world: BulkWorld, owner: string): boolean =>
 it('leaves the same database, and the same owners unfinished, as the ordinary path', async () => {
   let loaded = 0;
   await fc.assert(
-    fc.asyncProperty(fragments, fc.integer({ min: 1, max: 6 }), async (wishes, maxOperations) => {
-      await using bulk = await new BulkWorld({ maxOperations }).want(wishes).start();
+    fc.asyncProperty(fragments, fc.option(fc.integer({ min: 1, max: 6 })), async (all, maxOperations) => {
+      // Of rows with one name, the first of those that are planned at once gets it: where plans are cut short, that depends on the cuts.
+      const wishes = maxOperations === null ? all : withNamesOfTheirOwn(all);
+      await using bulk = await new BulkWorld(maxOperations === null ? {} : { maxOperations }).want(wishes).start();
       await using ordinary = await new BulkWorld({ bulkFrom: Number.POSITIVE_INFINITY }).want(wishes).start();
       for (const { reconciler } of [bulk, ordinary]) await reconciler.whenIdle();
       loaded += bulk.reconciler.counts.transactions - ordinary.reconciler.counts.transactions;
