@@ -62,6 +62,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'nodeSubnets':
     case 'networkPrefix':
     case 'refusedNode':
+    case 'tunnelMtu':
     case 'nad':
     case 'primaryNad':
     case 'namespace':

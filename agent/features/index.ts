@@ -24,6 +24,7 @@ import { pods } from './pods/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
 import { SERVICES } from './services/index.ts';
+import { tunnelMtu } from './tunnel-mtu/index.ts';
 import { zone } from './zone/index.ts';
 
 export const FEATURES: readonly Feature[] = [
@@ -53,4 +54,5 @@ export const FEATURES: readonly Feature[] = [
   routerAdvertisements,
   ...SERVICES,
   nodeIdentity,
+  tunnelMtu,
 ];

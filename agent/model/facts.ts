@@ -220,6 +220,8 @@ export interface Facts {
   readonly networkShares: number;
   /** `LOCAL`: where the tunnels of other nodes end here. */
   readonly encapIps: readonly Ip[];
+  /** `LOCAL`: the largest MTU of pods whose packets fit this node's tunnels. */
+  readonly tunnelMtu: number;
   /** `LOCAL`: those that the default network's gateway router of this node knows, by address. */
   readonly neighbours: readonly NeighbourFact[];
   /** `LOCAL`: where the kubelet's processes are. */

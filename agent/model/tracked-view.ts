@@ -58,6 +58,10 @@ export class TrackedView implements View {
     return this.#value('encapIps', LOCAL) ?? this.#encapIps;
   }
 
+  get tunnelMtu(): number | undefined {
+    return this.#value('tunnelMtu', LOCAL);
+  }
+
   nodeFact(name: string): NodeFact | undefined {
     return this.#value('node', name);
   }

@@ -47,6 +47,8 @@ export interface LocalSettings {
  * with its subject.
  */
 export interface View extends LocalSettings {
+  /** The largest MTU of pods whose packets fit this node's tunnels; undefined while unknown. */
+  readonly tunnelMtu: number | undefined;
   nodeFact(name: string): NodeFact | undefined;
   /** Why nothing is written for a node. */
   refusedNode(name: string): string | undefined;

@@ -19,6 +19,8 @@ export interface NodeIdentity {
   readonly masqueradeSubnets: readonly Cidr[];
   /** The datapath can compare packets with an MTU; absent: not known. */
   readonly canCheckMtu: boolean | undefined;
+  /** `tunnelMtu`; not published. */
+  readonly tunnelMtu?: number | undefined;
 }
 
 /** Null: it must not be there. What is not in the result stays as it is. */

@@ -1,4 +1,4 @@
-/** Whether the packets of pods, with what a tunnel puts around them, fit the link they leave by. Pure. */
+/** Which packets of pods, with what a tunnel puts around them, fit the link they leave by. Pure. */
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import { linkOfAddress } from './host-view.ts';
 import type { HostSnapshot } from './uplink/types.ts';
@@ -9,27 +9,29 @@ const IP_BYTES = { 4: 20, 6: 40 } as const;
 
 export interface EncapInputs {
   readonly encapIps: readonly Ip[];
-  /** Of pods. */
-  readonly mtu: number;
   /** Whether tunnels are. */
   readonly isEncrypted: boolean;
 }
 
-/** One message each, without an end. Small packets still pass, so nothing is refused because of it. */
-export const encapProblems = ({ encapIps, mtu, isEncrypted }: EncapInputs, host: HostSnapshot): string[] =>
-  encapIps.flatMap((ip) => {
+/** One message each, without an end. */
+export const encapProblems = ({ encapIps }: Pick<EncapInputs, 'encapIps'>, host: HostSnapshot): string[] =>
+  encapIps.flatMap((ip) =>
+    linkOfAddress(host, ip) === undefined ? [`tunnels are to end at ${ip}, which is no address of this node`] : [],
+  );
+
+/** The largest MTU of pods whose packets fit all of the node's tunnels; undefined where one of its addresses is on no link of the node. */
+export const tunnelMtu = ({ encapIps, isEncrypted }: EncapInputs, host: HostSnapshot): number | undefined => {
+  const fitting = encapIps.map((ip) => {
     const link = linkOfAddress(host, ip);
-    if (link === undefined) return [`tunnels are to end at ${ip}, which is no address of this node`];
-    const sent = mtu + TUNNEL_BYTES;
-    const needed = IP_BYTES[ipFamily(ip)] + (isEncrypted ? espBytes(sent) : sent);
-    if (link.mtu >= needed) return [];
-    return [
-      `packets of pods (MTU ${mtu}) do not fit the ${isEncrypted ? 'encrypted tunnels' : 'tunnels'}: the MTU of ${link.name} is ${link.mtu}, and ${needed} is needed`,
-    ];
+    return link && payloadWithin(link.mtu - IP_BYTES[ipFamily(ip)], isEncrypted) - TUNNEL_BYTES;
   });
+  const known = fitting.filter((mtu) => mtu !== undefined);
+  return known.length === 0 || known.length < fitting.length ? undefined : Math.min(...known);
+};
 
 /**
- * Around a payload in transport mode, with AES-GCM as ovs-monitor-ipsec asks for it: a header of 8 bytes, 8 of the nonce, padding to four
- * bytes with two that say how much it is and what is inside, and 16 of the check value (RFC 4303 §2, RFC 4106 §3, §6).
+ * In transport mode, with AES-GCM as ovs-monitor-ipsec asks for it, there is around a payload: a header of 8 bytes, 8 of the nonce,
+ * padding to four bytes with two that say how much it is and what is inside, and 16 of the check value (RFC 4303 §2, RFC 4106 §3, §6).
  */
-const espBytes = (payload: number): number => 8 + 8 + 4 * Math.ceil((payload + 2) / 4) + 16;
+const payloadWithin = (bytes: number, isEncrypted: boolean): number =>
+  isEncrypted ? 4 * Math.floor((bytes - 32) / 4) - 2 : bytes;

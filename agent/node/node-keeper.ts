@@ -20,7 +20,7 @@ import type { Problem } from '../inputs/problem.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { LOCAL } from '../model/facts.ts';
 import type { NodeIdentity } from './annotations.ts';
-import { encapProblems } from './encap-mtu.ts';
+import { encapProblems, tunnelMtu } from './encap-mtu.ts';
 import { gatewayFact, type HostViewInputs, hostAddresses, MANAGEMENT_PREFIX } from './host-view.ts';
 import { encapIpsOf } from './local-node.ts';
 import { withRemembered } from './remembered.ts';
@@ -138,10 +138,11 @@ export class NodeKeeper {
   /** Keeps the facts about this node in the store. @returns what ends it */
   feed(facts: FactStore): () => void {
     const set = (): void => {
-      const { name, gateway, hostAddresses: addresses, encapIps } = this.identity;
+      const { name, gateway, hostAddresses: addresses, encapIps, tunnelMtu: mtu } = this.identity;
       facts.set('gateway', name, gateway === 'disabled' ? undefined : gateway);
       facts.set('hostAddresses', name, addresses);
       facts.set('encapIps', LOCAL, encapIps.length === 0 ? undefined : encapIps);
+      facts.set('tunnelMtu', LOCAL, mtu);
     };
     set();
     return this.listen(set);
@@ -196,19 +197,18 @@ export class NodeKeeper {
     const ips = encapIps.length > 0 ? encapIps : encapIpsOf(nodes.get(node));
     const isGatewayKnown = typeof gateway === 'object' || gateway === 'disabled';
     this.#bridges = state.world.switch.bridges;
+    const seenIps = ips.length > 0 ? ips : this.#seen.encapIps;
     this.#change({
       ...this.#seen,
       chassisId: chassisIdOf(replica) ?? this.#seen.chassisId,
       // A gateway that is not to be seen at the moment is still desired where it was.
       gateway: isGatewayKnown ? gateway : this.#seen.gateway,
       hostAddresses: hostAddresses({ cluster }, host),
-      encapIps: ips.length > 0 ? ips : this.#seen.encapIps,
+      encapIps: seenIps,
       canCheckMtu: canCheckMtu(replica),
+      tunnelMtu: tunnelMtu({ encapIps: seenIps, isEncrypted }, host),
     });
-    this.#notify(
-      isGatewayKnown ? [] : [gateway],
-      encapProblems({ encapIps: this.#seen.encapIps, mtu: cluster.mtu, isEncrypted }, host),
-    );
+    this.#notify(isGatewayKnown ? [] : [gateway], encapProblems({ encapIps: seenIps }, host));
   }
 
   #gateway(state: UplinkState, host: HostSnapshot): ReturnType<typeof gatewayFact> {

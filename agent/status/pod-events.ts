@@ -56,9 +56,13 @@ export const serviceEvents =
 
 /**
  * `ConnectionLimitNear`: a network has nearly all connections that it may have on the node. `NodeIdentityInUse`: an older node has
- * its chassis, an id or an address.
+ * its chassis, an id or an address. `MTUTooLarge`: packets of the default network do not fit its tunnels.
  */
-export type NodeEventReason = 'ConnectionLimitNear' | 'NodeIdentityInUse' | 'UDNKubeletProbesNotSupported';
+export type NodeEventReason =
+  | 'ConnectionLimitNear'
+  | 'MTUTooLarge'
+  | 'NodeIdentityInUse'
+  | 'UDNKubeletProbesNotSupported';
 
 export type EmitNodeEvent = (node: string, reason: NodeEventReason, message: string) => void;
 

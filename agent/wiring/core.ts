@@ -113,7 +113,8 @@ const emitOwnerEvent =
   (object, reason, message) => {
     const [kind, namespace = '', name = ''] = object.split('/');
     const key = `${namespace}/${name}`;
-    if (kind === 'Node' && reason === 'NodeIdentityInUse') emitNodeEvent(namespace, reason, message);
+    if (kind === 'Node' && (reason === 'NodeIdentityInUse' || reason === 'MTUTooLarge'))
+      emitNodeEvent(namespace, reason, message);
     else if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
       emitPodEvent({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {

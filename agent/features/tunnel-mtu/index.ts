@@ -1,0 +1,30 @@
+/**
+ * Says of a network whose packets do not fit this node's tunnels that it is not there: small packets pass, and large ones are lost, at
+ * whichever node they come from. The default network is the node's, which gets an event.
+ */
+import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { localNetwork } from '../shared/local-network.ts';
+
+export const tunnelMtu: FeatureOver<'network'> = {
+  name: 'tunnel-mtu',
+  over: 'network',
+  render: ({ network: name }, view) => {
+    const network = localNetwork(name, view)?.network;
+    const { tunnelMtu: fitting } = view;
+    if (network === undefined || fitting === undefined || network.mtu <= fitting) return EMPTY_FRAGMENT;
+    const message = `its MTU is ${network.mtu}, and tunnels of ${view.node} take packets of ${fitting} bytes at most: larger ones to other nodes are lost; lower it, or raise the MTU of the link that tunnels leave by`;
+    const isDefault = network.role === 'default';
+    return {
+      diagnostics: [
+        isDefault
+          ? {
+              object: `Node/${view.node}`,
+              severity: 'error',
+              message: `network ${name}: ${message}`,
+              event: 'MTUTooLarge',
+            }
+          : { object: `Network/${name}`, severity: 'error', message },
+      ],
+    };
+  },
+};
