@@ -33,7 +33,8 @@ export const removeConnectionLimits = async (
   );
   if (operations.length === 0) return;
   await session.transact(operations, signal);
-  await whenInstalled(session, INSTALLED_MS, signal);
+  // Its rows of CT_Zone are in a transaction of their own with Open vSwitch, which it repeats in its next round when it was refused.
+  for (let round = 0; round < 2; round++) await whenInstalled(session, INSTALLED_MS, signal);
 };
 
 const INSTALLED_MS = 20_000;

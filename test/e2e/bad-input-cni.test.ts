@@ -209,8 +209,8 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
       await objects.apply([annotated(inNamespace, name, value)]);
       await objects.wait('pod', `${inNamespace}/${name}`, 'ready', { timeoutSeconds: 10 });
       expect(await eventsOf(sandbox, inNamespace, name)).toContainEqual({
-        type: 'Warning',
-        reason: 'ErrorAllocatingPod',
+        type: 'Normal',
+        reason: 'AnnotationRepaired',
         message: expect.stringMatching(/^written again: .*k8s\.ovn\.org\/pod-networks/),
       });
       await objects.delete([pod(inNamespace, name, NODE)]);

@@ -74,11 +74,14 @@ it.each([4, 6] as const)('keeps a tenant to its connections over IPv%s, and othe
     cluster().exec(`${tenant}/a`, ['curl', '-sf', '-m', '3', `http://${family === 6 ? `[${to}]` : to}:8080/hostname`]);
   await cluster().node(NODE, ['ovs-appctl', 'dpctl/flush-conntrack']);
   await eventually(() => ask('red'));
-  await cluster().exec('red/a', ['python3', '-c', FLOOD, to, '1000', '8081']);
+  // A busy datapath loses what it has no flow for yet: a flood need not fill the table.
+  await eventually(async () => {
+    await cluster().exec('red/a', ['python3', '-c', FLOOD, to, '1000', '8081']);
+    await expect(ask('red')).rejects.toThrow();
+  });
   const count = await leaving(4);
   expect(count).toBeGreaterThan(LIMIT / 2);
   expect(count).toBeLessThanOrEqual(LIMIT);
-  await expect(ask('red')).rejects.toThrow();
   for (let round = 0; round < 5; round += 1) await ask('blue');
 });
 

@@ -8,6 +8,7 @@ import { hostileObjects } from './shared/hostile-objects.case.ts';
 import { serviceErrors } from './shared/service-errors.case.ts';
 import { serviceHostEndpoints } from './shared/service-host-endpoints.case.ts';
 import { servicePolicies } from './shared/service-policies.case.ts';
+import { smallTunnels } from './shared/tunnel-mtu.case.ts';
 import { deleteTenants, useCluster } from './support/cluster/cluster.ts';
 
 const cluster = useCluster({ name: 'test-shared', ipFamily: 'dual' });
@@ -18,6 +19,7 @@ describe.each([
   ['ICMP errors between networks', serviceErrors],
   ['host-network pods behind Services', serviceHostEndpoints],
   ['policies of Services', servicePolicies],
+  ['an MTU that does not fit the tunnels', smallTunnels],
 ] as const)('%s', (_, declare) => {
   afterAll(() => deleteTenants(cluster()));
   declare(cluster);
