@@ -181,7 +181,7 @@ it('and the pod that does not know the protocol says so by its management port, 
   expect(heard(udp, 'node-1', 'ovn-k8s-mp0', false, from(1))).toMatch(/^it came by ovn-k8s-mp0/);
 });
 
-it('who has pinged himself as a node answers whom of its pods has pinged him, and nobody else', () => {
+it('a host that somebody outside has pinged as a node answers whom of its pods has pinged that host, and nobody else', () => {
   const echo = caseLike({
     source: 'host outside',
     entry: 'server outside',
@@ -193,6 +193,10 @@ it('who has pinged himself as a node answers whom of its pods has pinged him, an
   expect(heard(echo, 'red/b', 'ovn-udn1', false, answer)).toBe('a pod of red heard it');
   expect(heard(echo, 'red/c', 'eth0', false, answer)).toBe('a pod of red heard it');
   expect(heard(echo, 'red/c', 'ovn-udn1')).toBe('a pod of red heard it');
+  const byNode = withHeader({ protocol: 1, src: world.nodes[0].addresses[4] });
+  expect(heard(echo, 'red/c', 'ovn-udn1', false, byNode)).toBeUndefined();
+  const himself = caseLike({ source: 'host outside', entry: 'node', protocol: 'icmp echo' });
+  expect(heard(himself, 'red/c', 'ovn-udn1', false, byNode)).toBe('a pod of red heard it');
   const udp = caseLike({ source: 'host outside', entry: 'server outside', claim: 'the other node' });
   expect(heard(udp, 'red/c', 'ovn-udn1', false, answer)).toBe('a pod of red heard it');
 });

@@ -83,16 +83,15 @@ const isRouterOf = (world: World, tenant: string, ip: Ip): boolean =>
   networkOf(world, tenant).masquerade[ipFamily(ip)].includes(ip);
 
 /**
- * Whoever is outside has pinged himself as a node, and answers the node: with the identifier by which its pods have pinged him, it is the
- * answer to them. He could send it at once.
+ * Whoever is outside has pinged a host as one of the nodes, and the host answers the node: with the identifier by which the node's pods
+ * have pinged that host, it is the answer to them. The host, which is himself or the node that he sends to, could send it at once.
  */
-const isEchoed = ({ outside }: World, one: HostileCase, outer: Layer | undefined): boolean =>
-  isOutside(one) &&
-  one.cell.protocol.name === 'icmp echo' &&
-  one.cell.entry.name === 'server outside' &&
-  outer?.ip !== undefined &&
-  ICMP.has(outer.ip.protocol) &&
-  Object.values(outside.addresses).includes(outer.ip.src);
+const isEchoed = (world: World, one: HostileCase, outer: Layer | undefined): boolean => {
+  if (!isOutside(one) || one.cell.protocol.name !== 'icmp echo' || one.cell.claim !== 'the other node') return false;
+  const ip = outer?.ip;
+  if (ip === undefined || !ICMP.has(ip.protocol)) return false;
+  return [world.outside, world.nodes[0]].some(({ addresses }) => Object.values(addresses).includes(ip.src));
+};
 
 /** Those that attack. */
 const hasPinged = ({ pod }: Foothold): boolean => /\/[ac]$/.test(pod);
