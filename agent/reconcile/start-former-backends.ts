@@ -27,6 +27,13 @@ export const startFormerBackends = (
     onError: (error) =>
       log.warn({ err: error }, 'connections to endpoints that Services no longer have are not forgotten yet'),
   });
-  resources.defer(replica.onUpdate(({ changes }) => former.changed(changes)));
+  let isKnown = replica.synced;
+  resources.defer(
+    replica.onUpdate(({ kind, changes }) => {
+      // VIPs that were there before this agent are nothing new.
+      if (isKnown || kind === 'changed') former.changed(changes);
+      isKnown = true;
+    }),
+  );
   resources.defer(() => former.stop());
 };
