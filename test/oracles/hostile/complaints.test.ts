@@ -195,6 +195,10 @@ it('a host that somebody outside has pinged as a node answers whom of its pods h
   expect(heard(echo, 'red/c', 'ovn-udn1')).toBe('a pod of red heard it');
   const byNode = withHeader({ protocol: 1, src: world.nodes[0].addresses[4] });
   expect(heard(echo, 'red/c', 'ovn-udn1', false, byNode)).toBeUndefined();
+  const asThis = caseLike({ source: 'host outside', entry: 'node', protocol: 'icmp echo', claim: 'the node' });
+  expect(heard(asThis, 'red/c', 'ovn-udn1', false, byNode)).toBe('a pod of red heard it');
+  const byOther = withHeader({ protocol: 1, src: world.nodes[1].addresses[4] });
+  expect(heard(asThis, 'red/c', 'ovn-udn1', false, byOther)).toBeUndefined();
   const himself = caseLike({ source: 'host outside', entry: 'node', protocol: 'icmp echo' });
   expect(heard(himself, 'red/c', 'ovn-udn1', false, byNode)).toBe('a pod of red heard it');
   const udp = caseLike({ source: 'host outside', entry: 'server outside', claim: 'the other node' });

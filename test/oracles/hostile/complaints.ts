@@ -84,13 +84,17 @@ const isRouterOf = (world: World, tenant: string, ip: Ip): boolean =>
 
 /**
  * Whoever is outside has pinged a host as one of the nodes, and the host answers the node: with the identifier by which the node's pods
- * have pinged that host, it is the answer to them. The host, which is himself or the node that he sends to, could send it at once.
+ * have pinged that host, it is the answer to them. The host, which is himself or another node, could send it at once.
  */
 const isEchoed = (world: World, one: HostileCase, outer: Layer | undefined): boolean => {
-  if (!isOutside(one) || one.cell.protocol.name !== 'icmp echo' || one.cell.claim !== 'the other node') return false;
+  const { outside, nodes } = world;
+  const { protocol, claim } = one.cell;
+  const node = nodes[['the node', 'the other node'].indexOf(claim)];
   const ip = outer?.ip;
+  if (!isOutside(one) || protocol.name !== 'icmp echo' || node === undefined) return false;
   if (ip === undefined || !ICMP.has(ip.protocol)) return false;
-  return [world.outside, world.nodes[0]].some(({ addresses }) => Object.values(addresses).includes(ip.src));
+  const hosts = [outside, ...nodes].filter((host) => host !== node);
+  return hosts.some(({ addresses }) => Object.values(addresses).includes(ip.src));
 };
 
 /** Those that attack. */
