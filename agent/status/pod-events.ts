@@ -9,7 +9,8 @@ export interface PodIdentity {
 
 /**
  * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorOpenDefaultPorts`: its
- * annotation cannot be read, so nothing is open. `AnnotationRepaired`: its networks could not be read, and were written again. `ConnectionLimitNear`: it has nearly all connections that it may have.
+ * annotation cannot be read, so nothing is open. `AnnotationRepaired`: its networks could not be read, and were written again.
+ * `ConnectionLimitNear`: it has nearly all connections that it may have.
  */
 export type PodEventReason =
   | 'AnnotationRepaired'

@@ -46,6 +46,8 @@ export const managementInItems = (podSubnets: readonly Cidr[], isEncrypted: bool
     'iifname != "ovn-k8s-mp*" return',
     ...toTunnels(isEncrypted),
     'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } ip6 hoplimit 255 accept',
+    // First what most packets are: those that pods send on by the host.
+    ...FAMILIES.map((family) => `iifname . ${ipWord(family)} saddr @${setName('managementSources', family)} accept`),
     `iifname "${DEFAULT_LINK}" ct state related accept`,
     `iifname "${DEFAULT_LINK}" ct direction reply accept`,
     'ct direction reply ct status dnat accept',
@@ -53,7 +55,6 @@ export const managementInItems = (podSubnets: readonly Cidr[], isEncrypted: bool
     ...FAMILIES.map(
       (family) => `ct direction reply iifname . ${ipWord(family)} daddr @${setName('managementIps', family)} accept`,
     ),
-    ...FAMILIES.map((family) => `iifname . ${ipWord(family)} saddr @${setName('managementSources', family)} accept`),
     `iifname != "${DEFAULT_LINK}" drop`,
     ...FAMILIES.map((family) => `${ipWord(family)} saddr @${setName('isolatedPods', family)} drop`),
     ...podSubnets.map((subnet) => `${ipWord(cidrFamily(subnet))} saddr ${subnet} accept`),
