@@ -1,6 +1,6 @@
 /**
  * What an agent reports about its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
- * `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it;
+ * `/v1/health`, `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it;
  * the shapes grow, they do not change.
  */
 import { z } from 'zod';
@@ -60,6 +60,17 @@ export const problemSchema = z.object({
   object: z.string(),
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
+});
+
+/** Something that the node's networks need beside the agent. */
+export const componentStatusSchema = z.object({
+  component: z.string(),
+  /** `unknown`: what it is asked by has failed, or it was not asked yet. */
+  state: z.enum(['working', 'failed', 'unknown']),
+  /** When it came to this state, by the clock of the node. */
+  since: z.string(),
+  /** What fails and what that means; absent while it works. */
+  message: z.string().optional(),
 });
 
 export const nodeStatusSchema = z.object({
@@ -180,6 +191,7 @@ export const serviceStatusSchema = z.object({
 
 export type BalancerStatus = z.output<typeof balancerSchema>;
 export type ServiceStatus = z.output<typeof serviceStatusSchema>;
+export type ComponentStatus = z.output<typeof componentStatusSchema>;
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
 export type BackendName = z.output<typeof backendSchema>;
 export type DesiredStatus = z.output<typeof desiredSchema>;

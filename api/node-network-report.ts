@@ -13,6 +13,8 @@ import { parseWith } from './parse.ts';
 
 /** How many networks are named with a message; of the others there are ids. */
 export const MAX_EXCEPTIONS = 20;
+/** Of which a report says that they fail. */
+export const MAX_COMPONENTS = 16;
 /** Of a message, in characters. */
 export const MAX_MESSAGE = 256;
 
@@ -38,12 +40,19 @@ const ids = (description: string) =>
 
 const count = (description: string) => z.int().min(0).max(MAX_NETWORKS).meta({ description, format: 'int32' });
 
+const componentSchema = z.object({
+  component: z.string().max(63).meta({ description: 'ovn-northd, ovn-controller, ovs-vswitchd, northbound-db, ...' }),
+  message: z.string().max(MAX_MESSAGE).meta({ description: 'What fails, and what that means for the node.' }),
+  since: z.string().meta({ description: 'When it failed, by the clock of the node.', format: 'date-time' }),
+});
+
 const exceptionSchema = z.object({
   network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
   state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be there as it is.' }),
   message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or what is wrong.' }),
   since: z.string().meta({ description: 'When it came to that state, by the clock of the node.', format: 'date-time' }),
 });
+export type FailedComponent = z.output<typeof componentSchema>;
 export type NetworkException = z.output<typeof exceptionSchema>;
 
 export const reportStatusSchema = z
@@ -84,6 +93,11 @@ export const reportStatusSchema = z
         leaving: ids('Ids of networks that are gone, of which this node still has something.').optional(),
       })
       .meta({ description: 'Which they are.' }),
+    failedComponents: z.array(componentSchema).max(MAX_COMPONENTS).optional().meta({
+      description:
+        'What the networks of the node need beside the agent and does not work; that which explains others first. Empty: all of it works.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
     exceptions: z
       .array(exceptionSchema)
       .max(MAX_EXCEPTIONS)
@@ -111,6 +125,7 @@ const reportSchema = z.object({
   metadata: metadataSchema,
   status: reportStatusSchema.extend({
     ids: z.object({ ready: readIds, pending: readIds, failed: readIds, leaving: readIds.default(NO_IDS) }),
+    failedComponents: z.array(componentSchema).optional(),
     exceptions: z
       .array(exceptionSchema)
       .nullish()

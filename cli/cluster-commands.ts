@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
-import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
+import { type NamespaceOptions, withClient, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import {
@@ -15,9 +15,17 @@ import {
 } from './commands/cluster-lists.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
+import { clusterStatus, nodeStatus } from './commands/status.ts';
 import { whyOf } from './commands/why.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
-import { formatOutput, formatTextOutput, type Output, TEXT_FORMATS, type TextFormat } from './output/format.ts';
+import {
+  formatOutput,
+  formatTextOutput,
+  OUTPUT_FORMATS,
+  type Output,
+  TEXT_FORMATS,
+  type TextFormat,
+} from './output/format.ts';
 
 export interface ClusterCommandOptions {
   /** There is a node around: lists can be had from its agent. */
@@ -28,6 +36,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   networksCommand(withNode),
   podsCommand(withNode),
   servicesCommand(),
+  statusCommand(withNode),
   whyCommand(),
   // On a node it is a part of the node's.
   ...(withNode ? [] : [doctorCommand()]),
@@ -46,14 +55,17 @@ interface Options extends NamespaceOptions {
 const listCommand = (name: string, description: string, withNode: boolean): Command => {
   const command = withListOptions(withClusterFlag(new ProgramCommand(name).description(description), withNode));
   if (!withNode) return command;
-  return command
+  return withAgentSocket(command);
+};
+
+const withAgentSocket = (command: Command): Command =>
+  command
     .addOption(
       new Option('--agent-socket <file>', "the agent's status socket")
         .env('UDN_STATUS_SOCKET')
         .default(DEFAULT_AGENT_SOCKET),
     )
     .addHelpText('after', WHO_IS_ASKED);
-};
 
 const withListOptions = (command: Command): Command =>
   withNamespace(command)
@@ -85,6 +97,28 @@ const podsCommand = (withNode: boolean): Command =>
       if (asksAgent(options, command)) print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
       else printList(await listClusterPods(listOptions(options)), options);
     });
+
+const STATUS_CODES = '\nExit status: 0 everything works, 1 something fails or its state is not known.';
+
+const statusCommand = (withNode: boolean): Command =>
+  withStatusOptions(
+    new ProgramCommand('status').description('whether what networks need beside the agent works'),
+    withNode,
+  ).action(async (options: Options, command: Command) => {
+    const output = asksAgent(options, command)
+      ? await nodeStatus(connectAgent(options.agentSocket ?? ''))
+      : await withClient(options, ({ client }) => clusterStatus(client, { only: options.node, now: Date.now() }));
+    print(output, options);
+    process.exitCode = output.exitStatus;
+  });
+
+const withStatusOptions = (command: Command, withNode: boolean): Command => {
+  const common = withServer(withClusterFlag(command, withNode))
+    .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
+    .addHelpText('after', STATUS_CODES);
+  return withNode ? withAgentSocket(common) : common;
+};
 
 /** Of the API server alone, also on a node. */
 const servicesCommand = (): Command =>

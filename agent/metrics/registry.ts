@@ -117,6 +117,12 @@ export const AGENT_METRICS = {
     labels: ['network'],
     use: 'alert: 1: new connections of the network are dropped; see `--connections-per-network`',
   },
+  udn_agent_component_state: {
+    type: 'gauge',
+    help: '1 for the state that the component has: working, failed, or unknown where another one that it is asked by has failed.',
+    labels: ['component', 'state'],
+    use: 'alert: `state="working"` is 0 for 1 minute; `udnctl status` has the cause',
+  },
   udn_agent_unprotected_peers: {
     type: 'gauge',
     help: 'Addresses of other nodes to which nothing is sent, as there is no IPsec with them; 0 where tunnels are not encrypted.',

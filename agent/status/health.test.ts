@@ -20,6 +20,7 @@ const sources = (changes: Partial<HealthSources> = {}): HealthSources => ({
     ]),
   queues: () => queues(),
   gateway: () => 'seen',
+  components: () => [],
   ...changes,
 });
 

@@ -10,6 +10,7 @@
 import type { BackendName } from '../../api/agent-status.ts';
 import type { QueueState } from '../../base/reconciler.ts';
 import type { DatabaseName } from '../databases/database.ts';
+import { type Component, type ComponentHealth, reasonsOfHealth } from '../health/component.ts';
 
 /** `remembered`: as the node said before its agent ended. Where gateways are switched off, that is what is seen. */
 export type GatewayKnowledge = 'seen' | 'remembered' | 'unknown';
@@ -21,6 +22,8 @@ export interface HealthSources {
   readonly connected: () => ReadonlyMap<DatabaseName, boolean>;
   readonly queues: () => ReadonlyMap<BackendName, QueueState>;
   readonly gateway: () => GatewayKnowledge;
+  /** What the node's networks need beside the agent. */
+  readonly components: () => readonly ComponentHealth[];
 }
 
 /** The longest step is a bundle of a large node, which takes seconds; every wait in one has an end before this (ADR 23). */
@@ -41,6 +44,7 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${BACKENDS[name]} cannot be reached`])),
   ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfBackend(BACKENDS[name], queue)),
   ...GATEWAY[sources.gateway()],
+  ...reasonsOfHealth(sources.components(), (component) => isAway(component, sources.connected())),
 ];
 
 /**
@@ -57,6 +61,16 @@ export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'c
       return waits ? [`${BACKENDS[name]} cannot be reached`] : reasonsOfBackend(BACKENDS[name], queue);
     }),
   ];
+};
+
+/** Of which it is said already that it cannot be reached. */
+const isAway = (component: Component, connected: ReadonlyMap<DatabaseName, boolean>): boolean =>
+  [...connected].some(([name, isConnected]) => !isConnected && DATABASE_COMPONENTS[name] === component);
+
+const DATABASE_COMPONENTS: Readonly<Record<DatabaseName, Component>> = {
+  northbound: 'northbound-db',
+  southbound: 'southbound-db',
+  openvswitch: 'openvswitch-db',
 };
 
 const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {

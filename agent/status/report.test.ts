@@ -33,6 +33,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     diagnostics: it.engine.diagnostics,
+    components: () => [],
     inputProblems: () => [],
     cluster: parseClusterConfig(),
     desiredFor: () => [],

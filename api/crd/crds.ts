@@ -143,6 +143,12 @@ const nodeNetworkReports: CrdDescription = {
     { name: 'Ready', type: 'integer', jsonPath: '.status.networks.ready', description: 'Networks that are there.' },
     { name: 'Pending', type: 'integer', jsonPath: '.status.networks.pending', description: 'Not all there yet.' },
     { name: 'Failed', type: 'integer', jsonPath: '.status.networks.failed', description: 'Cannot be made.' },
+    {
+      name: 'Failing',
+      type: 'string',
+      jsonPath: '.status.failedComponents[*].component',
+      description: 'What its networks need and does not work.',
+    },
     { name: 'Rendering', type: 'string', jsonPath: '.status.rendering', description: 'Always or OnDemand.' },
     AGE,
     {

@@ -122,6 +122,7 @@ const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
     node: () => Promise.resolve({ name: 'n1', gateway: { ...GATEWAY, addresses: [], nextHops: [] } }),
     networks: () => Promise.resolve([]),
     pods: () => Promise.resolve([]),
+    health: () => Promise.resolve([]),
     problems: () => Promise.resolve([...(given.problems ?? [])]),
     desired: () => Promise.resolve([...(given.desired ?? [])]),
     differences: () =>

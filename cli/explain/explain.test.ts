@@ -68,6 +68,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     node: () => Promise.resolve(node),
     networks: () => Promise.resolve([network]),
     pods: () => Promise.resolve([pod]),
+    health: () => Promise.resolve([]),
     problems: () => Promise.resolve([]),
     desired: () => Promise.resolve([]),
     differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),

@@ -2,6 +2,8 @@
 import { request } from 'node:http';
 import { z } from 'zod';
 import {
+  type ComponentStatus,
+  componentStatusSchema,
   type DesiredStatus,
   type DifferencesStatus,
   desiredSchema,
@@ -27,6 +29,8 @@ export interface AgentClient {
   networks(): Promise<NetworkStatus[]>;
   pods(): Promise<PodStatus[]>;
   problems(): Promise<ProblemStatus[]>;
+  /** What the node's networks need beside the agent. */
+  health(): Promise<ComponentStatus[]>;
   /** Everything that the agent wants to be programmed. */
   desired(): Promise<DesiredStatus[]>;
   /** The agent reads everything again for it. */
@@ -47,6 +51,7 @@ export const connectAgent = (socketPath: string): AgentClient => {
     networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
     pods: () => ask('/v1/pods', z.array(podStatusSchema)),
     problems: () => ask('/v1/problems', z.array(problemSchema)),
+    health: () => ask('/v1/health', z.array(componentStatusSchema)),
     desired: () => ask('/v1/wanted', z.array(desiredSchema)),
     differences: (signal) => ask('/v1/differences', differencesSchema, signal),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),

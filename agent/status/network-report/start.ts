@@ -1,6 +1,7 @@
 /** The reporter of a running agent. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../../base/clock.ts';
+import type { NodeHealth } from '../../health/start.ts';
 import type { AgentOptions } from '../../options/options.ts';
 import type { GoneNetworks } from '../../reconcile/gone-networks.ts';
 import type { Edges } from '../../wiring/edges.ts';
@@ -12,6 +13,7 @@ interface Parts extends NodeNetworks {
   readonly edges: Pick<Edges, 'client' | 'writer' | 'inputs' | 'metrics'>;
   readonly options: Pick<AgentOptions, 'node' | 'networkRendering'>;
   readonly gone: GoneNetworks;
+  readonly health: NodeHealth;
   readonly log: Logger;
 }
 
@@ -39,7 +41,7 @@ const renderingOf = ({ networkRendering }: Pick<AgentOptions, 'networkRendering'
  * To be called when the desired state has been programmed once: what was there before the start is not reported as missing.
  */
 export const startNetworkReport = (parts: Parts): (() => void) => {
-  const { edges, options, gone, log } = parts;
+  const { edges, options, gone, health, log } = parts;
   const { nodes, idPools } = edges.inputs;
   const reporter = new NetworkReporter({
     node: options.node,
@@ -48,6 +50,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       retirement: gone.isKnown ? [...idPools.values()][0]?.retirement : undefined,
       leaving: [...gone.leaving.keys()],
     }),
+    health: () => health.components(),
     look: (network) => lookAtNetwork(parts, network),
     nodeUid: () => nodes.get(options.node)?.uid,
     nodes: () => nodes.size,
@@ -66,6 +69,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       if (key === options.node && before?.uid !== after?.uid) reporter.touchNode();
     }),
     gone.onGone(() => reporter.touchIds()),
+    health.onChange(() => reporter.touchHealth()),
     idPools.subscribe(({ before, after }) => {
       if (before?.retirement !== after?.retirement) reporter.touchIds();
     }),
