@@ -29,7 +29,7 @@ const knowNode = async ({ options, log, signal }: AgentContext, { inputs, databa
     inputs.whenSynced(signal),
     knowNeighbours(databases, signal),
   ]);
-  log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'this node is known');
+  log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'node state loaded');
   return local;
 };
 

@@ -87,7 +87,7 @@ const reservedIds = ({ nad, name, keys: { id } }: Keyed, { retired, reports }: S
   const nodes = reports.filter(({ hasAll, leaving }) => hasAll && hasId(leaving, id)).map(({ node }) => node);
   return [
     ...(isOthers ? [`nodes may still have network ${before.network ?? 'that was deleted'}`] : []),
-    ...(nodes.length > 0 ? [`${nodes.join(', ')} still has something of an earlier network`] : []),
+    ...(nodes.length > 0 ? [`${nodes.join(', ')} still has state of an earlier network`] : []),
   ].map((why) => ({
     rule: 'network-id' as const,
     objects: [objectOf(nad)],

@@ -145,20 +145,19 @@ describe('the decision comes first, in a message', () => {
     const datapaths = new Map([[Number(/metadata=(0x[0-9a-f]+)/.exec(lastMatch(passes))?.[1]), GATEWAY_ROUTER]]);
     expect(traceResultOf(passes, context({ logicalFlows, datapaths }))).toEqual({
       kind: 'controller',
-      message:
-        'waits at router GR_red_red_node-1: the MAC of the next hop is not known yet, ovn-controller asks for it',
+      message: 'waits at router GR_red_red_node-1: the MAC of the next hop is unknown yet, ovn-controller asks for it',
     });
   });
 
   it('says all ways of a packet that is flooded', () =>
-    expect(traceResultOf(read('in-est'), context()).message).toMatch(/^goes several ways: /));
+    expect(traceResultOf(read('in-est'), context()).message).toMatch(/^sent to several ports: /));
 });
 
 it('the steps name datapaths, conntrack, translation and ports', () => {
   const names = { ports: PORTS, datapaths: new Map([[1, { kind: 'switch', name: 'node-1' }]]) };
   expect(stepsOf(read('acl'), names)).toEqual([
     'br-int: switch node-1',
-    'br-int: conntrack is asked about it',
+    'br-int: conntrack lookup',
     'back from conntrack with ct_state=new|trk',
     'br-int: switch node-1',
   ]);

@@ -197,7 +197,7 @@ it('when there is no id left, the network says which nodes hold those of deleted
     conditions: { message: string }[];
   };
   expect(conditions.conditions.map(({ message }) => message).join()).toContain(
-    'all ids from 1 to 4095 are in use, 4095 of them by nodes that have not reported that a deleted network is gone: network id 1 of a deleted network is',
+    'all ids from 1 to 4095 are in use, 4095 of them on nodes that have not reported the removal of a deleted network: network id 1 of a deleted network is',
   );
 });
 

@@ -211,7 +211,7 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
       expect(await eventsOf(sandbox, inNamespace, name)).toContainEqual({
         type: 'Normal',
         reason: 'AnnotationRepaired',
-        message: expect.stringMatching(/^written again: .*k8s\.ovn\.org\/pod-networks/),
+        message: expect.stringMatching(/^overwritten: .*k8s\.ovn\.org\/pod-networks/),
       });
       await objects.delete([pod(inNamespace, name, NODE)]);
     }

@@ -75,7 +75,7 @@ describe.runIf(hasGuest)('bin/sandbox --kernel guest', () => {
     ]);
     sandbox(['down', '--name', 'test-guest-host']);
     if (vrf) expect(status).toBe(0);
-    else expect([status, stderr]).toEqual([1, "this machine's kernel has no vrf: take --kernel guest\n"]);
+    else expect([status, stderr]).toEqual([1, 'the kernel of this machine has no vrf: use --kernel guest\n']);
   });
 
   it('commands get arguments, stdin and signals, and their exit status counts', async () => {
