@@ -104,7 +104,7 @@ export const networkStatusSchema = z
       .optional()
       .meta({
         description:
-          'How full its subnets are. Updated with a delay of seconds. The addresses of layer 3 are given out by nodes.',
+          'How full its subnets are. Updated with a delay of seconds. On layer 3 the nodes allocate the addresses.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['subnet'],
       }),

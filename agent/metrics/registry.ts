@@ -73,7 +73,7 @@ export const AGENT_METRICS = {
     type: 'counter',
     help: 'Failed attempts to program an object, and backends that did not answer.',
     labels: ['backend'],
-    use: 'alert: any increase for 15 minutes; `udnctl doctor` on the node says what and why',
+    use: 'alert: any increase for 15 minutes; see `udnctl doctor` on the node',
   },
   udn_agent_retries_total: {
     type: 'counter',

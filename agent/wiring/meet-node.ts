@@ -10,7 +10,7 @@ import { enough } from './enough.ts';
 export const meetNode = async (context: AgentContext, edges: Edges, keeper: NodeKeeper): Promise<LocalNode> => {
   const { log, signal } = context;
   const [local] = await Promise.all([knowNode(context, edges), keeper.whenKnown(signal)]);
-  for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
+  for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node differs from the desired state');
   return local;
 };
 

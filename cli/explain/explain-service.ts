@@ -76,8 +76,7 @@ const balancerChecks = async (
   }
   const found = await attempt(what, async () => {
     const row = await rowWith(sources.northbound, 'Load_Balancer', 'name', balancer.name, ['_uuid']);
-    if (row === undefined)
-      return [missing(what, `there is no row ${balancer.name}`, 'see udnctl problems and udnctl diff')];
+    if (row === undefined) return [missing(what, `no row ${balancer.name}`, 'see udnctl problems and udnctl diff')];
     return [
       ok(what, `${balancer.name} on ${await attachedText(sources, balancer)}`),
       ...(await takenChecks(sources, balancer)),

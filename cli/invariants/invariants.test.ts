@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
     what: 'a status that says otherwise',
     more: [settledNetwork(layer2Udn('red/net', ['10.100.0.0/16']), { networkID: 9 })],
     rule: 'network-id',
-    expectedText: 'its status says network id 9',
+    expectedText: 'its status has network id 9',
   },
   {
     what: 'an id that is no number',

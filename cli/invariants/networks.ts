@@ -134,6 +134,6 @@ const statusViolations = ({ networks }: Snapshot, keyed: readonly Keyed[]): read
     const { networkID } = statusSchema.catch({}).parse(facts.status);
     const other = keyed.find(({ name, keys }) => name === facts.networkName && keys.id !== networkID);
     if (networkID === undefined || other === undefined) return [];
-    const message = `its status says network id ${networkID}, NAD ${other.nad.key} says ${other.keys.id}`;
+    const message = `its status has network id ${networkID}, but NAD ${other.nad.key} has ${other.keys.id}`;
     return [{ rule: 'network-id' as const, objects: [`${facts.kind}/${facts.key}`, objectOf(other.nad)], message }];
   });

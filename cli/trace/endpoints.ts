@@ -209,7 +209,7 @@ const ofFamily = (addresses: readonly string[], family: Family, whose: string): 
 
 const inPortOf = (ports: readonly BridgePort[], name: string): string => {
   const found = ports.find((port) => port.name === name);
-  if (found === undefined) throw new CliError(`there is no port ${name} on a bridge of this node`);
+  if (found === undefined) throw new CliError(`no port ${name} on a bridge of this node`);
   return String(found.ofport);
 };
 

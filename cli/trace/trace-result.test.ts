@@ -71,7 +71,7 @@ describe('the decision comes first, in a message', () => {
     });
     const steps = stepsOf(read('leaves'), { ports, datapaths: new Map() });
     expect(steps.slice(-3)).toEqual([
-      'br-ex: table 0 priority 100: to the outside: note whose connection it is',
+      'br-ex: table 0 priority 100: to the outside: record the network of the connection',
       'br-ex: source becomes 172.20.0.11',
       'br-ex: to port eth0',
     ]);
@@ -96,8 +96,8 @@ describe('the decision comes first, in a message', () => {
         message: 'leaves through eth0 as 172.30.0.2 (masqueraded from 169.254.0.11)',
       });
       expect(stepsOf(passes, { ports, datapaths: new Map() })).toEqual([
-        'br-ex: table 0 priority 730: note which network sends, and that the source is its gateway router’s',
-        'br-ex: table 0 priority 100: to the outside: note whose connection it is',
+        'br-ex: table 0 priority 730: record the sending network and that the source is its gateway router',
+        'br-ex: table 0 priority 100: to the outside: record the network of the connection',
         'br-ex: source becomes 172.30.0.2',
         'br-ex: to port eth0',
       ]);

@@ -109,7 +109,7 @@ const nadFindings = (facts: NetworkFacts, namespace: string, scene: Scene): read
 /** What only the cluster manager can know. */
 export const conditionFinding = ({ type, message }: Pick<Condition, 'type' | 'message'>): Finding => {
   const next = 'fix what it names; kubectl describe shows its events';
-  return blocked('conditions', 'condition', `its condition ${type} says: ${message}`, next);
+  return blocked('conditions', 'condition', `its condition ${type}: ${message}`, next);
 };
 
 export const confText = ({ confError }: NadFacts): string =>

@@ -36,7 +36,9 @@ export const checkAgents = (client: KubeClient, namespace: string): Promise<Find
       ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
       ...(desired === 0 ? ['it selects no node'] : []),
       ...(updated < desired ? [`${desired - updated} of ${desired} pods run an older version`] : []),
-      ...(ready < desired ? [`${desired - ready} of ${desired} pods are not ready: /readyz of each says why`] : []),
+      ...(ready < desired
+        ? [`${desired - ready} of ${desired} pods are not ready: /readyz of each gives the reasons`]
+        : []),
     ]);
   });
 

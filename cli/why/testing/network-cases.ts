@@ -196,7 +196,7 @@ export const NETWORK_CASES: readonly Case[] = [
         },
       },
     ],
-    ...{ ask: UDN, cause: 'condition', expectedText: 'its condition NetworkCreated says: overlaps cluster subnet' },
+    ...{ ask: UDN, cause: 'condition', expectedText: 'its condition NetworkCreated: overlaps cluster subnet' },
   },
   {
     state: 'a deletion that waits for pods',

@@ -368,7 +368,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
   /** What nobody wants goes by the name of the unit, so that it fails alone. */
   #ownersOrUnit(unit: Unit): readonly string[] {
     const owners = this.#desired.ownersOf(unit);
-    return owners.length > 0 ? owners : [`(nobody) ${unitId(unit).replaceAll('\n', ' ')}`];
+    return owners.length > 0 ? owners : [`(no owner) ${unitId(unit).replaceAll('\n', ' ')}`];
   }
 }
 

@@ -122,7 +122,7 @@ describe('after an installation', () => {
   });
 
   it.each([
-    ['not ready', { numberReady: 1 }, '1 of 2 pods are not ready: /readyz of each says why'],
+    ['not ready', { numberReady: 1 }, '1 of 2 pods are not ready: /readyz of each gives the reasons'],
     ['of an older version', { updatedNumberScheduled: 0 }, '2 of 2 pods run an older version'],
     ['not seen yet', { observedGeneration: 0 }, 'it has not been rolled out yet'],
   ])('agents that are %s', async (_, status, message) => {
