@@ -181,7 +181,7 @@ it('a node that keeps ids for long gets an event, and another when it does not',
   expect(reportedEvents()).toMatchObject([
     {
       regarding: { kind: 'Node', name: 'n1' },
-      message: expect.stringMatching(/reports that they are gone: 1 \(red_net\)$/),
+      message: expect.stringMatching(/reports their removal: 1 \(red_net\)$/),
     },
   ]);
 });

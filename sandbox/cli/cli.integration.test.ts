@@ -130,7 +130,7 @@ describe('commands inside', () => {
     expect(sandbox(['kill', 'node-1', 'northd', '--signal', '9'])).toEqual({ status: 0, stdout: '', stderr: '' });
     await eventually(async () => {
       expect(sandbox(['status']).stdout).toMatch(
-        /northd +running +pid \d+ started again 1 times, last ended with signal SIGKILL/,
+        /northd +running +pid \d+ restarted 1 times, last ended with signal SIGKILL/,
       );
     });
   });

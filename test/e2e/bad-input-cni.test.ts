@@ -349,7 +349,7 @@ describe('a pod whose port would have the name of the node’s localnet port', (
         expect(await eventsOf(sandbox, 'br-ex', node)).toContainEqual({
           type: 'Warning',
           reason: 'ErrorAllocatingPod',
-          message: `its port name br-ex_${node} is that of the node's localnet port; rename the pod`,
+          message: `its port name br-ex_${node} belongs to the node's localnet port; rename the pod`,
         }),
       );
       await eventually(async () => expect(await seenOverHttp(sandbox, `plain/on-${node}`, 4)).not.toBe(''));

@@ -211,8 +211,7 @@ describe('a trace to node ports and external addresses', () => {
       const found = await traceTo(['host'], target);
       const [attempt] = await askFrom(fromHost(cluster(), NODE), [target]);
       expect(found.result === 'answered').toBe(attempt?.outcome === 'answered');
-      if (found.result !== 'answered')
-        expect(found.message).toMatch(/no rule by which that goes to the VRF of network red_net$/);
+      if (found.result !== 'answered') expect(found.message).toMatch(/no rule for it to the VRF of network red_net$/);
     }
   });
 

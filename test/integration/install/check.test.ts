@@ -133,8 +133,8 @@ describe('after an installation', () => {
   });
 
   it.each([
-    ['do not run', { availableReplicas: 0, readyReplicas: 0 }, '2 do not run'],
-    ['are of an older version', { updatedReplicas: 1 }, '1 are of an older version'],
+    ['do not run', { availableReplicas: 0, readyReplicas: 0 }, '2 are not available'],
+    ['are of an older version', { updatedReplicas: 1 }, '1 run an older version'],
   ])('cluster managers that %s', async (_, status, message) => {
     await setStatus(DEPLOYMENTS, 'udn-cluster-manager', { ...MANAGERS, ...status });
     const found = await faults(AFTER);
