@@ -111,11 +111,11 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   resources.use(await keepFilters(node.filters, { registry, ports, interfaces: edges.netlink.pods, log }));
   const pods = new Set([...registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
-  if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
+  if (removed.length > 0) log.info({ interfaces: removed }, 'removed interfaces of deleted pods');
   await enough(WRITTEN_MS, signal, (soon) => whenIdle(reconcilers, soon));
   resources.defer(startNetworkReport({ ...node, databases: edges.databases, options, log, sources, health }));
   await releaseStart(edges.netlink, buildFolder).catch((error: unknown) =>
-    log.warn({ err: error }, 'the memory of the start was not given back'),
+    log.warn({ err: error }, 'startup memory not returned to the system'),
   );
 };
 

@@ -25,7 +25,7 @@ export const networkStatusSchema = z.object({
   /** Pods of this node that are attached. */
   pods: z.int(),
   state: stateSchema,
-  /** What it waits for, or what is wrong. */
+  /** What it waits for, or the problem. */
   message: z.string().optional(),
   /** Its gateway router's addresses towards the outside, and its management port's towards the host; IPv4 first. */
   masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),

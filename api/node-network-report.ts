@@ -48,9 +48,11 @@ const componentSchema = z.object({
 
 const exceptionSchema = z.object({
   network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
-  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be there as it is.' }),
-  message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or what is wrong.' }),
-  since: z.string().meta({ description: 'When it came to that state, by the clock of the node.', format: 'date-time' }),
+  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be programmed as it is.' }),
+  message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or the problem.' }),
+  since: z
+    .string()
+    .meta({ description: 'Time of the transition to that state, by the clock of the node.', format: 'date-time' }),
 });
 export type FailedComponent = z.output<typeof componentSchema>;
 export type NetworkException = z.output<typeof exceptionSchema>;
@@ -75,22 +77,22 @@ export const reportStatusSchema = z
       format: 'date-time',
     }),
     leaseDurationSeconds: z.int().min(1).max(86_400).optional().meta({
-      description: 'The report counts for so long after a renewal. Absent: until it is changed.',
+      description: 'How long the report is valid after a renewal. Absent: until it changes.',
       format: 'int32',
     }),
     networks: z
       .object({
-        ready: count('Networks that are there.'),
-        pending: count('Networks that are not all there yet.'),
-        failed: count('Networks that cannot be made.'),
+        ready: count('Networks that are ready.'),
+        pending: count('Networks that are not ready yet.'),
+        failed: count('Networks that failed.'),
       })
-      .meta({ description: 'How many there are.' }),
+      .meta({ description: 'Number of networks by state.' }),
     ids: z
       .object({
-        ready: ids('Ids of the networks that are there: 0-57,59. 0 is the default network.'),
-        pending: ids('Ids of the networks that are not all there yet.'),
-        failed: ids('Ids of the networks that cannot be made.'),
-        leaving: ids('Ids of networks that are gone, of which this node still has something.').optional(),
+        ready: ids('Ids of the networks that are ready: 0-57,59. 0 is the default network.'),
+        pending: ids('Ids of the networks that are not ready yet.'),
+        failed: ids('Ids of the networks that failed.'),
+        leaving: ids('Ids of deleted networks of which this node still has state.').optional(),
       })
       .meta({ description: 'Which they are.' }),
     failedComponents: z.array(componentSchema).max(MAX_COMPONENTS).optional().meta({
@@ -103,7 +105,7 @@ export const reportStatusSchema = z
       .max(MAX_EXCEPTIONS)
       .optional()
       .meta({
-        description: `What is wrong with those that are not ready: the first ${MAX_EXCEPTIONS}, those that failed before those that wait.`,
+        description: `Problems of networks that are not ready: the first ${MAX_EXCEPTIONS}, those that failed before those that wait.`,
         'x-kubernetes-list-type': 'atomic',
       }),
   })

@@ -69,19 +69,19 @@ const withAgentSocket = (command: Command): Command =>
 
 const withListOptions = (command: Command): Command =>
   withNamespace(command)
-    .option('-l, --selector <selector>', 'only with these labels: app=web,tier!=db')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(LIST_FORMATS).default('table'));
+    .option('-l, --selector <selector>', 'label selector, for example app=web,tier!=db')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(LIST_FORMATS).default('table'));
 
 /** `--cluster` alone; with a name it is kubectl's. Where no agent is, it is kubectl's and no more. */
 const withClusterFlag = (command: Command, withNode: boolean): Command =>
-  withNode ? command.option('--cluster [cluster]', 'ask the API server, also where an agent is') : command;
+  withNode ? command.option('--cluster [cluster]', 'ask the API server, even on a node with an agent') : command;
 
 const WHO_IS_ASKED = `
-On a node, where the folder of the agent's status socket is, the agent is asked: what this node knows, and has of it.
-Everywhere else, and with --cluster, -A, -l or what says where the API server is, that one is asked: what the cluster has.`;
+On a node, where the directory of the agent's status socket exists, the agent is asked: it shows the state of this node.
+Elsewhere, and with --cluster, -A, -l or a flag that selects the API server, that server is asked: it shows the state of the cluster.`;
 
 const networksCommand = (withNode: boolean): Command =>
-  listCommand('networks', 'the user-defined networks, and what has become of them', withNode).action(
+  listCommand('networks', 'list user-defined networks and their state', withNode).action(
     async (options: Options, command: Command) => {
       if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
       else printList(await listClusterNetworks(listOptions(options)), options);
@@ -89,10 +89,10 @@ const networksCommand = (withNode: boolean): Command =>
   );
 
 const podsCommand = (withNode: boolean): Command =>
-  listCommand('pods', 'pods and their addresses on every network', withNode)
-    .option('--network <network>', 'only of this network, by its name or the key of a NAD')
+  listCommand('pods', 'list pods and their addresses on every network', withNode)
+    .option('--network <network>', 'only this network: its name or the key of a NAD')
     // UDN_NODE is the agent's own, and its pod has udnctl, too.
-    .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
+    .addOption(new Option('--node <node>', 'only pods of this node; asks the API server').env('UDNCTL_NODE'))
     .action(async (options: Options, command: Command) => {
       if (asksAgent(options, command)) print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
       else printList(await listClusterPods(listOptions(options)), options);
@@ -124,8 +124,8 @@ const withStatusOptions = (command: Command, withNode: boolean): Command => {
 const servicesCommand = (): Command =>
   withListOptions(
     new ProgramCommand('services')
-      .description('Services, their networks, and what their ClusterIPs send to there')
-      .option('--cluster [cluster]', 'nothing else can be asked for here'),
+      .description('list Services, their networks and the endpoints of their ClusterIPs')
+      .option('--cluster [cluster]', 'accepted for symmetry: this command always asks the API server'),
   ).action(async (options: Options) => printList(await listClusterServices(listOptions(options)), options));
 
 const listOptions = ({ output, ...options }: Options): ListOptions => ({ ...options, isWide: output === 'wide' });
@@ -153,11 +153,11 @@ const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'out
 const doctorCommand = (): Command =>
   withServer(
     new ProgramCommand('doctor')
-      .description('whether all that the cluster has given out is consistent')
-      .option('--cluster [cluster]', 'nothing else can be asked for here'),
+      .description('check that the allocations of the cluster (ids, subnets, addresses) are consistent')
+      .option('--cluster [cluster]', 'accepted for symmetry: this command always asks the API server'),
   )
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
-    .addHelpText('after', '\nExit status: 0 nothing is wrong, 1 something is, 2 not everything could be read.')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
+    .addHelpText('after', '\nExit status: 0 no problem, 1 problems, 2 some objects could not be read.')
     .action(async (options: ServerOptions & { output: TextFormat }) => {
       const output = await clusterDoctor(options);
       process.stdout.write(formatTextOutput(output, options.output));
@@ -169,11 +169,11 @@ interface WhyOptions extends NamespaceOptions {
 }
 
 const whyCommand = (): Command =>
-  withNamespace(new ProgramCommand('why').description('why a pod or a network is not ready, or not deleted'))
-    .argument('<subject>', 'a pod, or what kind of thing is asked about: pod, network, udn, cudn')
-    .argument('[name]', 'of it: NAMESPACE/NAME, or NAME in the namespace; of a network also its own name')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
-    .addHelpText('after', '\nExit status: 0 it is ready, 1 it is not and this is why, 2 the command line is wrong.')
+  withNamespace(new ProgramCommand('why').description('explain why a pod or a network is not ready or not deleted'))
+    .argument('<subject>', 'a pod, or a kind: pod, network, udn, cudn')
+    .argument('[name]', 'the object: NAMESPACE/NAME, or NAME in the current namespace; for a network also its own name')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
+    .addHelpText('after', '\nExit status: 0 ready, 1 not ready (the output gives the reason), 2 usage error.')
     .action(async (subject: string, name: string | undefined, options: WhyOptions) => {
       const output = await whyOf(name === undefined ? [subject] : [subject, name], options);
       process.stdout.write(formatTextOutput(output, options.output));

@@ -12,5 +12,5 @@ export const apiHealth = (since: number | undefined, now: number): ComponentHeal
         component: 'api-server',
         state: 'failed',
         message:
-          'the API server does not answer: no change of the cluster reaches this node, and no pod can be added that it has not been told of',
+          'the API server does not answer: changes of the cluster do not reach this node, and new pods cannot be added',
       };

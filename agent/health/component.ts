@@ -16,7 +16,7 @@ export const COMPONENTS = [
 
 export type Component = (typeof COMPONENTS)[number];
 
-/** `unknown`: it cannot be asked, since another component that it is asked by has failed, or was not asked yet. */
+/** `unknown`: it cannot be asked, since another component that it is asked by has failed, or was not checked yet. */
 export const COMPONENT_STATES = ['working', 'failed', 'unknown'] as const;
 export type ComponentState = (typeof COMPONENT_STATES)[number];
 

@@ -2,7 +2,7 @@
 import type { ComponentHealth } from './component.ts';
 import type { Behind } from './lag.ts';
 
-/** Undefined: it was not asked yet. An Error: it does not answer. */
+/** Undefined: not checked yet. An Error: it does not answer. */
 export type Answer<T> = T | Error | undefined;
 
 /** Found by one look, ages in milliseconds. */
@@ -14,7 +14,7 @@ export interface Observations {
   /** How long ovn-northd has not processed what was asked, and what that is. */
   readonly northd: Behind;
   readonly controller: Behind;
-  /** Why the southbound database takes no writes, where that was tried. */
+  /** Why the southbound database rejects writes, where that was tried. */
   readonly southboundWrites: Error | undefined;
   /** The same of the Open_vSwitch database. */
   readonly openvswitchWrites: Error | undefined;
@@ -36,12 +36,12 @@ export const judge = (seen: Observations): ComponentHealth[] => {
     switchHealth(vswitchd),
     firstOf(
       unknownWithout('ovn-northd', ['the northbound database', northbound], ['the southbound database', southbound]),
-      canWriteSouthbound ? undefined : unknown('ovn-northd', 'the southbound database takes no writes'),
+      canWriteSouthbound ? undefined : unknown('ovn-northd', 'the southbound database rejects writes'),
       () => northdHealth(seen.northd),
     ),
     firstOf(
       unknownWithout('ovn-controller', ['the southbound database', southbound], ['ovs-vswitchd', vswitchd]),
-      canWriteSouthbound ? undefined : unknown('ovn-controller', 'the southbound database takes no writes'),
+      canWriteSouthbound ? undefined : unknown('ovn-controller', 'the southbound database rejects writes'),
       () => controllerHealth(seen),
     ),
   ];
@@ -59,14 +59,14 @@ const database = (
   writes: Error | undefined,
 ): ComponentHealth => {
   const [name, effect] = DATABASES[component];
-  if (answer === undefined) return unknown(component, 'it was not asked yet');
+  if (answer === undefined) return unknown(component, 'not checked yet');
   if (answer instanceof Error) return failed(component, `${name} does not answer: ${answer.message}: ${effect}`);
-  if (writes !== undefined) return failed(component, `${name} takes no writes: ${writes.message}: ${effect}`);
+  if (writes !== undefined) return failed(component, `${name} rejects writes: ${writes.message}: ${effect}`);
   return working(component);
 };
 
 const switchHealth = (answer: Answer<object>): ComponentHealth => {
-  if (answer === undefined) return unknown('ovs-vswitchd', 'it was not asked yet');
+  if (answer === undefined) return unknown('ovs-vswitchd', 'not checked yet');
   if (!(answer instanceof Error)) return working('ovs-vswitchd');
   return failed(
     'ovs-vswitchd',
@@ -79,7 +79,7 @@ const northdHealth = ({ ms, asked }: Behind): ComponentHealth =>
     ? working('ovn-northd')
     : failed(
         'ovn-northd',
-        `ovn-northd has not processed configuration ${asked} of the northbound database: new and changed networks, pods and Services get no logical flows on this node`,
+        `ovn-northd has not processed configuration ${asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
       );
 
 const controllerHealth = ({ controller: { ms, asked }, isRegistered, northd }: Observations): ComponentHealth => {
@@ -95,7 +95,7 @@ const controllerHealth = ({ controller: { ms, asked }, isRegistered, northd }: O
       `ovn-controller has not processed configuration ${asked} of the southbound database: flows of new and changed pods are not installed on this node`,
     );
   }
-  if (northd.ms >= STALLED_MS) return unknown('ovn-controller', 'ovn-northd passes nothing on to it');
+  if (northd.ms >= STALLED_MS) return unknown('ovn-controller', 'ovn-northd does not process changes');
   return working('ovn-controller');
 };
 
@@ -104,7 +104,7 @@ const unknownWithout = (
   ...needs: readonly (readonly [string, Answer<object>])[]
 ): ComponentHealth | undefined => {
   for (const [name, answer] of needs) {
-    if (answer === undefined) return unknown(component, `${name} was not asked yet`);
+    if (answer === undefined) return unknown(component, `${name} was not checked yet`);
     if (answer instanceof Error) return unknown(component, `${name} does not answer`);
   }
   return undefined;

@@ -44,7 +44,7 @@ it('a node alone has all its tunnels', async () => {
 it('is not known before each node was asked, and asks a tenth of them at a time', async () => {
   const { probe, asked, seconds } = await setUp(100);
   expect(asked).toHaveLength(10);
-  expect(probe.health()).toMatchObject({ state: 'unknown', message: '90 of 100 nodes were not asked yet' });
+  expect(probe.health()).toMatchObject({ state: 'unknown', message: '90 of 100 nodes were not checked yet' });
   await seconds(29);
   expect(new Set(asked).size).toBe(100);
   expect(asked).toHaveLength(100);

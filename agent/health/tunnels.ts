@@ -64,7 +64,7 @@ export class TunnelProbe {
     return {
       component: 'tunnels',
       state: 'unknown',
-      message: `${unasked} of ${peers.length} nodes were not asked yet`,
+      message: `${unasked} of ${peers.length} nodes were not checked yet`,
     };
   }
 

@@ -123,7 +123,7 @@ it.each([
     expect(state(what)?.state).toBe('working');
     node.stopped.add(who);
     await seconds(15);
-    expect(state(what)).toMatchObject({ state: 'failed', message: expect.stringContaining('nothing came within 4 s') });
+    expect(state(what)).toMatchObject({ state: 'failed', message: expect.stringContaining('no answer within 4 s') });
   },
 );
 
@@ -138,12 +138,12 @@ it('what another one is asked by is not known when that one has failed', async (
   ]);
 });
 
-it('a database that takes no writes is told from a daemon that has stopped', async () => {
+it('a database that rejects writes is told from a daemon that has stopped', async () => {
   const { node, state, seconds } = await startWatch();
   node.refuses.add('write southbound');
   await seconds(20);
   expect([state('southbound-db'), state('ovn-northd')]).toMatchObject([
-    { state: 'failed', message: expect.stringContaining('takes no writes: write southbound is closed') },
+    { state: 'failed', message: expect.stringContaining('rejects writes: write southbound is closed') },
     { state: 'unknown' },
   ]);
   node.refuses.clear();
@@ -153,7 +153,7 @@ it('a database that takes no writes is told from a daemon that has stopped', asy
   await seconds(20);
   expect(state('openvswitch-db')).toMatchObject({
     state: 'failed',
-    message: expect.stringContaining('takes no writes'),
+    message: expect.stringContaining('rejects writes'),
   });
 });
 

@@ -43,10 +43,7 @@ export class HealthWatch {
     this.#options = options;
     const since = options.clock.wall();
     this.#health = new Map(
-      COMPONENTS.map((component) => [
-        component,
-        { component, state: 'unknown', message: 'it was not asked yet', since },
-      ]),
+      COMPONENTS.map((component) => [component, { component, state: 'unknown', message: 'not checked yet', since }]),
     );
   }
 
@@ -150,7 +147,7 @@ export class HealthWatch {
   }
 }
 
-const NO_ANSWER = new Error(`nothing came within ${ANSWER_MS / 1_000} s`);
+const NO_ANSWER = new Error(`no answer within ${ANSWER_MS / 1_000} s`);
 
 /** Who says nothing owes nothing that is known. */
 const follow = (lag: Lag, asked: number | undefined, reached: number | undefined, now: number): Behind => {

@@ -12,7 +12,7 @@ import type { QueueState } from '../../base/reconciler.ts';
 import type { DatabaseName } from '../databases/database.ts';
 import { type Component, type ComponentHealth, reasonsOfHealth } from '../health/component.ts';
 
-/** `remembered`: as the node said before its agent ended. Where gateways are switched off, that is what is seen. */
+/** `remembered`: as the node said before its agent ended. Where gateways are disabled, that is what is seen. */
 export type GatewayKnowledge = 'seen' | 'remembered' | 'unknown';
 
 export interface HealthSources {
@@ -34,7 +34,7 @@ const FAILING_MS = 30_000;
 /** Why it is not alive, one message each; empty: it is. */
 export const reasonsNotAlive = (queues: ReadonlyMap<BackendName, QueueState>): string[] =>
   [...queues].flatMap(([name, { stalledMs }]) =>
-    stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no step of its work has ended for ${seconds(stalledMs)}`] : [],
+    stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no progress for ${seconds(stalledMs)}`] : [],
   );
 
 /** Why it is not ready, one message each; empty: it is. */
@@ -75,15 +75,15 @@ const DATABASE_COMPONENTS: Readonly<Record<DatabaseName, Component>> = {
 
 const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {
   seen: [],
-  remembered: ['the gateway of this node is only remembered: it was not seen since the agent started'],
-  unknown: ['the gateway of this node is not known: its networks have no way out'],
+  remembered: ['the gateway of this node is a cached one: it was not observed since the agent started'],
+  unknown: ['the gateway of this node is unknown: its networks have no path out'],
 };
 
 const reasonsOfBackend = (backend: string, { failing, hasCompared }: QueueState): string[] => {
   if (failing !== undefined && failing.forMs > FAILING_MS) {
-    return [`${backend} cannot be programmed for ${seconds(failing.forMs)}: ${failing.message}`];
+    return [`${backend} has failed for ${seconds(failing.forMs)}: ${failing.message}`];
   }
-  return hasCompared ? [] : [`${backend} was not compared with what is wanted yet`];
+  return hasCompared ? [] : [`${backend} was not compared with the desired state yet`];
 };
 
 const BACKENDS: Readonly<Record<BackendName, string>> = {

@@ -155,7 +155,7 @@ const masqueradeStatus = (
 };
 
 /** Nothing is missing: it comes with its first pod. */
-const UNUSED: Status = { kind: 'done', message: 'not on this node, nothing here uses it' };
+const UNUSED: Status = { kind: 'done', message: 'not on this node, unused here' };
 
 const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 
@@ -205,7 +205,7 @@ const lacking = (attachments: readonly PodAttachmentStatus[], addFailure: string
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
   if (unplugged !== undefined && addFailure !== undefined) return `it has no port: CNI ADD failed: ${addFailure}`;
   if (unplugged !== undefined)
-    return 'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away';
+    return 'it has no port: the container runtime has not called CNI ADD yet, or its interfaces were removed';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };

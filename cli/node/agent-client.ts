@@ -63,7 +63,7 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
     const fail = (error: Error): void =>
       reject(
         new CliError(
-          `the agent cannot be asked at ${socketPath}: ${error.message}; udnctl has to run as root on a node whose agent is running`,
+          `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent`,
         ),
       );
     request({ socketPath, path, ...(signal && { signal }) }, (response) => {
@@ -81,4 +81,4 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
       .end();
   });
 
-const OLD_AGENT = 'the agent does not know this question: it is older than this udnctl';
+const OLD_AGENT = 'the agent does not support this request: it is older than this udnctl';

@@ -50,7 +50,7 @@ it.each([
   await eventually(async () => expect(await reasons()).toEqual([reason]), PATIENCE_MS);
   expect(await probe('/readyz')).toEqual({
     status: 503,
-    lines: ['the reasons are for accounts that may get this path'],
+    lines: ['the reasons are shown to accounts with access to this path'],
   });
   expect(await probe('/healthz')).toEqual(OK);
   await cluster().kill(NODE, daemon, 'SIGCONT');

@@ -24,11 +24,11 @@ export const announce = ({ edges, options, log }: Pick<Parts, 'edges' | 'options
       ...{ node: options.node, rendering: renderingOf(options), clock: systemClock },
       ...{ client: edges.client, writer: edges.writer },
       nodeUid: () => edges.inputs.nodes.get(options.node)?.uid,
-      onError: (error) => log.warn({ err: error }, 'nothing is programmed before the report of this node is there'),
+      onError: (error) => log.warn({ err: error }, 'waiting for the NodeNetworkReport of this node before programming'),
       onRefused: (error) =>
         log.error(
           { err: error },
-          'the API server refuses the report of this node: ids of deleted networks may be given anew',
+          'the API server rejects the report of this node: ids of deleted networks may be reused early',
         ),
     },
     signal,
@@ -84,5 +84,5 @@ const logReport = (log: Logger, observation: ReportObservation): void => {
   if (observation.kind === 'written') log.debug('networks of this node reported');
   else if (observation.kind === 'renewed') log.trace('report of this node renewed');
   else if (observation.kind === 'failed') log.warn({ err: observation.error }, 'networks of this node not reported');
-  else log.info('networks of this node are not reported: the API server knows no NodeNetworkReport');
+  else log.info('networks of this node are not reported: the API server does not serve NodeNetworkReport');
 };

@@ -120,7 +120,7 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'be in another zone',
       attempt: () => node('node-1')(agent, annotations({ [NODE_ANNOTATIONS.zoneName]: 'node-2' })),
-      message: nodes('the annotation k8s.ovn.org/zone-name has to be the name of the node'),
+      message: nodes('the annotation k8s.ovn.org/zone-name must be the name of the node'),
     },
     ...['node-subnets', 'node-id', 'node-transit-switch-port-ifaddr'].map((key) => ({
       name: `write ${key} of its node`,
@@ -268,7 +268,7 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
 
   it('whose token is not bound to a node changes nothing', async () => {
     const unbound = await cluster().account(PROJECT, 'udn-agent');
-    const message = 'the credentials of an agent have to be bound to its node';
+    const message = 'the credentials of an agent must be bound to its node';
     const zone = annotations({ [NODE_ANNOTATIONS.zoneName]: 'node-1' });
     expect((await refusal(node('node-1')(unbound, zone))).message).toContain(nodes(message));
     expect((await refusal(pod('waiting')(unbound, annotations({ [NETWORKS]: '{}' })))).message).toContain(
