@@ -54,7 +54,7 @@ export const reportSources = ({
   facts: core.facts,
   registry: core.registry,
   ports,
-  addFailures: handler.failures,
+  podFailures: handler.failures,
   reconcilers,
   isHere: (network) =>
     networkRendering === 'always' ||

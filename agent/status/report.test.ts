@@ -29,7 +29,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     facts: it.facts,
     registry,
     ports,
-    addFailures: { of: () => undefined },
+    podFailures: { of: () => undefined, entries: () => [] },
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     diagnostics: it.engine.diagnostics,
@@ -53,6 +53,14 @@ const addressed = {
 
 const portOf = (logicalPort: string, name: string, podUid = 'uid-a'): PortSpec =>
   ({ name, logicalPort, podUid, sandbox: 'sandbox1' }) as PortSpec;
+
+const FAILED = {
+  uid: undefined,
+  command: 'ADD',
+  cause: 'kernel',
+  message: 'no such device',
+  isWaiting: false,
+} as const;
 
 describe('networks', () => {
   it('that are not on this node as nothing here uses them are ready, and say so', () => {
@@ -119,7 +127,7 @@ describe('a pod says what it waits for', () => {
     expect(statusOf(sources)?.message).toBe(
       'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away',
     );
-    expect(statusOf({ ...sources, addFailures: { of: () => 'no such device' } })?.message).toBe(
+    expect(statusOf({ ...sources, podFailures: { of: () => FAILED, entries: () => [] } })?.message).toBe(
       'it has no port: CNI ADD failed: no such device',
     );
     sources.ports.installs = false;

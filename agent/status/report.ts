@@ -10,9 +10,9 @@ import type {
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
 import { type Reconciler, type State, type Status, worst } from '../../base/reconciler.ts';
-import type { AddFailures } from '../cni/add-failures.ts';
 import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
+import type { PodFailure, PodFailures } from '../cni/pod-failures.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
@@ -28,7 +28,7 @@ export interface ReportSources extends ServiceSources, DifferenceSources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Of the pods' last calls. */
-  readonly addFailures: Pick<AddFailures, 'of'>;
+  readonly podFailures: Pick<PodFailures, 'of' | 'entries'>;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
@@ -150,12 +150,12 @@ const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 const podStatus = (
   { pod, attachments, waitingFor, refused }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
-  { reconcilers, addFailures }: ReportSources,
+  { reconcilers, podFailures }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
   const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
-  const why = waitingFor ?? message ?? lacking(statuses, addFailures.of(pod)) ?? refused;
+  const why = waitingFor ?? message ?? lacking(statuses, podFailures.of(pod)) ?? refused;
   return {
     namespace: pod.namespace,
     name: pod.name,
@@ -187,16 +187,19 @@ const attachmentStatus = (
   };
 };
 
-const lacking = (attachments: readonly PodAttachmentStatus[], addFailure: string | undefined): string | undefined => {
+const lacking = (attachments: readonly PodAttachmentStatus[], failure: PodFailure | undefined): string | undefined => {
   const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
   if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
-  if (unplugged !== undefined && addFailure !== undefined) return `it has no port: CNI ADD failed: ${addFailure}`;
+  if (unplugged !== undefined && failure !== undefined) return `it has no port: ${failureText(failure)}`;
   if (unplugged !== undefined)
     return 'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };
+
+const failureText = ({ command, message, isWaiting }: PodFailure): string =>
+  isWaiting ? `CNI ${command} waits: ${message}` : `CNI ${command} failed: ${message}`;
 
 const STATES: Readonly<Record<State, ProgrammingState>> = {
   done: 'ready',

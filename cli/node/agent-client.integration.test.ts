@@ -28,7 +28,7 @@ const serve = (host: Reconciler) => {
     facts: cluster.facts,
     registry: new AttachmentRegistry(),
     ports: new FakePorts(),
-    addFailures: { of: () => undefined },
+    podFailures: { of: () => undefined, entries: () => [] },
     isHere: () => true,
     ownersOfNetwork: () => [],
     diagnostics: new Map(),
