@@ -43,9 +43,12 @@ export const nodeCommands = (): Command[] => [
 const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
 
 const problemsCommand = (): Command =>
-  nodeCommand('problems', 'what cannot be programmed or read, and why').action(async (options: NodeOptions) =>
-    print(await listProblems(connectAgent(options.agentSocket)), options.output),
-  );
+  textCommand('problems', 'what cannot be programmed or read, by cause, the root cause first')
+    .option('--all', 'list every object', false)
+    .addHelpText('after', '\nExit status: 0 no errors, 1 errors, 2 the agent cannot be asked.')
+    .action(async (options: TextOptions & { all: boolean }) =>
+      finish(await listProblems(connectAgent(options.agentSocket), options), options),
+    );
 
 const explainCommand = (): Command =>
   withRemotes(textCommand('explain', 'what a pod, a network or a Service needs on this node, and what of it is there'))

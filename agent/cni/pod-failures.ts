@@ -59,4 +59,8 @@ export class PodFailures {
   }
 }
 
+/** `CNI ADD failed: …` */
+export const podFailureText = ({ command, message, isWaiting }: PodFailure): string =>
+  isWaiting ? `CNI ${command} waits: ${message}` : `CNI ${command} failed: ${message}`;
+
 const MAX_REMEMBERED = 1_000;

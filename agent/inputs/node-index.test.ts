@@ -69,7 +69,11 @@ describe('of two nodes that have one', () => {
       expect(it.facts.get('refusedNode', newer)).toBe(`${what} is that of node ${older}`);
       expect([...it.facts.ids('nodeSubnets'), ...it.facts.ids('hostAddresses')]).toEqual([`${older}/default`, older]);
       expect(it.index.problems).toEqual([
-        { object: `Node/${newer}`, message: `${what} is that of node ${older}; nothing is written for the node` },
+        {
+          object: `Node/${newer}`,
+          message: `${what} is that of node ${older}; nothing is written for the node`,
+          cause: 'node-identity-in-use',
+        },
       ]);
       it.put(older, 0);
       expect([it.known(), it.index.problems, it.facts.get('refusedNode', newer)]).toEqual([[newer], [], undefined]);
@@ -179,6 +183,7 @@ it.each([
       object: 'Node/a',
       message: `k8s.ovn.org/${annotation}: ${ip} is in the ${range} and no node's`,
       severity: 'warning',
+      cause: 'node-annotation-refused',
     })),
   );
 });

@@ -4,36 +4,28 @@ import type {
   NodeStatus,
   PodAttachmentStatus,
   PodStatus,
-  ProblemStatus,
   ProgrammingState,
 } from '../../api/agent-status.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
-import { type Reconciler, type State, type Status, worst } from '../../base/reconciler.ts';
+import { type State, type Status, worst } from '../../base/reconciler.ts';
 import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
-import type { PodFailure, PodFailures } from '../cni/pod-failures.ts';
-import type { Problem } from '../inputs/problem.ts';
+import { type PodFailure, podFailureText } from '../cni/pod-failures.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
-import type { Diagnostic } from '../model/fragment.ts';
 import { podPortName } from '../model/names.ts';
 import { statusOf } from '../reconcile/reconcilers.ts';
 import type { DifferenceSources } from './differences.ts';
 import { networkState } from './network-state.ts';
+import type { ProblemSources } from './problems.ts';
 import type { ServiceSources } from './service-report.ts';
 
-export interface ReportSources extends ServiceSources, DifferenceSources {
-  readonly node: string;
+export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
-  /** Of the pods' last calls. */
-  readonly podFailures: Pick<PodFailures, 'of' | 'entries'>;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
-  readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
-  /** Objects of the API that could not be read, or contradict each other. */
-  readonly inputProblems: () => readonly Problem[];
 }
 
 export const reportNode = ({ node, facts }: ReportSources): NodeStatus => {
@@ -76,40 +68,6 @@ export const reportPods = (sources: ReportSources): PodStatus[] => {
     .map((attachments) => podStatus(attachments, plugged, sources))
     .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 };
-
-export const reportProblems = (sources: ReportSources): ProblemStatus[] =>
-  eachOnce([
-    ...sources
-      .inputProblems()
-      .map(({ object, message, severity = 'error' as const }) => ({ object, severity, message })),
-    ...[...sources.diagnostics.values()].flat().map(({ object, severity, message }) => ({ object, severity, message })),
-    ...[...sources.reconcilers].flatMap(([backend, reconciler]) => problemsIn(backend, reconciler, sources.node)),
-  ]);
-
-/** What the reader of an object says, and who has no use for it then, is one problem: as the worst of them says it. */
-const eachOnce = (problems: readonly ProblemStatus[]): ProblemStatus[] => {
-  const worst = new Map<string, ProblemStatus>();
-  for (const one of problems) {
-    const key = JSON.stringify([one.object, one.message]);
-    const before = worst.get(key);
-    if (before === undefined || SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(before.severity)) {
-      worst.set(key, one);
-    }
-  }
-  return [...worst.values()];
-};
-
-const SEVERITIES: readonly ProblemStatus['severity'][] = ['error', 'warning', 'info'];
-
-/** What is pending is no problem. What this machine cannot have is one of the node, once for all that need it. */
-const problemsIn = (backend: string, reconciler: Reconciler, node: string): ProblemStatus[] =>
-  reconciler.problems().flatMap(({ owner, key, status: { kind, message } }): ProblemStatus[] => {
-    if (kind === 'pending' || message === undefined) return [];
-    if (kind === 'unsupported') return [{ object: `Node/${node}`, severity: 'warning', message }];
-    const what = key === undefined ? '' : `${key}: `;
-    const severity = kind === 'failed' ? 'error' : 'warning';
-    return [{ object: owner, severity, message: `${backend}: ${what}${message}` }];
-  });
 
 const networkStatus = (network: NetworkFact, sources: ReportSources): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
@@ -191,15 +149,12 @@ const lacking = (attachments: readonly PodAttachmentStatus[], failure: PodFailur
   const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
   if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
-  if (unplugged !== undefined && failure !== undefined) return `it has no port: ${failureText(failure)}`;
+  if (unplugged !== undefined && failure !== undefined) return `it has no port: ${podFailureText(failure)}`;
   if (unplugged !== undefined)
     return 'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };
-
-const failureText = ({ command, message, isWaiting }: PodFailure): string =>
-  isWaiting ? `CNI ${command} waits: ${message}` : `CNI ${command} failed: ${message}`;
 
 const STATES: Readonly<Record<State, ProgrammingState>> = {
   done: 'ready',

@@ -33,6 +33,7 @@ const serve = (host: Reconciler) => {
     ownersOfNetwork: () => [],
     diagnostics: new Map(),
     inputProblems: () => [],
+    unreachable: () => [],
     cluster: cluster.settings.cluster,
     desiredFor: () => [],
     reconcilers: new Map([['host', host]]),

@@ -141,6 +141,7 @@ describe('which Services', () => {
     expect(it.render().diagnostics).toContainEqual({
       object: 'Service/default/kubernetes',
       severity: 'warning',
+      cause: 'external-address-refused',
       message: 'tenants do not reach it at 10.99.0.1: not in the service subnets that this agent was told',
     });
   });

@@ -77,6 +77,7 @@ const strange = ({ key, strangeIps }: AllowedService): Diagnostic[] =>
         {
           object: `Service/${key}`,
           severity: 'warning',
+          cause: 'external-address-refused',
           message: `tenants do not reach it at ${strangeIps.join(', ')}: not in the service subnets that this agent was told`,
         },
       ];

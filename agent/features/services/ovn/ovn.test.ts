@@ -88,6 +88,7 @@ describe('a Service of a tenant', () => {
       expect(it.render().diagnostics).toContainEqual({
         object: 'Service/red/web',
         severity: 'warning',
+        cause: 'endpoint-refused',
         message: `nothing is sent to its endpoint ${reported}: not an address that network red_net has endpoints at`,
       });
     }
@@ -114,6 +115,7 @@ describe('a Service of a tenant', () => {
     expect(it.render().diagnostics).toContainEqual({
       object: 'Service/plain/web',
       severity: 'warning',
+      cause: 'endpoint-refused',
       event: 'EndpointNotAllowed',
       message:
         'nothing is sent to its endpoint 10.128.0.5: it is of a pod with a primary network, whose Services are those of that network',
