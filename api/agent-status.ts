@@ -60,6 +60,12 @@ export const problemSchema = z.object({
   object: z.string(),
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
+  /** One of `api/problem-causes.ts`, or one that a newer agent knows. */
+  cause: z.string().default('other'),
+  /** The cause of another problem, which this one follows from. */
+  because: z.string().optional(),
+  /** What problems of one cause have in common, a part of the message; absent: each has a message of its own. */
+  reason: z.string().optional(),
 });
 
 /** Something that the node's networks need beside the agent. */

@@ -114,8 +114,8 @@ const statusCommand = (withNode: boolean): Command =>
 
 const withStatusOptions = (command: Command, withNode: boolean): Command => {
   const common = withServer(withClusterFlag(command, withNode))
-    .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
+    .addOption(new Option('--node <node>', 'only this node; asks the API server').env('UDNCTL_NODE'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
     .addHelpText('after', STATUS_CODES);
   return withNode ? withAgentSocket(common) : common;
 };

@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { FLOW_PRIORITIES } from '../agent/model/registry/openflow.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
-import { listProblems } from './commands/problems.ts';
 import { clusterFromSettings, type RenderOutput, render } from './commands/render.ts';
 import { parseManifests } from './input/manifests.ts';
 
@@ -139,11 +138,10 @@ describe('flows --summary', () => {
 });
 
 it('tables have the columns that are printed', async () => {
-  const none = { networks: async () => [], pods: async () => [], problems: async () => [] };
+  const none = { networks: async () => [], pods: async () => [] };
   const heads = [
     ['udnctl networks', await listNetworks(none)],
     ['udnctl pods --network red/red', await listPods(none, {})],
-    ['udnctl problems', await listProblems(none)],
   ] as const;
   for (const [command, { tables }] of heads) {
     expect(

@@ -43,9 +43,12 @@ export const nodeCommands = (): Command[] => [
 const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
 
 const problemsCommand = (): Command =>
-  nodeCommand('problems', 'list what cannot be programmed or read, with the reason').action(
-    async (options: NodeOptions) => print(await listProblems(connectAgent(options.agentSocket)), options.output),
-  );
+  textCommand('problems', 'what cannot be programmed or read, by cause, the root cause first')
+    .option('--all', 'list every object', false)
+    .addHelpText('after', '\nExit status: 0 no errors, 1 errors, 2 the agent cannot be asked.')
+    .action(async (options: TextOptions & { all: boolean }) =>
+      finish(await listProblems(connectAgent(options.agentSocket), options), options),
+    );
 
 const explainCommand = (): Command =>
   withRemotes(textCommand('explain', 'check each thing that a pod, a network or a Service needs on this node'))

@@ -8,6 +8,7 @@ import { crdFiles } from '../api/crd/crds.ts';
 import { generateOvsdbModels } from '../ovsdb/gen/generate.ts';
 import { apiDocs } from './api-docs.ts';
 import { metricsDocs } from './metrics-docs.ts';
+import { problemDocs } from './problem-docs.ts';
 import { registryDocs } from './registries.ts';
 import { serviceMatrixDocs } from './service-matrix-docs.ts';
 
@@ -20,6 +21,7 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   registryDocs,
   apiDocs,
   metricsDocs,
+  problemDocs,
   serviceMatrixDocs,
 ];
 

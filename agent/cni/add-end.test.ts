@@ -1,5 +1,6 @@
 /** How ADD ends without an interface. */
 import { expect, it } from 'vitest';
+import { operationError } from '../../ovsdb/errors.ts';
 import { setUp, withPod } from '../testing/cni-handler.ts';
 
 it('ADD ends when its pod is being deleted while it waits for addresses', async () => {
@@ -47,8 +48,46 @@ it('ADD keeps why it failed until it succeeds, of that very pod', async () => {
   const it = withPod();
   const pod = { namespace: 'ns', name: 'a', runtimeUid: 'uid-a' };
   await expect(it.call('ADD', { netns: '/run/netns/none' })).rejects.toMatchObject({ reason: 'invalidEnvironment' });
-  expect(it.handler.failures.of(pod)).toContain('CNI_NETNS');
+  const failure = { command: 'ADD', cause: 'refused', message: expect.stringContaining('CNI_NETNS'), isWaiting: false };
+  expect(it.handler.failures.of(pod)).toMatchObject(failure);
   expect(it.handler.failures.of({ ...pod, runtimeUid: 'another' })).toBeUndefined();
+  // A runtime cleans up after an ADD that failed.
+  await it.call('DEL');
+  expect(it.handler.failures.of(pod)).toMatchObject(failure);
   await it.call('ADD');
   expect(it.handler.failures.of(pod)).toBeUndefined();
 });
+
+it('ADD that waits for addresses says so while it waits', async () => {
+  const it = setUp();
+  it.cluster.pod('ns/a', { node: 'node1', networks: {} });
+  it.flush();
+  const answer = it.call('ADD');
+  answer.catch(() => undefined);
+  await it.clock.advance(3_000);
+  const pod = { namespace: 'ns', name: 'a', runtimeUid: 'uid-a' };
+  expect(it.handler.failures.of(pod)).toMatchObject({ cause: 'waiting-for-network', isWaiting: true });
+  it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
+  it.flush();
+  await answer;
+  expect([...it.handler.failures.entries()]).toEqual([]);
+});
+
+it('DEL and CHECK keep why they failed until they succeed', async () => {
+  const it = withPod();
+  const { unplug } = it.ports;
+  await it.call('ADD');
+  it.ports.unplug = () => Promise.reject(operationError({ ...IO, details: 'conf.db: write failed' }));
+  await expect(it.call('DEL')).rejects.toThrow('commit: I/O error: conf.db: write failed');
+  expect([...it.handler.failures.entries()]).toEqual([
+    ['ns/a', { ...{ uid: 'uid-a', command: 'DEL', cause: 'ovsdb', isWaiting: false }, message: IO_MESSAGE }],
+  ]);
+  it.ports.unplug = unplug.bind(it.ports);
+  await it.call('DEL');
+  expect([...it.handler.failures.entries()]).toEqual([]);
+  await expect(it.call('CHECK')).rejects.toThrow('differs from the desired state');
+  expect([...it.handler.failures.entries()]).toEqual([['ns/a', expect.objectContaining({ command: 'CHECK' })]]);
+});
+
+const IO = { error: 'I/O error', index: undefined, operation: undefined, suspects: [] };
+const IO_MESSAGE = 'commit: I/O error: conf.db: write failed';

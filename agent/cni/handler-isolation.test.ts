@@ -28,7 +28,7 @@ describe('ADD while host isolation is not in the kernel', () => {
     await expect.poll(async () => (await it.netlink.pods.list()).length).toBe(2);
     await it.clock.advance(50_000);
     const message = `host isolation of pod red/a was not programmed in nftables within 50 s: ${LACKING}`;
-    await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message });
+    await expect(answer).rejects.toMatchObject({ reason: 'notIsolated', message });
     expect(it.failures).toEqual([`red/a: ${message}`]);
     expect([it.ports.all(), await it.netlink.pods.list(), it.isolation.waiting]).toEqual([[], [], 0]);
   });

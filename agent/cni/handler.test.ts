@@ -110,7 +110,7 @@ describe('ADD', () => {
     answer.catch(() => undefined);
     await expect.poll(() => it.ports.all().length).toBe(1);
     await it.clock.advance(50_000);
-    await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message: expect.stringContaining('ns_a') });
+    await expect(answer).rejects.toMatchObject({ reason: 'notInstalled', message: expect.stringContaining('ns_a') });
     expect(it.ports.all()).toEqual([]);
     expect(await it.netlink.pods.list()).toEqual([]);
   });

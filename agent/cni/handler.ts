@@ -9,9 +9,9 @@ import { messageOf } from '../../base/error-message.ts';
 import type { PodInterfaceEnd, PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import { type PodAttachments, secondaryUnsupported } from '../model/attachments.ts';
 import { isLocked, podKey } from '../model/facts.ts';
-import { AddFailures } from './add-failures.ts';
 import type { AttachmentRegistry } from './attachments/registry.ts';
 import { awaitAddressedPod, refuseLeaving, within } from './await-pod.ts';
+import { endedBy, ignoreForeign, namedError } from './call-errors.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import { PodLanes } from './lanes.ts';
@@ -19,6 +19,7 @@ import type { CniLimits } from './limits.ts';
 import type { OvsPorts } from './ovs-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
 import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
+import { PodFailures } from './pod-failures.ts';
 
 export interface CniHandlerOptions {
   readonly registry: AttachmentRegistry;
@@ -37,7 +38,7 @@ export interface CniHandlerOptions {
 }
 
 export class CniHandler {
-  readonly failures = new AddFailures();
+  readonly failures = new PodFailures();
   readonly #options: CniHandlerOptions;
   readonly #lanes = new PodLanes();
 
@@ -60,14 +61,14 @@ export class CniHandler {
   async #dispatch(request: CniRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
     switch (request.command) {
       case 'ADD':
-        return this.#inLane(request, (both) => this.#add(request, timer, both), signal);
+        return this.#remembered(request, (both) => this.#add(request, timer, both), signal);
       case 'DEL':
         // A secondary network was never added: what the sandbox has is another attachment's.
         if (request.config.netAttachDefName !== undefined) return '';
-        await this.#inLane(request, (both) => this.#del(request, both), signal);
+        await this.#remembered(request, (both) => this.#del(request, both), signal);
         return '';
       case 'CHECK':
-        await this.#inLane(request, (both) => this.#check(request, both), signal);
+        await this.#remembered(request, (both) => this.#check(request, both), signal);
         return '';
       case 'STATUS':
         this.#status();
@@ -89,27 +90,43 @@ export class CniHandler {
     return this.#lanes.run({ pod: `${pod.namespace}/${pod.name}`, sandbox, command }, work, signal);
   }
 
+  async #remembered<Result>(
+    request: AttachmentRequest,
+    work: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    try {
+      const result = await this.#inLane(request, work, signal);
+      this.failures.succeeded(request);
+      return result;
+    } catch (error) {
+      this.failures.failed(request, error);
+      throw error;
+    }
+  }
+
   async #add(request: AttachmentRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
     refuseSecondary(request);
     refuseOtherName(request);
     const { registry, clock, limits } = this.#options;
     try {
-      const report = (message: string): void => this.#report(request, `waiting: ${message}`);
+      const report = (message: string): void => this.#waits(request, message);
       const attachments = await timer.phase('addresses', () =>
         awaitAddressedPod(request.pod, { registry, clock, report, ...limits }, signal),
       );
       const plumbing = this.#plumbing(attachments, request);
       await this.#plumb(plumbing, attachments, timer, signal);
-      this.failures.succeeded(request.pod);
       return formatCniResult(plumbing.result, request.cniVersion);
     } catch (error) {
       const known = endedBy(signal, error) ?? namedError(error);
-      if (!signal.aborted) {
-        this.failures.failed(request.pod, messageOf(known));
-        this.#report(request, messageOf(known));
-      }
+      if (!signal.aborted) this.#report(request, messageOf(known));
       throw known;
     }
+  }
+
+  #waits(request: AttachmentRequest, message: string): void {
+    this.failures.waits(request, message);
+    this.#report(request, `waiting: ${message}`);
   }
 
   #report({ pod: { namespace, name, uid } }: AttachmentRequest, message: string): void {
@@ -163,7 +180,7 @@ export class CniHandler {
     const late = (): CniError => {
       const what = `host isolation of pod ${podKey(attachments.pod)} was not programmed in nftables within ${limits.installedMs / 1000} s`;
       const details = 'is nft installed, does the kernel have nf_tables? the runtime retries ADD';
-      return new CniError('tryAgainLater', `${what}: ${isolation.lackingOf(attachments)}`, { details });
+      return new CniError('notIsolated', `${what}: ${isolation.lackingOf(attachments)}`, { details });
     };
     const until = (limited: AbortSignal): Promise<void> => isolation.untilIsolated(attachments, limited);
     await timer.phase('host-isolation', () => within(clock, limits.installedMs, signal, until, late));
@@ -174,7 +191,7 @@ export class CniHandler {
     const controller = new AbortController();
     const late = `ovn-controller has not installed ${desired.map(({ logicalPort }) => logicalPort).join(', ')} within ${limits.installedMs / 1000} s`;
     const cancel = clock.schedule(limits.installedMs, () =>
-      controller.abort(new CniError('tryAgainLater', late, { details: 'are ovn-controller and ovn-northd running?' })),
+      controller.abort(new CniError('notInstalled', late, { details: 'are ovn-controller and ovn-northd running?' })),
     );
     const both = AbortSignal.any([signal, controller.signal]);
     const gone = registry.until(
@@ -258,16 +275,6 @@ const refuseSecondary = ({ config, ifName }: AttachmentRequest): void => {
   });
 };
 
-/** A later call of the pod's says so itself; what could not be taken back says more. */
-const endedBy = ({ aborted, reason }: AbortSignal, error: unknown): CniError | undefined =>
-  aborted && reason instanceof CniError && !(error instanceof AggregateError) ? reason : undefined;
-
-/** The specification wants the name of what is wrong in the environment, section 5, "Error". */
-const namedError = (error: unknown): unknown =>
-  hasCode(error, 'ERR_POD_NETNS')
-    ? new CniError('invalidEnvironment', `CNI_NETNS: ${messageOf(error)}`, { field: 'CNI_NETNS', cause: error })
-    : error;
-
 /** The default network's interface has the name that Kubernetes looks for; it is not the runtime's to choose. */
 const refuseOtherName = ({ ifName }: AttachmentRequest): void => {
   if (ifName === DEFAULT_INTERFACE) return;
@@ -275,12 +282,3 @@ const refuseOtherName = ({ ifName }: AttachmentRequest): void => {
     field: 'CNI_IFNAME',
   });
 };
-
-/** What has the name is not ours: then ours is gone already. */
-const ignoreForeign = (error: unknown): void => {
-  if (!hasCode(error, 'ERR_POD_LINK_FOREIGN')) throw error;
-};
-
-/** Errors of the worker thread have their code, but not their class. */
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && Reflect.get(error, 'code') === code;

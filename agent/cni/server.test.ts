@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CniError } from '../../api/cni/error.ts';
 import type { CniRequest } from '../../api/cni/request.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
+import type { CallFailure } from './call-failure.ts';
 import { type CniServer, serveCni } from './server.ts';
 
 const CONFIG = JSON.stringify({ cniVersion: '1.0.0', name: 'net', type: 'ovn-k8s-cni-overlay' });
@@ -37,6 +38,7 @@ const start = async ({
 } = {}) => {
   const path = join(folder, 'run', 'cni.sock');
   const rejected: string[] = [];
+  const failures: CallFailure[] = [];
   const clock = createFakeClock();
   server = await serveCni({
     path,
@@ -46,8 +48,9 @@ const start = async ({
     maxCalls,
     requestMs: 10_000,
     onRejected: (reason) => rejected.push(reason),
+    onFailed: (failure) => failures.push(failure),
   });
-  return { path, rejected, clock };
+  return { path, rejected, failures, clock };
 };
 
 const requestOf = (env: Readonly<Record<string, string>>, stdin: string): Buffer => {
@@ -92,24 +95,36 @@ describe('a call', () => {
   });
 
   it('that fails is answered with the error in the version that was asked for', async () => {
-    const { path } = await start({ handle: () => Promise.reject(new CniError('podGone', 'no such pod')) });
+    const { path, failures } = await start({ handle: () => Promise.reject(new CniError('podGone', 'no such pod')) });
     const response = await call(path, requestOf(ENV, CONFIG));
     expect(response).toMatch(/^udn-cni\/1 1 /);
     expect(bodyOf(response)).toMatchObject({ cniVersion: '1.0.0', msg: 'no such pod' });
+    expect(failures).toEqual([
+      {
+        command: 'ADD',
+        pod: 'ns/pod',
+        sandbox: 'sandbox1',
+        cause: 'deleted',
+        message: 'no such pod',
+        details: undefined,
+      },
+    ]);
   });
 
   it('that cannot be read names the field', async () => {
-    const { path } = await start();
+    const { path, failures } = await start();
     const { CNI_CONTAINERID: _, ...env } = ENV;
     expect(bodyOf(await call(path, requestOf(env, CONFIG)))['msg']).toContain('CNI_CONTAINERID');
     expect(bodyOf(await call(path, requestOf(ENV, '{"cniVersion":')))).toMatchObject({ code: 6 });
+    expect(failures.map(({ cause }) => cause)).toEqual(['refused', 'refused']);
   });
 
   it('gets the answer to retry when too many are under way', async () => {
     const release = Promise.withResolvers<string>();
-    const { path } = await start({ handle: () => release.promise, maxCalls: 1 });
+    const { path, failures } = await start({ handle: () => release.promise, maxCalls: 1 });
     const first = call(path, requestOf(ENV, CONFIG));
     expect(bodyOf(await call(path, requestOf(ENV, CONFIG)))).toMatchObject({ code: 11 });
+    expect(failures).toEqual([expect.objectContaining({ cause: 'busy', pod: 'ns/pod' })]);
     release.resolve('{}');
     expect(await first).toBe('udn-cni/1 0 2\n{}');
   });

@@ -11,6 +11,7 @@ import { LATEST_CNI_VERSION } from '../../api/cni/version.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { ReadPeerCredentials } from '../../datapath/unix-socket/peer-credentials.ts';
+import { type CallFailure, callFailure } from './call-failure.ts';
 import type { CniHandler } from './handler.ts';
 import { formatResponse, ProtocolError, RequestReader, type ShimRequest } from './protocol.ts';
 import { requestedVersion } from './requested-version.ts';
@@ -25,6 +26,8 @@ export interface CniServerOptions {
   /** For a caller to send its request, in milliseconds. */
   readonly requestMs: number;
   readonly onRejected: (reason: string) => void;
+  /** A call has failed. */
+  readonly onFailed: (failure: CallFailure) => void;
 }
 
 export interface CniServer {
@@ -141,16 +144,17 @@ const answer = async (
 
 const respond = async (
   { env, stdin }: ShimRequest,
-  { handler, maxCalls }: CniServerOptions,
+  { handler, maxCalls, onFailed }: CniServerOptions,
   callsUnderWay: number,
   signal: AbortSignal,
 ): Promise<Buffer> => {
   try {
     if (callsUnderWay > maxCalls) {
-      throw new CniError('tryAgainLater', `${maxCalls} calls are already in progress`);
+      throw new CniError('busy', `${maxCalls} calls are already in progress`);
     }
     return formatResponse(0, await handler.handle(parseCniRequest(env, stdin), signal));
   } catch (error) {
+    onFailed(callFailure(env, error));
     return formatResponse(1, formatCniError(error, requestedVersion(stdin) ?? LATEST_CNI_VERSION));
   }
 };

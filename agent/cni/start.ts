@@ -6,6 +6,7 @@ import type { Readiness } from '../status/readiness.ts';
 import type { AgentContext } from '../wiring/context.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
+import { logCallFailure } from './call-failure.ts';
 import { CniHandler } from './handler.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import { cniLimits } from './limits.ts';
@@ -46,6 +47,10 @@ export const startCni = async (
     maxCalls: MAX_CNI_CALLS,
     requestMs: CNI_REQUEST_MS,
     onRejected: (reason) => log.warn({ reason }, 'CNI caller rejected'),
+    onFailed: (failure) => {
+      logCallFailure(log, failure);
+      metrics.cniFailure(failure);
+    },
   });
   resources.defer(() => cni.close());
   return handler;

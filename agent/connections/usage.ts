@@ -63,7 +63,12 @@ export const watchConnections = (options: ConnectionUsageOptions): ConnectionUsa
       return fullest;
     },
     problems: () =>
-      [...full.values()].map(({ message }) => ({ object: `Node/${options.node}`, message, severity: 'warning' })),
+      [...full.values()].map(({ message }) => ({
+        object: `Node/${options.node}`,
+        message,
+        severity: 'warning',
+        cause: 'connections-nearly-full',
+      })),
     stop: () => {
       stop.abort();
       cancel();

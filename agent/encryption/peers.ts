@@ -115,4 +115,5 @@ const keyOf = ({ node, ip, lack }: LackingPeer): string => `${node} ${ip} ${lack
 const problemOf = (node: string, peer: LackingPeer): Problem => ({
   object: `Node/${node}`,
   message: `no traffic reaches pods of node ${peer.node} (${peer.ip}): ${MESSAGES[peer.lack]}`,
+  cause: 'peer-unprotected',
 });

@@ -1,5 +1,6 @@
 /** The parts that a node's networks need beside the agent, and how each stands. */
 
+import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { Problem } from '../inputs/problem.ts';
 
 /** In the order in which one needs another: what stands first explains what follows. */
@@ -58,6 +59,17 @@ export const reasonsOfHealth = (
     .map(({ component, message }) => `the state of ${component} is not known: ${message}`);
 };
 
+const CAUSES: Readonly<Record<Component, ProblemCause>> = {
+  'api-server': 'api-server-unreachable',
+  'openvswitch-db': 'database-failed',
+  'northbound-db': 'database-failed',
+  'southbound-db': 'database-failed',
+  'ovs-vswitchd': 'vswitchd-not-responding',
+  'ovn-northd': 'northd-not-processing',
+  'ovn-controller': 'controller-not-processing',
+  tunnels: 'tunnels-silent',
+};
+
 /** Problems of the node; what is unknown has its cause among them. */
 export const problemsOfHealth = (node: string, health: readonly ComponentHealth[]): Problem[] =>
   health
@@ -65,5 +77,6 @@ export const problemsOfHealth = (node: string, health: readonly ComponentHealth[
     .map(({ component, message }) => ({
       object: `Node/${node}`,
       message,
+      cause: CAUSES[component],
       ...(component === 'tunnels' && { severity: 'warning' }),
     }));

@@ -40,4 +40,5 @@ export const projectNad = (object: KubeObject): NadProjection | undefined => {
 export const badNad = (key: string, reason: Error): Problem => ({
   object: `NetworkAttachmentDefinition/${key}`,
   message: reason.message,
+  cause: 'network-invalid',
 });

@@ -72,6 +72,7 @@ describe('a network', () => {
     expect(index.problems).toEqual([
       {
         object: 'NetworkAttachmentDefinition/a/net',
+        cause: 'network-invalid',
         message: 'CNI config does not match that of network shared in NAD b/net',
       },
     ]);
@@ -118,6 +119,7 @@ describe('two networks never share a datapath', () => {
     expect(index.problems).toEqual([
       {
         object: 'NetworkAttachmentDefinition/b/net',
+        cause: 'network-invalid',
         message: 'network b_net has an id, a tunnel key or names of OVN rows that belong to network a_net',
       },
     ]);

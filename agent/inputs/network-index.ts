@@ -7,6 +7,7 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME, networkPrefix } from '../../api/names.ts';
 import { sameNetwork } from '../../api/net-conf.ts';
 import { networkOfNetConf } from '../../api/network.ts';
+import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { NetworkId } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { NadProjection } from './nad-projection.ts';
@@ -112,7 +113,7 @@ export class NetworkIndex {
       this.#facts.set('nad', nad.key, agrees ? name : undefined);
       const mismatch = `CNI config does not match that of network ${name} in NAD ${first?.key}`;
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
-      setProblem(this.#mismatches, nad, agrees ? rival && shared : mismatch);
+      setProblem(this.#mismatches, nad, 'network-invalid', agrees ? rival && shared : mismatch);
     }
   }
 
@@ -139,9 +140,14 @@ export class NetworkIndex {
   #publishPrimary(namespace: string): void {
     const [first, ...others] = sorted(this.#primaryByNamespace.get(namespace));
     this.#facts.set('primaryNad', namespace, first && { nad: first.key, network: first.conf.name });
-    if (first !== undefined) setProblem(this.#rivals, first, undefined);
+    if (first !== undefined) this.#rivals.delete(first.key);
     for (const nad of others) {
-      setProblem(this.#rivals, nad, `primary network already exist in namespace "${namespace}": "${first?.key}"`);
+      setProblem(
+        this.#rivals,
+        nad,
+        'primary-taken',
+        `primary network already exist in namespace "${namespace}": "${first?.key}"`,
+      );
     }
   }
 
@@ -152,9 +158,14 @@ export class NetworkIndex {
   }
 }
 
-const setProblem = (problems: Map<string, Problem>, { key }: NadProjection, message: string | undefined): void => {
+const setProblem = (
+  problems: Map<string, Problem>,
+  { key }: NadProjection,
+  cause: ProblemCause,
+  message: string | undefined,
+): void => {
   if (message === undefined) problems.delete(key);
-  else problems.set(key, { object: `NetworkAttachmentDefinition/${key}`, message });
+  else problems.set(key, { object: `NetworkAttachmentDefinition/${key}`, message, cause });
 };
 
 const putInGroup = (

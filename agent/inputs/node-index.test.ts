@@ -69,7 +69,11 @@ describe('of two nodes that have one', () => {
       expect(it.facts.get('refusedNode', newer)).toBe(`${what} already belongs to node ${older}`);
       expect([...it.facts.ids('nodeSubnets'), ...it.facts.ids('hostAddresses')]).toEqual([`${older}/default`, older]);
       expect(it.index.problems).toEqual([
-        { object: `Node/${newer}`, message: `${what} already belongs to node ${older}; the node is not programmed` },
+        {
+          object: `Node/${newer}`,
+          message: `${what} already belongs to node ${older}; the node is not programmed`,
+          cause: 'node-identity-in-use',
+        },
       ]);
       it.put(older, 0);
       expect([it.known(), it.index.problems, it.facts.get('refusedNode', newer)]).toEqual([[newer], [], undefined]);
@@ -179,6 +183,7 @@ it.each([
       object: 'Node/a',
       message: `k8s.ovn.org/${annotation}: ${ip} is in the ${range}, which is not for nodes`,
       severity: 'warning',
+      cause: 'node-annotation-refused',
     })),
   );
 });

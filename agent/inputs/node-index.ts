@@ -68,7 +68,8 @@ export class NodeIndex {
     const problems: Problem[] = [];
     const object = `Node/${name}`;
     const refusal = projection && (refusalOfNodeName(name) ?? this.#identities.refusalOf(name));
-    if (refusal !== undefined) problems.push({ object, message: `${refusal}; the node is not programmed` });
+    if (refusal !== undefined)
+      problems.push({ object, message: `${refusal}; the node is not programmed`, cause: 'node-identity-in-use' });
     this.#facts.set('refusedNode', name, refusal);
     const counting = refusal === undefined ? projection : undefined;
     this.#enter(name, counting && this.#withoutForeign(counting, problems));
@@ -82,7 +83,7 @@ export class NodeIndex {
     const refused = (key: keyof typeof NODE_ANNOTATIONS, what: string, refusal: string | undefined): boolean => {
       if (refusal === undefined) return false;
       const message = `${NODE_ANNOTATIONS[key]}: ${what} ${refusal}`;
-      problems.push({ object: `Node/${fact.name}`, message, severity: 'warning' });
+      problems.push({ object: `Node/${fact.name}`, message, severity: 'warning', cause: 'node-annotation-refused' });
       return true;
     };
     const isForeign = (key: keyof typeof NODE_ANNOTATIONS, ip: Ip): boolean =>
@@ -111,9 +112,19 @@ export class NodeIndex {
     const [tunnel, way] = [this.#tunnels.refusalOf(fact.name), this.#gateways.refusalOf(fact.name)];
     const object = `Node/${fact.name}`;
     if (tunnel !== undefined)
-      problems.push({ object, message: `${tunnel}; no tunnel to the node is programmed`, severity: 'warning' });
+      problems.push({
+        object,
+        message: `${tunnel}; no tunnel to the node is programmed`,
+        severity: 'warning',
+        cause: 'node-identity-in-use',
+      });
     if (way !== undefined)
-      problems.push({ object, message: `${way}; other nodes cannot use its gateway`, severity: 'warning' });
+      problems.push({
+        object,
+        message: `${way}; other nodes cannot use its gateway`,
+        severity: 'warning',
+        cause: 'node-identity-in-use',
+      });
     return {
       fact: tunnel === undefined ? fact : { ...fact, encapIps: [] },
       gateway: way === undefined ? gateway : undefined,

@@ -89,6 +89,8 @@ describe('open default ports of a pod', () => {
     const pod = project({ [OPEN]: annotation });
     expect(pod?.fact).toMatchObject({ openPorts: [], unreadableOpenPorts: expect.any(String) });
     expect(pod?.fact.unreadable).toBeUndefined();
-    expect(pod?.problems).toEqual([{ object: 'Pod/red/a', message: pod?.fact.unreadableOpenPorts }]);
+    expect(pod?.problems).toEqual([
+      { object: 'Pod/red/a', message: pod?.fact.unreadableOpenPorts, cause: 'object-unreadable' },
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 import { ApiError, describeFinding } from '../../api/errors.ts';
+import type { ProblemCause } from '../../api/problem-causes.ts';
 import { messageOf } from '../../base/error-message.ts';
 
 /** Something of an object that could not be read. The rest of the object, and all other objects, are used. */
@@ -8,6 +9,8 @@ export interface Problem {
   readonly message: string;
   /** Absent: `error`. */
   readonly severity?: 'warning' | undefined;
+  /** Absent: `other`. */
+  readonly cause?: ProblemCause;
 }
 
 /**
@@ -18,7 +21,7 @@ export const readOr = <Value>(object: string, problems: Problem[], read: () => V
   try {
     return read();
   } catch (error) {
-    problems.push({ object, message: findingOf(error) });
+    problems.push({ object, message: findingOf(error), cause: 'object-unreadable' });
     return undefined;
   }
 };

@@ -16,4 +16,5 @@ export const projectService = (object: KubeObject): ServiceFact | undefined => {
 export const badService = (key: string, reason: Error): Problem => ({
   object: `Service/${key}`,
   message: reason.message,
+  cause: 'object-unreadable',
 });

@@ -57,6 +57,7 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
       object: `EndpointSlice/${namespace}/${name}`,
       message,
       severity: 'warning',
+      cause: 'object-unreadable',
     })),
   };
 };
@@ -64,6 +65,7 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
 export const badSlice = (key: string, reason: Error): Problem => ({
   object: `EndpointSlice/${key}`,
   message: reason.message,
+  cause: 'object-unreadable',
 });
 
 const purposeOf = ({ metadata }: EndpointSlice): SliceFact['madeFor'] => {

@@ -1,5 +1,6 @@
 /** What the agent does, as Prometheus metrics. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallFailure } from '../cni/call-failure.ts';
 import type { CniObservation } from '../cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from '../databases/database.ts';
 import type { DatapathBackend } from '../reconcile/node-datapath.ts';
@@ -11,6 +12,7 @@ export interface AgentMetrics {
   readonly contentType: string;
   text(): Promise<string>;
   cni(observation: CniObservation): void;
+  cniFailure(failure: Pick<CallFailure, 'command' | 'cause'>): void;
   database(database: DatabaseName, observation: DatabaseObservation): void;
   datapath(backend: DatapathBackend, observation: LoopObservation): void;
   /** What is kept beside the reconcilers was changed by somebody, and is right again. */
@@ -35,6 +37,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
     registers,
   });
+  const cniFailures = new Counter({ ...described('udn_agent_cni_failures_total'), registers });
   const renders = new Histogram({
     ...described('udn_agent_render_duration_seconds'),
     buckets: [0.0001, 0.0005, 0.002, 0.01, 0.05, 0.2, 1, 5],
@@ -50,6 +53,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     cni: ({ command, phase, seconds, failed }) => cni.observe({ command, phase, failed: String(failed) }, seconds),
+    cniFailure: ({ command, cause }) => cniFailures.inc({ command, cause }),
     database: databaseMetrics(registers, shared),
     datapath: datapathMetrics(registers, shared),
     repaired: (backend) => shared.drift.inc({ backend }),

@@ -2,6 +2,8 @@
  * Every metric of the agent but those of the process itself. `docs/metrics.md` is made of it. Names are as Prometheus
  * recommends (https://prometheus.io/docs/practices/naming/): base units, and `_total` for what only grows.
  */
+import { CNI_FAILURE_CAUSES } from '../cni/failure-cause.ts';
+
 export interface MetricEntry {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -16,6 +18,12 @@ export const AGENT_METRICS = {
     help: 'Time of CNI calls by phase; phase "total" is the whole call.',
     labels: ['command', 'phase', 'failed'],
     use: 'alert: more than 5 % of calls with `failed="true"` for 10 minutes; 99 % of `ADD`, `total` above 5 s',
+  },
+  udn_agent_cni_failures_total: {
+    type: 'counter',
+    help: `CNI calls that failed, by cause: ${CNI_FAILURE_CAUSES.join(', ')}.`,
+    labels: ['command', 'cause'],
+    use: 'alert: any increase for 10 minutes of other causes than `deleted`, `interrupted`, `refused` and `waiting-for-network`; `udnctl problems` names the pods',
   },
   udn_agent_render_duration_seconds: {
     type: 'histogram',

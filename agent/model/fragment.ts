@@ -2,6 +2,7 @@
  * What features produce. A fragment is everything that one feature wants because of one subject: rows of several
  * databases, flows, host objects and nft objects. Its owner is the pair of feature and subject.
  */
+import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { HostFragment } from '../../datapath/host/types.ts';
 import type { NftablesFragment } from '../../datapath/nftables/types.ts';
 import type { OpenflowFragment } from '../../datapath/openflow/types.ts';
@@ -35,6 +36,8 @@ export interface Diagnostic {
   /** `error`: the object, or a part of it, could not be rendered. */
   readonly severity: 'error' | 'warning' | 'info';
   readonly message: string;
+  /** Absent: `other`. */
+  readonly cause?: ProblemCause;
   /** To be reported as an event of the object, too, with this reason. */
   readonly event?: string;
 }

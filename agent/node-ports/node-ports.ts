@@ -52,7 +52,7 @@ export const openNodePorts = (options: NodePortsOptions): NodePorts => {
       loop.problems().flatMap(({ key = '', status: { kind, message } }): Problem[] => {
         const item = store.desired.get(key);
         if (item === undefined || kind === 'pending' || message === undefined) return [];
-        return [{ object: `Service/${item.service}`, message, severity: 'warning' }];
+        return [{ object: `Service/${item.service}`, message, severity: 'warning', cause: 'service-port-taken' }];
       }),
     serving: () => backend.serving,
     clashes: () => counts.failed + counts.waiting,

@@ -28,6 +28,7 @@ import { canAdvertise, canCheckMtu, chassisIdOf, concernsNode } from './switch-f
 import { mappingOperations } from './uplink/mapping-operations.ts';
 import type { Bridge, HostSnapshot } from './uplink/types.ts';
 import type { Uplink, UplinkState } from './uplink/uplink.ts';
+import { uplinkProblems } from './uplink-problems.ts';
 
 export interface NodeKeeperOptions extends HostViewInputs {
   /** Said by whoever runs the agent; empty: the Node says. */
@@ -172,7 +173,7 @@ export class NodeKeeper {
       await this.#map();
     } catch (error) {
       if (signal.aborted) return;
-      this.#notify([messageOf(error)]);
+      this.#problems = [this.#gatewayProblem(messageOf(error))];
       onError(error);
       later(() => this.#look());
       await this.#readBridges();
@@ -208,7 +209,17 @@ export class NodeKeeper {
       canCheckMtu: canCheckMtu(replica),
       tunnelMtu: tunnelMtu({ encapIps: seenIps, isEncrypted }, host),
     });
-    this.#notify(isGatewayKnown ? [] : [gateway], encapProblems({ encapIps: seenIps }, host));
+    this.#problems = [
+      ...(isGatewayKnown ? [] : [this.#gatewayProblem(gateway)]),
+      ...(state.kind === 'ready' && state.memory !== undefined
+        ? uplinkProblems(node, state.memory, state.world.switch.bridges)
+        : []),
+      ...encapProblems({ encapIps: seenIps }, host).map(
+        (message): Problem => ({
+          ...{ object: `Node/${node}`, message, severity: 'warning', cause: 'tunnel-address-missing' },
+        }),
+      ),
+    ];
   }
 
   #gateway(state: UplinkState, host: HostSnapshot): ReturnType<typeof gatewayFact> {
@@ -244,12 +255,8 @@ export class NodeKeeper {
     for (const listener of this.#listeners) listener();
   }
 
-  #notify(errors: readonly string[], warnings: readonly string[] = []): void {
-    const object = `Node/${this.#options.node}`;
-    this.#problems = [
-      ...errors.map((message) => ({ object, message })),
-      ...warnings.map((message) => ({ object, message, severity: 'warning' as const })),
-    ];
+  #gatewayProblem(message: string): Problem {
+    return { object: `Node/${this.#options.node}`, message, cause: 'gateway-missing' };
   }
 
   /** Links of pods and networks come and go all the time, and say nothing about the node. */

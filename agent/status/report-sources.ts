@@ -9,6 +9,7 @@ import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
 import { problemsOfHealth } from '../health/component.ts';
 import type { NodeHealth } from '../health/start.ts';
+import type { Problem } from '../inputs/problem.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import { comparableMapping } from '../node/uplink/comparable-mapping.ts';
@@ -17,6 +18,7 @@ import type { Reconcilers } from '../reconcile/reconcilers.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
 import { networkFinder } from './network-of.ts';
+import { connectedDatabases } from './probes.ts';
 import type { ReportSources } from './report.ts';
 
 export interface Parts {
@@ -58,7 +60,7 @@ export const reportSources = ({
   facts: core.facts,
   registry: core.registry,
   ports,
-  addFailures: handler.failures,
+  podFailures: handler.failures,
   reconcilers,
   isHere: (network) =>
     networkRendering === 'always' ||
@@ -76,12 +78,18 @@ export const reportSources = ({
     ...inputs.problems(),
     ...core.feeder.networks.problems,
     ...core.feeder.nodes.problems,
+    ...[...core.annotator.starved()].map(
+      ([pod, message]): Problem => ({ object: `Pod/${pod}`, message, cause: 'addresses-exhausted' }),
+    ),
     ...keeper.problems(),
     ...nodePorts.problems(),
     ...usage.problems(),
-    ...encryption.problems().map((message) => ({ object: `Node/${node}`, message })),
+    ...encryption
+      .problems()
+      .map((message): Problem => ({ object: `Node/${node}`, message, cause: 'tunnels-not-encrypted' })),
     ...peers.problems(),
   ],
+  unreachable: () => [...connectedDatabases(databases)()].flatMap(([name, isConnected]) => (isConnected ? [] : [name])),
   cluster,
   desiredFor: (service) =>
     FEATURES.filter(({ over }) => over === 'service').flatMap(

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { networkStatusSchema, nodeStatusSchema, podStatusSchema } from '../../api/agent-status.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { DONE, type Problem, type Status } from '../../base/reconciler.ts';
+import { DONE, type Status } from '../../base/reconciler.ts';
 import { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { PortSpec } from '../cni/ovs-ports.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';
 import { fakeReconciler } from '../testing/fake-reconciler.ts';
-import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
+import { type ReportSources, reportNetworks, reportNode, reportPods } from './report.ts';
 
 const cluster = (): TestCluster =>
   new TestCluster('node1')
@@ -29,12 +29,13 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     facts: it.facts,
     registry,
     ports,
-    addFailures: { of: () => undefined },
+    podFailures: { of: () => undefined, entries: () => [] },
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     diagnostics: it.engine.diagnostics,
     components: () => [],
     inputProblems: () => [],
+    unreachable: () => [],
     cluster: parseClusterConfig(),
     desiredFor: () => [],
     reconcilers: new Map([['northbound', northbound]]),
@@ -54,6 +55,14 @@ const addressed = {
 
 const portOf = (logicalPort: string, name: string, podUid = 'uid-a'): PortSpec =>
   ({ name, logicalPort, podUid, sandbox: 'sandbox1' }) as PortSpec;
+
+const FAILED = {
+  uid: undefined,
+  command: 'ADD',
+  cause: 'kernel',
+  message: 'no such device',
+  isWaiting: false,
+} as const;
 
 describe('networks', () => {
   it('that are not on this node as nothing here uses them are ready, and say so', () => {
@@ -120,7 +129,7 @@ describe('a pod says what it waits for', () => {
     expect(statusOf(sources)?.message).toBe(
       'it has no port: the container runtime has not called CNI ADD yet, or its interfaces were removed',
     );
-    expect(statusOf({ ...sources, addFailures: { of: () => 'no such device' } })?.message).toBe(
+    expect(statusOf({ ...sources, podFailures: { of: () => FAILED, entries: () => [] } })?.message).toBe(
       'it has no port: CNI ADD failed: no such device',
     );
     sources.ports.installs = false;
@@ -146,57 +155,6 @@ describe('a pod says what it waits for', () => {
     ]);
     expect(statusOf(sources)?.state).toBe('pending');
   });
-});
-
-it('problems are what cannot be read, rendered or written; whose turn has not come is none', () => {
-  const sources = {
-    ...sourcesOf(cluster(), {
-      'pods:red/a': { kind: 'failed', message: 'refused' },
-      'layer3:red_net': { kind: 'waiting', message: 'waits for a switch' },
-      'layer2:green': { kind: 'pending' },
-      'layer2:blue': { kind: 'pending', message: 'no answer' },
-    }),
-    inputProblems: () => [{ object: 'Pod/red/b', message: 'not JSON' }],
-  };
-  expect(reportProblems(sources)).toEqual([
-    { object: 'Pod/red/b', severity: 'error', message: 'not JSON' },
-    { object: 'pods:red/a', severity: 'error', message: 'northbound: refused' },
-    { object: 'layer3:red_net', severity: 'warning', message: 'northbound: waits for a switch' },
-  ]);
-});
-
-it('what waits or failed is listed with its owner and key, what the machine lacks once for the node', () => {
-  const lacks: Status = { kind: 'unsupported', message: 'this kernel has no VRF' };
-  const problems: readonly Problem[] = [
-    { owner: 'host-network:red', key: 'link red', isDesired: true, status: lacks },
-    { owner: 'host-network:blue', key: 'link blue', isDesired: true, status: lacks },
-    {
-      owner: 'management-ports:default',
-      key: 'addr mp0',
-      isDesired: true,
-      status: { kind: 'waiting', message: 'a link' },
-    },
-    { owner: 'route x', key: 'route x', isDesired: false, status: { kind: 'failed', message: 'EINVAL' } },
-  ];
-  const reconcilers = new Map([['host' as const, fakeReconciler({ problems: () => problems })]]);
-  expect(reportProblems({ ...sourcesOf(cluster()), reconcilers })).toEqual([
-    { object: 'Node/node1', severity: 'warning', message: 'this kernel has no VRF' },
-    { object: 'management-ports:default', severity: 'warning', message: 'host: addr mp0: a link' },
-    { object: 'route x', severity: 'error', message: 'host: route x: EINVAL' },
-  ]);
-});
-
-it('a problem that its reader and a feature report is listed once, as the worse of both', () => {
-  const [object, message] = ['Pod/red/a', '[0].port: "99999" is not a port'];
-  const sources = {
-    ...sourcesOf(cluster()),
-    inputProblems: () => [{ object, message }],
-    diagnostics: new Map([
-      ['host-isolation-pod:red/a', [{ object, message, severity: 'warning' as const, event: 'ErrorOpenDefaultPorts' }]],
-    ]),
-  };
-  expect(reportProblems(sources)).toEqual([{ object, message, severity: 'error' }]);
-  expect(reportProblems({ ...sources, inputProblems: () => [] })).toEqual([{ object, message, severity: 'warning' }]);
 });
 
 describe('the node', () => {

@@ -5,38 +5,30 @@ import type {
   NodeStatus,
   PodAttachmentStatus,
   PodStatus,
-  ProblemStatus,
   ProgrammingState,
 } from '../../api/agent-status.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
-import { type Reconciler, type State, type Status, worst } from '../../base/reconciler.ts';
-import type { AddFailures } from '../cni/add-failures.ts';
+import { type State, type Status, worst } from '../../base/reconciler.ts';
 import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
+import { type PodFailure, podFailureText } from '../cni/pod-failures.ts';
 import type { TimedHealth } from '../health/component.ts';
-import type { Problem } from '../inputs/problem.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
-import type { Diagnostic } from '../model/fragment.ts';
 import { podPortName } from '../model/names.ts';
 import { statusOf } from '../reconcile/reconcilers.ts';
 import type { DifferenceSources } from './differences.ts';
 import { networkState } from './network-state.ts';
+import type { ProblemSources } from './problems.ts';
 import type { ServiceSources } from './service-report.ts';
 
-export interface ReportSources extends ServiceSources, DifferenceSources {
-  readonly node: string;
+export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
-  /** Of the pods' last calls. */
-  readonly addFailures: Pick<AddFailures, 'of'>;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
-  readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
   readonly components: () => readonly TimedHealth[];
-  /** Objects of the API that could not be read, or contradict each other. */
-  readonly inputProblems: () => readonly Problem[];
 }
 
 export const reportNode = ({ node, facts }: ReportSources): NodeStatus => {
@@ -89,40 +81,6 @@ export const reportPods = (sources: ReportSources): PodStatus[] => {
     .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 };
 
-export const reportProblems = (sources: ReportSources): ProblemStatus[] =>
-  eachOnce([
-    ...sources
-      .inputProblems()
-      .map(({ object, message, severity = 'error' as const }) => ({ object, severity, message })),
-    ...[...sources.diagnostics.values()].flat().map(({ object, severity, message }) => ({ object, severity, message })),
-    ...[...sources.reconcilers].flatMap(([backend, reconciler]) => problemsIn(backend, reconciler, sources.node)),
-  ]);
-
-/** What the reader of an object says, and who has no use for it then, is one problem: as the worst of them says it. */
-const eachOnce = (problems: readonly ProblemStatus[]): ProblemStatus[] => {
-  const worst = new Map<string, ProblemStatus>();
-  for (const one of problems) {
-    const key = JSON.stringify([one.object, one.message]);
-    const before = worst.get(key);
-    if (before === undefined || SEVERITIES.indexOf(one.severity) < SEVERITIES.indexOf(before.severity)) {
-      worst.set(key, one);
-    }
-  }
-  return [...worst.values()];
-};
-
-const SEVERITIES: readonly ProblemStatus['severity'][] = ['error', 'warning', 'info'];
-
-/** What is pending is no problem. What this machine cannot have is one of the node, once for all that need it. */
-const problemsIn = (backend: string, reconciler: Reconciler, node: string): ProblemStatus[] =>
-  reconciler.problems().flatMap(({ owner, key, status: { kind, message } }): ProblemStatus[] => {
-    if (kind === 'pending' || message === undefined) return [];
-    if (kind === 'unsupported') return [{ object: `Node/${node}`, severity: 'warning', message }];
-    const what = key === undefined ? '' : `${key}: `;
-    const severity = kind === 'failed' ? 'error' : 'warning';
-    return [{ object: owner, severity, message: `${backend}: ${what}${message}` }];
-  });
-
 const networkStatus = (network: NetworkFact, sources: ReportSources): Omit<NetworkStatus, 'nads' | 'pods'> => {
   const { name } = network;
   const { node, facts, cluster } = sources;
@@ -162,12 +120,12 @@ const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 const podStatus = (
   { pod, attachments, waitingFor, refused }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
-  { reconcilers, addFailures }: ReportSources,
+  { reconcilers, podFailures }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
   const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
-  const why = waitingFor ?? message ?? lacking(statuses, addFailures.of(pod)) ?? refused;
+  const why = waitingFor ?? message ?? lacking(statuses, podFailures.of(pod)) ?? refused;
   return {
     namespace: pod.namespace,
     name: pod.name,
@@ -199,11 +157,11 @@ const attachmentStatus = (
   };
 };
 
-const lacking = (attachments: readonly PodAttachmentStatus[], addFailure: string | undefined): string | undefined => {
+const lacking = (attachments: readonly PodAttachmentStatus[], failure: PodFailure | undefined): string | undefined => {
   const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
   if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
-  if (unplugged !== undefined && addFailure !== undefined) return `it has no port: CNI ADD failed: ${addFailure}`;
+  if (unplugged !== undefined && failure !== undefined) return `it has no port: ${podFailureText(failure)}`;
   if (unplugged !== undefined)
     return 'it has no port: the container runtime has not called CNI ADD yet, or its interfaces were removed';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);

@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { messageOf } from '../../base/error-message.ts';
 import { reportDesired, reportDifferences } from './differences.ts';
-import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
+import { reportProblems } from './problems.ts';
+import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods } from './report.ts';
 import { reportServices } from './service-report.ts';
 
 export interface StatusServer {

@@ -21,6 +21,7 @@ export interface Core {
   readonly registry: AttachmentRegistry;
   readonly engine: Engine;
   readonly feeder: FactFeeder;
+  readonly annotator: Pick<Annotator, 'starved'>;
   /** Called after each rendering, with the owners whose fragments may have changed. @returns what ends it */
   onRendered(listener: (owners: readonly string[]) => void): () => void;
   stop(): void;
@@ -92,6 +93,7 @@ export const startCore = (options: CoreOptions): Core => {
     registry,
     engine,
     feeder,
+    annotator,
     onRendered: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

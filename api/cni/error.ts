@@ -12,6 +12,12 @@ export const CNI_ERROR_CODES = {
   decodingFailure: 6,
   invalidConfig: 7,
   tryAgainLater: 11,
+  /** As many calls are under way as may be. */
+  busy: 11,
+  /** ovn-controller has not installed the ports in time. */
+  notInstalled: 11,
+  /** nftables does not isolate the pod in time. */
+  notIsolated: 11,
   pluginNotAvailable: 50,
   limitedConnectivity: 51,
   /** The pod's network does not exist, or is in an error. */

@@ -237,6 +237,7 @@ describe('render', () => {
         object: 'Pod/red/x',
         severity: 'error',
         message: 'annotation k8s.ovn.org/pod-networks of Pod red/x: must be a map, is an array',
+        cause: 'object-unreadable',
       },
     ]);
   });

@@ -253,7 +253,12 @@ describe('explain service', () => {
   });
 
   it('has what the agent says of it, and of its slices', async () => {
-    const problem = (object: string): ProblemStatus => ({ object, severity: 'warning', message: `of ${object}` });
+    const problem = (object: string): ProblemStatus => ({
+      object,
+      severity: 'warning',
+      message: `of ${object}`,
+      cause: 'other',
+    });
     const problems = ['Service/red/web', 'EndpointSlice/red/web-2', 'Service/red/web-2'].map(problem);
     expect((await of({ problems })).checks.filter(({ state }) => state === 'unknown')).toMatchObject([
       { what: 'Service/red/web', found: 'of Service/red/web' },

@@ -8,6 +8,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { agentMetrics } from './support/cluster/agent-metrics.ts';
 import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { layer3, namespace } from './support/cluster/manifests.ts';
+import { udnctl } from './support/cluster/udnctl.ts';
 import { nodeAddress, outside } from './support/networks/north-south.ts';
 import { entryPointsOf, publicService } from './support/services/entry-points.ts';
 import { backend } from './support/services/services.ts';
@@ -91,7 +92,7 @@ it('is reported, with the network, the number and the limit', async () => {
       /^udn_agent_network_connections_ratio\{network="red_net"\} 1$/m,
     );
   }, 40_000);
-  const { stdout } = await cluster().node(NODE, ['udnctl', 'problems']);
+  const { stdout } = await udnctl(cluster(), NODE, 'problems', '--all');
   expect(stdout).toContain('network red_net has 300 of the 300 connections');
   const events = await (await cluster().objects()).list('events');
   expect(JSON.stringify(events)).toContain('ConnectionLimitNear');

@@ -8,6 +8,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import type { ReachabilityPod } from '../oracles/reachability/types.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
+import { udnctl } from './support/cluster/udnctl.ts';
 import {
   betweenNodes,
   FORGERS,
@@ -226,7 +227,7 @@ ip xfrm state flush; ip xfrm policy flush; ipsec start`;
 
 it('says why tunnels can’t be encrypted, and when they can', async () => {
   const certificate = '/etc/ipsec.d/certs/ovn-udn.pem';
-  const problems = async (): Promise<string> => (await cluster().node(NODE, ['udnctl', 'problems'])).stdout;
+  const problems = async (): Promise<string> => (await udnctl(cluster(), NODE, 'problems', '--all')).stdout;
   await cluster().node(NODE, ['mv', certificate, `${certificate}.away`]);
   expect(await problems()).toContain(`tunnels cannot be encrypted: ${certificate} cannot be read: ENOENT`);
   await cluster().node(NODE, ['mv', `${certificate}.away`, certificate]);

@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CNI_FAILURE_CAUSES } from '../../agent/cni/failure-cause.ts';
 import { CNI_ERROR_CODES } from '../../api/cni/error.ts';
 
 const IGNORED = ['node_modules', 'dist', 'build', '.demo', '.bench', '.git'];
@@ -73,6 +74,12 @@ it('docs/errors.md lists the code of every error', () => {
 it('docs/errors.md explains every code of CNI', () => {
   const rows = [...read('docs/errors.md').matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => Number(code));
   expect(rows).toEqual(expect.arrayContaining(Object.values(CNI_ERROR_CODES)));
+});
+
+it('every cause of a CNI call that fails is explained', () => {
+  const text = read('docs/cni.md');
+  const section = text.split('## Calls that fail')[1]?.split('\n## ')[0] ?? '';
+  expect([...section.matchAll(/^\| `([a-z-]+)` +\|/gm)].map(([, cause]) => cause)).toEqual([...CNI_FAILURE_CAUSES]);
 });
 
 it('docs/errors.md has every reason of events and conditions', () => {

@@ -53,7 +53,7 @@ const setUp = (cluster: TestCluster) => {
     }
     annotator.flush();
   };
-  return { patches, problems, retries, flush };
+  return { annotator, patches, problems, retries, flush };
 };
 
 const plain = (...subnets: string[]): TestCluster =>
@@ -105,6 +105,7 @@ it('an exhausted pool is reported, and the pod gets the next address that is rel
   const it = setUp(cluster.pod('ns/late', { node: 'node1', networks: {} }));
   it.flush();
   expect(it.problems).toEqual([expect.objectContaining({ pod: 'ns/late', reason: 'exhausted' })]);
+  expect([...it.annotator.starved()]).toEqual([['ns/late', it.problems[0]?.message]]);
   cluster.facts.set('pod', 'ns/b', undefined);
   it.flush();
   expect(it.patches).toEqual([expect.objectContaining({ pod: 'ns/late' })]);

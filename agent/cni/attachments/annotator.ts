@@ -41,8 +41,8 @@ export class Annotator {
   readonly #book = new AddressBook();
   /** Pods that may lack an address. Looked at in `flush`, when all that pods have is entered. */
   readonly #pending = new Set<string>();
-  /** Pods that got none, to be tried again when one becomes free. */
-  readonly #starved = new Set<string>();
+  /** Pods that got none, to be tried again when one becomes free; and why. */
+  readonly #starved = new Map<string, string>();
   readonly #writing = new Map<string, string>();
   readonly #unsubscribe: () => void;
 
@@ -58,6 +58,11 @@ export class Annotator {
     for (const pod of pending) this.#give(pod);
   }
 
+  /** Pods that wait for an address to be released, with the reason. */
+  starved(): ReadonlyMap<string, string> {
+    return this.#starved;
+  }
+
   stop(): void {
     this.#unsubscribe();
   }
@@ -67,7 +72,7 @@ export class Annotator {
       this.#book.releasePod(pod);
       this.#starved.delete(pod);
       this.#pending.delete(pod);
-      for (const starved of this.#starved) this.#pending.add(starved);
+      for (const starved of this.#starved.keys()) this.#pending.add(starved);
       return;
     }
     for (const attachment of ofNode(after)) this.#enter(pod, attachment, after);
@@ -108,7 +113,7 @@ export class Annotator {
       void this.#write(desired, new Map(entries));
     } catch (error) {
       if (!isExhausted(error)) throw error;
-      this.#starved.add(pod);
+      this.#starved.set(pod, error.message);
       this.#options.onProblem({ pod, uid: desired.pod.uid, reason: 'exhausted', message: error.message });
     }
   }

@@ -8,9 +8,10 @@ import {
   PRIMARY_INTERFACE,
   PRIMARY_NETWORK_LABEL,
 } from '../../../api/names.ts';
+import type { ProblemCause } from '../../../api/problem-causes.ts';
 import { type Attachment, type PodAttachments, secondaryUnsupported } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
-import { EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
+import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
 
@@ -89,10 +90,16 @@ const withDiagnostics = ({ pod, waitingFor, refused }: PodAttachments): Fragment
   const object = `Pod/${podKey(pod)}`;
   const { barred } = pod;
   if (barred !== undefined) {
-    return { diagnostics: [{ object, severity: 'error', message: barred, event: 'ErrorAllocatingPod' }] };
+    return {
+      diagnostics: [{ object, severity: 'error', cause: 'pod-refused', message: barred, event: 'ErrorAllocatingPod' }],
+    };
   }
-  const messages = [waitingFor, refused].filter((message) => message !== undefined);
-  return messages.length === 0
-    ? {}
-    : { diagnostics: messages.map((message) => ({ object, severity: 'warning', message })) };
+  const diagnostics = [
+    diagnosticOf(object, 'network-awaited', waitingFor),
+    diagnosticOf(object, 'pod-refused', refused),
+  ].flat();
+  return diagnostics.length === 0 ? {} : { diagnostics };
 };
+
+const diagnosticOf = (object: string, cause: ProblemCause, message: string | undefined): Diagnostic[] =>
+  message === undefined ? [] : [{ object, severity: 'warning', cause, message }];

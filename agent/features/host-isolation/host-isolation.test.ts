@@ -140,6 +140,7 @@ describe('of pods with a primary network', () => {
     expect(it.render().diagnostics).toContainEqual({
       object: 'Pod/red-ns/a',
       severity: 'warning',
+      cause: 'object-unreadable',
       message: '0.port: is required',
       event: 'ErrorOpenDefaultPorts',
     });

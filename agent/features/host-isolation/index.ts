@@ -45,6 +45,7 @@ export const hostIsolation: FeatureOver<'zone'> = {
 const withoutKubelet = (node: string): Diagnostic => ({
   object: `Node/${node}`,
   severity: 'warning',
+  cause: 'kubelet-cgroup-missing',
   message: 'the cgroup of the kubelet was not found: its probes do not reach pods of primary networks',
 });
 
@@ -88,7 +89,15 @@ const isolatedPod = (pod: PodFact): Fragment => {
   const diagnostics: Diagnostic[] =
     message === undefined
       ? []
-      : [{ object: `Pod/${key}`, severity: 'warning', message, event: 'ErrorOpenDefaultPorts' }];
+      : [
+          {
+            object: `Pod/${key}`,
+            severity: 'warning',
+            cause: 'object-unreadable',
+            message,
+            event: 'ErrorOpenDefaultPorts',
+          },
+        ];
   return { nftables: { items }, ...(diagnostics.length > 0 && { diagnostics }) };
 };
 

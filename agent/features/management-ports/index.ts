@@ -44,7 +44,9 @@ export const managementPorts: FeatureOver<'network'> = {
     const hostSide = hostSideAddresses(network, view.cluster);
     if (hostSide === undefined) {
       const message = `this node has no management port for it: the masquerade subnets are too small for network id ${network.id}`;
-      return { diagnostics: [{ object: `Network/${name}`, severity: 'error', message }] };
+      return {
+        diagnostics: [{ object: `Network/${name}`, severity: 'error', cause: 'network-without-gateway', message }],
+      };
     }
     const ips = subnets.map((subnet) => managementIp(network, subnet));
     const onSwitch = podSwitchName(network, view.node);

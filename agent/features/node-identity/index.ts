@@ -8,6 +8,16 @@ export const nodeIdentity: FeatureOver<'zone'> = {
     const refusal = view.refusedNode(view.node);
     if (refusal === undefined) return EMPTY_FRAGMENT;
     const message = `${refusal}; the node is not programmed`;
-    return { diagnostics: [{ object: `Node/${view.node}`, severity: 'error', message, event: 'NodeIdentityInUse' }] };
+    return {
+      diagnostics: [
+        {
+          object: `Node/${view.node}`,
+          severity: 'error',
+          cause: 'node-identity-in-use',
+          message,
+          event: 'NodeIdentityInUse',
+        },
+      ],
+    };
   },
 };

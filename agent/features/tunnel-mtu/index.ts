@@ -20,10 +20,11 @@ export const tunnelMtu: FeatureOver<'network'> = {
           ? {
               object: `Node/${view.node}`,
               severity: 'error',
+              cause: 'mtu-too-large',
               message: `network ${name}: ${message}`,
               event: 'MTUTooLarge',
             }
-          : { object: `Network/${name}`, severity: 'error', message },
+          : { object: `Network/${name}`, severity: 'error', cause: 'mtu-too-large', message },
       ],
     };
   },

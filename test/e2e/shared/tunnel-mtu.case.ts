@@ -4,6 +4,7 @@ import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait } from '../support/cluster/cluster.ts';
 import { layer3, namespace, pod } from '../support/cluster/manifests.ts';
+import { udnctl } from '../support/cluster/udnctl.ts';
 
 const NODE = 'node-1';
 
@@ -13,7 +14,7 @@ export const smallTunnels = (cluster: () => Sandbox): void => {
     await applyAndWait(cluster(), [namespace('red'), layer3('red', 'net', subnets), pod('red', 'red-a', NODE)]);
     const request = (...argv: readonly string[]) => cluster().node(NODE, ['ovs-vsctl', ...argv]);
     const tooLarge = async (): Promise<readonly string[]> => {
-      const { stdout } = await cluster().node(NODE, ['udnctl', 'problems']);
+      const { stdout } = await udnctl(cluster(), NODE, 'problems', '--all');
       return stdout.split('\n').filter((line) => line.includes(`tunnels of ${NODE} carry at most 1342 bytes`));
     };
     expect(await tooLarge()).toEqual([]);

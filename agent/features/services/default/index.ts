@@ -77,6 +77,7 @@ const strange = ({ key, strangeIps }: AllowedService): Diagnostic[] =>
         {
           object: `Service/${key}`,
           severity: 'warning',
+          cause: 'external-address-refused',
           message: `tenants cannot reach it at ${strangeIps.join(', ')}: outside the service subnets that this agent is configured with`,
         },
       ];

@@ -97,7 +97,7 @@ const leftOut = ({ namespace, name }: ServiceFact, ips: readonly Ip[], why: stri
   if (first === undefined) return [];
   const more = ips.length > 1 ? ` and ${ips.length - 1} more` : '';
   const message = `ignoring endpoint ${first}${more}: ${why}`;
-  return [{ object: `Service/${namespace}/${name}`, severity: 'warning', message }];
+  return [{ object: `Service/${namespace}/${name}`, severity: 'warning', cause: 'endpoint-refused', message }];
 };
 
 const refusals = (
@@ -108,6 +108,7 @@ const refusals = (
   all.map(({ reason, message }) => ({
     object: `Service/${namespace}/${name}`,
     severity: 'warning',
+    cause: 'external-address-refused',
     message,
     ...(emits && { event: reason }),
   }));

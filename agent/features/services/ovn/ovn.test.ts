@@ -88,6 +88,7 @@ describe('a Service of a tenant', () => {
       expect(it.render().diagnostics).toContainEqual({
         object: 'Service/red/web',
         severity: 'warning',
+        cause: 'endpoint-refused',
         message: `ignoring endpoint ${reported}: not an endpoint address of network red_net`,
       });
     }
@@ -114,6 +115,7 @@ describe('a Service of a tenant', () => {
     expect(it.render().diagnostics).toContainEqual({
       object: 'Service/plain/web',
       severity: 'warning',
+      cause: 'endpoint-refused',
       event: 'EndpointNotAllowed',
       message: 'ignoring endpoint 10.128.0.5: its pod has a primary network, so only Services of that network apply',
     });

@@ -96,5 +96,6 @@ const hasFamily = (addresses: readonly InterfaceAddress[], family: Family): bool
 const problem = ({ name }: NetworkFact, why: string): Diagnostic => ({
   object: `Network/${name}`,
   severity: 'error',
+  cause: 'network-without-gateway',
   message: `this node has no gateway for it: ${why}`,
 });

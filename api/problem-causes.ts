@@ -1,0 +1,216 @@
+/**
+ * What can be wrong on a node, by a name for programs: `udnctl problems` groups by it. An entry names the causes that it may follow
+ * from: of one of them that the node, or the very object, has at the same time it is a consequence. docs/operations.md shows them.
+ */
+interface CauseEntry {
+  /** Several problems of the cause in one phrase. */
+  readonly summary: string;
+  /** What to do, without a full stop. */
+  readonly next: string;
+  readonly follows?: readonly string[];
+}
+
+export const PROBLEM_CAUSES = {
+  'address-conflict': {
+    summary: 'pods have, or ask for, addresses that others have',
+    next: 'delete the pod that came later, or correct its annotation k8s.ovn.org/pod-networks',
+  },
+  'addresses-exhausted': {
+    summary: 'this node’s part of a subnet has no free address left',
+    next: 'delete pods that are not needed, or run new ones on other nodes; a network with more addresses is a new network',
+  },
+  'api-server-unreachable': {
+    summary: 'the API server does not answer',
+    next: 'check the API server and the network of this node',
+  },
+  'api-unread': {
+    summary: 'not everything was read from the API server yet',
+    next: 'check that the node reaches the API server, and the rights of the agent: udnctl check',
+    follows: ['api-server-unreachable'],
+  },
+  'backend-failing': {
+    summary: 'a part of the datapath does not answer',
+    next: 'check ovs-vswitchd and nft on this node; the agent retries with backoff',
+    follows: ['vswitchd-not-responding'],
+  },
+  'cni-busy': {
+    summary: 'more CNI calls than may be under way at once',
+    next: 'the kubelet retries; if it stays, look for pods whose ADD waits: udnctl pods',
+    follows: ['database-unreachable', 'backend-failing'],
+  },
+  'cni-internal': {
+    summary: 'CNI calls failed',
+    next: 'look for "CNI call failed" in the log of the agent',
+  },
+  'cni-kernel': {
+    summary: 'the kernel refused interfaces of pods',
+    next: 'the message has the kernel’s error; the kubelet retries',
+  },
+  'cni-nftables': {
+    summary: 'pods are not isolated from processes of the node, and are not started',
+    next: 'check that nft is installed and the kernel has nf_tables: udnctl doctor',
+    follows: ['backend-failing'],
+  },
+  'cni-ovn': {
+    summary: 'ovn-controller does not install ports of pods',
+    next: 'check ovn-controller and ovn-northd on this node',
+    follows: [
+      'database-unreachable',
+      'database-failed',
+      'vswitchd-not-responding',
+      'northd-not-processing',
+      'controller-not-processing',
+    ],
+  },
+  'cni-ovsdb': {
+    summary: 'the database of Open vSwitch does not take ports of pods',
+    next: 'the message has the answer of ovsdb-server: check its disk and its log',
+    follows: ['database-unreachable', 'database-failed'],
+  },
+  'cni-refused': {
+    summary: 'what pods, or the container runtime, ask for cannot be served',
+    next: 'correct the pod: the message names what is wrong',
+    follows: ['pod-refused'],
+  },
+  'cni-waiting-for-network': {
+    summary: 'pods have no addresses yet',
+    next: 'udnctl why pod NAMESPACE/NAME says what is missing',
+    follows: ['network-awaited', 'addresses-exhausted', 'address-conflict', 'api-unread'],
+  },
+  'connections-nearly-full': {
+    summary: 'networks have nearly all connections that they may have on this node',
+    next: 'find the pods that open them: conntrack -L; the limit is --connections-per-network',
+  },
+  'controller-not-processing': {
+    summary: 'ovn-controller does not follow the southbound database',
+    next: 'check the process and the log of ovn-controller on this node; restart it',
+    follows: ['vswitchd-not-responding', 'database-unreachable', 'database-failed'],
+  },
+  'database-failed': {
+    summary: 'databases of this node do not answer, or reject writes',
+    next: 'check the disk and the log of ovsdb-server: df, journalctl',
+    follows: ['database-unreachable'],
+  },
+  'database-unreachable': {
+    summary: 'databases of this node cannot be reached',
+    next: 'check the ovsdb-server processes of this node and their sockets',
+  },
+  'endpoint-refused': {
+    summary: 'Services have endpoints that nothing is sent to',
+    next: 'correct the EndpointSlice, or the selector of the Service: udnctl explain service NAMESPACE/NAME',
+  },
+  'external-address-refused': {
+    summary: 'Services have external addresses that they cannot have',
+    next: 'choose other externalIPs: udnctl explain service NAMESPACE/NAME',
+  },
+  'gateway-missing': {
+    summary: 'this node has no gateway: its networks have no path to the outside',
+    next: 'the message says what is missing; docs/node.md says how the bridge is found',
+    follows: ['database-unreachable'],
+  },
+  'kernel-lacks': {
+    summary: 'this kernel lacks what networks use',
+    next: 'docs/node.md says what works without it',
+  },
+  'kubelet-cgroup-missing': {
+    summary: 'the cgroup of the kubelet is unknown',
+    next: 'run the kubelet in a cgroup of its own (kubelet.service), or name it: --kubelet-cgroup',
+  },
+  'mtu-too-large': {
+    summary: 'packets of networks do not fit the tunnels of this node',
+    next: 'lower the MTU of the network, or raise that of the uplink',
+  },
+  'network-awaited': {
+    summary: 'pods wait for their network',
+    next: 'udnctl why pod NAMESPACE/NAME says what is missing',
+    follows: ['network-invalid', 'primary-taken', 'api-unread'],
+  },
+  'network-invalid': {
+    summary: 'NetworkAttachmentDefinitions cannot be used',
+    next: 'correct or delete them: the message names the field',
+  },
+  'network-without-gateway': {
+    summary: 'networks have no gateway on this node',
+    next: 'the message says what is missing',
+    follows: ['gateway-missing'],
+  },
+  'node-annotation-refused': {
+    summary: 'annotations of nodes have addresses that are not theirs',
+    next: 'correct the annotation that the message names',
+  },
+  'node-identity-in-use': {
+    summary: 'nodes have an id, a chassis or an address that others have',
+    next: 'delete the Node that is outdated, or give the machine an identity of its own',
+  },
+  'northd-not-processing': {
+    summary: 'ovn-northd does not follow the northbound database',
+    next: 'check the process and the log of ovn-northd on this node; restart it',
+    follows: ['database-unreachable', 'database-failed'],
+  },
+  'not-programmed': {
+    summary: 'objects of the datapath cannot be programmed',
+    next: 'udnctl diff shows what differs; the agent retries with backoff',
+  },
+  'object-unreadable': {
+    summary: 'objects of the API cannot be read in full',
+    next: 'correct the field that the message names',
+  },
+  other: {
+    summary: 'other problems',
+    next: 'udnctl diff and the log of the agent say more',
+  },
+  'peer-unprotected': {
+    summary: 'nothing is sent to some nodes, as no tunnel to them is encrypted',
+    next: 'check strongSwan and ovs-monitor-ipsec on both nodes: docs/encryption.md',
+    follows: ['tunnels-not-encrypted'],
+  },
+  'pod-refused': {
+    summary: 'pods ask for what they cannot have',
+    next: 'correct the pod: the message names what is wrong',
+  },
+  'primary-taken': {
+    summary: 'namespaces have more than one primary network',
+    next: 'delete all but one: udnctl networks -n NAMESPACE',
+  },
+  'service-port-taken': {
+    summary: 'ports of Services are in use by other processes of the node',
+    next: 'ss -ltnp shows the process; stop it, or choose another port',
+  },
+  'tunnel-address-missing': {
+    summary: 'tunnels are to end at an address that this node does not have',
+    next: 'correct --encap-ip, or give the node the address',
+  },
+  'tunnels-not-encrypted': {
+    summary: 'tunnels cannot be encrypted',
+    next: 'the message names the file or the setting: docs/encryption.md',
+  },
+  'tunnels-silent': {
+    summary: 'nodes do not answer through their tunnels',
+    next: 'check that the nodes run, and that UDP port 6081 passes between them',
+    follows: [
+      'vswitchd-not-responding',
+      'controller-not-processing',
+      'tunnel-address-missing',
+      'tunnels-not-encrypted',
+    ],
+  },
+  'uplink-off-bridge': {
+    summary: 'the uplink is not a port of the gateway bridge',
+    next: 'attach it again: ovs-vsctl add-port BRIDGE UPLINK',
+    follows: ['database-unreachable'],
+  },
+  'vswitchd-not-responding': {
+    summary: 'ovs-vswitchd does not answer',
+    next: 'check the process and the log of ovs-vswitchd on this node; restart it',
+  },
+  'waiting-for-another': {
+    summary: 'objects of the datapath wait for a port, a link or a row',
+    next: 'udnctl diff shows what waits',
+  },
+} as const satisfies Readonly<Record<string, CauseEntry>>;
+
+export type ProblemCause = keyof typeof PROBLEM_CAUSES;
+
+/** Also of an agent that knows more causes than this program. */
+export const causeEntry = (cause: string): CauseEntry =>
+  Object.hasOwn(PROBLEM_CAUSES, cause) ? PROBLEM_CAUSES[cause as ProblemCause] : PROBLEM_CAUSES.other;
