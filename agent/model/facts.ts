@@ -3,6 +3,7 @@
  * only when a fact changes that it has read, so a fact must not hold more than its readers need: the subnets of a node
  * are one fact per network, not one per node.
  */
+import type { IgnoredRequest } from '../../api/annotations/ignored-requests.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
@@ -89,6 +90,8 @@ export interface PodFact {
   readonly leaving?: boolean | undefined;
   /** What it selects besides its primary network; absent where it selects nothing, or nobody can read what. */
   readonly selected?: readonly SelectedNad[] | undefined;
+  /** What it asks for in vain. */
+  readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
@@ -196,6 +199,10 @@ export interface Facts {
   readonly networkPrefix: string;
   /** By NAD key: the network's name. */
   readonly nad: string;
+  /** By NAD key: it is about a network that an older NAD says otherwise of. */
+  readonly contradictingNad: true;
+  /** By NAD key: it is there, and of another plugin. */
+  readonly foreignNad: true;
   /** By namespace. */
   readonly primaryNad: PrimaryNadFact;
   /** By name. */
