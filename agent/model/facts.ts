@@ -139,7 +139,10 @@ export interface SliceFact {
   readonly name: string;
   /** Who wrote it: Kubernetes for the default network, the cluster manager for a primary one, or somebody else by hand. */
   readonly madeFor: 'default' | 'primary' | 'any';
-  /** Of one that was made for a primary network: its name. */
+  /**
+   * Of one that was made for a primary network: its name. By hand, that is one with the label `k8s.ovn.org/service-name`, as
+   * mirrors have it (HyperShift writes such); others by hand are for the network of their namespace, whichever that is.
+   */
   readonly network?: string | undefined;
   readonly family: Family;
   readonly ports: readonly SlicePort[];
