@@ -5,7 +5,7 @@ NPM := npm --no-update-notifier
 # npm would leave a folder in the system's temporary one.
 export NODE_DISABLE_COMPILE_CACHE := 1
 
-.PHONY: help build check test test-all test-unit test-integration test-e2e chaos demo bench gen format clean
+.PHONY: as-root help build check test test-all test-unit test-integration test-e2e chaos demo bench gen format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,8 +36,12 @@ MINUTES ?= 10
 chaos: build ## kill everything at random under traffic for MINUTES=10, and tell what was lost (UDN_SEED=N for the same order)
 	@UDN_CHAOS_MINUTES=$(MINUTES) $(NPM) run --silent test:e2e -- --retry=0 --testTimeout=300000 test/e2e/faults-campaign.test.ts
 
-demo: build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up, API=kube takes a real API server)
+demo: as-root build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up, API=kube takes a real API server)
 	@node_modules/node/bin/node demo/main.ts $(if $(filter-out 0 no false,$(KEEP)),--keep) $(if $(API),--api $(API)) $(DEMO_ARGS)
+
+# Before anything is built, which takes minutes. The demo says the same when it is started by itself.
+as-root:
+	@[ "$$(id -u)" = 0 ] || { echo "the demo needs root: it makes network namespaces, links and cgroups" >&2; exit 1; }
 
 bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some)
 	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY))

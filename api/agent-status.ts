@@ -54,6 +54,8 @@ export const podStatusSchema = z.object({
   attachments: z.array(podAttachmentStatusSchema),
   state: stateSchema,
   message: z.string().optional(),
+  /** What its annotations ask for and nothing follows. */
+  ignored: z.array(z.string()).optional(),
 });
 
 export const problemSchema = z.object({

@@ -32,6 +32,8 @@ export const POD_ANNOTATIONS = {
   defaultNetwork: 'v1.multus-cni.io/default-network',
   /** The older way to name the claim of the primary network. */
   primaryClaim: 'k8s.ovn.org/primary-udn-ipamclaim',
+  /** A proposal of ovn-kubernetes (OKEP-5252): which primary network a pod is on. */
+  requestedPrimary: 'k8s.ovn.org/requested-primary-udn',
   ingressBandwidth: 'kubernetes.io/ingress-bandwidth',
   egressBandwidth: 'kubernetes.io/egress-bandwidth',
 } as const;

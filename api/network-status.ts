@@ -97,6 +97,9 @@ export const networkStatusSchema = z
       description: 'Its subnets; on layer 3 with the prefix length of the part of a node: 10.0.0.0/16/24.',
       'x-kubernetes-list-type': 'atomic',
     }),
+    subnetSummary: z.string().max(128).optional().meta({
+      description: 'The first two of its subnets, and how many more there are, for people.',
+    }),
     nodes: nodesSchema.optional(),
     pods: count('Pods that are attached and have not completed. Updated with a delay of seconds.').optional(),
     usage: z

@@ -1,6 +1,6 @@
 /**
  * Rules over several fields, each written once: as CEL for the CRD (the API server refuses the object at once) and as a
- * predicate for us (an API server may have older CRDs, and the one embedded in the sandbox does not evaluate CEL).
+ * predicate for us (an API server may have older CRDs, and `udnctl render` asks none).
  */
 import type { z } from 'zod';
 

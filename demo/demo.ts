@@ -3,6 +3,7 @@ import { unlessAborted } from '../base/abort.ts';
 import { messageOf } from '../base/error-message.ts';
 import type { ManifestObject, Sandbox } from '../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../sandbox/leaks.ts';
+import { requireRoot } from '../sandbox/machine/root.ts';
 import { readManifests } from '../sandbox/objects/manifests.ts';
 import { differences } from '../test/oracles/reachability/evaluate.ts';
 import { intendedNetworks, unintended } from '../test/oracles/reachability/intended.ts';
@@ -34,6 +35,7 @@ import { showNode } from './udnctl.ts';
  * @throws DemoError, SandboxError, CommandError
  */
 export const runDemo = async (options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<boolean> => {
+  requireRoot();
   const manifests = await readManifests(options.manifests);
   await clearResults(options.output);
   terminal.step(`1. A cluster of ${options.nodes} nodes, with OVS and OVN of their own`);

@@ -39,7 +39,21 @@ it('ADD of a pod that selects a secondary network of ours is refused, and one of
   await expect(it.call('ADD')).rejects.toMatchObject({ reason: 'invalidConfig', message });
   expect(it.failures).toEqual([`ns/a: ${message}`]);
   expect(it.ports.all()).toEqual([]);
-  it.cluster.pod('ns/a', selecting('macvlan'));
+  it.cluster.foreignNad('ns/macvlan').pod('ns/a', selecting('macvlan'));
+  it.flush();
+  expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(1);
+});
+
+it('ADD of a pod that selects a NetworkAttachmentDefinition that is not there is refused until it comes', async () => {
+  const it = setUp();
+  const addressed = { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } };
+  it.cluster.pod('ns/a', { ...addressed, selected: [{ nad: 'ns/none', interfaceName: 'net1' }] });
+  it.flush();
+  const message = 'NetworkAttachmentDefinition ns/none does not exist, or cannot be read: the pod selects it as net1';
+  await expect(it.call('ADD')).rejects.toMatchObject({ reason: 'invalidConfig', message });
+  expect(it.failures).toEqual([`ns/a: ${message}`]);
+  expect(it.ports.all()).toEqual([]);
+  it.cluster.foreignNad('ns/none');
   it.flush();
   expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(1);
 });

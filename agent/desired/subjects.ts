@@ -64,6 +64,8 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'refusedNode':
     case 'tunnelMtu':
     case 'nad':
+    case 'contradictingNad':
+    case 'foreignNad':
     case 'primaryNad':
     case 'namespace':
     case 'gateway':

@@ -9,7 +9,7 @@ import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/r
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
 import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
 import type { ClusterCaches } from './fact-feeder.ts';
-import { badNad, type NadProjection, projectNad } from './nad-projection.ts';
+import { badNad, type ForeignNad, type NadProjection, projectNad } from './nad-projection.ts';
 import { projectNamespace } from './namespace-projection.ts';
 import { type NodeProjection, projectNode } from './node-projection.ts';
 import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
@@ -21,7 +21,7 @@ import { badSlice, projectSlice, SLICE_INDEXES, type SliceProjection } from './s
 export interface ClusterInputs extends ClusterCaches {
   readonly nodes: Reflector<NodeProjection>;
   readonly namespaces: Reflector<NamespaceFact>;
-  readonly nads: Reflector<NadProjection>;
+  readonly nads: Reflector<NadProjection | ForeignNad>;
   readonly pods: Reflector<PodProjection>;
   readonly services: Reflector<ServiceFact>;
   readonly slices: Reflector<SliceProjection, 'service'>;

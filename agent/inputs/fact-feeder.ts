@@ -6,7 +6,7 @@ import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
-import type { NadProjection } from './nad-projection.ts';
+import { type ForeignNad, type NadProjection, ownNad } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
 import { NodeIndex } from './node-index.ts';
 import type { NodeProjection } from './node-projection.ts';
@@ -18,7 +18,7 @@ import type { SliceProjection } from './slice-projection.ts';
 export interface ClusterCaches {
   readonly nodes: ObjectCache<NodeProjection>;
   readonly namespaces: ObjectCache<NamespaceFact>;
-  readonly nads: ObjectCache<NadProjection>;
+  readonly nads: ObjectCache<NadProjection | ForeignNad>;
   readonly pods: ObjectCache<PodProjection>;
   readonly services: ObjectCache<ServiceFact>;
   /** With `SLICE_INDEXES`. */
@@ -48,7 +48,7 @@ export const feedFacts = (
     facts,
     settings,
     (key) => caches.pods.get(key),
-    (nadKey) => caches.nads.get(nadKey)?.conf.name ?? nadKey,
+    (nadKey) => ownNad(caches.nads.get(nadKey))?.conf.name ?? nadKey,
   );
   const services = new ServiceIndex(facts);
   const nodes = new NodeIndex(facts, { cluster, own, get: (name) => caches.nodes.get(name) });
@@ -56,7 +56,10 @@ export const feedFacts = (
   const subscriptions = [
     caches.nodes.subscribe(({ key, after }) => nodes.change(key, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
-    caches.nads.subscribe(({ before, after }) => networks.change(before, after)),
+    caches.nads.subscribe(({ key, before, after }) => {
+      facts.set('foreignNad', key, after !== undefined && ownNad(after) === undefined ? true : undefined);
+      networks.change(ownNad(before), ownNad(after));
+    }),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),
     caches.services.subscribe(({ key, after }) => services.change(key, after)),
     caches.slices.subscribe(({ before, after }) => {

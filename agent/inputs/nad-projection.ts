@@ -21,11 +21,16 @@ export interface NadProjection {
   readonly keys: NetworkKeys | undefined;
 }
 
-/** Undefined when the NAD is not about a network of ours. @throws ApiError when it is and cannot be read */
-export const projectNad = (object: KubeObject): NadProjection | undefined => {
+/** Of another plugin, which Multus asks: all that is kept of it is that it exists. */
+export interface ForeignNad {
+  readonly isForeign: true;
+}
+
+/** @throws ApiError when the NAD is about a network of ours and cannot be read */
+export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
   const nad = parseNetworkAttachmentDefinition(object);
   const conf = nadNetConf(nad);
-  if (conf === undefined) return undefined;
+  if (conf === undefined) return FOREIGN;
   const isForThisNetwork = (nadAnnotatedNetwork(nad) ?? conf.name) === conf.name;
   const { namespace, name, creationTimestamp } = nad.metadata;
   return {
@@ -36,6 +41,12 @@ export const projectNad = (object: KubeObject): NadProjection | undefined => {
     keys: isForThisNetwork ? nadNetworkKeys(nad) : undefined,
   };
 };
+
+/** One for all. */
+const FOREIGN: ForeignNad = { isForeign: true };
+
+export const ownNad = (nad: NadProjection | ForeignNad | undefined): NadProjection | undefined =>
+  nad === undefined || 'isForeign' in nad ? undefined : nad;
 
 export const badNad = (key: string, reason: Error): Problem => ({
   object: `NetworkAttachmentDefinition/${key}`,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { type NadProjection, projectNad } from './nad-projection.ts';
+import { type NadProjection, ownNad, projectNad } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
 
 interface NadInput {
@@ -35,7 +35,7 @@ const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1 }: Na
     },
     spec: { config: JSON.stringify(config) },
   } satisfies KubeObject;
-  const projection = projectNad(object);
+  const projection = ownNad(projectNad(object));
   if (projection === undefined) throw new Error('not ours');
   return projection;
 };

@@ -111,6 +111,7 @@ export class NetworkIndex {
     for (const nad of this.#byNetwork.get(name)?.values() ?? []) {
       const agrees = first === undefined || sameNetwork(nad.conf, first.conf);
       this.#facts.set('nad', nad.key, agrees ? name : undefined);
+      this.#facts.set('contradictingNad', nad.key, agrees ? undefined : true);
       const mismatch = `CNI config does not match that of network ${name} in NAD ${first?.key}`;
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
       setProblem(this.#mismatches, nad, 'network-invalid', agrees ? rival && shared : mismatch);
@@ -153,6 +154,7 @@ export class NetworkIndex {
 
   #forget({ key }: NadProjection): void {
     this.#facts.set('nad', key, undefined);
+    this.#facts.set('contradictingNad', key, undefined);
     this.#mismatches.delete(key);
     this.#rivals.delete(key);
   }

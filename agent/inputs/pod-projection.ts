@@ -1,5 +1,6 @@
 /** What the agent keeps of a Pod. */
 import { z } from 'zod';
+import { ignoredRequests, requestsIn } from '../../api/annotations/ignored-requests.ts';
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
@@ -51,6 +52,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       ...(nodeName === localNode && metadata.deletionTimestamp != null && { leaving: true }),
       ...(nodeName === localNode && selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key)),
+      ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),
@@ -75,6 +77,11 @@ const selectedOf = (annotation: string | undefined, key: string): Pick<PodFact, 
     interfaceName,
   }));
   return { selected };
+};
+
+const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {
+  const ignored = ignoredRequests(requestsIn(annotations), key);
+  return ignored.length === 0 ? {} : { ignored };
 };
 
 /** A list with anything wrong in it opens nothing. */

@@ -7,7 +7,7 @@ import { ClusterState } from '../../cluster-manager/state/cluster-state.ts';
 import { nad, netConf } from '../../cluster-manager/testing/objects.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { FactStore } from '../model/fact-store.ts';
-import { projectNad } from './nad-projection.ts';
+import { ownNad, projectNad } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
 
 interface Input {
@@ -41,7 +41,7 @@ const nadOf = ({ key, network, id, day, isOwn }: Input): KubeObject => {
 const ofAgent = (nads: readonly KubeObject[]): string[] => {
   const facts = new FactStore();
   const index = new NetworkIndex(facts, config);
-  for (const one of nads) index.change(undefined, projectNad(one));
+  for (const one of nads) index.change(undefined, ownNad(projectNad(one)));
   return ['red', 'ext_red'].filter((network) => facts.get('network', network) !== undefined);
 };
 

@@ -43,6 +43,16 @@ it.each([
     { 'k8s.ovn.org/service-name': 'web', [MANAGED_BY]: 'endpointslice-mirror-controller.k8s.ovn.org' },
     { madeFor: 'primary', network: 'red_net' },
   ],
+  [
+    'somebody by hand for a primary network',
+    { 'k8s.ovn.org/service-name': 'web', [MANAGED_BY]: 'hypershift' },
+    { madeFor: 'any', network: 'red_net' },
+  ],
+  [
+    'somebody by hand with both labels',
+    { 'k8s.ovn.org/service-name': 'web', ...OF_SERVICE },
+    { madeFor: 'any', network: 'red_net' },
+  ],
 ])('one that %s has written is of its Service', (_, labels, purpose) => {
   expect(projectSlice(slice(labels))).toEqual({
     service: 'red/web',
@@ -62,6 +72,16 @@ it.each([
   ['of a Service of another proxy', slice({ ...OF_SERVICE, 'service.kubernetes.io/service-proxy-name': 'mesh' })],
 ])('nothing is kept of one %s', (_, object) => {
   expect(projectSlice(object)).toBeUndefined();
+});
+
+it('one by hand for a primary network that names none counts on none, and says so', () => {
+  const object = slice({ 'k8s.ovn.org/service-name': 'web' });
+  const unnamed = { ...object, metadata: { ...object.metadata, annotations: {} } };
+  const projection = projectSlice(unnamed);
+  expect(projection?.fact.network).toBe('');
+  expect(projection?.problems.map(({ message }) => message)).toEqual([
+    'has no annotation k8s.ovn.org/endpointslice-network, so it counts on no network',
+  ]);
 });
 
 it('endpoints are those that answer; the ones that are about to end are kept apart', () => {

@@ -35,7 +35,8 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
   const slice = parseEndpointSlice(object);
   const { namespace, name, labels, annotations } = slice.metadata;
   const madeFor = purposeOf(slice);
-  const service = labels[madeFor === 'primary' ? SLICE_LABELS.mirroredService : SLICE_LABELS.service];
+  const isForNetwork = madeFor === 'primary' || (madeFor === 'any' && SLICE_LABELS.mirroredService in labels);
+  const service = labels[isForNetwork ? SLICE_LABELS.mirroredService : SLICE_LABELS.service];
   if (service === undefined || service === '' || slice.addressType === 'FQDN') return undefined;
   if (SERVICE_LABELS.headless in labels || SERVICE_LABELS.proxyName in labels) return undefined;
   const family = slice.addressType === 'IPv4' ? 4 : 6;
@@ -47,7 +48,7 @@ export const projectSlice = (object: unknown): SliceProjection | undefined => {
     fact: {
       name,
       madeFor,
-      ...(madeFor === 'primary' && { network: annotations[SLICE_ANNOTATIONS.network] ?? '' }),
+      ...(isForNetwork && { network: networkOf(annotations, problems) }),
       family,
       ports: portsOf(slice, problems),
       ready: facts(slice.endpoints.filter(isReady)),
@@ -72,6 +73,13 @@ const purposeOf = ({ metadata }: EndpointSlice): SliceFact['madeFor'] => {
   const by = metadata.labels[SLICE_LABELS.managedBy];
   if (by === SLICE_MIRROR_CONTROLLER) return 'primary';
   return by === SLICE_CONTROLLER ? 'default' : 'any';
+};
+
+/** Without one a slice counts on no network: none has this name. */
+const networkOf = (annotations: Readonly<Record<string, string>>, problems: string[]): string => {
+  const network = annotations[SLICE_ANNOTATIONS.network] ?? '';
+  if (network === '') problems.push(`has no annotation ${SLICE_ANNOTATIONS.network}, so it counts on no network`);
+  return network;
 };
 
 const endpointFact = ({ nodeName, hints }: Endpoint, ip: Ip | undefined): EndpointFact[] => {

@@ -24,6 +24,8 @@ export interface PodAttachments {
   readonly waitingFor?: string | undefined;
   /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on. */
   readonly refused?: string | undefined;
+  /** What the pod asks for and does not get, a message each. */
+  readonly ignored?: readonly string[] | undefined;
 }
 
 /** Every attachment has its addresses. */

@@ -3,6 +3,7 @@
  * only when a fact changes that it has read, so a fact must not hold more than its readers need: the subnets of a node
  * are one fact per network, not one per node.
  */
+import type { IgnoredRequest } from '../../api/annotations/ignored-requests.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
@@ -89,6 +90,8 @@ export interface PodFact {
   readonly leaving?: boolean | undefined;
   /** What it selects besides its primary network; absent where it selects nothing, or nobody can read what. */
   readonly selected?: readonly SelectedNad[] | undefined;
+  /** What it asks for in vain. */
+  readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
@@ -136,7 +139,10 @@ export interface SliceFact {
   readonly name: string;
   /** Who wrote it: Kubernetes for the default network, the cluster manager for a primary one, or somebody else by hand. */
   readonly madeFor: 'default' | 'primary' | 'any';
-  /** Of one that was made for a primary network: its name. */
+  /**
+   * Of one that was made for a primary network: its name. By hand, that is one with the label `k8s.ovn.org/service-name`, as
+   * mirrors have it (HyperShift writes such); others by hand are for the network of their namespace, whichever that is.
+   */
   readonly network?: string | undefined;
   readonly family: Family;
   readonly ports: readonly SlicePort[];
@@ -196,6 +202,10 @@ export interface Facts {
   readonly networkPrefix: string;
   /** By NAD key: the network's name. */
   readonly nad: string;
+  /** By NAD key: it is about a network that an older NAD says otherwise of. */
+  readonly contradictingNad: true;
+  /** By NAD key: it is there, and of another plugin. */
+  readonly foreignNad: true;
   /** By namespace. */
   readonly primaryNad: PrimaryNadFact;
   /** By name. */

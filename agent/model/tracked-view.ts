@@ -123,6 +123,11 @@ export class TrackedView implements View {
     return network === undefined ? undefined : this.network(network);
   }
 
+  nadOwner(nadKey: string): 'ours' | 'foreign' | undefined {
+    if (this.#value('nad', nadKey) !== undefined || this.#value('contradictingNad', nadKey) === true) return 'ours';
+    return this.#value('foreignNad', nadKey) === true ? 'foreign' : undefined;
+  }
+
   namespace(name: string): NamespaceFact | undefined {
     return this.#value('namespace', name);
   }

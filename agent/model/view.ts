@@ -75,6 +75,8 @@ export interface View extends LocalSettings {
   networkWithPrefix(prefix: string): string | undefined;
   /** The network that a NAD is about, once both are known. */
   networkOfNad(nadKey: string): NetworkFact | undefined;
+  /** Whose plugin a NAD is for; undefined when there is none of this key, or nobody can read it. */
+  nadOwner(nadKey: string): 'ours' | 'foreign' | undefined;
   namespace(name: string): NamespaceFact | undefined;
   primaryNad(namespace: string): PrimaryNadFact | undefined;
   /** @param key `namespace/name` */

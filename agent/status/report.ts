@@ -118,7 +118,7 @@ const UNUSED: Status = { kind: 'done', message: 'not on this node, unused here' 
 const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 
 const podStatus = (
-  { pod, attachments, waitingFor, refused }: PodAttachments,
+  { pod, attachments, waitingFor, refused, ignored }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
   { reconcilers, podFailures }: ReportSources,
 ): PodStatus => {
@@ -133,6 +133,7 @@ const podStatus = (
     attachments: statuses,
     state: state === 'ready' && why !== undefined ? 'pending' : state,
     ...(why !== undefined && { message: why }),
+    ...(ignored !== undefined && { ignored: [...ignored] }),
   };
 };
 

@@ -64,6 +64,7 @@ export interface PodInput {
   readonly barred?: string;
   readonly leaving?: boolean;
   readonly selected?: PodFact['selected'];
+  readonly ignored?: PodFact['ignored'];
 }
 
 export interface ServiceInput {
@@ -199,6 +200,12 @@ export class TestCluster {
     });
     this.facts.set('nad', nad, name);
     this.facts.set('primaryNad', input.namespace, { nad, network: name });
+    return this;
+  }
+
+  /** A NAD of another plugin. */
+  foreignNad(key: string): this {
+    this.facts.set('foreignNad', key, true);
     return this;
   }
 

@@ -52,6 +52,7 @@ describe('network selections', () => {
         mac: parseMac('02:03:04:05:06:07'),
         defaultRoute: ['10.0.0.1'],
         ipamClaim: undefined,
+        ignoredKeys: ['cni-args'],
       },
     ]);
   });

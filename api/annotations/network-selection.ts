@@ -24,6 +24,8 @@ export interface NetworkSelection {
   /** Gateways that become the pod's default route. */
   readonly defaultRoute: readonly Ip[];
   readonly ipamClaim?: string | undefined;
+  /** Keys of the specification that it has, and that nothing here follows. */
+  readonly ignoredKeys?: readonly string[] | undefined;
 }
 
 /** A selection with what follows from its place in the list. */
@@ -90,8 +92,17 @@ const parseSelections = (text: string, pod: string, annotation: string): readonl
     mac: element.mac,
     defaultRoute: element['default-route'] ?? [],
     ipamClaim: element['ipam-claim-reference'],
+    ...ignoredKeysOf(element),
   }));
 };
+
+const ignoredKeysOf = (element: Readonly<Record<string, unknown>>): Pick<NetworkSelection, 'ignoredKeys'> => {
+  const ignoredKeys = IGNORED_KEYS.filter((key) => element[key] != null);
+  return ignoredKeys.length === 0 ? {} : { ignoredKeys };
+};
+
+/** Multi-net-spec v1.3, section 4.1.2.1. */
+const IGNORED_KEYS = ['bandwidth', 'portMappings', 'cni-args', 'infiniband-guid'] as const;
 
 const refuseMany = (count: number, object: string): void => {
   if (count <= MOST_SELECTIONS) return;
@@ -141,4 +152,5 @@ const elementSchema = z.object({
   mac: unicastMacSchema.optional(),
   'default-route': shortList(ipSchema).nullish(),
   'ipam-claim-reference': z.string().optional(),
+  ...Object.fromEntries(IGNORED_KEYS.map((key) => [key, z.unknown().optional()])),
 });

@@ -14,7 +14,7 @@ const AGE: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.cre
 const networkColumns = (spec: string): readonly PrinterColumn[] => [
   { name: 'Topology', type: 'string', jsonPath: `${spec}.topology` },
   { name: 'Role', type: 'string', jsonPath: `${spec}..role` },
-  { name: 'Subnets', type: 'string', jsonPath: '.status.subnets', description: 'Where pods get addresses from.' },
+  { name: 'Subnets', type: 'string', jsonPath: '.status.subnetSummary', description: 'Where pods get addresses from.' },
   { name: 'ID', type: 'integer', jsonPath: '.status.networkID', description: 'Network id, unique in the cluster.' },
   {
     name: 'Nodes',

@@ -66,6 +66,7 @@ const onNode = async (
   load: (remote: Remote, node: OvnNode) => Promise<number>,
 ): Promise<Start> => {
   await using node = await startOvnNode(`bench-start-${name}-${process.pid}`, signal);
+  await connectController(node);
   await using clock = await openOvnClock(node);
   await clock.done(AbortSignal.timeout(WAIT_MS));
   // Without the start of the process.
@@ -74,7 +75,33 @@ const onNode = async (
   const { northd } = await clock.done(AbortSignal.timeout(WAIT_MS));
   // Once more: what northd wrote in several transactions, it counted with the first.
   const { controller } = await clock.done(AbortSignal.timeout(WAIT_MS));
+  await requireFlows(node);
   return { northd: northd - start, all: controller - start };
+};
+
+/** What the agent tells ovn-controller of a node at its start: by that chassis its rows know the node. */
+const connectController = async ({ run }: OvnNode): Promise<void> => {
+  const ids = {
+    'system-id': CHASSIS,
+    'ovn-remote': 'unix:/run/ovn/ovnsb_db.sock',
+    'ovn-encap-type': 'geneve',
+    'ovn-encap-ip': '172.20.0.11',
+    'ovn-is-interconn': 'true',
+    'ovn-monitor-all': 'true',
+  };
+  const settings = Object.entries(ids).map(([key, value]) => `external_ids:${key}=${value}`);
+  await run(['ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...settings]);
+  await run(['ovn-sbctl', '--timeout=30', 'wait-until', 'Chassis', CHASSIS]);
+};
+
+/** Of node-1, as `nodeObject` has it. */
+const CHASSIS = '00000000-0000-4000-8000-000000000001';
+
+/** A controller that has nothing to do has done it at once. */
+const requireFlows = async ({ run }: OvnNode): Promise<void> => {
+  const text = await run(['ovs-ofctl', 'dump-aggregate', 'br-int']);
+  const count = Number(/flow_count=([0-9]+)/.exec(text)?.[1]);
+  if (!(count > SERVICES)) throw new Error(`br-int has ${count} flows, of ${SERVICES} Services`);
 };
 
 const WAIT_MS = 120_000;

@@ -100,7 +100,7 @@ const mirrorNotes = (
 ): string[] => {
   if (role === 'default' || items.some(({ ready, terminating }) => ready || terminating)) return [];
   const own = new Set(slices.flatMap(({ madeFor, ready }) => (madeFor === 'default' ? ready.map(({ ip }) => ip) : [])));
-  const isMirrored = slices.some(({ madeFor, network }) => madeFor === 'primary' && network === name);
+  const isMirrored = slices.some(({ network }) => network === name);
   if (own.size === 0 || isMirrored) return [];
   return [
     `Kubernetes has ${own.size} ready on the default network, but no slice has their addresses on network ${name}`,

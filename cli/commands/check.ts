@@ -13,6 +13,7 @@ import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
 import type { Finding } from './check/finding.ts';
 import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
 import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
+import { checkNetworks } from './check/networks.ts';
 import { nodeTraces } from './check/node-traces.ts';
 import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers } from './check/running.ts';
 import { checkUnenforced } from './check/unenforced.ts';
@@ -67,6 +68,7 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
     checkLeader(client, namespace, now),
     checkAgents(client, namespace),
     checkNodes(client),
+    checkNetworks(client),
     checkKubeProxy(client, namespace),
     checkOthers(client),
     checkUnenforced(client),

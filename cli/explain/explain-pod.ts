@@ -19,7 +19,7 @@ export const explainPod = async (sources: ExplainSources, key: string): Promise<
   const attachments = await Promise.all(
     pod.attachments.map((attachment) => attachmentChecks(sources, pod, attachment, networks)),
   );
-  return { subject, checks: [...networkChecks(pod), ...attachments.flat()] };
+  return { subject, checks: [...networkChecks(pod), ...ignoredChecks(pod), ...attachments.flat()] };
 };
 
 const notHere = (key: string): Check =>
@@ -46,6 +46,8 @@ const networkChecks = (pod: PodStatus): Check[] => {
       : missing('agent', pod.message, 'see udnctl problems');
   return [ok(what, found), state];
 };
+
+const ignoredChecks = ({ ignored = [] }: PodStatus): Check[] => ignored.map((message) => unknown('request', message));
 
 const attachmentChecks = async (
   sources: ExplainSources,

@@ -108,6 +108,18 @@ describe('explain pod', () => {
     expect(lines.at(-1)).toMatch(/flows of br-int +1 of this port \(cookie 0xa1b2c3d\), 4 packets received from it$/);
   });
 
+  it('says what the pod asks for in vain', async () => {
+    const message = 'k8s.v1.cni.cncf.io/networks: red/storage: bandwidth has no effect';
+    const { lines, exitStatus } = await of({
+      agent: { ...sources().agent, pods: () => Promise.resolve([{ ...pod, ignored: [message] }]) },
+    });
+    expect(exitStatus).toBe(0);
+    expect(lines[0]).toBe(
+      'pod red/a: nothing is missing, but the lines with a ? could not be checked or are not supported',
+    );
+    expect(lines.some((line) => line.endsWith(message))).toBe(true);
+  });
+
   it.each<[string, Partial<ExplainSources>, string, RegExp]>([
     ['no northbound row', { northbound: memoryTables({}) }, 'northbound port', /no Logical_Switch_Port red.red_red_a/],
     [

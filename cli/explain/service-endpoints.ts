@@ -8,7 +8,7 @@ export const sliceChecks = (service: ServiceStatus): Check[] => {
   const { slices, network } = service;
   const counting = slices.filter(({ counts }) => counts);
   const own = new Set(slices.flatMap(({ madeFor, ready }) => (madeFor === 'default' ? ready.map(({ ip }) => ip) : [])));
-  const isMirrored = counting.some(({ madeFor }) => madeFor === 'primary');
+  const isMirrored = counting.some((slice) => slice.network !== undefined);
   const without =
     network === undefined || network === 'default' || isMirrored || own.size === 0
       ? []
@@ -42,7 +42,7 @@ const sliceText = ({ madeFor, network, family, counts, ports, ready, terminating
   const origin = {
     default: "Kubernetes' own, with addresses on the default network",
     primary: `the mirror for network ${network ?? 'unknown'}`,
-    any: 'by hand',
+    any: network === undefined ? 'by hand' : `by hand, for network ${network || 'unknown'}`,
   }[madeFor];
   const names = ports.map(
     ({ name, port, protocol }) => `${name === '' ? '' : `${name} `}${port}/${protocol.toLowerCase()}`,

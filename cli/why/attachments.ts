@@ -1,7 +1,14 @@
 /** Which networks a pod should be on, and where that is not so plain, why. Pure. */
+import { ignoredRequests } from '../../api/annotations/ignored-requests.ts';
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { ApiError, describeApiError } from '../../api/errors.ts';
-import { DEFAULT_INTERFACE, DEFAULT_NETWORK_NAME, PRIMARY_INTERFACE, PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
+import {
+  DEFAULT_INTERFACE,
+  DEFAULT_NETWORK_NAME,
+  POD_ANNOTATIONS,
+  PRIMARY_INTERFACE,
+  PRIMARY_NETWORK_LABEL,
+} from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
@@ -9,7 +16,7 @@ import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import { nameOf, primariesDesiredIn, unreadableIn } from './desired.ts';
-import { blocked, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
+import { blocked, type Finding, ok, unknown, unreadOf, unreadText, warning } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 import { confText, goingFinding, idFinding, primaryRefusal, takenFinding } from './nad-findings.ts';
 import { missingIn } from './network.ts';
@@ -38,7 +45,7 @@ const DEFAULT: DesiredAttachment = {
 };
 
 export const desiredAttachments = (pod: PodState, scene: Scene): DesiredAttachments => {
-  const parts = [primary(pod, scene), ...secondaries(pod, scene)];
+  const parts = [primary(pod, scene), ...secondaries(pod, scene), only(...ignoredIn(pod, scene))];
   return {
     attachments: [...parts.flatMap(({ attachments }) => attachments), DEFAULT],
     findings: parts.flatMap(({ findings }) => findings),
@@ -141,8 +148,21 @@ const secondary = (key: string, nadKey: string, interfaceName: string, scene: Sc
     const found = `the pod requests NetworkAttachmentDefinition ${key}, which is a primary network: primary networks cannot be requested`;
     return only(blocked(what, 'primary-selected', found, 'recreate the pod without it in k8s.v1.cni.cncf.io/networks'));
   }
-  return { attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')], findings: [idFinding(nad, scene)] };
+  const found = `the pod asks for NetworkAttachmentDefinition ${key}, a secondary network: these are not supported yet, and CNI refuses the pod`;
+  const refusal = blocked(what, 'unsupported', found, SELECT_NOTHING);
+  return {
+    attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')],
+    findings: [idFinding(nad, scene), refusal],
+  };
 };
+
+const SELECT_NOTHING = `recreate the pod without it in ${POD_ANNOTATIONS.selection}`;
+
+/** Keys of a NAD that is not ours are the other plugin's. */
+const ignoredIn = (pod: PodState, scene: Scene): readonly Finding[] =>
+  ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message }) =>
+    nad === undefined || scene.nads.get(nad)?.conf !== undefined ? [warning('request', message)] : [],
+  );
 
 const attachmentOf = (
   { name, topology }: NetConf,

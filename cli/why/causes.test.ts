@@ -62,6 +62,17 @@ it('a pod that runs on its network goes on when the NAD is gone, and no other wo
   expect(why(POD, scene([red, n1, net, elsewhere])).summary).toMatch(/^pod red\/web is not attached to its networks: /);
 });
 
+it('what a pod asks for in vain is said, and it is ready all the same', () => {
+  const annotations = { ...Object(web.metadata['annotations']), 'k8s.ovn.org/requested-primary-udn': 'blue' };
+  const asking = { ...web, metadata: { ...web.metadata, annotations } };
+  const { isReady, findings } = why(POD, scene([...well.filter((one) => one !== web), asking]));
+  expect(isReady).toBe(true);
+  expect(findings).toContainEqual({
+    ...{ what: 'request', state: 'warning' },
+    found: 'k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace',
+  });
+});
+
 it('a network is ready that some nodes are still at, or have no use of', () => {
   const nodes = { total: 500, ready: 20, pending: 2, failing: 0 };
   const status = { conditions: [condition('Ready'), condition('NodesReady', 'False')], nodes };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cudn, nad, namespace, netConf, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 import { clusterPerTest } from '../testing/per-test.ts';
+import { withoutRules } from '../testing/without-rules.ts';
 
 const { cluster } = clusterPerTest();
 
@@ -121,9 +122,11 @@ describe('a ClusterUserDefinedNetwork', () => {
   it('keeps what it has when an edit makes it unreadable', async () => {
     cluster.start();
     await cluster.createAndSettle(tenant('a', { team: 'a' }), cudn('blue', TEAM_A, PRIMARY));
-    await cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', {
-      spec: { network: { layer2: { subnets: ['nonsense'] } } },
-    });
+    await withoutRules(cluster, 'clusteruserdefinednetworks.k8s.ovn.org', () =>
+      cluster.patchAndSettle('ClusterUserDefinedNetwork', 'blue', {
+        spec: { network: { layer2: { subnets: ['nonsense'] } } },
+      }),
+    );
     expect((await condition('ClusterUserDefinedNetwork', 'blue'))?.message).toBe(
       'failed to generate NetworkAttachmentDefinition: spec.network.layer2.subnets[0]: CIDR is invalid: "nonsense" is not a CIDR',
     );

@@ -1,28 +1,13 @@
 /** Networks and claims that an API server took under earlier or other definitions, and that ours refuse. */
 import { afterEach, expect, it } from 'vitest';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/resources.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { ipamClaim, layer2Udn, nad, netConf, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
+import { withoutRules } from '../testing/without-rules.ts';
 
 let cluster: TestCluster;
 afterEach(() => cluster.close());
 const { annotation, condition, addressOf, eventsAbout } = observe(() => cluster);
-
-/** A definition without rules, as long as `make` runs. */
-const withoutRules = async (name: string, make: () => Promise<void>): Promise<void> => {
-  const strict = await cluster.client.get(CUSTOM_RESOURCE_DEFINITIONS, { name });
-  const loose = JSON.parse(
-    JSON.stringify(strict, (key, value) => (key === 'x-kubernetes-validations' ? undefined : value)),
-  );
-  await cluster.client.update(CUSTOM_RESOURCE_DEFINITIONS, loose);
-  await make();
-  const { metadata } = await cluster.client.get(CUSTOM_RESOURCE_DEFINITIONS, { name });
-  await cluster.client.update(CUSTOM_RESOURCE_DEFINITIONS, {
-    ...strict,
-    metadata: { ...strict.metadata, resourceVersion: metadata.resourceVersion ?? '' },
-  });
-};
 
 const layer3 = (subnets: readonly object[], more: object = {}) => ({
   topology: 'Layer3',
@@ -51,7 +36,7 @@ it.each([
 ])('one with %s stays, says what is wrong, and no pod is given anything of it', async (_, spec, subnets, message) => {
   cluster = await createTestCluster();
   await cluster.create(tenant('old'), tenant('new'), node('n1'));
-  await withoutRules('userdefinednetworks.k8s.ovn.org', async () => cluster.create(udn('old/net', spec)));
+  await withoutRules(cluster, 'userdefinednetworks.k8s.ovn.org', async () => cluster.create(udn('old/net', spec)));
   const { metadata } = (await cluster.get('UserDefinedNetwork', 'old/net')) ?? { metadata: { uid: '' } };
   const owner = { apiVersion: 'k8s.ovn.org/v1', kind: 'UserDefinedNetwork', name: 'net', uid: metadata.uid ?? '' };
   const mtu = spec.layer3 as { readonly mtu?: number };
@@ -80,7 +65,7 @@ it('a claim that is wrong keeps the addresses of its status, over a restart, too
   cluster = await createTestCluster();
   const persistent = { ipam: { lifecycle: 'Persistent' } };
   await cluster.create(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16'], persistent));
-  await withoutRules('ipamclaims.k8s.cni.cncf.io', async () => {
+  await withoutRules(cluster, 'ipamclaims.k8s.cni.cncf.io', async () => {
     await cluster.create(ipamClaim('ns/old', 'ns_net', { ipRequests: ['10.20.0.3'] }));
     await cluster.patch('IPAMClaim', 'ns/old', { status: { ips: ['10.20.0.3/16'] } }, 'status');
   });

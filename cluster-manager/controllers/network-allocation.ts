@@ -44,7 +44,16 @@ const fieldsOf = ({ name, network, keys }: NetworkRecord): NetworkStatusFields =
   networkName: name,
   networkID: keys.id,
   ...(network.role === 'primary' && { vrf: { name: vrfName(name, keys.id), table: vrfTable(keys.id) } }),
-  ...(network.subnets.length > 0 && {
-    subnets: network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
-  }),
+  ...subnetFields(
+    network.subnets.map(({ cidr, hostPrefix }) => (hostPrefix === undefined ? cidr : `${cidr}/${hostPrefix}`)),
+  ),
 });
+
+/** A column of kubectl shows a list as JSON, or nothing but its first item. */
+const subnetFields = (subnets: string[]): NetworkStatusFields => {
+  if (subnets.length === 0) return {};
+  const more = subnets.length > SHOWN ? ` and ${subnets.length - SHOWN} more` : '';
+  return { subnets, subnetSummary: `${subnets.slice(0, SHOWN).join(', ')}${more}` };
+};
+
+const SHOWN = 2;

@@ -48,6 +48,7 @@ describe('the status of a network', () => {
       networkID: 1,
       vrf: { name: 'mp1-udn-vrf', table: 100_001 },
       subnets: ['10.20.0.0/29', 'fd00::/64'],
+      subnetSummary: '10.20.0.0/29, fd00::/64',
       pods: 2,
       usage: [
         // Of 8: network, broadcast, gateway and management port are nobody's.
@@ -181,7 +182,8 @@ describe('the status of a network', () => {
       'NetworkCreated True NetworkAttachmentDefinitionCreated 3',
       'Ready False NoNamespaceSelected 3',
     ]);
-    for (const field of ['networkID', 'vrf', 'subnets', 'blockedBy', 'pods']) expect(free).not.toHaveProperty(field);
+    for (const field of ['networkID', 'vrf', 'subnets', 'subnetSummary', 'blockedBy', 'pods'])
+      expect(free).not.toHaveProperty(field);
   });
 
   it('that somebody has filled with nonsense is written again', async () => {

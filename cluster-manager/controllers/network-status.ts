@@ -29,7 +29,7 @@ interface Owned {
 const OWNED = {
   [NETWORK_MANAGER]: {
     conditions: ['NetworkCreated', 'TransportAccepted', 'NetworkAllocationSucceeded', 'Ready'],
-    fields: ['blockedBy', 'networkName', 'networkID', 'vrf', 'subnets'],
+    fields: ['blockedBy', 'networkName', 'networkID', 'vrf', 'subnets', 'subnetSummary'],
   },
   [USAGE_MANAGER]: { conditions: ['NodesReady'], fields: ['nodes', 'pods', 'usage'] },
 } as const satisfies Readonly<Record<string, Owned>>;

@@ -4,6 +4,7 @@ import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import type { PodPlan } from '../allocation/plan-pod.ts';
+import { ignoredByNetworks } from '../allocation/pod-attachments.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { AddressWaiters } from './address-waiters.ts';
 import { settleClaim } from './claim-status.ts';
@@ -18,6 +19,7 @@ export const podReconciler =
     const plan = state.planPod(pod, caches.namespaces.get(pod.namespace)?.labels);
     const regarding = { apiVersion: 'v1', kind: 'Pod', name: pod.name, namespace: pod.namespace, uid: pod.uid };
     problems.report(regarding, 'ErrorAllocatingPod', plan.problems);
+    problems.report(regarding, 'RequestIgnored', ignoredByNetworks(pod, state.registry));
     waiters.set(key, plan.waitsFor);
     if (!(await areSettled(context, plan, signal))) return;
     if (Object.keys(plan.entries).length > 0) await writeEntries(writer, pod, plan.entries, signal);

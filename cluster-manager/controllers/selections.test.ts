@@ -34,6 +34,21 @@ it('32 networks are given, 33 refused, and hold nothing', async () => {
   expect(held()).toBe(32);
 });
 
+it('what nothing follows is an event, once it is about a network of ours', async () => {
+  const { events } = cluster;
+  const selection = JSON.stringify([
+    { namespace: 'default', name: 'n', bandwidth: {} },
+    { name: 'macvlan', bandwidth: {} },
+  ]);
+  const annotations = { [SELECTION]: selection, 'k8s.ovn.org/requested-primary-udn': 'x' };
+  await cluster.createAndSettle(nad('other/macvlan', { type: 'macvlan' }), pod('other/p', { annotations }));
+  expect(eventsAbout('p')).toEqual([
+    `RequestIgnored: ${SELECTION}: default/n: bandwidth has no effect`,
+    'RequestIgnored: k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace',
+  ]);
+  expect(events.every(({ type }) => type === 'Warning')).toBe(true);
+});
+
 it('tens of thousands are not looked at one by one', async () => {
   const { state } = cluster.manager;
   if (state === undefined) throw new Error('no manager runs');

@@ -7,6 +7,7 @@ import { hasClusterIpam } from '../../api/network.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { Change } from '../../kube/reflector/types.ts';
 import { idsIn } from '../../net/id-ranges.ts';
+import { ignoredByNetworks } from '../allocation/pod-attachments.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NamespaceFacts } from '../facts/namespace-facts.ts';
@@ -209,7 +210,8 @@ const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   if (after === undefined || !after.isActive) return;
   // Most pods have nothing of a layer-2 network: they are not even queued.
   const { layer2, problems } = state.attachmentsOf(after, caches.namespaces.get(after.namespace)?.labels);
-  if (layer2.length > 0 || problems.length > 0 || state.hasLayer2(after)) enqueue.pod(key);
+  const isSaid = problems.length > 0 || ignoredByNetworks(after, state.registry).length > 0;
+  if (layer2.length > 0 || isSaid || state.hasLayer2(after)) enqueue.pod(key);
 };
 
 const onClaim = (context: TriggerContext, { key, before, after }: Change<ClaimFacts>): void => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { layer2Udn, layer3Udn, nad, namespace, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 import { clusterPerTest } from '../testing/per-test.ts';
+import { withoutRules } from '../testing/without-rules.ts';
 
 const { cluster } = clusterPerTest();
 
@@ -95,12 +96,14 @@ describe('a UserDefinedNetwork', () => {
 
   it('that is wrong says so and stops no other', async () => {
     cluster.start();
-    await cluster.createAndSettle(
-      ...['a', 'b', 'c', 'd'].map((name) => tenant(name)),
-      layer3Udn('a/net', ['10.128.0.0/16']),
-      layer3Udn('b/net', ['10.20.0.5/16']),
-      layer2Udn('c/net', ['10.20.0.0/16'], { ipam: { mode: 'Disabled' } }),
-      layer2Udn('d/net', ['10.20.0.0/16']),
+    await withoutRules(cluster, 'userdefinednetworks.k8s.ovn.org', () =>
+      cluster.createAndSettle(
+        ...['a', 'b', 'c', 'd'].map((name) => tenant(name)),
+        layer3Udn('a/net', ['10.128.0.0/16']),
+        layer3Udn('b/net', ['10.20.0.5/16']),
+        layer2Udn('c/net', ['10.20.0.0/16'], { ipam: { mode: 'Disabled' } }),
+        layer2Udn('d/net', ['10.20.0.0/16']),
+      ),
     );
     const messages = await Promise.all(['a', 'b', 'c', 'd'].map((ns) => condition('UserDefinedNetwork', `${ns}/net`)));
     expect(messages.map((one) => `${one?.status} ${one?.reason}: ${one?.message}`)).toEqual([

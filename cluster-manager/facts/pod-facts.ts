@@ -28,6 +28,7 @@ export interface PodFacts {
     readonly selection: string | undefined;
     readonly defaultNetwork: string | undefined;
     readonly primaryClaim: string | undefined;
+    readonly requestedPrimary: string | undefined;
   };
   /** The keys of `annotations.networks`, each of an attachment; undefined when it can't be read. */
   readonly annotatedKeys: readonly string[] | undefined;
@@ -69,6 +70,7 @@ export const podFacts = (object: unknown): PodFacts => {
       selection: annotations[POD_ANNOTATIONS.selection],
       defaultNetwork: annotations[POD_ANNOTATIONS.defaultNetwork],
       primaryClaim: annotations[POD_ANNOTATIONS.primaryClaim],
+      requestedPrimary: annotations[POD_ANNOTATIONS.requestedPrimary],
     },
     annotatedKeys: annotated,
     attachedKeys: attachedKeys(metadata.namespace, annotated, selected),

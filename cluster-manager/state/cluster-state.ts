@@ -19,6 +19,7 @@ import { hasAll, NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.t
 import { PodAllocations } from '../allocation/pod-allocations.ts';
 import {
   asksForNothing,
+  ignoredByNetworks,
   madeAttachments,
   NO_ATTACHMENTS,
   type PodAttachments,
@@ -186,7 +187,8 @@ export class ClusterState {
   /** Whether all that the pod needs is in its annotation, and noted: `planPod` has nothing to give it, nor to say. */
   isComplete(pod: PodFacts, labels: Labels | undefined): boolean {
     const { layer2, problems } = this.attachmentsOf(pod, labels);
-    return problems.length === 0 && hasAll(pod, madeAttachments(pod, this.registry), layer2, this.pods);
+    const isSilent = problems.length === 0 && ignoredByNetworks(pod, this.registry).length === 0;
+    return isSilent && hasAll(pod, madeAttachments(pod, this.registry), layer2, this.pods);
   }
 
   /** Gives the pod what it needs and says what its annotation lacks. */

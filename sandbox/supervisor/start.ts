@@ -3,17 +3,14 @@ import { findArtifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
 import { startGuestCluster } from '../guest/cluster.ts';
 import { lackOf, readFeatures } from '../machine/features.ts';
+import { requireRoot } from '../machine/root.ts';
 import type { SandboxOptions } from '../plan/options.ts';
 import { type ClusterCallbacks, startCluster } from './cluster.ts';
 import type { OwnedControl } from './cluster-control.ts';
 
 /** @throws SandboxError ERR_SANDBOX_MACHINE when the kernel that was asked for lacks what is needed */
 export const startOnKernel = async (options: SandboxOptions, callbacks: ClusterCallbacks): Promise<OwnedControl> => {
-  if (process.getuid?.() !== 0)
-    throw new SandboxError(
-      'ERR_SANDBOX_MACHINE',
-      'the sandbox needs root: it makes network namespaces, links and cgroups',
-    );
+  requireRoot();
   if (options.kernel === 'guest') return await startGuestCluster(options, callbacks);
   const lack = options.needs.length === 0 ? [] : lackOf(await readFeatures(findArtifacts().toolbox), options.needs);
   if (lack.length === 0) return await startCluster(options, callbacks);

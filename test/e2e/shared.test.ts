@@ -5,6 +5,7 @@
 import { afterAll, describe } from 'vitest';
 import { askedAddresses } from './shared/addresses.case.ts';
 import { hostileObjects } from './shared/hostile-objects.case.ts';
+import { selections } from './shared/selections.case.ts';
 import { serviceErrors } from './shared/service-errors.case.ts';
 import { serviceHostEndpoints } from './shared/service-host-endpoints.case.ts';
 import { servicePolicies } from './shared/service-policies.case.ts';
@@ -19,6 +20,7 @@ describe.each([
   ['ICMP errors between networks', serviceErrors],
   ['host-network pods behind Services', serviceHostEndpoints],
   ['policies of Services', servicePolicies],
+  ['what pods select', selections],
   ['an MTU that does not fit the tunnels', smallTunnels],
 ] as const)('%s', (_, declare) => {
   afterAll(() => deleteTenants(cluster()));

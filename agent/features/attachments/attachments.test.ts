@@ -45,6 +45,20 @@ describe('a pod is attached to', () => {
   });
 });
 
+it('keys of a NAD of ours that have no effect are a diagnostic, those of another plugin are its own', () => {
+  const ignored = [
+    { nad: 'red/net', message: 'bandwidth of red/net has no effect' },
+    { nad: 'red/macvlan', message: 'bandwidth of red/macvlan has no effect' },
+    { message: 'requested-primary-udn has no effect' },
+  ];
+  const it = cluster().foreignNad('red/macvlan').pod('red/a', { node: 'node1', networks: {}, ignored });
+  it.render();
+  expect(it.sinks.attachments.get('attachments:red/a')?.ignored).toEqual([
+    'bandwidth of red/net has no effect',
+    'requested-primary-udn has no effect',
+  ]);
+});
+
 describe('a pod waits', () => {
   it('for the primary network that the label of its namespace promises', () => {
     const it = cluster().namespace('blue', true).pod('blue/a', { node: 'node1', networks: {} });

@@ -22,7 +22,7 @@ export const attachments: FeatureOver<'pod'> = {
     const pod = view.pod(key);
     if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
     if (pod.hostNetwork) return usingThatOf(pod.namespace, view);
-    return diagnosticsOf({ ...attachmentsOf(pod, view), ...refusalOf(pod, view) });
+    return diagnosticsOf({ ...attachmentsOf(pod, view), ...refusalOf(pod, view), ...ignoredOf(pod, view) });
   },
 };
 
@@ -49,11 +49,26 @@ const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
 
 /** Says what CNI answers under Multus, which asks for each network by itself. Networks of other plugins are not ours to refuse. */
 const refusalOf = ({ selected = [] }: PodFact, view: View): Pick<PodAttachments, 'refused'> => {
-  const ours = selected.filter(({ nad }) => view.networkOfNad(nad) !== undefined);
-  if (ours.length === 0) return {};
-  return {
-    refused: secondaryUnsupported(ours.map(({ nad, interfaceName }) => `${nad} as ${interfaceName}`).join(', ')),
-  };
+  const ours = selected
+    .filter(({ nad }) => view.nadOwner(nad) === 'ours')
+    .map(({ nad, interfaceName: as }) => `${nad} as ${as}`);
+  const missing = selected.filter(({ nad }) => view.nadOwner(nad) === undefined);
+  const reasons = [
+    ...(ours.length === 0 ? [] : [secondaryUnsupported(ours.join(', '))]),
+    ...missing.map(
+      ({ nad, interfaceName }) =>
+        `NetworkAttachmentDefinition ${nad} does not exist, or cannot be read: the pod selects it as ${interfaceName}`,
+    ),
+  ];
+  return reasons.length === 0 ? {} : { refused: reasons.join('; ') };
+};
+
+/** What another plugin makes of its NAD's keys is its own. */
+const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 'ignored'> => {
+  const messages = ignored.flatMap(({ nad, message }) =>
+    nad === undefined || view.nadOwner(nad) === 'ours' ? [message] : [],
+  );
+  return messages.length === 0 ? {} : { ignored: messages };
 };
 
 type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName'>;
@@ -86,7 +101,7 @@ const diagnosticsOf = (result: PodAttachments): Fragment => ({
   ...withDiagnostics(result),
 });
 
-const withDiagnostics = ({ pod, waitingFor, refused }: PodAttachments): Fragment => {
+const withDiagnostics = ({ pod, waitingFor, refused, ignored = [] }: PodAttachments): Fragment => {
   const object = `Pod/${podKey(pod)}`;
   const { barred } = pod;
   if (barred !== undefined) {
@@ -97,6 +112,7 @@ const withDiagnostics = ({ pod, waitingFor, refused }: PodAttachments): Fragment
   const diagnostics = [
     diagnosticOf(object, 'network-awaited', waitingFor),
     diagnosticOf(object, 'pod-refused', refused),
+    ...ignored.map((message) => diagnosticOf(object, 'pod-refused', message)),
   ].flat();
   return diagnostics.length === 0 ? {} : { diagnostics };
 };

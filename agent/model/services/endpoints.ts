@@ -88,8 +88,8 @@ export const withPort = (ip: Ip, port: number): string => (ip.includes(':') ? `[
 
 /** Those of Kubernetes itself have the pods' addresses on the default network. */
 const isFor = ({ madeFor, network: of }: SliceFact, { name, role }: EndpointNetwork): boolean => {
-  if (madeFor === 'any') return true;
-  return role === 'default' ? madeFor === 'default' : madeFor === 'primary' && of === name;
+  if (of !== undefined) return role !== 'default' && of === name;
+  return madeFor === 'any' || (role === 'default' && madeFor === 'default');
 };
 
 /** Of the network itself, on whichever node. */

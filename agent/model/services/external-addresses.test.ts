@@ -38,6 +38,18 @@ describe('an address of a node', () => {
     expect(owners(it)).toEqual({ '172.30.0.9:80': 'red/a' });
   });
 
+  it('is taken by no Service of a tenant in IPv6 either, nor on a network of layer 2', () => {
+    const it = nodes();
+    it.facts.set('nodeAddress', 'fd00:172::9', true);
+    const both = { ips: ['172.16.1.7', 'fd00:10:96::7'], ports: ['http:TCP/80'] };
+    it.service('green/a', { ...both, externalIps: ['172.30.0.9', 'fd00:172::9', '2001:db8::1'] });
+    expect(owners(it)).toMatchObject({ '[2001:db8::1]:80': 'green/a' });
+    expect(Object.keys(owners(it)).filter((vip) => vip.includes('::9') || vip.startsWith('172.30.'))).toEqual([]);
+    expect(messagesOf(it, 'green/a')).toEqual([
+      expect.stringMatching(/^not reachable at 172\.30\.0\.9, fd00:172::9: of a node,/),
+    ]);
+  });
+
   it('may be one of the default network, but where tunnels end', () => {
     const it = nodes().service('plain/a', { ...ON_NODE, ports: ['TCP/80', 'UDP/6081@6081'] });
     expect(owners(it)).toEqual({ '172.30.0.9:80': 'plain/a' });

@@ -87,5 +87,6 @@ const cell = (values: readonly unknown[], type: string, now: number): unknown =>
   if (value === undefined || value === null) return type === 'date' ? '<unknown>' : null;
   if (type === 'date') return age(value, now);
   if (type !== 'string') return value;
-  return values.map((own) => (typeof own === 'object' ? JSON.stringify(own) : String(own))).join(' ');
+  // The first is all that a real server shows.
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };

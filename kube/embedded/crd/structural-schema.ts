@@ -1,4 +1,4 @@
-/** The OpenAPI v3 schemas of CRDs, as far as the server acts on them. `x-kubernetes-validations` (CEL) is not evaluated. */
+/** The OpenAPI v3 schemas of CRDs, as far as the server acts on them. */
 import { z } from 'zod';
 
 export interface StructuralSchema {
@@ -34,6 +34,15 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map' | undefined;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[] | undefined;
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular' | undefined;
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[] | undefined;
+}
+
+export interface ValidationRule {
+  /** CEL. */
+  readonly rule: string;
+  readonly message?: string | undefined;
+  /** Of the field to blame, below the value: `.layer2.role`. */
+  readonly fieldPath?: string | undefined;
 }
 
 const isPattern = (text: string): boolean => {
@@ -45,7 +54,13 @@ const isPattern = (text: string): boolean => {
   }
 };
 
-/** Unknown keywords, such as `description` and the rules in CEL, are kept as they are. */
+const validationRule = z.looseObject({
+  rule: z.string(),
+  message: z.string().optional(),
+  fieldPath: z.string().optional(),
+});
+
+/** Unknown keywords, such as `description`, are kept as they are. */
 const schema: z.ZodType<StructuralSchema> = z.lazy(() =>
   z.looseObject({
     type: z.enum(['object', 'array', 'string', 'integer', 'number', 'boolean']).optional(),
@@ -80,6 +95,7 @@ const schema: z.ZodType<StructuralSchema> = z.lazy(() =>
     'x-kubernetes-list-type': z.enum(['atomic', 'set', 'map']).optional(),
     'x-kubernetes-list-map-keys': z.array(z.string()).optional(),
     'x-kubernetes-map-type': z.enum(['atomic', 'granular']).optional(),
+    'x-kubernetes-validations': z.array(validationRule).optional(),
   }),
 );
 

@@ -32,7 +32,7 @@ const typeError = (schema: StructuralSchema, value: unknown, path: string): Fiel
   }
   const { type } = schema;
   if (type === undefined || type === actual || (type === 'number' && actual === 'integer')) return undefined;
-  return mistype(path, type, actual);
+  return mistype(path, type === 'integer' && actual === 'number' ? (schema.format ?? type) : type, actual);
 };
 
 const mistype = (path: string, desired: string, actual: string): FieldError => ({

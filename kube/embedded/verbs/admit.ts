@@ -3,7 +3,9 @@ import { isRecord, type JsonRecord } from '../../is-record.ts';
 import type { ServerContext } from '../context.ts';
 import { withDefaults } from '../crd/default-values.ts';
 import { pruneObject } from '../crd/prune.ts';
+import type { StructuralSchema } from '../crd/structural-schema.ts';
 import { validateValue } from '../crd/validate.ts';
+import { validateRules } from '../crd/validate-rules.ts';
 import type { ResourceDefinition } from '../definitions/types.ts';
 import { apiVersionOf } from '../registry.ts';
 import type { WriteRequest } from '../requests/write-options.ts';
@@ -103,9 +105,15 @@ export const validate = (
     ...validateMetadata(object, definition),
     ...(old === undefined ? [] : validateFinalizers(object, old)),
     ...(strategy.validate?.(object, old, { now: context.clock.wall(), services: context.services }) ?? []),
-    ...(schema === undefined ? [] : validateValue(schema, object, '')),
+    ...(schema === undefined ? [] : validateCustom(schema, object, old)),
   ];
   if (errors.length > 0) throw invalid(definition, String(metadataOf(object)['name'] ?? ''), errors);
+};
+
+/** Rules count on values of the right types: they come after the rest of the schema. */
+const validateCustom = (schema: StructuralSchema, object: JsonRecord, old: JsonRecord | undefined) => {
+  const errors = validateValue(schema, object, '');
+  return errors.length > 0 ? errors : validateRules(schema, object, old);
 };
 
 /** A null is an absent field to Go's decoder. */

@@ -155,6 +155,24 @@ export const servicePolicies = (cluster: () => Sandbox): void => {
     });
   });
 
+  it('a tenant’s Service is answered by what somebody has written for its network as mirrors are, and not for another', async () => {
+    const writtenFor = async (network: string): Promise<void> => {
+      const written = await slices('red', 'by-hand', () => ({}));
+      const labels = {
+        'k8s.ovn.org/service-name': 'by-hand',
+        'endpointslice.kubernetes.io/managed-by': 'control-plane-operator.example.com',
+      };
+      const annotations = { 'k8s.ovn.org/endpointslice-network': network };
+      const named = written.map((one) => ({ ...one, metadata: { ...one.metadata, labels, annotations } }));
+      await applyAndWait(cluster(), named);
+    };
+    await applyAndWait(cluster(), [service('red', 'by-hand', {})]);
+    await writtenFor('red_net');
+    await expectFor('red/by-hand', () => NODES);
+    await writtenFor('green_net');
+    await expectFor('red/by-hand', () => []);
+  });
+
   const at = (ips: readonly string[]): Target[] =>
     ips.flatMap((ip): Target[] => [
       { ip, port: 80, protocol: 'TCP' },

@@ -1,5 +1,6 @@
 /** A link that tunnels leave by and that takes smaller packets than pods send: whoever looks finds which networks that concerns. */
 import { expect, it } from 'vitest';
+import { checkNetworks } from '../../../cli/commands/check/networks.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { applyAndWait } from '../support/cluster/cluster.ts';
@@ -25,6 +26,12 @@ export const smallTunnels = (cluster: () => Sandbox): void => {
           expect.arrayContaining([expect.stringContaining('Network/red_net'), expect.stringContaining(`Node/${NODE}`)]),
         ),
       );
+      const client = await cluster().client();
+      await eventually(async () => {
+        const [finding] = await checkNetworks(client);
+        for (const network of ['default', 'red_net'])
+          expect(finding?.message).toContain(`node ${NODE}: network ${network}: its MTU is 1400, and tunnels`);
+      });
     } finally {
       await request('set', 'Interface', 'br-ex', 'mtu_request=1500');
       await eventually(async () => expect(await tooLarge()).toEqual([]));

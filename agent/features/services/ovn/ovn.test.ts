@@ -12,6 +12,7 @@ const vips = (it: TestCluster, name: string): unknown => balancer(it, name)?.['v
 const group = (it: TestCluster, name: string): unknown =>
   rows(it, 'Load_Balancer_Group').find((row) => row['name'] === name)?.['load_balancer'];
 const mirror = (network: string) => ({ madeFor: 'primary', network }) as const;
+const byHand = (network: string) => ({ madeFor: 'any', network }) as const;
 
 describe('a Service of a tenant', () => {
   it('is a load balancer of its network, with the addresses that its pods have there', () => {
@@ -79,7 +80,7 @@ describe('a Service of a tenant', () => {
     ['of the default network', { ready: ['10.70.0.5'], terminating: ['10.128.0.5'] }, ['10.128.0.5']],
     ['of a node', { ready: ['172.30.0.2', '10.70.0.5', '172.30.0.3'] }, ['172.30.0.2 and 1 more']],
   ])('sends nothing to an address %s, whoever wrote it', (_, addresses, [reported]) => {
-    for (const madeBy of [{ madeFor: 'any' } as const, mirror('red_net')]) {
+    for (const madeBy of [{ madeFor: 'any' } as const, byHand('red_net'), mirror('red_net')]) {
       const it = serviceCluster()
         .service('red/web', HTTP)
         .slices('red/web', { ...madeBy, ports: ['http:TCP/8080'], ...addresses });
@@ -142,7 +143,9 @@ describe('a Service of a tenant', () => {
     expect(mirrored.render().diagnostics).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining('ignoring endpoint 172.30.0.4 and 1 more') }),
     );
-    expect(vips(web({ madeFor: 'any' }), 'red_net_Service_red/web_TCP_cluster')).toEqual({ '172.16.1.7:80': '' });
+    for (const written of [{ madeFor: 'any' }, byHand('red_net')]) {
+      expect(vips(web(written), 'red_net_Service_red/web_TCP_cluster')).toEqual({ '172.16.1.7:80': '' });
+    }
   });
 
   it('without a selector has slices that somebody has written; mirrors of another network do not count', () => {
