@@ -4,8 +4,7 @@ import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
-import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
-import { clusterDoctor } from './commands/cluster-doctor.ts';
+import { SERVER_OPTIONS } from './cluster/server-options.ts';
 import {
   type ListOptions,
   type ListOutput,
@@ -16,8 +15,10 @@ import {
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
 import { whyOf } from './commands/why.ts';
+import { CliError } from './errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
 import { formatOutput, formatTextOutput, type Output, TEXT_FORMATS, type TextFormat } from './output/format.ts';
+import { agentNamespaceOption, runOnNode, withNodeOption } from './remote/node-action.ts';
 
 export interface ClusterCommandOptions {
   /** There is a node around: lists can be had from its agent. */
@@ -29,8 +30,6 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   podsCommand(withNode),
   servicesCommand(),
   whyCommand(),
-  // On a node it is a part of the node's.
-  ...(withNode ? [] : [doctorCommand()]),
 ];
 
 const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -40,6 +39,8 @@ interface Options extends NamespaceOptions {
   readonly selector?: string;
   readonly network?: string;
   readonly node?: string;
+  readonly agentNamespace: string;
+  readonly agent?: boolean;
   readonly output: (typeof LIST_FORMATS)[number];
 }
 
@@ -69,9 +70,10 @@ On a node, where the folder of the agent's status socket is, the agent is asked:
 Everywhere else, and with --cluster, -A, -l or what says where the API server is, that one is asked: what the cluster has.`;
 
 const networksCommand = (withNode: boolean): Command =>
-  listCommand('networks', 'the user-defined networks, and what has become of them', withNode).action(
+  withNodeOption(listCommand('networks', 'the user-defined networks, and what has become of them', withNode)).action(
     async (options: Options, command: Command) => {
-      if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
+      if (asksNode(options, command)) await runOnNode(command, options, undefined);
+      else if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
       else printList(await listClusterNetworks(listOptions(options)), options);
     },
   );
@@ -81,8 +83,12 @@ const podsCommand = (withNode: boolean): Command =>
     .option('--network <network>', 'only of this network, by its name or the key of a NAD')
     // UDN_NODE is the agent's own, and its pod has udnctl, too.
     .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
+    .option('--agent', 'with --node: as the agent there has them, in its pod', false)
+    .addOption(agentNamespaceOption())
     .action(async (options: Options, command: Command) => {
-      if (asksAgent(options, command)) print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
+      if (options.agent === true) await runOnNode(command, options, undefined);
+      else if (asksAgent(options, command))
+        print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
       else printList(await listClusterPods(listOptions(options)), options);
     });
 
@@ -105,6 +111,16 @@ const asksAgent = (options: Options, command: Command): boolean => {
   return command.getOptionValueSource('agentSocket') !== 'default' || existsSync(dirname(agentSocket));
 };
 
+/** A node that the environment names is not asked for what only the API server has. @throws CliError */
+const asksNode = ({ node, cluster }: Options, command: Command): boolean => {
+  const isOfCluster =
+    cluster === true ||
+    ['allNamespaces', 'namespace', 'selector'].some((name) => command.getOptionValueSource(name) === 'cli');
+  if (node === undefined || !isOfCluster) return node !== undefined;
+  if (command.getOptionValueSource('node') !== 'cli') return false;
+  throw new CliError('--node asks the agent of that node, which has no use for -n, -A, -l and --cluster', 2);
+};
+
 const OF_CLUSTER = [...SERVER_OPTIONS, 'allNamespaces', 'selector', 'node'];
 
 const print = (output: Output, { output: format }: Pick<Options, 'output'>): void => {
@@ -115,20 +131,6 @@ const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'out
   print(output, options);
   process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
 };
-
-const doctorCommand = (): Command =>
-  withServer(
-    new ProgramCommand('doctor')
-      .description('whether all that the cluster has given out is consistent')
-      .option('--cluster [cluster]', 'nothing else can be asked for here'),
-  )
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
-    .addHelpText('after', '\nExit status: 0 nothing is wrong, 1 something is, 2 not everything could be read.')
-    .action(async (options: ServerOptions & { output: TextFormat }) => {
-      const output = await clusterDoctor(options);
-      process.stdout.write(formatTextOutput(output, options.output));
-      process.exitCode = output.exitStatus;
-    });
 
 interface WhyOptions extends NamespaceOptions {
   readonly output: TextFormat;

@@ -1,4 +1,4 @@
-/** The commands about a node: their options, and who they ask. */
+/** The commands about a node: their options, and what they read there. */
 import { Argument, type Command, Option } from 'commander';
 import { messageOf } from '../base/error-message.ts';
 import { createConntrack } from '../datapath/conntrack/conntrack.ts';
@@ -6,7 +6,7 @@ import { createCommandRunner } from '../datapath/exec/node-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
-import { type ServerOptions, withServer } from './cluster/server-options.ts';
+import type { ServerOptions } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
 import { doctor } from './commands/doctor.ts';
@@ -29,41 +29,55 @@ import {
 } from './node/node-command.ts';
 import { netnsPaths, podNetns } from './node/pod-netns.ts';
 import { formatOutput, formatTextOutput, type Output, type OutputFormat, type TextOutput } from './output/format.ts';
+import { nodeAction, withoutOwnNode } from './remote/node-action.ts';
 import { PROTOCOLS, type Protocol } from './trace/packet.ts';
 
-export const nodeCommands = (): Command[] => [
-  problemsCommand(),
-  explainCommand(),
-  traceCommand(),
-  flowsCommand(),
-  diffCommand(),
-  doctorCommand(),
-];
+export interface NodeCommandOptions {
+  /** There is a node around; otherwise they are about others, by the API server. */
+  readonly withNode: boolean;
+}
+
+export const nodeCommands = ({ withNode }: NodeCommandOptions): Command[] => {
+  const commands = [
+    problemsCommand(),
+    explainCommand(),
+    traceCommand(),
+    flowsCommand(),
+    diffCommand(),
+    doctorCommand(withNode),
+  ];
+  return withNode ? commands : commands.map(withoutOwnNode);
+};
 
 const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
 
 const problemsCommand = (): Command =>
-  nodeCommand('problems', 'what cannot be programmed or read, and why').action(async (options: NodeOptions) =>
-    print(await listProblems(connectAgent(options.agentSocket)), options.output),
-  );
+  nodeAction(nodeCommand('problems', 'what cannot be programmed or read, and why'), {
+    here: async (options: NodeOptions) => print(await listProblems(connectAgent(options.agentSocket)), options.output),
+  });
 
 const explainCommand = (): Command =>
-  withRemotes(textCommand('explain', 'what a pod, a network or a Service needs on this node, and what of it is there'))
-    .addArgument(new Argument('<kind>', 'what is asked about').choices(EXPLAINED))
-    .argument('<name>', `NAMESPACE/NAME of a pod or a Service, or of a network ${NETWORK}`)
-    .action(async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
-      await using databases = databasesOf(options);
-      using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
-      const runner = createCommandRunner();
-      const sources = {
-        ...databases,
-        agent: connectAgent(options.agentSocket),
-        runner,
-        podNetns: podNetns(kernel, netnsPaths),
-        hostTable: () => new NftProgram({ runner }).list(),
-      };
-      finish(await explain(sources, kind, name), options);
-    });
+  nodeAction(
+    withRemotes(textCommand('explain', 'what a pod, a network or a Service needs on a node, and what of it is there'))
+      .addArgument(new Argument('<kind>', 'what is asked about').choices(EXPLAINED))
+      .argument('<name>', `NAMESPACE/NAME of a pod or a Service, or of a network ${NETWORK}`),
+    {
+      podOf: (kind, name) => (kind === 'pod' ? name : undefined),
+      here: async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
+        await using databases = databasesOf(options);
+        using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+        const runner = createCommandRunner();
+        const sources = {
+          ...databases,
+          agent: connectAgent(options.agentSocket),
+          runner,
+          podNetns: podNetns(kernel, netnsPaths),
+          hostTable: () => new NftProgram({ runner }).list(),
+        };
+        finish(await explain(sources, kind, name), options);
+      },
+    },
+  );
 
 interface TraceOptions extends TextOptions, RemoteOptions {
   readonly from: readonly string[];
@@ -78,37 +92,44 @@ interface TraceOptions extends TextOptions, RemoteOptions {
 }
 
 const traceCommand = (): Command =>
-  withOvnRemotes(textCommand('trace', 'what becomes of a packet, by Open vSwitch and by ovn-trace'))
-    .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
-    .requiredOption(
-      '--to <destination>',
-      'an address, NAMESPACE/NAME of a pod of this node, or service/NAMESPACE/NAME[:PORT]',
-    )
-    .option('--network <network>', `of a pod: on which of its networks; ${NETWORK}`)
-    .option('--port <port>', 'of the destination (default: 80, of a Service its first)')
-    .addOption(
-      new Option('--proto <protocol>', 'what is sent (default: tcp, to a Service that of its port)').choices(PROTOCOLS),
-    )
-    .addOption(
-      new Option('--ip-family <family>', 'to a pod or a Service: to which of its addresses').choices(['4', '6']),
-    )
-    .option('--established', 'a packet of a connection that is there already, not the first', false)
-    .option('-v, --verbose', 'also every logical stage', false)
-    .option('--raw', 'also what Open vSwitch and ovn-trace have printed', false)
-    .action(async ({ ipFamily, network, ...options }: TraceOptions) => {
-      await using databases = databasesOf({ ...options, ovsRemote: '' });
-      const runner = createCommandRunner();
-      const hostTable = () => new NftProgram({ runner }).list();
-      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner, hostTable };
-      const output = await trace(sources, {
-        ...options,
-        network,
-        protocol: options.proto,
-        port: options.port === undefined ? undefined : portNumber(options.port),
-        family: ipFamily === undefined ? undefined : ipFamily === '6' ? 6 : 4,
-      });
-      finish({ ...output, exitStatus: 0 }, options);
-    });
+  nodeAction(
+    withOvnRemotes(textCommand('trace', 'what becomes of a packet, by Open vSwitch and by ovn-trace'))
+      .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
+      .requiredOption(
+        '--to <destination>',
+        'an address, NAMESPACE/NAME of a pod of this node, or service/NAMESPACE/NAME[:PORT]',
+      )
+      .option('--network <network>', `of a pod: on which of its networks; ${NETWORK}`)
+      .option('--port <port>', 'of the destination (default: 80, of a Service its first)')
+      .addOption(
+        new Option('--proto <protocol>', 'what is sent (default: tcp, to a Service that of its port)').choices(
+          PROTOCOLS,
+        ),
+      )
+      .addOption(
+        new Option('--ip-family <family>', 'to a pod or a Service: to which of its addresses').choices(['4', '6']),
+      )
+      .option('--established', 'a packet of a connection that is there already, not the first', false)
+      .option('-v, --verbose', 'also every logical stage', false)
+      .option('--raw', 'also what Open vSwitch and ovn-trace have printed', false),
+    {
+      podOf: ({ from: [kind, name] }) => (kind === 'pod' ? name : undefined),
+      here: async ({ ipFamily, network, ...options }: TraceOptions) => {
+        await using databases = databasesOf({ ...options, ovsRemote: '' });
+        const runner = createCommandRunner();
+        const hostTable = () => new NftProgram({ runner }).list();
+        const sources = { ...databases, agent: connectAgent(options.agentSocket), runner, hostTable };
+        const output = await trace(sources, {
+          ...options,
+          network,
+          protocol: options.proto,
+          port: options.port === undefined ? undefined : portNumber(options.port),
+          family: ipFamily === undefined ? undefined : ipFamily === '6' ? 6 : 4,
+        });
+        finish({ ...output, exitStatus: 0 }, options);
+      },
+    },
+  );
 
 const portNumber = (text: string): number => {
   const port = Number(text);
@@ -118,61 +139,77 @@ const portNumber = (text: string): number => {
 
 interface FlowsOptions extends NodeOptions, RemoteOptions {
   readonly network?: string;
-  readonly node: boolean;
+  readonly common: boolean;
   readonly summary: boolean;
 }
 
 const flowsCommand = (): Command =>
-  withOvnRemotes(nodeCommand('flows', 'the flows of br-int and of the gateway bridge, by what they are for'))
-    .option('--network <network>', `only of this network: ${NETWORK}`)
-    .option(
-      '--node',
-      'only those of the gateway bridge that all networks have in common, and those that are not ours',
-      false,
-    )
-    .option('--summary', 'only how many there are', false)
-    .action(async (options: FlowsOptions) => {
-      if (options.network === undefined && !options.node) throw new CliError('--network or --node is needed', 2);
-      await using databases = databasesOf({ ...options, ovsRemote: '' });
-      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
-      print(await listFlows(sources, options), options.output);
-    });
+  nodeAction(
+    withOvnRemotes(nodeCommand('flows', 'the flows of br-int and of the gateway bridge, by what they are for'))
+      .option('--network <network>', `only of this network: ${NETWORK}`)
+      .option(
+        '--common',
+        'only those of the gateway bridge that all networks have in common, and those that are not ours',
+        false,
+      )
+      .option('--summary', 'only how many there are', false),
+    {
+      here: async (options: FlowsOptions) => {
+        if (options.network === undefined && !options.common) throw new CliError('--network or --common is needed', 2);
+        await using databases = databasesOf({ ...options, ovsRemote: '' });
+        const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
+        print(await listFlows(sources, { ...options, node: options.common }), options.output);
+      },
+    },
+  );
 
 const diffCommand = (): Command =>
-  textCommand('diff', 'what is programmed otherwise than it is wanted')
-    .option('--network <network>', `only of this network: ${NETWORK}`)
-    .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 they cannot all be told.')
-    .action(async (options: TextOptions & { network?: string }) => {
-      const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
-        throw new CliError(messageOf(error), 2);
-      });
-      finish(output, options);
-    });
+  nodeAction(
+    textCommand('diff', 'what is programmed otherwise than it is wanted')
+      .option('--network <network>', `only of this network: ${NETWORK}`)
+      .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 they cannot all be told.'),
+    {
+      here: async (options: TextOptions & { network?: string }) => {
+        const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
+          throw new CliError(messageOf(error), 2);
+        });
+        finish(output, options);
+      },
+    },
+  );
 
-const doctorCommand = (): Command =>
-  withServer(
+interface DoctorOptions extends TextOptions, RemoteOptions, ServerOptions {
+  readonly fix: boolean;
+  readonly node?: string;
+}
+
+const doctorCommand = (withNode: boolean): Command =>
+  nodeAction(
     withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone'))
       .option('--fix', 'remove it', false)
       .option(
         '--cluster [cluster]',
         'instead: whether all that the cluster has given out is consistent; asks the API server',
-      ),
-  )
-    .addHelpText('after', '\nExit status: 0 nothing is left or wrong, 1 something is, 2 it cannot be told.')
-    .action(async (options: TextOptions & RemoteOptions & ServerOptions & { fix: boolean }) => {
-      if (options.cluster !== undefined) return finish(await clusterDoctor(options), options);
-      await using databases = databasesOf(options);
-      using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
-      const runner = createCommandRunner();
-      const sources = {
-        ...databases,
-        agent: connectAgent(options.agentSocket),
-        netns: kernel.netns(),
-        runner,
-        conntrack: createConntrack(runner),
-      };
-      finish(await doctor(sources, options), options);
-    });
+      )
+      .addHelpText('after', '\nExit status: 0 nothing is left or wrong, 1 something is, 2 it cannot be told.'),
+    {
+      asksNoNode: ({ cluster, node }) => cluster !== undefined || (!withNode && node === undefined),
+      here: async (options: DoctorOptions) => {
+        if (options.cluster !== undefined || !withNode) return finish(await clusterDoctor(options), options);
+        await using databases = databasesOf(options);
+        using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+        const runner = createCommandRunner();
+        const sources = {
+          ...databases,
+          agent: connectAgent(options.agentSocket),
+          netns: kernel.netns(),
+          runner,
+          conntrack: createConntrack(runner),
+        };
+        finish(await doctor(sources, options), options);
+      },
+    },
+  );
 
 interface Databases extends AsyncDisposable {
   readonly northbound: Transact;

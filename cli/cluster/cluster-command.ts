@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { connect } from '../../kube/client/connect.ts';
 import { loadConnection } from '../../kube/config/load.ts';
+import { createPodExec } from '../../kube/exec/pod-exec.ts';
+import type { PodExec } from '../../kube/exec/types.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { overridesOf, type ServerOptions, withServer } from './server-options.ts';
@@ -25,17 +27,30 @@ export interface Server {
   readonly namespace: string;
 }
 
+export interface ServerWithExec extends Server {
+  /** Runs commands in pods. */
+  readonly exec: PodExec;
+}
+
 export const withClient = async <Result>(
   options: ServerOptions,
   use: (server: Server) => Promise<Result>,
+): Promise<Result> => withExec(options, use);
+
+export const withExec = async <Result>(
+  options: ServerOptions,
+  use: (server: ServerWithExec) => Promise<Result>,
 ): Promise<Result> => {
   const { kubeconfig, context, requestTimeout: timeoutMs } = options;
   const connection = await loadConnection({ kubeconfig, context, overrides: overridesOf(options), env: process.env });
-  const client = connect(connection, { userAgent: `udnctl/${packageJson.version}`, timeoutMs });
+  const userAgent = `udnctl/${packageJson.version}`;
+  const client = connect(connection, { userAgent, timeoutMs });
+  const exec = createPodExec(connection, { userAgent, timeoutMs });
   try {
-    return await use({ client, namespace: connection.namespace });
+    return await use({ client, exec, namespace: connection.namespace });
   } finally {
     client.close();
+    exec.close();
   }
 };
 

@@ -58,7 +58,7 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
     const fail = (error: Error): void =>
       reject(
         new CliError(
-          `the agent cannot be asked at ${socketPath}: ${error.message}; udnctl has to run as root on a node whose agent is running`,
+          `the agent cannot be asked at ${socketPath}: ${error.message}; run udnctl as root on a node whose agent runs, or name one: --node NAME`,
         ),
       );
     request({ socketPath, path, ...(signal && { signal }) }, (response) => {
