@@ -137,8 +137,8 @@ interface WhyOptions extends NamespaceOptions {
 }
 
 const whyCommand = (): Command =>
-  withNamespace(new ProgramCommand('why').description('why a pod or a network is not ready, or not deleted'))
-    .argument('<subject>', 'a pod, or what kind of thing is asked about: pod, network, udn, cudn')
+  withNamespace(new ProgramCommand('why').description('why a pod, a Service or a network is not ready, or not deleted'))
+    .argument('<subject>', 'a pod, or what kind of thing is asked about: pod, service, network, udn, cudn')
     .argument('[name]', 'of it: NAMESPACE/NAME, or NAME in the namespace; of a network also its own name')
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
     .addHelpText('after', '\nExit status: 0 it is ready, 1 it is not and this is why, 2 the command line is wrong.')
