@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
-import { SERVER_OPTIONS } from './cluster/server-options.ts';
+import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
 import {
   type ListOptions,
   type ListOutput,
@@ -14,10 +14,19 @@ import {
 } from './commands/cluster-lists.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
+import { showUsage } from './commands/usage.ts';
 import { whyOf } from './commands/why.ts';
 import { CliError } from './errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
-import { formatOutput, formatTextOutput, type Output, TEXT_FORMATS, type TextFormat } from './output/format.ts';
+import {
+  formatOutput,
+  formatTextOutput,
+  OUTPUT_FORMATS,
+  type Output,
+  type OutputFormat,
+  TEXT_FORMATS,
+  type TextFormat,
+} from './output/format.ts';
 import { agentNamespaceOption, runOnNode, withNodeOption } from './remote/node-action.ts';
 
 export interface ClusterCommandOptions {
@@ -30,6 +39,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   podsCommand(withNode),
   servicesCommand(),
   whyCommand(),
+  usageCommand(),
 ];
 
 const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -131,6 +141,16 @@ const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'out
   print(output, options);
   process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
 };
+
+const usageCommand = (): Command =>
+  withServer(new ProgramCommand('usage').description('addresses in use and free: of networks, nodes and namespaces'))
+    .argument('[network]', 'of this one, with its nodes: its name, NAMESPACE/NAME of a UDN, or the name of a CUDN')
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
+    .action(async (network: string | undefined, options: ServerOptions & { output: OutputFormat }) => {
+      const { notes, ...output } = await showUsage(network, options);
+      process.stdout.write(formatOutput(output, options.output));
+      process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
+    });
 
 interface WhyOptions extends NamespaceOptions {
   readonly output: TextFormat;
