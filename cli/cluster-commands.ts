@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
+import { type BundleOptions, writeBundle } from './commands/bundle.ts';
 import {
   type ListOptions,
   type ListOutput,
@@ -40,6 +41,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   servicesCommand(),
   whyCommand(),
   usageCommand(),
+  bundleCommand(),
 ];
 
 const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -151,6 +153,17 @@ const usageCommand = (): Command =>
       process.stdout.write(formatOutput(output, options.output));
       process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
     });
+
+const bundleCommand = (): Command =>
+  withServer(
+    new ProgramCommand('bundle')
+      .description('an archive with what a report of a bug needs: objects, logs, and dumps of nodes; no secrets')
+      .option('-o, --output-file <file>', 'the archive (default: udn-bundle-DATE-TIME.tar.gz)')
+      .option('--node <node...>', 'dumps of these nodes only')
+      .addOption(agentNamespaceOption()),
+  ).action(async (options: BundleOptions) => {
+    process.stdout.write(`${await writeBundle(options)}\n`);
+  });
 
 interface WhyOptions extends NamespaceOptions {
   readonly output: TextFormat;

@@ -5,7 +5,10 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
@@ -74,6 +77,8 @@ const binding = (user: string): ManifestObject => ({
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
 });
 
+const run = promisify(execFile);
+
 interface Said {
   readonly stdout: string;
   readonly stderr: string;
@@ -117,7 +122,6 @@ describe('a node is asked from anywhere', () => {
     ['problems'],
     ['diff'],
     ['pods', '--agent'],
-    ['flows', '--network', 'red_net', '--summary'],
     ['explain', 'network', 'red_net'],
   ])('%s', async (...args) => {
     const [there, own] = await Promise.all([
@@ -149,6 +153,22 @@ describe('a node is asked from anywhere', () => {
       stderr: 'udnctl: a pod is NAMESPACE/NAME, not "none"\n',
     });
   });
+});
+
+it('a bundle has dumps of every node, and nothing of what pods are given', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'udnctl-bundle-'));
+  try {
+    const file = join(folder, 'b.tar.gz');
+    expect(await udnctl('bundle', '-o', file)).toMatchObject({ stderr: '', status: 0 });
+    const { stdout: index } = await run('tar', ['-xzOf', file, '--wildcards', '*/index.txt']);
+    expect(index).not.toContain('MISSING');
+    for (const node of NODES)
+      expect(index).toMatch(new RegExp(`^ok +nodes/${node}/northbound.txt {2}[0-9]{4,} bytes$`, 'm'));
+    const { stdout: northbound } = await run('tar', ['-xzOf', file, '--wildcards', '*/node-1/northbound.txt']);
+    expect(northbound).toContain('red_net_node-1');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 describe('what is wrong is said', () => {
